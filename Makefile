@@ -1,0 +1,61 @@
+# Every target works in a fresh clone: the first one makes .venv and installs what is pinned.
+#   make run BASE_PYTHON=python3.12     which Python (3.11 or newer) makes .venv
+#   make test PYTHON=/path/to/python    use that Python and its packages as they are, no .venv
+
+BASE_PYTHON ?= python3
+VENV := .venv
+
+ifeq ($(origin PYTHON),command line)
+RUNTIME :=
+TOOLS :=
+else
+PYTHON := $(VENV)/bin/python
+RUNTIME := $(VENV)/.runtime-installed
+TOOLS := $(VENV)/.tools-installed
+endif
+
+PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
+BROWSER_PORT ?= 8501
+
+.PHONY: help run test lint types samples check-samples bench clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
+	$(PYTHON) -m streamlit run app.py --server.port $(BROWSER_PORT)
+
+test: lint types check-samples  ## lint, types, samples and all tests, under 5 minutes
+	$(PYTHON) -m pytest -n 2
+
+lint: $(TOOLS)  ## ruff: rules and format
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+types: $(TOOLS)  ## mypy --strict on the library
+	$(PYTHON) -m mypy
+
+samples: $(TOOLS)  ## build the sample models anew
+	$(PYTHON) -m sample_models.build_samples
+
+check-samples: $(TOOLS)  ## the sample models are what their script builds
+	$(PYTHON) -m sample_models.build_samples --check
+
+bench: $(TOOLS)  ## what the README claims about speed, as a table
+	$(PYTHON) -m benchmarks.speed
+
+clean:  ## remove .venv and caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+ifneq ($(RUNTIME),)
+$(VENV)/.runtime-installed: requirements.txt
+	@sh .ci/make-venv "$(BASE_PYTHON)" "$(VENV)"
+	$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/.tools-installed: requirements-dev.txt $(VENV)/.runtime-installed
+	$(PIP) -r requirements-dev.txt
+	@touch $@
+endif

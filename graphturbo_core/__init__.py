@@ -1,0 +1,1 @@
+"""GraphTurbo Explorer's library: an ONNX model in, a simulated schedule out."""

@@ -1,0 +1,42 @@
+"""What can be refused: every error names what, where, and what to change."""
+
+from __future__ import annotations
+
+
+class GraphTurboError(Exception):
+    """A refusal with a stable code; `fields` carries its data so that nobody parses the text."""
+
+    def __init__(
+        self, code: str, what: str, where: str = "", change: str = "", **fields: object
+    ) -> None:
+        """Join `what`, `where` and `change` to one line; `fields` are kept as attributes' data."""
+        super().__init__(", ".join(part for part in (what, where, change) if part))
+        self.code = code
+        self.what = what
+        self.where = where
+        self.change = change
+        self.fields = dict(fields)
+
+    def line(self) -> str:
+        """The contract's one line: `error: CODE: what, where, what to change`."""
+        return f"error: {self.code}: {' '.join(str(self).split())}"
+
+
+class ModelError(GraphTurboError):
+    """The model cannot be imported as given."""
+
+
+class ProfileError(GraphTurboError):
+    """The hardware profile is not valid."""
+
+
+class OptionError(GraphTurboError):
+    """A strategy, dimension or option that the user named does not exist or does not fit."""
+
+
+class CapacityError(GraphTurboError):
+    """Something does not fit in a memory, or a cap of `Limits` was reached."""
+
+
+class InvariantError(GraphTurboError):
+    """A product breaks one of its own invariants: our bug."""

@@ -1,0 +1,1 @@
+"""export: see ARCHITECTURE.md for its place among the steps."""

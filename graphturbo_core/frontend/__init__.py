@@ -1,0 +1,1 @@
+"""frontend: see ARCHITECTURE.md for its place among the steps."""

@@ -1,0 +1,76 @@
+"""The ordered list of clean-up passes: named, visible, each can be skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from graphturbo_core.errors import OptionError
+from graphturbo_core.frontend.batch_norm import batch_norm_to_scale_shift, fold_batch_norm
+from graphturbo_core.frontend.options import ImportOptions
+from graphturbo_core.frontend.passes import (
+    fold_constant_of_shape,
+    fold_shape_arithmetic,
+    fold_weight_ops,
+    remove_dead_ops,
+    remove_dropout,
+    remove_identity,
+    remove_same_cast,
+)
+from graphturbo_core.frontend.rescale import Rescaling, fixed_batch, rescale_batch
+from graphturbo_core.ir.graph import Graph
+
+GraphPass = Callable[[Graph], Graph]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPass:
+    """A pass, the name that --skip-pass takes, and what it does in a line."""
+
+    name: str
+    summary: str
+    apply: GraphPass
+
+
+PASSES: tuple[NamedPass, ...] = (
+    NamedPass("remove-identity", "Identity goes", remove_identity),
+    NamedPass("remove-dropout", "Dropout in inference mode goes", remove_dropout),
+    NamedPass("remove-same-cast", "a cast to the type that is there goes", remove_same_cast),
+    NamedPass("fold-constant-of-shape", "ConstantOfShape becomes a weight", fold_constant_of_shape),
+    NamedPass("fold-shapes", "results known at import become weights", fold_shape_arithmetic),
+    NamedPass("fold-weights", "ops on weights alone become weights", fold_weight_ops),
+    NamedPass("fold-batch-norm", "batch norm goes into the Conv before it", fold_batch_norm),
+    NamedPass("scale-shift", "a lone batch norm becomes ScaleShift", batch_norm_to_scale_shift),
+    NamedPass("remove-dead-ops", "what no output needs goes", remove_dead_ops),
+)
+"""In the order they run. `rescale-batch` comes before all of them, since it takes the batch."""
+
+RESCALE_BATCH = "rescale-batch"
+
+
+def pass_names() -> tuple[str, ...]:
+    """Names that --skip-pass takes, in running order."""
+    return (RESCALE_BATCH, *(entry.name for entry in PASSES))
+
+
+def clean_up(graph: Graph, options: ImportOptions) -> Graph:
+    """The graph after every pass that is not skipped.
+
+    Raises:
+        OptionError: UNKNOWN_PASS.
+    """
+    for name in options.skip_passes:
+        if name not in pass_names():
+            raise OptionError(
+                "UNKNOWN_PASS",
+                f"there is no pass {name!r}",
+                change=f"choose from {', '.join(pass_names())}",
+            )
+    if options.batch is not None and options.batch != fixed_batch(graph):
+        has_reshapes = RESCALE_BATCH not in options.skip_passes
+        change = Rescaling(graph, fixed_batch(graph), options.batch, has_reshapes)
+        graph = rescale_batch(change, options.limits)
+    for entry in PASSES:
+        if entry.name not in options.skip_passes:
+            graph = entry.apply(graph)
+    return graph

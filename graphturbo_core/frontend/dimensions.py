@@ -1,0 +1,133 @@
+"""Symbolic dimensions of the inputs, and the sizes the user binds them to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import onnx
+
+from graphturbo_core.errors import ModelError, OptionError
+from graphturbo_core.frontend.options import ImportOptions
+
+DEFAULT_BATCH = 64
+"""Size of a symbolic dimension named `batch` when none is given (design, section 7)."""
+
+_BATCH_NAME = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class InputDim:
+    """A dimension the user must bind: which input, which axis, its symbol."""
+
+    input: str
+    axis: int
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A size for every symbol, the batch symbol (None: the batch is fixed), and notes."""
+
+    sizes: Mapping[str, int]
+    batch_symbol: str | None
+    notes: tuple[str, ...]
+
+
+def symbolic_dims(inputs: Sequence[onnx.ValueInfoProto]) -> tuple[InputDim, ...]:
+    """All symbolic dimensions, in order; one without a name is called `input:axis`."""
+    found = []
+    for value in inputs:
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            symbol = symbol_of(dim, value.name, axis)
+            if symbol is not None:
+                found.append(InputDim(value.name, axis, symbol))
+    return tuple(found)
+
+
+def symbol_of(dim: onnx.TensorShapeProto.Dimension, input_name: str, axis: int) -> str | None:
+    """The dimension's symbol; None when it is fixed. Exporters also write 0 or -1 for unknown."""
+    if dim.WhichOneof("value") == "dim_value" and dim.dim_value > 0:
+        return None
+    return dim.dim_param or f"{input_name}:{axis}"
+
+
+def bind(inputs: Sequence[onnx.ValueInfoProto], options: ImportOptions) -> Binding:
+    """A size for every symbolic dimension.
+
+    1. `dims` binds by name.
+    2. `batch` binds the batch symbol: the leading symbolic dimension of the first input with two
+       or more axes (of the first input at all when there is none), whatever its name.
+    3. A symbol named `batch` is 64 when neither says otherwise.
+
+    Raises:
+        ModelError: UNBOUND_DIM for a symbol without a size.
+        OptionError: UNKNOWN_DIM, BAD_DIM, DIM_CONFLICT.
+    """
+    symbols = tuple(dict.fromkeys(dim.symbol for dim in symbolic_dims(inputs)))
+    _check_options(symbols, options)
+    batch_symbol = _batch_symbol(inputs)
+    sizes = dict(options.dims)
+    notes: tuple[str, ...] = ()
+    if batch_symbol is not None and options.batch is not None:
+        if sizes.setdefault(batch_symbol, options.batch) != options.batch:
+            raise OptionError(
+                "DIM_CONFLICT",
+                f"batch {options.batch} and {batch_symbol}={sizes[batch_symbol]} disagree",
+                change=f"give only one of --batch and --dim {batch_symbol}=N",
+            )
+    elif _BATCH_NAME in symbols and _BATCH_NAME not in sizes:
+        sizes[_BATCH_NAME] = DEFAULT_BATCH
+        notes = (f"symbolic dimension 'batch' was not given: {DEFAULT_BATCH}",)
+    for dim in symbolic_dims(inputs):
+        if dim.symbol not in sizes:
+            raise _unbound(dim, batch_symbol)
+    return Binding(sizes, batch_symbol, notes)
+
+
+def _check_options(symbols: Sequence[str], options: ImportOptions) -> None:
+    for name, size in options.dims.items():
+        if name not in symbols:
+            raise OptionError(
+                "UNKNOWN_DIM",
+                f"the model has no symbolic dimension {name!r}",
+                change=f"choose from: {', '.join(symbols) or 'none, all are fixed'}",
+            )
+        _check_size(f"--dim {name}", size)
+    if options.batch is not None:
+        _check_size("--batch", options.batch)
+
+
+def _check_size(option: str, size: int) -> None:
+    if not 1 <= size <= 2**31 - 1:
+        raise OptionError(
+            "BAD_DIM", f"{option} is {size}", change="give a whole number from 1 to 2147483647"
+        )
+
+
+def batch_input(inputs: Sequence[onnx.ValueInfoProto]) -> onnx.ValueInfoProto | None:
+    """The input whose leading axis is the batch: the first with two or more axes, else any."""
+    ranked = [value for value in inputs if value.type.tensor_type.shape.dim]
+    return next((v for v in ranked if len(v.type.tensor_type.shape.dim) > 1), None) or next(
+        iter(ranked), None
+    )
+
+
+def _batch_symbol(inputs: Sequence[onnx.ValueInfoProto]) -> str | None:
+    value = batch_input(inputs)
+    if value is None:
+        return None
+    return symbol_of(value.type.tensor_type.shape.dim[0], value.name, 0)
+
+
+def _unbound(dim: InputDim, batch_symbol: str | None) -> ModelError:
+    also = " or --batch N" if dim.symbol == batch_symbol else ""
+    return ModelError(
+        "UNBOUND_DIM",
+        f"dimension {dim.symbol!r} has no size",
+        f"axis {dim.axis} of input {dim.input!r}",
+        f"give --dim {dim.symbol}=N{also}",
+        dim=dim.symbol,
+        input=dim.input,
+        axis=dim.axis,
+    )

@@ -1,0 +1,24 @@
+"""Draft: a model as its file says it, read but without inferred shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphturbo_core.ir.graph import Op, Tensor
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Ops in topological order, typed weights and inputs; activations have no shape yet.
+
+    `recorded` holds the static types the file gives for other values: used only for ops that no
+    schema describes, since recorded shapes go stale when a dimension is bound anew.
+    """
+
+    ops: tuple[Op, ...]
+    sources: Mapping[str, Tensor]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    recorded: Mapping[str, Tensor]
+    notes: tuple[str, ...]

@@ -1,0 +1,48 @@
+"""ONNX bytes -> Graph: parsed, bound, typed, cleaned up."""
+
+from __future__ import annotations
+
+from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.clean_up import clean_up
+from graphturbo_core.frontend.dimensions import InputDim, bind, symbolic_dims
+from graphturbo_core.frontend.options import ImportOptions
+from graphturbo_core.frontend.parsing import parse_model
+from graphturbo_core.frontend.reader import check_inputs, graph_inputs, read_draft
+from graphturbo_core.frontend.shapes import infer_graph
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.limits import DEFAULT_LIMITS
+
+__all__ = ["ImportOptions", "import_model", "read_input_dims"]
+
+
+def import_model(data: bytes, options: ImportOptions) -> Graph:
+    """The model in the bytes as a graph with static shapes.
+
+    Raises:
+        ModelError: the model is refused; code, what, where and what to change are in it.
+        OptionError: batch, a dimension or a pass name does not fit the model.
+    """
+    model = parse_model(data, options.limits)
+    inputs = graph_inputs(model.graph)
+    check_inputs(inputs)
+    draft = read_draft(model, bind(inputs, options), options.limits)
+    graph = clean_up(infer_graph(draft, options.name, options.limits), options)
+    if not graph.ops:
+        raise ModelError(
+            "NOTHING_TO_RUN",
+            "no operator is left after clean-up",
+            f"all {len(model.graph.node)} nodes are constant",
+            "check the model's outputs",
+        )
+    return graph
+
+
+def read_input_dims(data: bytes) -> tuple[InputDim, ...]:
+    """The symbolic dimensions a user may bind: (input, axis, symbol), for a form.
+
+    Raises:
+        ModelError: the file is not a model, or an input is not a tensor of known rank.
+    """
+    inputs = graph_inputs(parse_model(data, DEFAULT_LIMITS).graph)
+    check_inputs(inputs)
+    return symbolic_dims(inputs)

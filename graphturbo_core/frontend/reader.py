@@ -1,0 +1,254 @@
+"""ModelProto -> Draft: names, order, weights and bound inputs; shapes come in the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import onnx
+
+from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.attributes import read_attributes
+from graphturbo_core.frontend.dimensions import Binding, symbol_of
+from graphturbo_core.frontend.draft import Draft
+from graphturbo_core.frontend.element_types import dtype_name
+from graphturbo_core.frontend.structure import topological_order, unique_names
+from graphturbo_core.frontend.tensors import checked_shape, read_only, read_weight
+from graphturbo_core.ir.graph import Op, Tensor, TensorKind
+from graphturbo_core.limits import Limits
+
+_DEFAULT_DOMAINS = ("", "ai.onnx")
+
+
+def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draft:
+    """The model's ops in order, with typed inputs and weights.
+
+    A Constant node is one more spelling of a weight, so it is read as one here.
+
+    Raises:
+        ModelError: see the helpers; every refusal names node or value.
+    """
+    graph = model.graph
+    versions = opset_versions(model)
+    weights = _weights(graph, limits)
+    inputs = _inputs(graph, binding, limits)
+    names = unique_names(graph.node, limits.max_name_length)
+    labels = tuple(f"{node.op_type} {name!r}" for node, name in zip(graph.node, names, strict=True))
+    _check_count(graph, weights, limits)
+    order = topological_order(graph.node, labels, {**weights, **inputs}.keys())
+    read = {name for node in graph.node for name in node.input if name}
+    read.update(value.name for value in graph.output)
+    ops = []
+    for index in order:
+        node = graph.node[index]
+        if node.op_type == "Constant" and node.domain in _DEFAULT_DOMAINS:
+            weights[node.output[0]] = _constant(node, labels[index], limits)
+            continue
+        _check_function(model, node, labels[index])
+        op = _op(node, names[index], labels[index], versions)
+        ops.append(_without_unread(op, read))
+    outputs = _outputs(graph, ops, {**weights, **inputs})
+    recorded = _recorded(graph, limits)
+    notes = (*binding.notes, *_name_notes(graph.node, names))
+    return Draft(tuple(ops), {**weights, **inputs}, tuple(inputs), outputs, recorded, notes)
+
+
+def opset_versions(model: onnx.ModelProto) -> Mapping[str, int]:
+    """Opset version by domain; the default domain is the empty string.
+
+    Raises:
+        ModelError: NO_OPSET, OPSET_TOO_NEW.
+    """
+    versions = {
+        "" if entry.domain in _DEFAULT_DOMAINS else entry.domain: int(entry.version)
+        for entry in model.opset_import
+    }
+    newest = onnx.defs.onnx_opset_version()
+    if not versions:
+        raise ModelError(
+            "NO_OPSET",
+            "the model names no operator set",
+            "ModelProto.opset_import",
+            "export the model again; the file may be cut off",
+        )
+    version = versions.setdefault("", 1)
+    if not 1 <= version <= newest:
+        raise ModelError(
+            "OPSET_TOO_NEW",
+            f"operator set version {version} is not known",
+            f"known are 1 to {newest}",
+            "export the model with an older opset",
+        )
+    return versions
+
+
+def graph_inputs(graph: onnx.GraphProto) -> tuple[onnx.ValueInfoProto, ...]:
+    """The inputs that no initializer fills (older files list weights as inputs, too)."""
+    filled = {proto.name for proto in graph.initializer}
+    return tuple(value for value in graph.input if value.name not in filled)
+
+
+def check_inputs(inputs: Iterable[onnx.ValueInfoProto]) -> None:
+    """Every input is a tensor of known rank.
+
+    Raises:
+        ModelError: NOT_A_TENSOR, UNKNOWN_RANK.
+    """
+    for value in inputs:
+        kind = value.type.WhichOneof("value")
+        if kind != "tensor_type":
+            raise ModelError(
+                "NOT_A_TENSOR",
+                f"input {value.name!r} is a {(kind or 'value without a type').split('_')[0]}",
+                change="only tensors are supported: export the model with tensor inputs",
+            )
+        if not value.type.tensor_type.HasField("shape"):
+            raise ModelError(
+                "UNKNOWN_RANK",
+                f"input {value.name!r} has no shape in the file",
+                change="export the model with input shapes (symbolic ones will do)",
+            )
+
+
+def _weights(graph: onnx.GraphProto, limits: Limits) -> dict[str, Tensor]:
+    weights: dict[str, Tensor] = {}
+    for proto in graph.initializer:
+        if proto.name in weights:
+            raise ModelError(
+                "DUPLICATE_VALUE",
+                f"weight {proto.name!r} is given twice",
+                change="give every value its own name",
+            )
+        weights[proto.name] = read_weight(proto, proto.name, limits)
+    return weights
+
+
+def _inputs(graph: onnx.GraphProto, binding: Binding, limits: Limits) -> dict[str, Tensor]:
+    inputs: dict[str, Tensor] = {}
+    for value in graph_inputs(graph):
+        where = f"input {value.name!r}"
+        if value.name in inputs:
+            raise ModelError(
+                "DUPLICATE_VALUE", f"{where} is given twice", change="remove one of the two"
+            )
+        dims = []
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            symbol = symbol_of(dim, value.name, axis)
+            dims.append(dim.dim_value if symbol is None else binding.sizes[symbol])
+        dtype = dtype_name(value.type.tensor_type.elem_type, where)
+        shape = checked_shape(dims, where, limits)
+        inputs[value.name] = Tensor(value.name, shape, dtype, TensorKind.INPUT)
+    return inputs
+
+
+def _check_count(graph: onnx.GraphProto, weights: Mapping[str, Tensor], limits: Limits) -> None:
+    count = len(weights) + len(graph.input) + sum(len(node.output) for node in graph.node)
+    if count > limits.max_tensors:
+        raise ModelError(
+            "TOO_MANY_TENSORS",
+            f"the model has {count} values",
+            f"the limit is {limits.max_tensors}",
+            "import a part of the model",
+        )
+
+
+def _constant(node: onnx.NodeProto, label: str, limits: Limits) -> Tensor:
+    name = node.output[0]
+    for attribute in node.attribute:
+        if attribute.name == "value":
+            return read_weight(attribute.t, name, limits)
+        if attribute.name in _CONSTANT_FIELDS:
+            field, dtype, is_list = _CONSTANT_FIELDS[attribute.name]
+            numbers = getattr(attribute, field)
+            value = np.array(list(numbers) if is_list else numbers, dtype=dtype)
+            return Tensor(name, value.shape, dtype, TensorKind.WEIGHT, read_only(value))
+    raise ModelError(
+        "BAD_CONSTANT",
+        f"{label} holds no dense numbers",
+        change="give it a value, value_int(s) or value_float(s) attribute",
+    )
+
+
+_CONSTANT_FIELDS = {
+    "value_int": ("i", "int64", False),
+    "value_ints": ("ints", "int64", True),
+    "value_float": ("f", "float32", False),
+    "value_floats": ("floats", "float32", True),
+}
+
+
+def _check_function(model: onnx.ModelProto, node: onnx.NodeProto, label: str) -> None:
+    if any(f.name == node.op_type and f.domain == node.domain for f in model.functions):
+        raise ModelError(
+            "LOCAL_FUNCTION",
+            f"{label} calls a function that the file defines; that is not supported",
+            change="inline the functions first (onnx.inliner.inline_local_functions)",
+        )
+
+
+def _op(node: onnx.NodeProto, name: str, label: str, versions: Mapping[str, int]) -> Op:
+    domain = "" if node.domain in _DEFAULT_DOMAINS else node.domain
+    inputs = tuple(node.input)
+    while inputs and not inputs[-1]:
+        inputs = inputs[:-1]
+    return Op(
+        name=name,
+        op_type=node.op_type,
+        domain=domain,
+        inputs=inputs,
+        outputs=tuple(node.output),
+        attributes=read_attributes(node, label),
+        opset=versions.get(domain, 1),
+    )
+
+
+def _without_unread(op: Op, read: set[str]) -> Op:
+    """The op without trailing optional outputs that nobody reads, e.g. a Dropout's mask.
+
+    Split is the exception: how many outputs it has decides their sizes.
+    """
+    outputs = op.outputs
+    while op.op_type != "Split" and len(outputs) > 1 and outputs[-1] not in read:
+        outputs = outputs[:-1]
+    return replace(op, outputs=outputs)
+
+
+def _outputs(
+    graph: onnx.GraphProto, ops: Iterable[Op], sources: Mapping[str, Tensor]
+) -> tuple[str, ...]:
+    known = {name for op in ops for name in op.outputs} | sources.keys()
+    outputs = tuple(dict.fromkeys(value.name for value in graph.output))
+    for name in outputs:
+        if not name or name not in known:
+            raise ModelError(
+                "UNDEFINED_OUTPUT",
+                f"output {name!r} is not written by any node",
+                f"graph {graph.name!r}",
+                "export the model again; the file may be cut off",
+            )
+    if not outputs:
+        raise ModelError(
+            "NO_OUTPUT",
+            "the graph has no outputs",
+            f"graph {graph.name!r}",
+            "export the model again; the file may be cut off",
+        )
+    return outputs
+
+
+def _recorded(graph: onnx.GraphProto, limits: Limits) -> dict[str, Tensor]:
+    recorded = {}
+    for value in (*graph.value_info, *graph.output):
+        dims = value.type.tensor_type.shape.dim
+        if value.type.tensor_type.HasField("shape") and all(dim.dim_value > 0 for dim in dims):
+            where = f"value {value.name!r}"
+            shape = checked_shape([dim.dim_value for dim in dims], where, limits)
+            dtype = dtype_name(value.type.tensor_type.elem_type, where)
+            recorded[value.name] = Tensor(value.name, shape, dtype, TensorKind.ACTIVATION)
+    return recorded
+
+
+def _name_notes(nodes: Sequence[onnx.NodeProto], names: Sequence[str]) -> tuple[str, ...]:
+    renamed = sum(bool(n.name) and n.name != name for n, name in zip(nodes, names, strict=True))
+    return (f"{renamed} repeated or long op names were changed",) if renamed else ()

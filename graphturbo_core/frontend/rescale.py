@@ -1,0 +1,144 @@
+"""`rescale-batch`: a model with a fixed batch, typed anew for another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from graphturbo_core.errors import ModelError, OptionError
+from graphturbo_core.frontend.rewrite import fresh_name, with_ops
+from graphturbo_core.frontend.shapes import infer_outputs, is_custom
+from graphturbo_core.frontend.tensors import read_only
+from graphturbo_core.frontend.values import reshape_target
+from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
+from graphturbo_core.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Rescaling:
+    """The graph as it was, its batch before and after, and whether Reshape constants follow."""
+
+    graph: Graph
+    old: int
+    new: int
+    has_reshapes: bool = True
+
+
+def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
+    """The graph for the new number of samples.
+
+    1. Every input with two or more axes whose leading size is the old batch follows.
+    2. A Reshape to a constant whose leading size is the old batch, and whose input carries the
+       batch in its leading axis (alone or merged with others), gets a constant for the new one;
+       not where the user skips this pass.
+    3. All shapes are inferred anew.
+
+    Raises:
+        ModelError: BATCH_RESHAPE, BATCH_MISMATCH or BATCH_FIXED, naming the op.
+    """
+    graph, batch = change.graph, change.new
+    tensors = _rescaled_sources(change)
+    ops: list[Op] = []
+    notes = [f"batch rescaled from {change.old} to {batch}"]
+    for op in graph.ops:
+        new_op = op
+        constant = _rescaled_target(change, op, tensors)
+        if constant is not None:
+            tensors[constant.name] = constant
+            new_op = replace(op, inputs=(op.inputs[0], constant.name))
+            notes.append(f"{op.name}: leading {change.old} of its shape rescaled to {batch}")
+        outputs = _outputs(change, new_op, tensors, limits)
+        tensors.update((tensor.name, tensor) for tensor in outputs)
+        ops.append(new_op)
+    return with_ops(replace(graph, tensors=tensors), ops, notes=notes)
+
+
+def fixed_batch(graph: Graph) -> int:
+    """The leading size of the first input with two or more axes.
+
+    Raises:
+        OptionError: NO_BATCH_AXIS.
+    """
+    shapes = [graph.tensors[name].shape for name in graph.inputs]
+    leading = next((shape[0] for shape in shapes if len(shape) > 1), None)
+    if leading is None:
+        raise OptionError(
+            "NO_BATCH_AXIS",
+            "no input has two or more axes, so none has a batch in front",
+            f"inputs {', '.join(map(repr, graph.inputs)) or 'none'}",
+            "leave --batch out",
+        )
+    return leading
+
+
+def _rescaled_sources(change: Rescaling) -> dict[str, Tensor]:
+    sources = {}
+    for name, tensor in change.graph.tensors.items():
+        if tensor.kind is TensorKind.INPUT and tensor.shape[:1] == (change.old,):
+            is_ranked = len(tensor.shape) > 1
+            shape = (change.new, *tensor.shape[1:]) if is_ranked else tensor.shape
+            sources[name] = replace(tensor, shape=shape)
+        elif tensor.kind is not TensorKind.ACTIVATION:
+            sources[name] = tensor
+    return sources
+
+
+def _rescaled_target(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -> Tensor | None:
+    """A new constant for a Reshape whose leading size stands for the batch, else None."""
+    if not change.has_reshapes or op.op_type != "Reshape" or not op.inputs[1:]:
+        return None
+    data, sizes = tensors[op.inputs[0]], tensors[op.inputs[1]].value
+    if sizes is None or not _carries_batch(change, data) or sizes[:1].tolist() != [change.old]:
+        return None
+    target = [change.new, *(int(size) for size in sizes[1:])]
+    if reshape_target(target, data.shape, bool(op.attributes.get("allowzero", 0))) is None:
+        raise ModelError(
+            "BATCH_RESHAPE",
+            f"Reshape {op.name!r} cannot be rescaled from batch {change.old} to {change.new}",
+            f"{list(data.shape)} has {prod(data.shape)} elements, {target} asks for others",
+            f"use --batch {change.old}, or export the model with a symbolic batch",
+        )
+    name = fresh_name(f"{op.inputs[1]}@batch{change.new}:{op.name}", tensors)
+    value = read_only(np.array(target, dtype=np.int64))
+    return Tensor(name, value.shape, "int64", TensorKind.WEIGHT, value)
+
+
+def _carries_batch(change: Rescaling, data: Tensor) -> bool:
+    """Whether the leading axis grew with the batch."""
+    before = change.graph.tensors[data.name].shape
+    return bool(before) and data.shape[0] * change.old == before[0] * change.new
+
+
+def _inferred(
+    change: Rescaling, op: Op, tensors: Mapping[str, Tensor], limits: Limits
+) -> tuple[Tensor, ...]:
+    try:
+        return infer_outputs(op, tensors, {}, limits)
+    except ModelError as error:
+        if error.code != "SHAPE_MISMATCH":
+            raise
+        raise ModelError(
+            "BATCH_MISMATCH",
+            f"batch {change.old} cannot be rescaled to {change.new}: {error.what}",
+            error.where,
+            f"use --batch {change.old}, or export the model with a symbolic batch",
+        ) from error
+
+
+def _outputs(
+    change: Rescaling, op: Op, tensors: Mapping[str, Tensor], limits: Limits
+) -> tuple[Tensor, ...]:
+    recorded = {name: change.graph.tensors[name] for name in op.outputs if name}
+    if not is_custom(op):
+        return _inferred(change, op, tensors, limits)
+    if any(tensors[name].shape != change.graph.tensors[name].shape for name in op.inputs if name):
+        raise ModelError(
+            "BATCH_FIXED",
+            f"{op.op_type} {op.name!r} is not a standard operator: its shape for another batch "
+            "is not known",
+            change=f"use --batch {change.old}",
+        )
+    return tuple(recorded.values())

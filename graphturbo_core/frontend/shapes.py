@@ -1,0 +1,237 @@
+"""Shape and value of every output, op by op, with onnx's inference and our value propagation.
+
+Inference is asked per op, in topological order, with the values known so far: a Reshape whose
+target is computed from shapes is then as static as any other, and every refusal names its op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from math import prod
+
+import numpy as np
+import onnx
+from onnx import numpy_helper, shape_inference
+
+from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.attributes import node_of
+from graphturbo_core.frontend.draft import Draft
+from graphturbo_core.frontend.element_types import dtype_name, element_type, numpy_dtype
+from graphturbo_core.frontend.tensors import checked_shape, read_only
+from graphturbo_core.frontend.values import EVALUATORS, VIEWS, reshape_target
+from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
+from graphturbo_core.limits import Limits
+
+_SMALL_FLOAT_ELEMENTS = 16
+"""Floating constants up to this size are shown to inference (Resize's scales, Range's ends)."""
+
+
+def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
+    """The draft with every activation typed.
+
+    Raises:
+        ModelError: naming the op whose output has no static shape.
+    """
+    tensors = dict(draft.sources)
+    notes = list(draft.notes)
+    for op in draft.ops:
+        outputs = infer_outputs(op, tensors, draft.recorded, limits)
+        if outputs and is_custom(op):
+            notes.append(f"{op.name}: shapes of {op.domain}.{op.op_type} taken from the file")
+        tensors.update((tensor.name, tensor) for tensor in outputs)
+    return Graph(name, draft.ops, tensors, draft.inputs, draft.outputs, tuple(notes))
+
+
+def infer_outputs(
+    op: Op, tensors: Mapping[str, Tensor], recorded: Mapping[str, Tensor], limits: Limits
+) -> tuple[Tensor, ...]:
+    """The op's outputs as activations; a value is set where all that decides it is known.
+
+    Raises:
+        ModelError: UNKNOWN_OP, SHAPE_MISMATCH, DYNAMIC_SHAPE, NOT_A_TENSOR, BAD_CONSTANT.
+    """
+    if is_custom(op):
+        return _recorded_outputs(op, recorded)
+    is_fill = op.op_type == "ConstantOfShape" and not op.domain
+    outputs = (_fill_output if is_fill else _inferred)(op, tensors, limits)
+    _check_reshape(op, tensors)
+    value = _value(op, tensors, outputs, limits)
+    if value is None:
+        return outputs
+    first = outputs[0]
+    return (Tensor(first.name, first.shape, first.dtype, first.kind, value),)
+
+
+def is_custom(op: Op) -> bool:
+    """Whether no ONNX schema describes the op."""
+    return _schema(op.op_type, op.opset, op.domain) is None
+
+
+@cache
+def _schema(op_type: str, opset: int, domain: str) -> onnx.defs.OpSchema | None:
+    try:
+        return onnx.defs.get_schema(op_type, opset, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def _label(op: Op) -> str:
+    return f"{op.op_type} {op.name!r}"
+
+
+def _recorded_outputs(op: Op, recorded: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+    if all(name in recorded for name in op.outputs if name):
+        return tuple(recorded[name] for name in op.outputs if name)
+    raise ModelError(
+        "UNKNOWN_OP",
+        f"{_label(op)} of domain {op.domain or 'ai.onnx'!r} is not an operator of "
+        f"version {op.opset}, and the file does not record its output shapes",
+        change="export with standard operators, or with static shapes recorded",
+    )
+
+
+def _fill_output(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
+    """ConstantOfShape: inference would need the tensor attribute that `Op` does not carry."""
+    sizes = tensors[op.inputs[0]].value if op.inputs else None
+    if sizes is None:
+        raise _dynamic(op, "its input is computed while the model runs")
+    shape = checked_shape(sizes.reshape(-1).tolist(), _label(op), limits)
+    dtype = str(op.attributes["value_dtype"])
+    return (Tensor(op.outputs[0], shape, dtype, TensorKind.ACTIVATION),)
+
+
+def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
+    schema = _schema(op.op_type, op.opset, op.domain)
+    assert schema is not None  # guarded by is_custom
+    sources = {name: tensors[name] for name in op.inputs if name}
+    try:
+        types = shape_inference.infer_node_outputs(
+            schema,
+            node_of(op, schema),
+            {name: _type_of(tensor) for name, tensor in sources.items()},
+            {name: proto for name, t in sources.items() if (proto := _shown_value(t, limits))},
+            opset_imports=[onnx.helper.make_opsetid(op.domain, op.opset)],
+        )
+    except (shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError) as error:
+        raise ModelError(
+            "SHAPE_MISMATCH",
+            f"{_label(op)} does not fit its inputs: {_reason(error)}",
+            _shapes_of(sources.values()),
+            "check the model, --batch and --dim",
+        ) from error
+    return tuple(_output(op, name, types.get(name), limits) for name in op.outputs if name)
+
+
+def _type_of(tensor: Tensor) -> onnx.TypeProto:
+    return onnx.helper.make_tensor_type_proto(element_type(tensor.dtype), tensor.shape)
+
+
+def _shown_value(tensor: Tensor, limits: Limits) -> onnx.TensorProto | None:
+    if tensor.value is None or tensor.elements > limits.max_elements_value_propagation:
+        return None
+    if tensor.dtype not in ("int64", "int32") and tensor.elements > _SMALL_FLOAT_ELEMENTS:
+        return None
+    return numpy_helper.from_array(np.ascontiguousarray(tensor.value).reshape(tensor.shape))
+
+
+def _output(op: Op, name: str, kind: onnx.TypeProto | None, limits: Limits) -> Tensor:
+    if kind is None or not kind.WhichOneof("value"):
+        raise _dynamic(op, f"nothing is known of output {name!r}")
+    if kind.WhichOneof("value") != "tensor_type":
+        raise ModelError(
+            "NOT_A_TENSOR",
+            f"{_label(op)} gives a {str(kind.WhichOneof('value')).split('_')[0]}",
+            change="only tensors are supported: export without sequences, maps and optionals",
+        )
+    dims = kind.tensor_type.shape.dim
+    if not kind.tensor_type.HasField("shape") or any(
+        dim.WhichOneof("value") != "dim_value" for dim in dims
+    ):
+        raise _dynamic(op, f"output {name!r} depends on data")
+    shape = checked_shape([dim.dim_value for dim in dims], _label(op), limits)
+    dtype = dtype_name(kind.tensor_type.elem_type, _label(op))
+    return Tensor(name, shape, dtype, TensorKind.ACTIVATION)
+
+
+def _dynamic(op: Op, reason: str) -> ModelError:
+    return ModelError(
+        "DYNAMIC_SHAPE",
+        f"{_label(op)} has no static output shape",
+        reason,
+        "export the model with fixed sizes there",
+    )
+
+
+def _reason(error: Exception) -> str:
+    """The last line of onnx's message, without its error tags."""
+    return " ".join(str(error).split("]")[-1].split()) or type(error).__name__
+
+
+def _shapes_of(sources: Iterable[Tensor]) -> str:
+    return f"inputs {', '.join(f'{t.name!r} {list(t.shape)}' for t in sources)}"
+
+
+def _check_reshape(op: Op, tensors: Mapping[str, Tensor]) -> None:
+    """Element counts, which onnx's inference does not compare when no -1 is given."""
+    if op.op_type != "Reshape" or not op.inputs[1:]:
+        return
+    data, sizes = tensors[op.inputs[0]], tensors[op.inputs[1]].value
+    if sizes is None:
+        return
+    target = [int(size) for size in sizes.reshape(-1)]
+    if reshape_target(target, data.shape, bool(op.attributes.get("allowzero", 0))) is None:
+        raise ModelError(
+            "SHAPE_MISMATCH",
+            f"{_label(op)} cannot give shape {target} to {list(data.shape)}",
+            f"{prod(data.shape)} elements come in",
+            "check the model, --batch and --dim",
+        )
+
+
+def _value(
+    op: Op, tensors: Mapping[str, Tensor], outputs: tuple[Tensor, ...], limits: Limits
+) -> np.ndarray | None:
+    """The numbers of the only output, if known and small (or a view of what is there)."""
+    if len(outputs) != 1 or op.domain:
+        return None
+    sources = [tensors[name] for name in op.inputs if name]
+    output = outputs[0]
+    if op.op_type == "Shape":
+        return _shape_value(op, sources[0])
+    if op.op_type == "Size":
+        return read_only(np.array(sources[0].elements, dtype=np.int64))
+    is_small = output.elements <= limits.max_elements_value_propagation
+    if op.op_type not in EVALUATORS or not (is_small or op.op_type in VIEWS):
+        return None
+    arrays = [tensor.value for tensor in sources if tensor.value is not None]
+    if len(arrays) < len(op.inputs) or not arrays or "string" in {t.dtype for t in sources}:
+        return None
+    return _evaluated(op, arrays, output)
+
+
+def _shape_value(op: Op, source: Tensor) -> np.ndarray:
+    start, end = op.attributes.get("start", 0), op.attributes.get("end", len(source.shape))
+    assert isinstance(start, int)  # the schema's types
+    assert isinstance(end, int)
+    return read_only(np.array(source.shape[start:end], dtype=np.int64))
+
+
+def _evaluated(op: Op, arrays: list[np.ndarray], output: Tensor) -> np.ndarray:
+    try:
+        with np.errstate(all="ignore"):
+            value = EVALUATORS[op.op_type](op, arrays)
+            value = value.astype(numpy_dtype(output.dtype), copy=False)
+    except (ValueError, IndexError, TypeError, OverflowError, ArithmeticError) as error:
+        raise ModelError(
+            "BAD_CONSTANT",
+            f"{_label(op)} cannot be computed from its constants: {error}",
+            change="correct the constants in the model",
+        ) from error
+    if value.shape != output.shape:
+        raise ModelError(
+            "BAD_CONSTANT",
+            f"{_label(op)} gives shape {list(value.shape)}, its types say {list(output.shape)}",
+            change="correct the constants in the model",
+        )
+    return read_only(value)

@@ -1,0 +1,193 @@
+"""Value propagation: numbers of small constants and of shape arithmetic, with numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from types import MappingProxyType
+
+import numpy as np
+
+from graphturbo_core.ir.graph import Op
+
+Arrays = Sequence[np.ndarray]
+Evaluator = Callable[[Op, Arrays], np.ndarray]
+
+VIEWS = frozenset({"Reshape", "Transpose", "Unsqueeze", "Squeeze", "Flatten", "Identity"})
+"""Ops whose result shares its input's memory, so that its size does not matter."""
+
+
+def _integer(op: Op, name: str, default: int) -> int:
+    value = op.attributes.get(name, default)
+    return value if isinstance(value, int) else default
+
+
+def _integers(op: Op, arrays: Arrays, name: str, position: int) -> tuple[int, ...] | None:
+    """A list that older opsets keep in an attribute and newer ones in an input."""
+    if len(arrays) > position:
+        return tuple(int(number) for number in arrays[position].reshape(-1))
+    value = op.attributes.get(name)
+    return tuple(int(number) for number in value) if isinstance(value, tuple) else None
+
+
+def reshape_target(
+    sizes: Sequence[int], shape: Sequence[int], allow_zero: bool
+) -> tuple[int, ...] | None:
+    """The shape that a Reshape asks for; None when the element counts cannot agree.
+
+    A 0 copies the input's dimension unless `allow_zero`; one -1 is inferred.
+    """
+    if any(size == 0 and axis >= len(shape) for axis, size in enumerate(sizes)) and not allow_zero:
+        return None
+    target = [
+        shape[axis] if size == 0 and not allow_zero else size for axis, size in enumerate(sizes)
+    ]
+    total, known = prod(shape), prod(size for size in target if size != -1)
+    if target.count(-1) == 1 and known > 0 and total % known == 0:
+        target[target.index(-1)] = total // known
+    return tuple(target) if prod(target) == total and min(target, default=0) >= 0 else None
+
+
+def _reshape(op: Op, arrays: Arrays) -> np.ndarray:
+    sizes = _integers(op, arrays, "shape", 1) or ()
+    target = reshape_target(sizes, arrays[0].shape, bool(_integer(op, "allowzero", 0)))
+    return arrays[0].reshape(sizes if target is None else target)
+
+
+def _transpose(op: Op, arrays: Arrays) -> np.ndarray:
+    return arrays[0].transpose(_integers(op, (), "perm", 0))
+
+
+def _unsqueeze(op: Op, arrays: Arrays) -> np.ndarray:
+    axes = _integers(op, arrays, "axes", 1) or ()
+    return np.expand_dims(arrays[0], axes)
+
+
+def _squeeze(op: Op, arrays: Arrays) -> np.ndarray:
+    return arrays[0].squeeze(_integers(op, arrays, "axes", 1))
+
+
+def _flatten(op: Op, arrays: Arrays) -> np.ndarray:
+    axis = _integer(op, "axis", 1)
+    shape = arrays[0].shape
+    axis = axis + len(shape) if axis < 0 else axis
+    return arrays[0].reshape(prod(shape[:axis]), prod(shape[axis:]))
+
+
+def _gather(op: Op, arrays: Arrays) -> np.ndarray:
+    return np.take(arrays[0], arrays[1], axis=_integer(op, "axis", 0))
+
+
+def _gather_elements(op: Op, arrays: Arrays) -> np.ndarray:
+    return np.take_along_axis(arrays[0], arrays[1], axis=_integer(op, "axis", 0))
+
+
+def _concat(op: Op, arrays: Arrays) -> np.ndarray:
+    return np.concatenate(list(arrays), axis=_integer(op, "axis", 1))
+
+
+def _slice(op: Op, arrays: Arrays) -> np.ndarray:
+    starts = _integers(op, arrays, "starts", 1) or ()
+    ends = _integers(op, arrays, "ends", 2) or ()
+    axes = _integers(op, arrays, "axes", 3) or tuple(range(len(starts)))
+    steps = _integers(op, arrays, "steps", 4) or (1,) * len(starts)
+    cut = [slice(None)] * arrays[0].ndim
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        past_begin = step < 0 and end < -arrays[0].shape[axis]
+        cut[axis] = slice(start, None if past_begin else end, step)
+    return arrays[0][tuple(cut)]
+
+
+def _expand(_op: Op, arrays: Arrays) -> np.ndarray:
+    target = tuple(int(size) for size in arrays[1])
+    return np.broadcast_to(arrays[0], np.broadcast_shapes(arrays[0].shape, target))
+
+
+def _range(_op: Op, arrays: Arrays) -> np.ndarray:
+    return np.arange(*(array.reshape(()).item() for array in arrays))
+
+
+def _fill(op: Op, arrays: Arrays) -> np.ndarray:
+    return np.full(tuple(int(size) for size in arrays[0]), op.attributes["value"])
+
+
+def _div(_op: Op, arrays: Arrays) -> np.ndarray:
+    """Integers are cut towards zero, as in C."""
+    first, second = arrays
+    if not np.issubdtype(first.dtype, np.integer):
+        return np.asarray(first / second)
+    quotient = np.abs(first) // np.abs(second)
+    return np.asarray(np.where((first < 0) != (second < 0), -quotient, quotient))
+
+
+def _reduced(function: Callable[..., np.ndarray]) -> Evaluator:
+    def evaluate(op: Op, arrays: Arrays) -> np.ndarray:
+        axes = _integers(op, arrays, "axes", 1)
+        if axes is None and _integer(op, "noop_with_empty_axes", 0):
+            return arrays[0]
+        return np.asarray(function(arrays[0], axes, keepdims=bool(_integer(op, "keepdims", 1))))
+
+    return evaluate
+
+
+def _pointwise(function: Callable[..., np.ndarray]) -> Evaluator:
+    return lambda _op, arrays: np.asarray(function(*arrays))
+
+
+def _folded(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Evaluator:
+    def evaluate(_op: Op, arrays: Arrays) -> np.ndarray:
+        result = arrays[0]
+        for array in arrays[1:]:
+            result = function(result, array)
+        return np.asarray(result)
+
+    return evaluate
+
+
+EVALUATORS: Mapping[str, Evaluator] = MappingProxyType(
+    {
+        "Abs": _pointwise(np.abs),
+        "Add": _pointwise(np.add),
+        "And": _pointwise(np.logical_and),
+        "Cast": lambda _op, arrays: arrays[0],
+        "Ceil": _pointwise(np.ceil),
+        "Concat": _concat,
+        "ConstantOfShape": _fill,
+        "Div": _div,
+        "Equal": _pointwise(np.equal),
+        "Exp": _pointwise(np.exp),
+        "Expand": _expand,
+        "Flatten": _flatten,
+        "Floor": _pointwise(np.floor),
+        "Gather": _gather,
+        "GatherElements": _gather_elements,
+        "Greater": _pointwise(np.greater),
+        "GreaterOrEqual": _pointwise(np.greater_equal),
+        "Identity": lambda _op, arrays: arrays[0],
+        "Less": _pointwise(np.less),
+        "LessOrEqual": _pointwise(np.less_equal),
+        "Max": _folded(np.maximum),
+        "Min": _folded(np.minimum),
+        "Mul": _pointwise(np.multiply),
+        "Neg": _pointwise(np.negative),
+        "Not": _pointwise(np.logical_not),
+        "Or": _pointwise(np.logical_or),
+        "Pow": _pointwise(np.power),
+        "Range": _range,
+        "ReduceMax": _reduced(np.max),
+        "ReduceMin": _reduced(np.min),
+        "ReduceProd": _reduced(np.prod),
+        "ReduceSum": _reduced(np.sum),
+        "Reshape": _reshape,
+        "Slice": _slice,
+        "Sqrt": _pointwise(np.sqrt),
+        "Squeeze": _squeeze,
+        "Sub": _pointwise(np.subtract),
+        "Sum": _folded(np.add),
+        "Tile": lambda _op, arrays: np.tile(arrays[0], [int(n) for n in arrays[1]]),
+        "Transpose": _transpose,
+        "Unsqueeze": _unsqueeze,
+        "Where": _pointwise(np.where),
+    }
+)
+"""Ops of the default domain whose single output import can compute."""

@@ -1,0 +1,1 @@
+"""hardware: see ARCHITECTURE.md for its place among the steps."""

@@ -1,0 +1,108 @@
+"""Hardware: one validated chip, in bytes, bytes per second and cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class EngineKind(Enum):
+    """What executes an instruction; the first three belong to a core, DMA to a cluster."""
+
+    MATRIX = "matrix"
+    VECTOR = "vector"
+    MOVE = "move"
+    DMA = "dma"
+
+
+class MatrixModel(Enum):
+    """How the matrix engine's time follows from M x N x K (design, section 5)."""
+
+    PASSES = "passes"
+    OUTPUT_STATIONARY = "output-stationary"
+    WEIGHT_STATIONARY = "weight-stationary"
+    INPUT_STATIONARY = "input-stationary"
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """A profile number with where it comes from, and whether it is an assumption.
+
+    `key` is its path in the profile file, unit included, e.g. `cluster.gb_bandwidth_bytes_per_s`.
+    """
+
+    key: str
+    value: float | int | str
+    source: str
+    is_assumption: bool
+
+    @property
+    def field_name(self) -> str:
+        """The field of `Hardware` that holds this number; for a rate, the mapping's name."""
+        path = self.key.split(".")
+        name = path[-2] if path[-2].endswith("_rate") else path[-1]
+        return name.removesuffix("_bytes_per_s").removesuffix("_elements")
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """A chip: clusters x cores, engines, LB, GB, DRAM. Bandwidths are bytes per second.
+
+    `dram_bandwidth` and `dram_bytes` are one cluster's share; `lb_bandwidth` one core's port;
+    `gb_bandwidth` one cluster's port; `link_bandwidth` a core's port to the other cores, each way.
+    `matrix_rate` and `vector_rate` give, per number format, how many times the base rate runs.
+    `is_pooled`: data and weight parts of an LB are one pool (then both parts say the pool's size).
+    `channel_padding`: the channel axis is padded to a multiple of this many elements; 1 is none.
+    `numbers`: every number of the profile with its source, in the order of the file's sections.
+    """
+
+    name: str
+    title: str
+    clusters: int
+    cores: int
+    clock_hz: int
+    matrix_rows: int
+    matrix_columns: int
+    matrix_model: MatrixModel
+    matrix_rate: Mapping[str, int] = field(hash=False)
+    vector_lanes: int
+    vector_rate: Mapping[str, int] = field(hash=False)
+    transcendental_ops: int
+    dma_engines: int
+    lb_data_bytes: int
+    lb_weight_bytes: int
+    staging_bytes: int
+    is_pooled: bool
+    gb_bytes: int
+    dram_bytes: int
+    lb_bandwidth: int
+    gb_bandwidth: int
+    dram_bandwidth: int
+    link_bandwidth: int
+    dram_latency_cycles: int
+    gb_latency_cycles: int
+    link_latency_cycles: int
+    launch_cycles: int
+    barrier_cycles: int
+    split_capacity_bytes: int
+    channel_padding: int
+    numbers: tuple[Sourced, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lb_bytes(self) -> int:
+        """Bytes of one core's LB, data and weight parts together, staging left out."""
+        return self.lb_data_bytes if self.is_pooled else self.lb_data_bytes + self.lb_weight_bytes
+
+    def transfer_cycles(self, size_bytes: int, bandwidth: int) -> int:
+        """Whole cycles that `size_bytes` occupy a channel of `bandwidth` bytes/s, rounded up."""
+        return -(-size_bytes * self.clock_hz // bandwidth)
+
+    def peak_macs_per_cycle(self, number_format: str) -> int:
+        """Multiply-accumulates of one core's matrix engine in a cycle."""
+        return self.matrix_rows * self.matrix_columns * self.matrix_rate[number_format]
+
+    def peak_vector_per_cycle(self, number_format: str) -> int:
+        """Element-operations of one core's vector engine in a cycle."""
+        return self.vector_lanes * self.vector_rate[number_format]

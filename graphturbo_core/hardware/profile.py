@@ -1,0 +1,210 @@
+"""A profile's YAML bytes -> Hardware: validated, every number with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from graphturbo_core.errors import ProfileError
+from graphturbo_core.hardware.hardware import Hardware, Sourced
+from graphturbo_core.hardware.plain_yaml import MAX_BYTES, Plain, plain_yaml, shown
+from graphturbo_core.hardware.refusals import invalid, refusal, unsupported
+from graphturbo_core.hardware.schema import ASSUMPTION, Entry, Profile, Rates
+
+DEFAULT_PROFILE = "stcp920"
+"""The chip of the paper's own numbers."""
+
+PROFILES_FOLDER = Path(__file__).resolve().parents[2] / "hardware_profiles"
+
+
+def profile_names() -> tuple[str, ...]:
+    """Names of the shipped profiles: the default one first, the others sorted."""
+    stems = (path.stem for path in PROFILES_FOLDER.glob("*.yaml"))
+    return tuple(sorted(stems, key=lambda stem: (stem != DEFAULT_PROFILE, stem)))
+
+
+def load_profile(name_or_path: str) -> Hardware:
+    """The chip of a shipped profile, or of a YAML file; a shipped name wins over a file.
+
+    Raises:
+        ProfileError: neither a shipped name nor a readable file, or the profile is refused.
+    """
+    path = _shipped(name_or_path) or Path(name_or_path)
+    return parse_profile(_read(path, name_or_path), path.name)
+
+
+def parse_profile(data: bytes, file_name: str) -> Hardware:
+    """The chip that `data`, a YAML profile, describes; `file_name` is for messages only.
+
+    A profile may say `extends: NAME` of a shipped one and give only what differs (one level).
+
+    Raises:
+        ProfileError: naming file, key, value and range.
+    """
+    tree = _extended(plain_yaml(data, file_name), file_name)
+    try:
+        profile = Profile.model_validate(tree)
+    except ValidationError as error:
+        raise refusal(error, file_name) from error
+    _check_supported(profile, file_name)
+    _check_pool(profile, file_name)
+    return _hardware(profile)
+
+
+def _shipped(name: str) -> Path | None:
+    return PROFILES_FOLDER / f"{name}.yaml" if name in profile_names() else None
+
+
+def _read(path: Path, name: str) -> bytes:
+    """At most one byte more than a profile may have: a huge file is refused unread."""
+    try:
+        if not path.is_file():
+            raise FileNotFoundError(path)
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        what = f"profile {shown(name)} is neither a shipped name nor a readable file"
+        change = f"choose one of {', '.join(profile_names())} or give a YAML file"
+        raise ProfileError("UNKNOWN_PROFILE", what, "", change, file=name) from error
+
+
+def _extended(tree: dict[str, Plain], file_name: str) -> dict[str, Plain]:
+    if "extends" not in tree:
+        return tree
+    whole = {name: base for name in profile_names() if "extends" not in (base := _tree(name))}
+    name = tree["extends"]
+    if not isinstance(name, str) or name not in whole:
+        what = f"extends is {shown(name)}"
+        raise invalid(file_name, "extends", name, what, f"write one of {', '.join(whole)}")
+    return _merged(whole[name], {key: tree[key] for key in tree if key != "extends"})
+
+
+def _tree(name: str) -> dict[str, Plain]:
+    path = PROFILES_FOLDER / f"{name}.yaml"
+    return plain_yaml(_read(path, name), path.name)
+
+
+def _merged(base: dict[str, Plain], override: dict[str, Plain]) -> dict[str, Plain]:
+    """`base` with `override` laid over it key by key; an entry is replaced whole."""
+    merged = dict(base)
+    for key, value in override.items():
+        below = base.get(key)
+        is_section = isinstance(value, dict) and not {"value", "source"} & value.keys()
+        if isinstance(value, dict) and isinstance(below, dict) and is_section:
+            merged[key] = _merged(below, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _check_supported(profile: Profile, file_name: str) -> None:
+    cluster = profile.cluster
+    engine, placement = cluster.shared_engine, cluster.weight_placement
+    if engine is not None and engine.value != "none":
+        feature = "an engine shared by the cores of a cluster"
+        raise unsupported(file_name, "cluster.shared_engine", engine.value, feature)
+    if placement is not None and placement.value == "sharded":
+        feature = "sharding weights over the LBs"
+        raise unsupported(file_name, "cluster.weight_placement", placement.value, feature)
+    if cluster.gb_bytes.value == 0:
+        raise unsupported(file_name, "cluster.gb_bytes", 0, "a chip without a GB")
+
+
+def _check_pool(profile: Profile, file_name: str) -> None:
+    core = profile.core
+    data_bytes, weight_bytes = core.lb_data_bytes.value, core.lb_weight_bytes.value
+    if _is_pooled(profile) and data_bytes != weight_bytes:
+        key = "core.lb_weight_bytes"
+        what = f"{key} is {weight_bytes} while core.is_pooled is true"
+        change = f"write {data_bytes} as in core.lb_data_bytes: both name the whole pool"
+        raise invalid(file_name, key, weight_bytes, what, change)
+
+
+def _is_pooled(profile: Profile) -> bool:
+    entry = profile.core.is_pooled
+    return entry is not None and entry.value
+
+
+def _hardware(profile: Profile) -> Hardware:
+    chip, cluster, core, kernel = profile.chip, profile.cluster, profile.core, profile.kernel
+    split_capacity = _split_capacity(profile)
+    return Hardware(
+        name=profile.name,
+        title=profile.title,
+        clusters=chip.clusters.value,
+        cores=cluster.cores.value,
+        clock_hz=chip.clock_hz.value,
+        matrix_rows=core.matrix_rows.value,
+        matrix_columns=core.matrix_columns.value,
+        matrix_model=core.matrix_model.value,
+        matrix_rate=_rates(core.matrix_rate),
+        vector_lanes=core.vector_lanes.value,
+        vector_rate=_rates(core.vector_rate),
+        transcendental_ops=core.transcendental_ops.value,
+        dma_engines=cluster.dma_engines.value,
+        lb_data_bytes=core.lb_data_bytes.value,
+        lb_weight_bytes=core.lb_weight_bytes.value,
+        staging_bytes=core.staging_bytes.value,
+        is_pooled=_is_pooled(profile),
+        gb_bytes=cluster.gb_bytes.value,
+        dram_bytes=cluster.dram_bytes.value,
+        lb_bandwidth=core.lb_bandwidth_bytes_per_s.value,
+        gb_bandwidth=cluster.gb_bandwidth_bytes_per_s.value,
+        dram_bandwidth=cluster.dram_bandwidth_bytes_per_s.value,
+        link_bandwidth=core.link_bandwidth_bytes_per_s.value,
+        dram_latency_cycles=cluster.dram_latency_cycles.value,
+        gb_latency_cycles=cluster.gb_latency_cycles.value,
+        link_latency_cycles=core.link_latency_cycles.value,
+        launch_cycles=kernel.launch_cycles.value,
+        barrier_cycles=kernel.barrier_cycles.value,
+        split_capacity_bytes=int(split_capacity.value),
+        channel_padding=core.channel_padding_elements.value,
+        numbers=_numbers(profile, split_capacity),
+        notes=tuple(profile.notes),
+    )
+
+
+def _split_capacity(profile: Profile) -> Sourced:
+    key, entry = "cluster.split_capacity_bytes", profile.cluster.split_capacity_bytes
+    if entry is not None:
+        return _sourced(key, entry)
+    value = profile.cluster.cores.value * profile.core.lb_data_bytes.value
+    return Sourced(key, value, "derived: data parts of a cluster's LBs (cores x LB data)", False)
+
+
+def _rates(rates: Rates) -> dict[str, int]:
+    entries = {
+        "fp32": rates.fp32,
+        "fp16": rates.fp16,
+        "bf16": rates.bf16,
+        "int8": rates.int8,
+    }
+    return {number_format: entry.value for number_format, entry in entries.items()}
+
+
+def _numbers(profile: Profile, split_capacity: Sourced) -> tuple[Sourced, ...]:
+    found = [number for number in _entries(profile) if number.key != split_capacity.key]
+    at = next(row for row, number in enumerate(found) if number.key.startswith("core."))
+    return (*found[:at], split_capacity, *found[at:])
+
+
+def _entries(model: BaseModel, prefix: str = "") -> Iterator[Sourced]:
+    """Every entry below `model`, in the order of the schema."""
+    for name in type(model).model_fields:
+        value, key = getattr(model, name), f"{prefix}{name}"
+        if isinstance(value, Entry):
+            yield _sourced(key, value)
+        elif isinstance(value, BaseModel):
+            yield from _entries(value, f"{key}.")
+
+
+def _sourced(key: str, entry: Entry[Any]) -> Sourced:
+    value = entry.value
+    plain = value.value if isinstance(value, Enum) else value
+    number = plain if isinstance(plain, (int, float, str)) else str(plain)
+    is_assumption = entry.source.startswith(ASSUMPTION)
+    return Sourced(key, number, entry.source, is_assumption)

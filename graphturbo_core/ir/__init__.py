@@ -1,0 +1,1 @@
+"""ir: see ARCHITECTURE.md for its place among the steps."""

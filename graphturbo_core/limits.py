@@ -1,0 +1,32 @@
+"""Limits: how large an input may be before it is refused by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Upper bounds on what is accepted; all are our choice, wide of every model we know of."""
+
+    max_model_bytes: int = 256 * 2**20
+    """A model file; weights may stay outside, so structure alone is far smaller."""
+    max_profile_bytes: int = 64 * 2**10
+    """A hardware profile file."""
+    max_ops: int = 200_000
+    """Nodes of a model."""
+    max_tensors: int = 1_000_000
+    """Named values of a model, weights included."""
+    max_rank: int = 8
+    """Axes of a tensor; ONNX models in use have at most 6."""
+    max_elements: int = 2**63 - 1
+    """Elements of a tensor: what a 64-bit count holds."""
+    max_elements_value_propagation: int = 4096
+    """Elements of a constant that import computes; larger ones keep their shape only."""
+    max_instructions: int = 300_000
+    """Instructions of a program; lowering coarsens tiles to stay below (design, section 4)."""
+    max_name_length: int = 200
+    """Characters of an op's name; longer ones are shortened, with a note."""
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,0 +1,1 @@
+"""lowering: see ARCHITECTURE.md for its place among the steps."""

@@ -1,0 +1,263 @@
+"""KernelCode: the instructions of one kernel, before sequence numbers and global addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.hardware.hardware import EngineKind, Hardware
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.program import (
+    MAX_RANK,
+    Cause,
+    Channel,
+    Engine,
+    InstructionKind,
+    IntArray,
+    Memory,
+)
+
+SharedKey = tuple[str, str, int, int]
+"""(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common."""
+
+_CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Numbering of a cluster's engines and channels."""
+
+    hardware: Hardware
+
+    def engines(self) -> tuple[Engine, ...]:
+        """Engines core by core, then the system DMA engines."""
+        cores = [
+            Engine(kind, core, 0) for core in range(self.hardware.cores) for kind in _CORE_ENGINES
+        ]
+        dma = [Engine(EngineKind.DMA, -1, index) for index in range(self.hardware.dma_engines)]
+        return (*cores, *dma)
+
+    def engine(self, kind: EngineKind, core: int) -> int:
+        """Index of an engine; for DMA `core` is the DMA engine's own number."""
+        if kind is EngineKind.DMA:
+            return len(_CORE_ENGINES) * self.hardware.cores + core
+        return len(_CORE_ENGINES) * core + _CORE_ENGINES.index(kind)
+
+    def channels(self) -> tuple[Channel, ...]:
+        """LB ports, link ports in, link ports out, the GB port, the cluster's DRAM share."""
+        chip = self.hardware
+        cores = range(chip.cores)
+        return (
+            *(Channel(f"lb {core}", chip.lb_bandwidth) for core in cores),
+            *(Channel(f"link in {core}", chip.link_bandwidth) for core in cores),
+            *(Channel(f"link out {core}", chip.link_bandwidth) for core in cores),
+            Channel("gb", chip.gb_bandwidth),
+            Channel("dram", chip.dram_bandwidth),
+        )
+
+    def lb(self, core: int) -> int:
+        """Channel of a core's LB port."""
+        return core
+
+    def link(self, source: int, target: int) -> tuple[int, int]:
+        """Channels of a move between cores: out of the source, into the target."""
+        cores = self.hardware.cores
+        return 2 * cores + source, cores + target
+
+    def far(self, memory: Memory) -> int:
+        """Channel of GB or DRAM."""
+        return 3 * self.hardware.cores + (1 if memory is Memory.DRAM else 0)
+
+    def latency(self, memory: Memory) -> int:
+        """Latency of GB or DRAM in cycles."""
+        chip = self.hardware
+        return chip.dram_latency_cycles if memory is Memory.DRAM else chip.gb_latency_cycles
+
+
+class Access(NamedTuple):
+    """One buffer that an instruction reads or writes, and the box."""
+
+    buffer: int
+    is_write: bool
+    box: Box
+
+
+class Where(NamedTuple):
+    """What an instruction belongs to: op index (-1: none), layer, tile number."""
+
+    op: int
+    layer: int
+    tile: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A transfer of `size_bytes`, of which `halo_bytes` are read again."""
+
+    size_bytes: int
+    halo_bytes: int
+    source: Memory
+    target: Memory
+    cause: Cause
+    latency_cycles: int
+    channels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Work of one op on one tile."""
+
+    cycles: int
+    macs: int
+    vector_ops: int
+    reduce: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBuffer:
+    """A buffer of the kernel; `shared` names a GB or DRAM buffer that outlives it."""
+
+    memory: Memory
+    core: int
+    offset: int
+    size_bytes: int
+    tensor: str
+    box: Box
+    shared: SharedKey | None = None
+    is_spill: bool = False
+
+
+@dataclass
+class CodeBuilder:
+    """Collects a kernel's instructions in layer order; rows as documented in Program."""
+
+    machine: Machine
+    rows: list[tuple[int, ...]] = field(default_factory=list)
+    channel_rows: list[tuple[tuple[int, int], ...]] = field(default_factory=list)
+    access_rows: list[tuple[Access, ...]] = field(default_factory=list)
+    buffers: list[LocalBuffer] = field(default_factory=list)
+    shared: dict[SharedKey, int] = field(default_factory=dict)
+
+    def buffer(self, buffer: LocalBuffer) -> int:
+        """Number of a new buffer; a shared one is entered once."""
+        if buffer.shared is not None:
+            known = self.shared.get(buffer.shared)
+            if known is not None:
+                return known
+            self.shared[buffer.shared] = len(self.buffers)
+        self.buffers.append(buffer)
+        return len(self.buffers) - 1
+
+    def compute(
+        self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]
+    ) -> None:
+        """Append a compute instruction."""
+        self.rows.append(
+            (
+                engine, InstructionKind.COMPUTE, *where, work.cycles, 0, 0, 0,
+                work.macs, work.vector_ops, -1, -1, Cause.NONE, *work.reduce,
+            )
+        )  # fmt: skip
+        self.channel_rows.append(())
+        self.access_rows.append(tuple(accesses))
+
+    def move(
+        self,
+        engine: int,
+        kind: InstructionKind,
+        where: Where,
+        move: Move,
+        accesses: Iterable[Access],
+    ) -> None:
+        """Append a move: it holds its engine as long as its slowest channel."""
+        chip = self.machine.hardware
+        bandwidths = _bandwidths(self.machine)
+        times = tuple(
+            (channel, chip.transfer_cycles(move.size_bytes, bandwidths[channel]))
+            for channel in move.channels
+        )
+        hold = max(cycles for _, cycles in times)
+        self.rows.append(
+            (
+                engine, kind, *where, hold, move.latency_cycles, move.size_bytes, move.halo_bytes,
+                0, 0, move.source, move.target, move.cause, 0, -1,
+            )
+        )  # fmt: skip
+        self.channel_rows.append(times)
+        self.access_rows.append(tuple(accesses))
+
+    def finish(self) -> KernelCode:
+        """The collected rows as arrays."""
+        rows = np.array(self.rows, dtype=np.int64).reshape(len(self.rows), len(COLUMNS))
+        channels = [pair for row in self.channel_rows for pair in row]
+        accesses = [access for row in self.access_rows for access in row]
+        lo, hi = pack_boxes([access.box for access in accesses])
+        pairs = np.array(channels, dtype=np.int64).reshape(len(channels), 2)
+        return KernelCode(
+            rows=rows,
+            channel_at=_offsets([len(row) for row in self.channel_rows]),
+            channel=pairs[:, 0].astype(np.int32),
+            channel_cycles=pairs[:, 1].copy(),
+            access_at=_offsets([len(row) for row in self.access_rows]),
+            access_buffer=np.array([a.buffer for a in accesses], dtype=np.int32),
+            access_write=np.array([a.is_write for a in accesses], dtype=np.bool_),
+            access_lo=lo,
+            access_hi=hi,
+            buffers=tuple(self.buffers),
+        )
+
+
+COLUMNS = (
+    "engine", "kind", "op", "layer", "tile", "hold_cycles", "latency_cycles", "size_bytes",
+    "halo_bytes", "macs", "vector_ops", "source", "target", "cause", "reduce_lo", "reduce_hi",
+)  # fmt: skip
+"""Columns of `KernelCode.rows`, named as in Program."""
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """One kernel's instructions in layer order; buffers are its own rows."""
+
+    rows: IntArray
+    channel_at: IntArray
+    channel: NDArray[np.int32]
+    channel_cycles: IntArray
+    access_at: IntArray
+    access_buffer: NDArray[np.int32]
+    access_write: NDArray[np.bool_]
+    access_lo: NDArray[np.int32]
+    access_hi: NDArray[np.int32]
+    buffers: tuple[LocalBuffer, ...]
+
+    def column(self, name: str) -> IntArray:
+        """One column of `rows` by its name in Program."""
+        return self.rows[:, COLUMNS.index(name)]
+
+
+@lru_cache(maxsize=16)
+def _bandwidths(machine: Machine) -> tuple[int, ...]:
+    return tuple(channel.bandwidth for channel in machine.channels())
+
+
+def _offsets(counts: list[int]) -> IntArray:
+    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64)
+
+
+def pack_boxes(boxes: list[Box]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Corners of boxes as two arrays of MAX_RANK columns; axes that a box lacks are [0, 1)."""
+    padded = [_padded(box) for box in boxes]
+    corners = np.array(padded, dtype=np.int32).reshape(len(boxes), 2, MAX_RANK)
+    return corners[:, 0].copy(), corners[:, 1].copy()
+
+
+@lru_cache(maxsize=65536)
+def _padded(box: Box) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    missing = MAX_RANK - len(box)
+    lo = tuple(interval[0] for interval in box) + (0,) * missing
+    hi = tuple(interval[1] for interval in box) + (1,) * missing
+    return lo, hi

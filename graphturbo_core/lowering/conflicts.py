@@ -1,0 +1,221 @@
+"""KernelCode -> conflicts: which earlier instructions each one must wait for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.code import KernelCode
+from graphturbo_core.lowering.program import IntArray, Memory
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """CSR over instructions in layer order: rows of earlier instructions.
+
+    `is_address`: write after read, write after write, or reused bytes; else read after write.
+    """
+
+    at: IntArray
+    earlier: NDArray[np.int32]
+    is_address: NDArray[np.bool_]
+
+
+def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
+    """Every conflict that does not follow from others.
+
+    Within a buffer, accesses are swept in order against those still uncovered: a write that covers
+    an earlier access stands for it from then on. Between buffers, a sweep over addresses keeps the
+    last owner of every byte; a writer of the new owner waits for the last accesses of the old one.
+    Cost: accesses times tiles per buffer.
+    """
+    count = len(code.rows)
+    instruction = np.repeat(np.arange(count), np.diff(code.access_at)).astype(np.int64)
+    order = np.argsort(code.access_buffer, kind="stable")
+    buffer_at = np.searchsorted(code.access_buffer[order], np.arange(len(code.buffers) + 1))
+    first_access = np.full(len(code.buffers), len(order), dtype=np.int64)
+    np.minimum.at(first_access, code.access_buffer, np.arange(len(order)))
+    edges, is_last, is_first_write = _within_buffers(
+        instruction, order, buffer_at, code.access_write, code.access_lo, code.access_hi
+    )
+    space, start, end = _address_table(code, is_pooled)
+    by_first = np.argsort(first_access, kind="stable")
+    pairs = _owner_pairs(by_first[space[by_first] >= 0], space, start, end)
+    reuse = _between_buffers(pairs, instruction, order, buffer_at, is_last, is_first_write)
+    return _as_rows(np.concatenate((edges, reuse)), count)
+
+
+def _address_table(
+    code: KernelCode, is_pooled: bool
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Per buffer: its address space (-1: not placed by this kernel), start and end byte."""
+    spaces: list[int] = []
+    for buffer in code.buffers:
+        memory = buffer.memory
+        if memory is Memory.LB_WEIGHT and is_pooled:
+            memory = Memory.LB_DATA
+        is_far = buffer.shared is not None and buffer.shared[0] != "KEPT"
+        spaces.append(-1 if is_far else (buffer.core + 1) * len(Memory) + memory)
+    start = np.array([buffer.offset for buffer in code.buffers], dtype=np.int64)
+    size = np.array([buffer.size_bytes for buffer in code.buffers], dtype=np.int64)
+    return np.array(spaces, dtype=np.int64), start, start + size
+
+
+def _as_rows(edges: IntArray, count: int) -> Conflicts:
+    """Sort edges (later, earlier, is_address) into CSR; a data conflict wins over an address one."""
+    key = (edges[:, 0] * max(1, count) + edges[:, 1]) * 2 + edges[:, 2]
+    edges = edges[np.argsort(key, kind="stable")]
+    is_new = np.ones(len(edges), dtype=np.bool_)
+    is_new[1:] = (np.diff(edges[:, 0]) != 0) | (np.diff(edges[:, 1]) != 0)
+    edges = edges[is_new]
+    at = np.searchsorted(edges[:, 0], np.arange(count + 1)).astype(np.int64)
+    return Conflicts(at, edges[:, 1].astype(np.int32), edges[:, 2].astype(np.bool_))
+
+
+@compiled
+def _grown(rows: IntArray) -> IntArray:
+    larger = np.empty((2 * len(rows), rows.shape[1]), dtype=np.int64)
+    larger[: len(rows)] = rows
+    return larger
+
+
+@compiled
+def _meets(
+    lo: NDArray[np.int32], hi: NDArray[np.int32], first: int, second: int
+) -> bool:
+    for axis in range(lo.shape[1]):
+        if lo[first, axis] >= hi[second, axis] or lo[second, axis] >= hi[first, axis]:
+            return False
+    return True
+
+
+@compiled
+def _covers(
+    lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int
+) -> bool:
+    for axis in range(lo.shape[1]):
+        if lo[outer, axis] > lo[inner, axis] or hi[inner, axis] > hi[outer, axis]:
+            return False
+    return True
+
+
+@compiled
+def _within_buffers(
+    instruction: IntArray,
+    order: IntArray,
+    buffer_at: IntArray,
+    write: NDArray[np.bool_],
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+) -> tuple[IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Edges between accesses of one buffer; which accesses nothing in the buffer waits for, and
+    which writes wait for nothing in it.
+    """
+    edges = np.empty((1024, 3), dtype=np.int64)
+    used = 0
+    is_last = np.ones(len(order), dtype=np.bool_)
+    is_first_write = write.copy()
+    for buffer in range(len(buffer_at) - 1):
+        open_at = buffer_at[buffer]
+        waiting = order[open_at : buffer_at[buffer + 1]].copy()
+        alive = 0
+        for position in range(open_at, buffer_at[buffer + 1]):
+            later = order[position]
+            kept = 0
+            for slot in range(alive):
+                earlier = waiting[slot]
+                is_covered = False
+                is_pair = write[earlier] or write[later]
+                if is_pair and instruction[earlier] != instruction[later]:
+                    if _meets(lo, hi, earlier, later):
+                        if used == len(edges):
+                            edges = _grown(edges)
+                        edges[used, 0] = instruction[later]
+                        edges[used, 1] = instruction[earlier]
+                        edges[used, 2] = 1 if write[later] else 0
+                        used += 1
+                        is_last[earlier] = False
+                        is_first_write[later] = False
+                        is_covered = write[later] and _covers(lo, hi, later, earlier)
+                if not is_covered:
+                    waiting[kept] = earlier
+                    kept += 1
+            waiting[kept] = later
+            alive = kept + 1
+    return edges[:used], is_last, is_first_write
+
+
+@compiled
+def _owner_pairs(
+    buffers: IntArray, space: IntArray, start: IntArray, end: IntArray
+) -> IntArray:
+    """(old, new): `new` takes bytes whose last owner was `old`; buffers come in order of use."""
+    spaces = 1
+    for buffer in buffers:
+        spaces = max(spaces, space[buffer] + 1)
+    counts = np.zeros(spaces, dtype=np.int64)
+    owners = np.empty((spaces, 64, 3), dtype=np.int64)
+    pairs = np.empty((1024, 2), dtype=np.int64)
+    used = 0
+    for new in buffers:
+        place = space[new]
+        if 2 * counts[place] + 4 > owners.shape[1]:
+            larger = np.empty((spaces, 2 * owners.shape[1], 3), dtype=np.int64)
+            larger[:, : owners.shape[1]] = owners
+            owners = larger
+        rows = owners[place]
+        kept = 0
+        fresh = np.empty((2 * counts[place] + 1, 3), dtype=np.int64)
+        for row in range(counts[place]):
+            lo, hi, old = rows[row, 0], rows[row, 1], rows[row, 2]
+            if hi <= start[new] or end[new] <= lo:
+                fresh[kept, 0], fresh[kept, 1], fresh[kept, 2] = lo, hi, old
+                kept += 1
+                continue
+            if used == len(pairs):
+                pairs = _grown(pairs)
+            pairs[used, 0], pairs[used, 1] = old, new
+            used += 1
+            if lo < start[new]:
+                fresh[kept, 0], fresh[kept, 1], fresh[kept, 2] = lo, start[new], old
+                kept += 1
+            if end[new] < hi:
+                fresh[kept, 0], fresh[kept, 1], fresh[kept, 2] = end[new], hi, old
+                kept += 1
+        fresh[kept, 0], fresh[kept, 1], fresh[kept, 2] = start[new], end[new], new
+        rows[: kept + 1] = fresh[: kept + 1]
+        counts[place] = kept + 1
+    return pairs[:used]
+
+
+@compiled
+def _between_buffers(
+    pairs: IntArray,
+    instruction: IntArray,
+    order: IntArray,
+    buffer_at: IntArray,
+    is_last: NDArray[np.bool_],
+    is_first_write: NDArray[np.bool_],
+) -> IntArray:
+    edges = np.empty((1024, 3), dtype=np.int64)
+    used = 0
+    for pair in range(len(pairs)):
+        old, new = pairs[pair, 0], pairs[pair, 1]
+        for position in range(buffer_at[new], buffer_at[new + 1]):
+            later = order[position]
+            if not is_first_write[later]:
+                continue
+            for other in range(buffer_at[old], buffer_at[old + 1]):
+                earlier = order[other]
+                if not is_last[earlier] or instruction[earlier] == instruction[later]:
+                    continue
+                if used == len(edges):
+                    edges = _grown(edges)
+                edges[used, 0] = instruction[later]
+                edges[used, 1] = instruction[earlier]
+                edges[used, 2] = 1
+                used += 1
+    return edges[:used]

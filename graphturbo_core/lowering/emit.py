@@ -1,0 +1,176 @@
+"""KernelPlacement -> KernelCode: the instructions of a kernel, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphturbo_core.ir.boxes import Box, intersect, is_empty
+from graphturbo_core.ir.graph import Op
+from graphturbo_core.lowering.code import Access, CodeBuilder, Compute, KernelCode, Machine, Where
+from graphturbo_core.lowering.code import LocalBuffer
+from graphturbo_core.lowering.loads import OperandFeeder
+from graphturbo_core.lowering.mover import Mover
+from graphturbo_core.lowering.placement import KernelPlacement
+from graphturbo_core.lowering.program import Memory
+from graphturbo_core.lowering.sites import Surroundings
+from graphturbo_core.lowering.stages import Operand, Stage
+from graphturbo_core.lowering.staging import StagingPlan, staging_plan
+from graphturbo_core.lowering.tiling import Tile, Tiling, operand_box
+from graphturbo_core.lowering.weights import WeightFeeder
+from graphturbo_core.semantics.cost import compute_cycles
+from graphturbo_core.semantics.work import work_of
+from graphturbo_core.strategies.plan import Plan
+
+
+def emit_kernel(
+    plan: Plan,
+    placement: KernelPlacement,
+    around: Surroundings,
+    op_index: Mapping[str, int],
+) -> KernelCode:
+    """All instructions of one kernel in layer order.
+
+    Inside a stage the moves of the next tile come before the computes of this one, so that
+    in-order queues overlap them; weight tiles are fetched into GB one tile further ahead.
+    """
+    emitter = _Emitter(plan, placement, around, op_index)
+    for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
+        emitter.stage(stage, tiling)
+    return emitter.builder.finish()
+
+
+class _Emitter:
+    """Writes one kernel's computes and stores; feeders write what must come before them."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        placement: KernelPlacement,
+        around: Surroundings,
+        op_index: Mapping[str, int],
+    ) -> None:
+        self.plan = plan
+        self.placement = placement
+        self.around = around
+        self.op_index = op_index
+        self.machine = Machine(plan.hardware)
+        self.builder = CodeBuilder(self.machine)
+        self.mover = Mover(plan, self.builder)
+        self.weights = WeightFeeder(plan, placement, around, self.mover)
+        self.operands = OperandFeeder(plan, placement, around, self.mover, op_index)
+        self.ordinal: dict[int, int] = {}
+        self.values: dict[tuple[int, int, int, str], int] = {}
+
+    def stage(self, stage: Stage, tiling: Tiling) -> None:
+        """One loop nest: tiles in lockstep over the cores."""
+        steps = self.placement.tiles[stage.index]
+        staging = staging_plan(self.plan, stage, tiling, steps)
+        self.values.clear()
+        self.weights.begin(stage, tiling, steps, self.op_index)
+        self.operands.begin(stage)
+        self._fetch(stage, 0)
+        for number, step in enumerate(steps):
+            self._fetch(stage, number + 1)
+            for core, tile in step.items():
+                self._tile(stage, staging, (number, core, tile))
+
+    def _fetch(self, stage: Stage, step: int) -> None:
+        steps = self.placement.tiles[stage.index]
+        if step < len(steps):
+            self.operands.advance(stage, step, steps[step])
+            self.weights.advance(step)
+
+    def _tile(self, stage: Stage, staging: StagingPlan, at: tuple[int, int, Tile]) -> None:
+        """The contraction's cut of K, and after the last cut the rest of the nest and the store."""
+        _, core, tile = at
+        if tile.is_first:
+            self.ordinal[core] = self.ordinal.get(core, -1) + 1
+        ops = stage.ops if tile.is_last else stage.ops[:1]
+        target: int | None = None
+        for op in ops:
+            if op is stage.ops[-1] and tile.is_last:
+                target = self._target(stage, core, tile.box)
+            self._compute(stage, staging, at, op, target)
+        if target is not None:
+            self._store(stage, at, target)
+
+    def _target(self, stage: Stage, core: int, box: Box) -> int:
+        """The LB buffer that the nest's result goes to."""
+        resident = self.operands.resident(stage.output, core)
+        if resident is not None:
+            return resident
+        return self.operands.ring_buffer(stage, stage.output, core, box)
+
+    def _compute(
+        self,
+        stage: Stage,
+        staging: StagingPlan,
+        at: tuple[int, int, Tile],
+        op: Op,
+        target: int | None,
+    ) -> None:
+        step, core, tile = at
+        is_first_op = op is stage.ops[0]
+        reads = [
+            Access(self._source(operand, step, core), False, box)
+            for operand in stage.operands
+            if operand.op is op and not is_empty(box := operand_box(stage, operand, tile))
+        ]
+        reads += [
+            Access(self._value(staging, at, name), False, tile.box)
+            for name in dict.fromkeys(op.inputs)
+            if name in staging.slot_of
+        ]
+        written = target
+        if written is None:
+            written = self._value(staging, at, self._result(op, staging))
+        if is_first_op and not tile.is_first:
+            reads.append(Access(self._value(staging, at, self._sums(op, staging)), False, tile.box))
+        semantics = self.plan.semantics.by_op[op.name]
+        cut = tile.reduce if is_first_op else None
+        index = stage.output_index if is_first_op else 0
+        work = work_of(semantics, tile.box, index, cut)
+        kind, cycles = compute_cycles(
+            work, semantics, self.plan.hardware, self.plan.number_format
+        )
+        operations = work.vector_ops + work.transcendentals * self.plan.hardware.transcendental_ops
+        self.builder.compute(
+            self.machine.engine(kind, core),
+            Where(self.op_index[op.name], stage.layer, step),
+            Compute(max(1, cycles), work.macs, operations, cut or (0, -1)),
+            [*reads, Access(written, True, tile.box)],
+        )
+
+    def _source(self, operand: Operand, step: int, core: int) -> int:
+        if operand.is_tiled_weight:
+            return self.weights.tile(step, core)
+        small = self.weights.small(operand.tensor, core)
+        return self.operands.buffer(operand.tensor, core, step) if small is None else small
+
+    def _result(self, op: Op, staging: StagingPlan) -> str:
+        return next((name for name in op.outputs if name in staging.slot_of), op.outputs[0])
+
+    _sums = _result
+
+    def _value(self, staging: StagingPlan, at: tuple[int, int, Tile], name: str) -> int:
+        """The staging buffer of a value inside the nest; values in one slot share a buffer."""
+        _, core, tile = at
+        slot = staging.slot_of.get(name, 0)
+        key = (core, tile.row, tile.column, str(slot))
+        if key not in self.values:
+            offset = staging.offset(tile, slot, self.ordinal[core])
+            size = staging.slot_bytes
+            self.values[key] = self.builder.buffer(
+                LocalBuffer(Memory.STAGING, core, offset, size, name, tile.box)
+            )
+        return self.values[key]
+
+    def _store(self, stage: Stage, at: tuple[int, int, Tile], source: int) -> None:
+        step, core, tile = at
+        site = self.around.targets.get(stage.output)
+        if site is None:
+            return
+        box = intersect(tile.box, site.box)
+        if not is_empty(box):
+            where = Where(self.op_index[stage.ops[-1].name], stage.layer, step)
+            self.mover.store(where, site, box, (core, source))

@@ -1,0 +1,276 @@
+"""KernelPlacements -> FarMemory: what lies in GB and DRAM at which address, from when to when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, full_box, intersect, is_empty
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
+from graphturbo_core.lowering.code import SharedKey
+from graphturbo_core.lowering.placement import KernelPlacement
+from graphturbo_core.lowering.program import Cause, Memory
+from graphturbo_core.lowering.sites import GbRing, HeldWeight, Site, Surroundings
+from graphturbo_core.lowering.stages import tensor_bytes
+from graphturbo_core.lowering.weights import item_gb_bytes, small_bytes, weight_items
+from graphturbo_core.strategies.plan import Plan, Residency, Scope
+
+
+@dataclass(frozen=True)
+class FarMemory:
+    """Surroundings of every kernel, and the address of every shared buffer."""
+
+    surroundings: tuple[Surroundings, ...]
+    offsets: Mapping[SharedKey, int]
+    spilled: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """A tensor's box that a kernel leaves outside its LBs, and its last reader."""
+
+    tensor: str
+    box: Box
+    maker: int
+    last: int
+    wants_gb: bool
+    is_graph_output: bool
+    is_spill: bool
+
+
+def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
+    """Give everything outside the LBs a place.
+
+    GB holds, in this order of right: two weight slots at its bottom, what kernels leave there in
+    order of production (whole or not at all; else DRAM, a spill), and above all of that the weights
+    that stay for a run of kernels, where they fit.
+    """
+    ring = _ring(plan, placements)
+    outputs = _outputs(plan, placements)
+    gb = OffsetAllocator(plan.hardware.gb_bytes, ring.size_bytes)
+    if ring.size_bytes > plan.hardware.gb_bytes:
+        raise CapacityError(
+            "GB_FULL",
+            f"two weight tiles need {ring.size_bytes} bytes",
+            where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes}",
+            change="choose a chip with a larger GB",
+        )
+    offsets: dict[SharedKey, int] = {}
+    written: dict[tuple[str, int], Site] = {}
+    tops = [ring.size_bytes] * len(placements)
+    spilled: list[str] = []
+    for output in outputs:
+        size = tensor_bytes(plan, output.tensor, output.box)
+        offset = None
+        if output.wants_gb:
+            offset = gb.place(output, size, output.maker, output.last)
+        site = _site(output, offset is not None)
+        if offset is not None:
+            offsets[site.key] = offset
+            for kernel in range(output.maker, output.last + 1):
+                tops[kernel] = max(tops[kernel], offset + aligned(size))
+        elif output.wants_gb:
+            spilled.append(output.tensor)
+        written[output.tensor, output.maker] = site
+    held = _held_weights(plan, placements, tops, offsets)
+    surroundings = tuple(
+        _surroundings(plan, placements, index, ring, written, held[index])
+        for index in range(len(placements))
+    )
+    offsets.update(_dram_offsets(plan, surroundings))
+    return FarMemory(surroundings, offsets, tuple(dict.fromkeys(spilled)))
+
+
+def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
+    slot, small = 0, 0
+    for placement in placements:
+        for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
+            steps = placement.tiles[stage.index]
+            items = weight_items(stage, tiling, steps, placement.weights.slots)
+            slot = max(slot, item_gb_bytes(plan, items) if items else 0)
+            small = max(small, small_bytes(plan, stage))
+    return GbRing(slot, small)
+
+
+def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]:
+    """Everything left outside LB, in order of production."""
+    graph = plan.semantics.graph
+    readers = _readers(placements)
+    found: list[_Output] = []
+    for index, placement in enumerate(placements):
+        for stage in placement.stages:
+            tensor = stage.output
+            box = placement.kernel.outputs.get(tensor)
+            scope = placement.scope(tensor)
+            is_output = tensor in graph.outputs
+            if box is None:
+                box, last = placement.kernel.boxes[tensor], index
+                if scope is Scope.LB:
+                    continue
+            else:
+                last = _last_reader(placements, readers, tensor, box, index)
+            is_needed = is_output or last > index or tensor not in placement.kernel.outputs
+            if scope is Scope.LB or not is_needed:
+                continue
+            found.append(
+                _Output(
+                    tensor,
+                    box,
+                    index,
+                    last,
+                    scope is Scope.GB and not is_output,
+                    is_output,
+                    tensor in placement.spilled,
+                )
+            )
+    return found
+
+
+def _readers(placements: Sequence[KernelPlacement]) -> dict[str, list[int]]:
+    """Kernels that read a tensor they did not compute, in order."""
+    found: dict[str, list[int]] = {}
+    for index, placement in enumerate(placements):
+        computed = {stage.output for stage in placement.stages}
+        read = {o.tensor for stage in placement.stages for o in stage.operands}
+        for tensor in sorted(read - computed):
+            found.setdefault(tensor, []).append(index)
+    return found
+
+
+def _last_reader(
+    placements: Sequence[KernelPlacement],
+    readers: Mapping[str, list[int]],
+    tensor: str,
+    box: Box,
+    maker: int,
+) -> int:
+    kept = tensor in placements[maker].kept
+    for index in reversed(readers.get(tensor, [])):
+        if index <= maker or (kept and index == maker + 1):
+            break
+        if not is_empty(intersect(placements[index].kernel.boxes[tensor], box)):
+            return index
+    return maker
+
+
+def _site(output: _Output, is_in_gb: bool) -> Site:
+    if is_in_gb:
+        cause = Cause.SPILL if output.is_spill else Cause.ACTIVATION
+        return Site(output.tensor, Memory.GB, output.box, output.maker, cause, output.is_spill)
+    is_spill = output.wants_gb or output.is_spill
+    cause = Cause.SPILL if is_spill else Cause.ACTIVATION
+    if output.is_graph_output:
+        cause, is_spill = Cause.OUTPUT, False
+    return Site(output.tensor, Memory.DRAM, output.box, -1, cause, is_spill)
+
+
+def _held_weights(
+    plan: Plan,
+    placements: Sequence[KernelPlacement],
+    tops: list[int],
+    offsets: dict[SharedKey, int],
+) -> list[dict[str, HeldWeight]]:
+    """Weights that stay in GB over a run of kernels of one group, above all that lies there."""
+    held: list[dict[str, HeldWeight]] = [{} for _ in placements]
+    for first, last in _runs(placements):
+        free = max(tops[first : last + 1])
+        for tensor in _streamed_weights(placements[first]):
+            if placements[first].kernel.residency.get(tensor) is not Residency.GB:
+                continue
+            box = full_box(plan.semantics.graph.tensors[tensor].shape)
+            size = aligned(tensor_bytes(plan, tensor, box))
+            if free + size > plan.hardware.gb_bytes:
+                continue
+            offsets[(Memory.GB.name, tensor, -1, first)] = free
+            free += size
+            for index in range(first, last + 1):
+                held[index][tensor] = HeldWeight(first, index > first)
+    return held
+
+
+def _runs(placements: Sequence[KernelPlacement]) -> list[tuple[int, int]]:
+    """Stretches of neighbouring kernels that are instances of one group."""
+    runs: list[tuple[int, int]] = []
+    for index, placement in enumerate(placements):
+        if index and placement.kernel.group == placements[index - 1].kernel.group:
+            runs[-1] = (runs[-1][0], index)
+        else:
+            runs.append((index, index))
+    return runs
+
+
+def _streamed_weights(placement: KernelPlacement) -> list[str]:
+    operands = (stage.tile_weight() for stage in placement.stages)
+    return list(dict.fromkeys(operand.tensor for operand in operands if operand is not None))
+
+
+def _surroundings(
+    plan: Plan,
+    placements: Sequence[KernelPlacement],
+    index: int,
+    ring: GbRing,
+    written: Mapping[tuple[str, int], Site],
+    held: Mapping[str, HeldWeight],
+) -> Surroundings:
+    placement = placements[index]
+    computed = {stage.output for stage in placement.stages}
+    read = {o.tensor for s in placement.stages for o in s.operands if not o.is_tiled_weight}
+    inherited = placements[index - 1].kept if index else frozenset()
+    by_tensor: dict[str, list[Site]] = {}
+    for (tensor, maker), site in written.items():
+        if tensor in read and (maker < index or (maker == index and tensor in computed)):
+            if not (maker == index - 1 and tensor in inherited):
+                by_tensor.setdefault(tensor, []).append(site)
+    sources = {
+        tensor: tuple(by_tensor.get(tensor, ())) or _given(plan, tensor, computed, inherited)
+        for tensor in sorted(read)
+        if tensor not in computed or tensor not in placement.residents
+    }
+    targets = {
+        tensor: written[tensor, index] for tensor in computed if (tensor, index) in written
+    }
+    return Surroundings(index, sources, targets, ring, held)
+
+
+def _given(
+    plan: Plan, tensor: str, computed: set[str], inherited: frozenset[str]
+) -> tuple[Site, ...]:
+    """Graph inputs and weights lie in DRAM from the start."""
+    known = plan.semantics.graph.tensors[tensor]
+    if known.kind is TensorKind.ACTIVATION:
+        return ()
+    cause = Cause.INPUT if known.kind is TensorKind.INPUT else Cause.WEIGHT_FIRST
+    return (Site(tensor, Memory.DRAM, full_box(known.shape), -1, cause),)
+
+
+def _dram_offsets(plan: Plan, surroundings: tuple[Surroundings, ...]) -> dict[SharedKey, int]:
+    """Weights, inputs and outputs for all of the round, other tensors while they are needed."""
+    graph = plan.semantics.graph
+    spans: dict[str, tuple[int, int]] = {}
+    for index, around in enumerate(surroundings):
+        sites = [site for found in around.sources.values() for site in found]
+        for site in (*sites, *around.targets.values()):
+            if site.memory is Memory.DRAM:
+                first, _ = spans.get(site.tensor, (index, index))
+                spans[site.tensor] = (first, index)
+    last = len(surroundings)
+    for name, tensor in graph.tensors.items():
+        if tensor.kind is not TensorKind.ACTIVATION or name in graph.outputs:
+            spans[name] = (0, last)
+    dram = OffsetAllocator(plan.hardware.dram_bytes)
+    offsets: dict[SharedKey, int] = {}
+    for name, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):
+        size = tensor_bytes(plan, name, full_box(graph.tensors[name].shape))
+        offset = dram.place(name, size, begin, end)
+        if offset is None:
+            raise CapacityError(
+                "DRAM_FULL",
+                f"tensor {name!r} of {size} bytes does not fit",
+                where=f"DRAM share of a cluster of {plan.hardware.name}: "
+                f"{plan.hardware.dram_bytes} bytes",
+                change="choose a smaller batch",
+            )
+        offsets[(Memory.DRAM.name, name, -1, -1)] = offset
+    return offsets

@@ -1,0 +1,206 @@
+"""The activations of a stage: loaded whole in chunks, streamed tile by tile, or exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+
+from graphturbo_core.ir.boxes import Box, divide, extents, hull, intersect, is_empty, volume
+from graphturbo_core.lowering.code import SharedKey, Where
+from graphturbo_core.lowering.mover import Mover
+from graphturbo_core.lowering.placement import KernelPlacement, Resident
+from graphturbo_core.lowering.program import Memory
+from graphturbo_core.lowering.sites import Site, Surroundings
+from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
+from graphturbo_core.lowering.tiling import Tile, operand_box, row_axes
+from graphturbo_core.strategies.plan import Plan
+
+CHUNK_BYTES = 16 * 1024
+"""A load is not cut below this (our choice: 16 KiB take 64 cycles of a 256 B/cycle port)."""
+CHUNKS = 4
+"""A core's part of an input is loaded in at most this many pieces (our choice)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    site: Site
+    box: Box
+    own: Box
+
+
+def own_box(plan: Plan, operand: Operand, out_box: Box) -> Box:
+    """The part of an input that belongs to an output box when inputs are divided without overlap.
+
+    What a box needs beyond it is halo: on an axis that follows output axis `o`, [lo, hi) of O
+    owns [lo*I//O, hi*I//O) of I.
+    """
+    shape = plan.semantics.graph.tensors[operand.op.outputs[0]].shape
+    return tuple(
+        (0, axis.size)
+        if axis.out_axis < 0
+        else tuple(edge * axis.size // shape[axis.out_axis] for edge in out_box[axis.out_axis])
+        for axis in operand.access.axes
+    )  # type: ignore[return-value]
+
+
+class OperandFeeder:
+    """Emits what brings a kernel's activations to its cores, each just before its first reader."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        placement: KernelPlacement,
+        around: Surroundings,
+        mover: Mover,
+        op_index: Mapping[str, int],
+    ) -> None:
+        """State runs over the kernel's stages: what is in LB already is not loaded again."""
+        self._plan = plan
+        self._placement = placement
+        self._around = around
+        self._mover = mover
+        self._op_index = op_index
+        self._buffers: dict[tuple[str, int], int] = {}
+        self._pending: dict[tuple[str, int], list[_Chunk]] = {}
+        self._exchanged: set[str] = set()
+        self._tiles: dict[tuple[str, int, int], int] = {}
+        self._streamed: dict[tuple[str, int], tuple[Box, int]] = {}
+        self._turn: dict[tuple[str, int], int] = {}
+
+    def resident(self, tensor: str, core: int) -> int | None:
+        """The LB buffer that holds the tensor's box on this core, None if it is not resident."""
+        placed = self._placement.residents.get(tensor)
+        if placed is None or core not in placed.boxes:
+            return None
+        key = (tensor, core)
+        if key not in self._buffers:
+            self._buffers[key] = self._mover.local(
+                Memory.LB_DATA, core, placed.offset, tensor, placed.boxes[core], self._kept_key(key)
+            )
+        return self._buffers[key]
+
+    def _kept_key(self, key: tuple[str, int]) -> SharedKey | None:
+        """Identity of a buffer that two kernels share: the one before, or the one after."""
+        if self._placement.residents[key[0]].is_inherited:
+            return ("KEPT", *key, self._around.kernel - 1)
+        return ("KEPT", *key, self._around.kernel) if key[0] in self._placement.kept else None
+
+    def begin(self, stage: Stage) -> None:
+        """Queue the loads of tensors that this stage reads first, and exchange what cores share."""
+        self._tiles.clear()
+        self._streamed.clear()
+        for operand in stage.operands:
+            placed = self._placement.residents.get(operand.tensor)
+            if placed is None or operand.tensor in self._exchanged:
+                continue
+            self._exchanged.add(operand.tensor)
+            where = Where(self._op_index[operand.op.name], stage.layer, 0)
+            self._queue_loads(stage, operand, placed)
+            if placed.shares:
+                self._exchange(where, placed)
+
+    def advance(self, stage: Stage, step: int, tiles: Mapping[int, Tile]) -> None:
+        """Load all that the tiles of `step` read and is not there yet."""
+        readers: dict[str, list[Operand]] = {}
+        for operand in stage.operands:
+            if not operand.is_tiled_weight:
+                readers.setdefault(operand.tensor, []).append(operand)
+        for core, tile in tiles.items():
+            for tensor, operands in readers.items():
+                box = reduce(hull, (operand_box(stage, o, tile) for o in operands))
+                where = Where(self._op_index[operands[0].op.name], stage.layer, step)
+                self._load_pending(where, tensor, core, box)
+                if (stage.index, tensor) in self._placement.rings and not is_empty(box):
+                    self._stream(where, stage, operands[0], (core, box, tile))
+
+    def buffer(self, tensor: str, core: int, step: int) -> int:
+        """The LB buffer that a compute of this core reads in `step`."""
+        resident = self.resident(tensor, core)
+        return self._tiles[tensor, core, step] if resident is None else resident
+
+    def ring_buffer(self, stage: Stage, tensor: str, core: int, box: Box) -> int:
+        """The next of the two tile buffers of a streamed tensor."""
+        ring = self._placement.rings[stage.index, tensor]
+        turn = self._turn.get((tensor, core), 0)
+        self._turn[tensor, core] = turn + 1
+        offset = ring.offset + turn % 2 * ring.tile_bytes
+        return self._mover.local(Memory.LB_DATA, core, offset, tensor, box)
+
+    def _queue_loads(self, stage: Stage, operand: Operand, placed: Resident) -> None:
+        for core, box in placed.boxes.items():
+            own = own_box(self._plan, operand, stage.shares.get(core, stage.box))
+            for site in self._around.sources.get(operand.tensor, ()):
+                part = intersect(site.box, box)
+                if is_empty(part):
+                    continue
+                chunks = [_Chunk(site, b, own) for b in self._chunks(stage, operand, part)]
+                self._pending.setdefault((operand.tensor, core), []).extend(chunks)
+
+    def _chunks(self, stage: Stage, operand: Operand, box: Box) -> Iterable[Box]:
+        """Cut along the axes that the stage's rows follow, outermost first."""
+        size = tensor_bytes(self._plan, operand.tensor, box)
+        wanted = min(CHUNKS, max(1, size // CHUNK_BYTES))
+        parts = [1] * len(box)
+        follows = {axis.out_axis: place for place, axis in enumerate(operand.access.axes)}
+        for out_axis in row_axes(stage):
+            place = follows.get(out_axis)
+            if place is not None and wanted > 1:
+                parts[place] = min(wanted, extents(box)[place])
+                wanted = wanted // parts[place]
+        cuts = [divide(interval, count) for interval, count in zip(box, parts, strict=True)]
+        return (tuple(cell) for cell in product(*cuts))
+
+    def _load_pending(self, where: Where, tensor: str, core: int, box: Box) -> None:
+        waiting = self._pending.get((tensor, core))
+        if not waiting:
+            return
+        target = self.resident(tensor, core)
+        assert target is not None
+        kept: list[_Chunk] = []
+        for chunk in waiting:
+            if is_empty(intersect(chunk.box, box)):
+                kept.append(chunk)
+                continue
+            halo = self._halo_bytes(tensor, chunk.box, chunk.own)
+            self._mover.load(where, chunk.site, chunk.box, halo, (core, target))
+        self._pending[tensor, core] = kept
+
+    def _halo_bytes(self, tensor: str, box: Box, own: Box) -> int:
+        inside = intersect(box, own)
+        shared = 0 if is_empty(inside) else volume(inside)
+        whole = volume(box)
+        return tensor_bytes(self._plan, tensor, box) * (whole - shared) // whole
+
+    def _stream(
+        self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
+    ) -> None:
+        """A tile that the step before read too is not loaded again."""
+        core, box, tile = need
+        tensor, step = operand.tensor, where.tile
+        known = self._streamed.get((tensor, core))
+        if known is not None and known[0] == box:
+            self._tiles[tensor, core, step] = known[1]
+            return
+        buffer = self.ring_buffer(stage, tensor, core, box)
+        own = own_box(self._plan, operand, tile.box)
+        for site in self._around.sources[tensor]:
+            part = intersect(site.box, box)
+            if not is_empty(part):
+                halo = self._halo_bytes(tensor, part, own)
+                self._mover.load(where, site, part, halo, (core, buffer))
+        self._tiles[tensor, core, step] = buffer
+        self._streamed[tensor, core] = (box, buffer)
+
+    def _exchange(self, where: Where, placed: Resident) -> None:
+        """Every core fetches from their owners the parts of its box that others computed."""
+        for core, box in placed.boxes.items():
+            for owner, share in placed.shares.items():
+                part = intersect(share, box)
+                if owner == core or is_empty(part):
+                    continue
+                source = self.resident(placed.tensor, owner)
+                target = self.resident(placed.tensor, core)
+                assert source is not None and target is not None
+                self._mover.exchange(where, placed.tensor, part, (owner, source), (core, target))

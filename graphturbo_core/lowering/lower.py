@@ -1,0 +1,81 @@
+"""Plan -> Program: kernels become instructions with addresses and sequence numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.lowering.assemble import NumberedKernel, assemble
+from graphturbo_core.lowering.code import KernelCode, Machine
+from graphturbo_core.lowering.conflicts import find_conflicts
+from graphturbo_core.lowering.emit import emit_kernel
+from graphturbo_core.lowering.far_memory import place_far
+from graphturbo_core.lowering.placement import KernelPlacement, Resident, place_kernel
+from graphturbo_core.lowering.program import Program
+from graphturbo_core.lowering.schedule import list_schedule
+from graphturbo_core.lowering.stages import Shares, Stage, holdings, kernel_stages
+from graphturbo_core.strategies.plan import Plan
+
+
+def lower(plan: Plan) -> Program:
+    """Lower every kernel of a plan.
+
+    Raises:
+        CapacityError: a tile, or all of DRAM's tensors, do not fit.
+    """
+    layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
+    stages = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
+    placements = _place_all(plan, stages)
+    far = place_far(plan, placements)
+    op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
+    codes = [
+        emit_kernel(plan, placement, around, op_index)
+        for placement, around in zip(placements, far.surroundings, strict=True)
+    ]
+    kernels = [_numbered(plan, code) for code in codes]
+    return assemble(plan, kernels, far.offsets, ())
+
+
+def _place_all(plan: Plan, stages: list[tuple[Stage, ...]]) -> list[KernelPlacement]:
+    placements: list[KernelPlacement] = []
+    inherited: dict[str, Resident] = {}
+    for index, kernel in enumerate(plan.kernels):
+        wanted: Mapping[str, Shares] = {}
+        if kernel.kept and index + 1 < len(stages):
+            wanted = holdings(stages[index + 1])
+        placement = place_kernel(plan, kernel, stages[index], inherited, wanted)
+        placements.append(placement)
+        inherited = _handed_over(placement, stages, index + 1)
+    return placements
+
+
+def _handed_over(
+    placement: KernelPlacement, stages: list[tuple[Stage, ...]], following: int
+) -> dict[str, Resident]:
+    """What stays in LB for the next kernel, seen from there."""
+    if following >= len(stages):
+        return {}
+    last = {}
+    for stage in stages[following]:
+        for operand in stage.operands:
+            last[operand.tensor] = stage.index
+    return {
+        name: Resident(
+            name, held.offset, held.size_bytes, held.boxes, held.shares, 0, last.get(name, 0), True
+        )
+        for name, held in placement.residents.items()
+        if name in placement.kept
+    }
+
+
+def _numbered(plan: Plan, code: KernelCode) -> NumberedKernel:
+    conflicts = find_conflicts(code, plan.hardware.is_pooled)
+    machine = Machine(plan.hardware)
+    if plan.is_scheduled_across_layers:
+        order = list_schedule(code, conflicts, len(machine.engines()), len(machine.channels()))
+    else:
+        order = np.arange(len(code.rows))
+    return NumberedKernel(code, conflicts, order)

@@ -1,0 +1,330 @@
+"""Stages -> KernelPlacement: which tensors stay in LB at which address, which ones stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import Box, volume
+from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
+from graphturbo_core.lowering.stages import (
+    Operand,
+    Shares,
+    Stage,
+    holdings,
+    largest_bytes,
+    merge_needs,
+    needs,
+    tensor_bytes,
+)
+from graphturbo_core.lowering.tiling import (
+    Space,
+    Tile,
+    Tiling,
+    choose_tiling,
+    operand_box,
+    stage_tiles,
+    tile_limit_bytes,
+)
+from graphturbo_core.strategies.plan import KernelPlan, Plan, Scope
+
+SMALL_SHARE = 8
+"""A weight that comes whole (bias, scale) may take 1/8 of the weight part; a larger one is read
+from DRAM like an activation (our choice)."""
+POOL_SHARE = 5
+"""Of a pooled LB, 1/5 holds weights: stcp920's own division, 256 KiB of 1.25 MiB."""
+
+
+Steps = tuple[Mapping[int, Tile], ...]
+"""A stage's tiles in lockstep: step -> core -> tile."""
+
+
+@dataclass(frozen=True)
+class Resident:
+    """A tensor in LB: the same offset on every core, each core with its own box.
+
+    `shares`: what each core computes itself (empty for a tensor that is loaded).
+    Stages `first` to `last` use it. `is_inherited`: the kernel before left it here.
+    """
+
+    tensor: str
+    offset: int
+    size_bytes: int
+    boxes: Shares
+    shares: Shares
+    first: int
+    last: int
+    is_inherited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Two tile buffers of a streamed operand or output."""
+
+    offset: int
+    tile_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeightPart:
+    """Division of a core's weight part: streamed slots from 0, then two regions for small ones."""
+
+    base: int
+    slots: int
+    slot_bytes: int
+    small_offset: int
+    small_bytes: int
+
+
+@dataclass(frozen=True)
+class KernelPlacement:
+    """Everything about a kernel's use of LB."""
+
+    kernel: KernelPlan
+    stages: tuple[Stage, ...]
+    tilings: tuple[Tiling, ...]
+    tiles: tuple[Steps, ...]
+    residents: Mapping[str, Resident]
+    rings: Mapping[tuple[int, str], Ring]
+    weights: WeightPart
+    kept: frozenset[str]
+    spilled: frozenset[str]
+
+    def scope(self, tensor: str) -> Scope:
+        """Where a computed tensor that outlives its nest is held, spills taken into account."""
+        planned = self.kernel.scopes.get(tensor, Scope.LB)
+        is_lost = tensor in self.spilled or (
+            tensor in self.kernel.outputs and tensor not in self.kept
+        )
+        return Scope.GB if is_lost and planned is Scope.LB else planned
+
+
+@dataclass(frozen=True)
+class _Need:
+    """A tensor that wants LB: when, and the boxes on each core."""
+
+    tensor: str
+    boxes: Shares
+    shares: Shares
+    first: int
+    last: int
+
+
+def weight_capacity(hardware: Hardware) -> int:
+    """Bytes of a core's LB that hold weights."""
+    return hardware.lb_data_bytes // POOL_SHARE if hardware.is_pooled else hardware.lb_weight_bytes
+
+
+def data_capacity(hardware: Hardware) -> int:
+    """Bytes of a core's LB that hold activations."""
+    return hardware.lb_data_bytes - (weight_capacity(hardware) if hardware.is_pooled else 0)
+
+
+def is_small_weight(plan: Plan, operand: Operand) -> bool:
+    """Whether a weight comes whole, once per stage."""
+    shape = plan.semantics.graph.tensors[operand.tensor].shape
+    size = tensor_bytes(plan, operand.tensor, tuple((0, n) for n in shape))
+    limit = weight_capacity(plan.hardware) // SMALL_SHARE
+    return operand.is_weight and not operand.is_tiled_weight and size <= limit
+
+
+def place_kernel(
+    plan: Plan,
+    kernel: KernelPlan,
+    stages: tuple[Stage, ...],
+    inherited: Mapping[str, Resident],
+    wanted_next: Mapping[str, Shares],
+) -> KernelPlacement:
+    """Place what fits, in order of production; what does not is streamed or spilled.
+
+    `wanted_next`: boxes that the next kernel needs of the outputs that stay in LB.
+
+    Raises:
+        CapacityError: even with everything streamed a tile does not fit.
+    """
+    demoted: set[str] = set()
+    while True:
+        attempt = _attempt(plan, kernel, stages, inherited, wanted_next, frozenset(demoted))
+        if isinstance(attempt, KernelPlacement):
+            return attempt
+        demoted.add(attempt)
+
+
+def _attempt(
+    plan: Plan,
+    kernel: KernelPlan,
+    stages: tuple[Stage, ...],
+    inherited: Mapping[str, Resident],
+    wanted_next: Mapping[str, Shares],
+    demoted: frozenset[str],
+) -> KernelPlacement | str:
+    """One placement, or the first tensor that does not fit."""
+    wanted = _wanted(plan, kernel, stages, inherited, wanted_next, demoted)
+    in_lb = {*wanted, *inherited}
+    tilings = tuple(choose_tiling(plan, s, _space(plan, s, in_lb)) for s in stages)
+    tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
+    last = max(len(stages) - 1, 0)
+    allocator = OffsetAllocator(data_capacity(plan.hardware))
+    for name, resident in sorted(inherited.items()):
+        allocator.pin(name, resident.offset, resident.size_bytes, resident.last)
+    rings = _rings(plan, stages, tiles, in_lb)
+    reserved = max((sum(2 * size for size in sizes.values()) for sizes in rings), default=0)
+    base = allocator.place("rings", reserved, 0, last) if reserved else 0
+    if base is None:
+        raise CapacityError(
+            "LB_FULL",
+            f"the {reserved} bytes of tiles of kernel {kernel.name!r} do not fit in LB",
+            where=f"chip {plan.hardware.name}",
+            change="choose a chip with a larger LB",
+        )
+    residents = dict(inherited)
+    for need in sorted(wanted.values(), key=lambda n: (n.first, n.tensor)):
+        size = largest_bytes(plan, need.tensor, need.boxes)
+        offset = allocator.place(need.tensor, size, need.first, need.last)
+        if offset is None:
+            return need.tensor
+        residents[need.tensor] = Resident(
+            need.tensor, offset, aligned(size), need.boxes, need.shares, need.first, need.last
+        )
+    return KernelPlacement(
+        kernel=kernel,
+        stages=stages,
+        tilings=tilings,
+        tiles=tiles,
+        residents=residents,
+        rings=_ring_offsets(rings, base),
+        weights=_weight_part(plan, stages, tiles),
+        kept=frozenset(kernel.kept - demoted),
+        spilled=demoted,
+    )
+
+
+def _wanted(
+    plan: Plan,
+    kernel: KernelPlan,
+    stages: tuple[Stage, ...],
+    inherited: Mapping[str, Resident],
+    wanted_next: Mapping[str, Shares],
+    demoted: frozenset[str],
+) -> dict[str, _Need]:
+    """Tensors that ask for a place in LB: computed ones kept here, and inputs loaded whole."""
+    held = holdings(stages)
+    uses = _uses(stages)
+    found: dict[str, _Need] = {}
+    for stage in stages:
+        name = stage.output
+        if name in demoted or not _stays(plan, kernel, name, held):
+            continue
+        boxes = dict(stage.shares)
+        merge_needs(boxes, held.get(name, {}))
+        merge_needs(boxes, wanted_next.get(name, {}) if name in kernel.kept else {})
+        last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
+        found[name] = _Need(name, boxes, stage.shares, stage.index, last)
+    for name, boxes in held.items():
+        if name not in found and name not in inherited and name not in demoted:
+            if plan.semantics.graph.tensors[name].elements:
+                found[name] = _Need(name, boxes, {}, min(uses[name]), max(uses[name]))
+    return found
+
+
+def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, object]) -> bool:
+    """Whether a computed tensor is kept in LB: planned so, or an output also read in here."""
+    if tensor in kernel.kept:
+        return True
+    if kernel.scopes.get(tensor, Scope.LB) is Scope.LB:
+        return tensor in held
+    return tensor in kernel.outputs and tensor in held
+
+
+def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
+    uses: dict[str, list[int]] = {}
+    for stage in stages:
+        for operand in stage.operands:
+            uses.setdefault(operand.tensor, []).append(stage.index)
+    return uses
+
+
+def _space(plan: Plan, stage: Stage, in_lb: set[str]) -> Space:
+    weights = weight_capacity(plan.hardware) - 2 * _small_bytes(plan, stage)
+    return Space(
+        tile_bytes=tile_limit_bytes(plan.hardware),
+        staging_bytes=plan.hardware.staging_bytes,
+        weight_slot_bytes=weights // 2,
+        weight_bytes=weights,
+        streamed=frozenset(
+            o.tensor
+            for o in stage.operands
+            if o.tensor not in in_lb and not o.is_tiled_weight and not is_small_weight(plan, o)
+        ),
+        is_output_streamed=stage.output not in in_lb,
+    )
+
+
+def _small_bytes(plan: Plan, stage: Stage) -> int:
+    """Bytes of the weights that come whole."""
+    return sum(
+        aligned(largest_bytes(plan, operand.tensor, needs(stage, operand)))
+        for operand in stage.operands
+        if is_small_weight(plan, operand)
+    )
+
+
+def _rings(
+    plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...], in_lb: set[str]
+) -> list[dict[str, int]]:
+    """Per stage: bytes of the largest tile of each streamed tensor."""
+    found: list[dict[str, int]] = []
+    for stage, steps in zip(stages, cuts, strict=True):
+        space = _space(plan, stage, in_lb)
+        sizes: dict[str, int] = {}
+        tiles = [tile for step in steps for tile in step.values()]
+        if space.is_output_streamed:
+            sizes[stage.output] = aligned(
+                max(tensor_bytes(plan, stage.output, tile.box) for tile in tiles)
+            )
+        for operand in stage.operands:
+            if operand.tensor in space.streamed:
+                largest = max(
+                    tensor_bytes(plan, operand.tensor, operand_box(stage, operand, tile))
+                    for tile in tiles
+                )
+                sizes[operand.tensor] = max(sizes.get(operand.tensor, 0), aligned(largest))
+        found.append(sizes)
+    return found
+
+
+def _ring_offsets(rings: list[dict[str, int]], base: int) -> dict[tuple[int, str], Ring]:
+    found: dict[tuple[int, str], Ring] = {}
+    for index, sizes in enumerate(rings):
+        offset = base
+        for tensor, size in sorted(sizes.items()):
+            found[index, tensor] = Ring(offset, size)
+            offset += 2 * size
+    return found
+
+
+def _weight_part(
+    plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...]
+) -> WeightPart:
+    """Slots as large as the kernel's largest weight tile, as many as fit beside the small ones."""
+    hardware = plan.hardware
+    small = max((_small_bytes(plan, stage) for stage in stages), default=0)
+    slot = max(
+        (_weight_tile_bytes(plan, s, t) for s, t in zip(stages, cuts, strict=True)), default=0
+    )
+    capacity = weight_capacity(hardware)
+    slots = (capacity - 2 * small) // slot if slot else 0
+    base = data_capacity(hardware) if hardware.is_pooled else 0
+    return WeightPart(base, slots, slot, slots * slot, small)
+
+
+def _weight_tile_bytes(plan: Plan, stage: Stage, steps: Steps) -> int:
+    operand = stage.tile_weight()
+    if operand is None:
+        return 0
+    boxes: set[Box] = {
+        operand_box(stage, operand, tile) for step in steps for tile in step.values()
+    }
+    return aligned(max(tensor_bytes(plan, operand.tensor, box) for box in boxes if volume(box)))

@@ -1,0 +1,155 @@
+"""Program: for every engine of one cluster, its instructions, as arrays in sequence order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.strategies.plan import Plan
+
+IntArray = NDArray[np.int64]
+MAX_RANK = 8
+"""Axes stored per box; a tensor of more axes is refused at import (Limits.max_rank)."""
+
+
+class InstructionKind(IntEnum):
+    """What an instruction does."""
+
+    COMPUTE = 0
+    LOAD = 1
+    STORE = 2
+    EXCHANGE = 3
+    BROADCAST = 4
+    PREFETCH = 5
+
+
+class Memory(IntEnum):
+    """The memory a buffer lies in."""
+
+    LB_DATA = 0
+    LB_WEIGHT = 1
+    STAGING = 2
+    GB = 3
+    DRAM = 4
+
+
+class Cause(IntEnum):
+    """Why bytes cross DRAM or GB (design, section 5); NONE for computes and LB-to-LB moves."""
+
+    NONE = 0
+    INPUT = 1
+    OUTPUT = 2
+    WEIGHT_FIRST = 3
+    WEIGHT_AGAIN = 4
+    ACTIVATION = 5
+    HALO = 6
+    SPILL = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One engine of the cluster; `core` is -1 for the system DMA; `index` tells DMAs apart."""
+
+    kind: EngineKind
+    core: int
+    index: int
+
+    @property
+    def label(self) -> str:
+        """Short name: `core 3 matrix`, `dma 0`."""
+        return f"dma {self.index}" if self.core < 0 else f"core {self.core} {self.kind.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A shared way for bytes: `lb 3`, `link in 3`, `link out 3`, `gb`, `dram`."""
+
+    name: str
+    bandwidth: int
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """All buffers, one row each. A buffer holds box [lo, hi) of a tensor, dense, row-major.
+
+    `core` -1 for GB and DRAM. `tensor` indexes `Program.tensors`. `first` and `last` are the
+    sequence numbers of its first writer and last access. `is_spill`: it could not be placed in the
+    memory that the plan names.
+    """
+
+    memory: NDArray[np.int8]
+    core: NDArray[np.int16]
+    offset: IntArray
+    size_bytes: IntArray
+    tensor: NDArray[np.int32]
+    lo: NDArray[np.int32]
+    hi: NDArray[np.int32]
+    first: IntArray
+    last: IntArray
+    is_spill: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Program:
+    """One cluster's round. Row i of every per-instruction array is sequence number i.
+
+    `engine` indexes `engines`; `op` indexes the graph's ops (-1: none), `layer` the plan's layers,
+    `kernel` the plan's kernels. `segment`: nothing of a segment starts before all of the segment
+    before it has ended; it then opens after `segment_open_cycles` (launch) and, once its last
+    instruction has ended, closes after `segment_close_cycles` (barrier).
+    `hold_cycles`: how long the engine is held (compute time, or the slowest channel's time);
+    `latency_cycles`: how much later a move's bytes are visible. `size_bytes` moved, of which
+    `halo_bytes` are overlap read again; `source` and `target` are `Memory` values (-1: compute).
+    CSR tables: `channel_at[i]:channel_at[i+1]` rows of `channel`, `channel_cycles`;
+    `conflict_at` rows of `conflict` (earlier sequence numbers) and `is_address_conflict` (reused
+    bytes or write after read/write; else read after write); `access_at` rows of `access_buffer`,
+    `access_write`, `access_lo`, `access_hi` (box in tensor coordinates).
+    `reduce_lo`, `reduce_hi`: the cut of the contraction's reduced axis (0, -1: all of it).
+    """
+
+    plan: Plan
+    engines: tuple[Engine, ...]
+    channels: tuple[Channel, ...]
+    tensors: tuple[str, ...]
+    buffers: Buffers
+    engine: NDArray[np.int16]
+    kind: NDArray[np.int8]
+    kernel: NDArray[np.int32]
+    segment: NDArray[np.int32]
+    op: NDArray[np.int32]
+    layer: NDArray[np.int32]
+    tile: NDArray[np.int32]
+    hold_cycles: IntArray
+    latency_cycles: IntArray
+    size_bytes: IntArray
+    halo_bytes: IntArray
+    macs: IntArray
+    vector_ops: IntArray
+    source: NDArray[np.int8]
+    target: NDArray[np.int8]
+    cause: NDArray[np.int8]
+    reduce_lo: NDArray[np.int32]
+    reduce_hi: NDArray[np.int32]
+    channel_at: IntArray
+    channel: NDArray[np.int32]
+    channel_cycles: IntArray
+    conflict_at: IntArray
+    conflict: NDArray[np.int32]
+    is_address_conflict: NDArray[np.bool_]
+    access_at: IntArray
+    access_buffer: NDArray[np.int32]
+    access_write: NDArray[np.bool_]
+    access_lo: NDArray[np.int32]
+    access_hi: NDArray[np.int32]
+    segment_open_cycles: IntArray
+    segment_close_cycles: IntArray
+    notes: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Number of instructions."""
+        return len(self.engine)

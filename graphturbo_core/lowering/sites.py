@@ -1,0 +1,67 @@
+"""Where a kernel finds and leaves tensors outside its LBs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.code import SharedKey
+from graphturbo_core.lowering.program import Cause, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A box of a tensor in GB or DRAM, and why its bytes cross.
+
+    `maker`: the kernel that wrote it (-1: it is there from the start, or a DRAM buffer that all
+    kernels share).
+    """
+
+    tensor: str
+    memory: Memory
+    box: Box
+    maker: int
+    cause: Cause
+    is_spill: bool = False
+
+    @property
+    def key(self) -> SharedKey:
+        """Identity of the buffer that holds it."""
+        return (self.memory.name, self.tensor, -1, self.maker)
+
+
+@dataclass(frozen=True, slots=True)
+class GbRing:
+    """The two weight slots that every kernel finds at the bottom of GB, and two small regions."""
+
+    slot_bytes: int
+    small_bytes: int
+
+    @property
+    def size_bytes(self) -> int:
+        """All of it."""
+        return 2 * (self.slot_bytes + self.small_bytes)
+
+    def small_offset(self, parity: int) -> int:
+        """Where whole weights of a stage go."""
+        return 2 * self.slot_bytes + parity * self.small_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HeldWeight:
+    """A weight tensor that stays in GB: whole, from kernel `maker` on."""
+
+    maker: int
+    is_fetched: bool
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Everything outside a kernel's LBs that its code refers to; `kernel` is its place in order."""
+
+    kernel: int
+    sources: Mapping[str, tuple[Site, ...]]
+    targets: Mapping[str, Site]
+    ring: GbRing
+    held: Mapping[str, HeldWeight]

@@ -1,0 +1,188 @@
+"""KernelPlan -> Stages: the loop nests of a kernel in order, their shares and what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphturbo_core.ir.boxes import Box, extents, hull, is_empty, volume, with_interval
+from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.ir.graph import Op, TensorKind
+from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics
+from graphturbo_core.semantics.nests import LoopNest, loop_nests, nest_slots
+from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
+
+Shares = Mapping[int, Box]
+"""Core id -> box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A tensor that a stage reads from outside its loop nest, by which op and how."""
+
+    op: Op
+    access: InputAccess
+    is_weight: bool
+    is_tiled_weight: bool
+    """The contraction's own weight: it comes tile by tile; other weights come whole."""
+    is_reduced_data: bool
+    """The contraction's data: it is cut with K."""
+
+    @property
+    def tensor(self) -> str:
+        """Name of the tensor read."""
+        return self.access.tensor
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One loop nest of a kernel for one output: the same tiles run through all of its ops."""
+
+    index: int
+    layer: int
+    ops: tuple[Op, ...]
+    first: OpSemantics
+    output: str
+    output_index: int
+    operands: tuple[Operand, ...]
+    box: Box
+    shares: Shares
+    slots: int
+
+    @property
+    def contraction(self) -> Contraction | None:
+        """The nest's contraction, if its first op is one."""
+        return self.first.contraction
+
+    def tile_weight(self) -> Operand | None:
+        """The operand whose tiles are streamed, if any."""
+        return next((o for o in self.operands if o.is_tiled_weight), None)
+
+
+def tensor_bytes(plan: Plan, tensor: str, box: Box) -> int:
+    """Bytes of a box of a tensor in the run's number format."""
+    return volume(box) * bytes_per_element(plan, tensor)
+
+
+def bytes_per_element(plan: Plan, tensor: str) -> int:
+    """Bytes of one element of a tensor in the run's number format."""
+    return element_bytes(plan.semantics.graph.tensors[tensor].dtype, plan.number_format)
+
+
+def kernel_stages(plan: Plan, kernel: KernelPlan, layer_of: Mapping[str, int]) -> tuple[Stage, ...]:
+    """The kernel's stages, layer after layer."""
+    by_layer: dict[int, list[str]] = {}
+    for name in kernel.ops:
+        by_layer.setdefault(layer_of[name], []).append(name)
+    stages: list[Stage] = []
+    for layer, ops in sorted(by_layer.items()):
+        inside = frozenset(ops)
+        for nest in loop_nests(
+            plan.semantics, ops, lambda tensor, ops=inside: _outlives(plan, kernel, ops, tensor)
+        ):
+            stages.extend(_nest_stages(plan, kernel, layer, nest, len(stages)))
+    return tuple(stages)
+
+
+def _outlives(plan: Plan, kernel: KernelPlan, inside: frozenset[str], tensor: str) -> bool:
+    readers = plan.semantics.graph.consumers[tensor]
+    return tensor in kernel.outputs or any(op.name not in inside for op in readers)
+
+
+def _nest_stages(
+    plan: Plan, kernel: KernelPlan, layer: int, nest: LoopNest, index: int
+) -> list[Stage]:
+    graph = plan.semantics.graph
+    ops = tuple(graph.op_by_name[name] for name in nest.ops)
+    names = [nest.output] if len(ops) > 1 else [n for n in ops[0].outputs if n in kernel.boxes]
+    return [
+        _stage(plan, kernel, layer, ops, name, index + position)
+        for position, name in enumerate(names)
+    ]
+
+
+def _stage(
+    plan: Plan, kernel: KernelPlan, layer: int, ops: tuple[Op, ...], output: str, index: int
+) -> Stage:
+    by_op = plan.semantics.by_op
+    output_index = ops[0].outputs.index(output) if len(ops) == 1 else 0
+    box = kernel.boxes[output]
+    return Stage(
+        index=index,
+        layer=layer,
+        ops=ops,
+        first=by_op[ops[0].name],
+        output=output,
+        output_index=output_index,
+        operands=_operands(plan, ops, output_index),
+        box=box,
+        shares=_used_shares(kernel.bindings[output], box),
+        slots=nest_slots(plan.semantics, LoopNest(tuple(op.name for op in ops), output)),
+    )
+
+
+def _used_shares(binding: Binding, box: Box) -> Shares:
+    return {core: share for core, share in binding.shares(box).items() if not is_empty(share)}
+
+
+def _operands(plan: Plan, ops: tuple[Op, ...], output_index: int) -> tuple[Operand, ...]:
+    graph = plan.semantics.graph
+    inside = {name for op in ops for name in op.outputs}
+    found: list[Operand] = []
+    for op in ops:
+        semantics = plan.semantics.by_op[op.name]
+        contraction = semantics.contraction
+        accesses = semantics.accesses[output_index if op is ops[0] else 0]
+        for access in accesses:
+            if access.tensor in inside:
+                continue
+            is_weight = graph.tensors[access.tensor].kind is TensorKind.WEIGHT
+            is_contracted = contraction is not None and access.tensor == contraction.weight
+            is_data = contraction is not None and access.tensor == contraction.data
+            found.append(Operand(op, access, is_weight, is_weight and is_contracted, is_data))
+    return tuple(found)
+
+
+def needs(stage: Stage, operand: Operand) -> dict[int, Box]:
+    """The box of the operand that each core of the stage needs for its share."""
+    boxes = {core: operand.access.box(share) for core, share in stage.shares.items()}
+    return {core: box for core, box in boxes.items() if not is_empty(box)}
+
+
+def cut_reduced(operand: Operand, contraction: Contraction | None, box: Box, k: tuple[int, int]) -> Box:
+    """The operand's box for a cut [k0, k1) of the contraction's reduced axis."""
+    if contraction is None or (contraction.groups > 1):
+        return box
+    if operand.is_tiled_weight or operand.tensor == contraction.weight:
+        axis = contraction.weight_reduce_axis
+    elif operand.is_reduced_data:
+        axis = contraction.data_reduce_axis
+    else:
+        return box
+    return with_interval(box, axis, k)
+
+
+def merge_needs(known: dict[int, Box], more: Mapping[int, Box]) -> None:
+    """Widen `known` per core to the hull with `more`."""
+    for core, box in more.items():
+        known[core] = hull(known[core], box) if core in known else box
+
+
+def holdings(stages: tuple[Stage, ...]) -> dict[str, dict[int, Box]]:
+    """For every activation read in the kernel: the hull that each core's stages need."""
+    found: dict[str, dict[int, Box]] = {}
+    for stage in stages:
+        for operand in stage.operands:
+            if not operand.is_weight:
+                merge_needs(found.setdefault(operand.tensor, {}), needs(stage, operand))
+    return found
+
+
+def largest_bytes(plan: Plan, tensor: str, boxes: Mapping[int, Box]) -> int:
+    """Bytes of the largest core's box."""
+    return max((tensor_bytes(plan, tensor, box) for box in boxes.values()), default=0)
+
+
+def shape_key(box: Box) -> tuple[int, ...]:
+    """Extents of a box, for sorting and templates."""
+    return extents(box)

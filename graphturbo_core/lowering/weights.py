@@ -1,0 +1,216 @@
+"""The weights of a stage: DRAM -> GB once, GB -> LBs broadcast, slot after slot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from graphturbo_core.ir.boxes import Box, full_box, hull
+from graphturbo_core.lowering.allocator import aligned
+from graphturbo_core.lowering.code import Where
+from graphturbo_core.lowering.mover import Mover
+from graphturbo_core.lowering.placement import KernelPlacement, Steps, is_small_weight
+from graphturbo_core.lowering.program import Cause, Memory
+from graphturbo_core.lowering.sites import Site, Surroundings
+from graphturbo_core.lowering.stages import Operand, Stage, needs, tensor_bytes
+from graphturbo_core.lowering.tiling import LoopOrder, Tile, Tiling, operand_box
+from graphturbo_core.strategies.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class WeightItem:
+    """What is fetched before step `step`: distinct boxes, each with the cores that need it."""
+
+    step: int
+    boxes: Mapping[Box, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class WeightItems:
+    """A stage's items in order, and which one each step reads."""
+
+    operand: Operand
+    items: tuple[WeightItem, ...]
+    of_step: tuple[int, ...]
+
+
+def weight_items(stage: Stage, tiling: Tiling, steps: Steps, slots: int) -> WeightItems | None:
+    """Items of the stage's tiled weight; None without one.
+
+    Steps that follow each other with the same tile share an item; where tiles are held for all
+    rows (and there are slots for it) each tile is one item.
+    """
+    operand = stage.tile_weight()
+    if operand is None:
+        return None
+    items: list[tuple[int, dict[Box, set[int]]]] = []
+    of_step: list[int] = []
+    known: dict[tuple[int, ...], int] = {}
+    is_held = _is_held(tiling, steps, slots)
+    for number, step in enumerate(steps):
+        key = _key(next(iter(step.values())), tiling, is_held)
+        if key not in known:
+            if not is_held:
+                known.clear()
+            known[key] = len(items)
+            items.append((number, {}))
+        of_step.append(known[key])
+        boxes = items[known[key]][1]
+        for core, tile in step.items():
+            boxes.setdefault(operand_box(stage, operand, tile), set()).add(core)
+    fetched = tuple(
+        WeightItem(number, {box: tuple(sorted(boxes[box])) for box in sorted(boxes)})
+        for number, boxes in items
+    )
+    return WeightItems(operand, fetched, tuple(of_step))
+
+
+def _is_held(tiling: Tiling, steps: Steps, slots: int) -> bool:
+    tiles = {(tile.column, tile.depth) for step in steps for tile in step.values()}
+    is_repeated = len(tiles) < len(steps)
+    return tiling.order is LoopOrder.ROWS and tiling.is_held and is_repeated and len(tiles) < slots
+
+
+def _key(tile: Tile, tiling: Tiling, is_held: bool) -> tuple[int, ...]:
+    if is_held or tiling.order is LoopOrder.WEIGHTS:
+        return (tile.column, tile.depth)
+    return (tile.row, tile.column, tile.depth)
+
+
+def item_gb_bytes(plan: Plan, items: WeightItems) -> int:
+    """Bytes of GB that the largest item takes."""
+    return max(
+        sum(aligned(tensor_bytes(plan, items.operand.tensor, box)) for box in item.boxes)
+        for item in items.items
+    )
+
+
+def small_weights(plan: Plan, stage: Stage) -> dict[str, tuple[Operand, Box]]:
+    """Weights that come whole, once per stage: the hull of what all cores need."""
+    return {
+        operand.tensor: (operand, reduce(hull, needs(stage, operand).values()))
+        for operand in stage.operands
+        if is_small_weight(plan, operand) and needs(stage, operand)
+    }
+
+
+def small_bytes(plan: Plan, stage: Stage) -> int:
+    """Bytes of a stage's whole weights, in GB as in LB."""
+    return sum(
+        aligned(tensor_bytes(plan, tensor, box))
+        for tensor, (_, box) in small_weights(plan, stage).items()
+    )
+
+
+class WeightFeeder:
+    """Emits the fetches of one kernel's weights, one tile ahead (two ahead into GB)."""
+
+    def __init__(
+        self, plan: Plan, placement: KernelPlacement, around: Surroundings, mover: Mover
+    ) -> None:
+        """State runs over the kernel's stages: slots are taken in turn."""
+        self._plan = plan
+        self._part = placement.weights
+        self._around = around
+        self._mover = mover
+        self._slots_taken = 0
+        self._gb_slots_taken = 0
+        self._held_boxes: set[tuple[str, Box]] = set()
+        self._small: dict[tuple[str, int], int] = {}
+        self._items: WeightItems | None = None
+        self._in_gb: list[dict[Box, int]] = []
+        self._in_lb: list[dict[int, int]] = []
+
+    def begin(self, stage: Stage, tiling: Tiling, steps: Steps, op_index: Mapping[str, int]) -> None:
+        """Fetch the stage's whole weights; its tiles come with `advance`."""
+        self._stage = stage
+        self._items = weight_items(stage, tiling, steps, self._part.slots)
+        self._in_gb, self._in_lb = [], []
+        self._op_index = op_index
+        self._small.clear()
+        parity = stage.index % 2
+        gb = self._around.ring.small_offset(parity)
+        lb = self._part.base + self._part.small_offset + parity * self._part.small_bytes
+        for tensor, (operand, box) in small_weights(self._plan, stage).items():
+            self._whole(operand, box, gb, lb)
+            size = aligned(tensor_bytes(self._plan, tensor, box))
+            gb, lb = gb + size, lb + size
+
+    def small(self, tensor: str, core: int) -> int | None:
+        """The LB buffer of a whole weight, None if the tensor does not come whole."""
+        return self._small.get((tensor, core))
+
+    def tile(self, step: int, core: int) -> int:
+        """The LB buffer of the tile that `core` reads in `step`."""
+        assert self._items is not None
+        return self._in_lb[self._items.of_step[step]][core]
+
+    def advance(self, step: int) -> None:
+        """Fetch all that `step` needs, and the item after that into GB."""
+        items = self._items
+        if items is None or step >= len(items.of_step):
+            return
+        while len(self._in_lb) <= items.of_step[step]:
+            number = len(self._in_lb)
+            while len(self._in_gb) <= min(number + 1, len(items.items) - 1):
+                self._in_gb.append(self._fetch(items, len(self._in_gb)))
+            self._in_lb.append(self._broadcast(items, number))
+
+    def _where(self, operand: Operand, tile: int) -> Where:
+        return Where(self._op_index[operand.op.name], self._stage.layer, tile)
+
+    def _site(self, tensor: str) -> Site:
+        shape = self._plan.semantics.graph.tensors[tensor].shape
+        return Site(tensor, Memory.DRAM, full_box(shape), -1, Cause.WEIGHT_FIRST)
+
+    def _whole(self, operand: Operand, box: Box, gb: int, lb: int) -> None:
+        tensor, where = operand.tensor, self._where(operand, 0)
+        source = self._mover.local(Memory.GB, -1, gb, tensor, box)
+        self._mover.prefetch(where, self._site(tensor), box, source)
+        targets = {
+            core: self._mover.local(Memory.LB_WEIGHT, core, lb, tensor, box)
+            for core in self._stage.shares
+        }
+        self._mover.broadcast(where, self._site(tensor), box, source, targets)
+        self._small.update({(tensor, core): buffer for core, buffer in targets.items()})
+
+    def _fetch(self, items: WeightItems, number: int) -> dict[Box, int]:
+        """DRAM -> GB for one item: into the next slot, or into the tensor's own place."""
+        tensor = items.operand.tensor
+        held = self._around.held.get(tensor)
+        boxes: Iterable[Box] = items.items[number].boxes
+        where = self._where(items.operand, number)
+        if held is not None:
+            site = Site(tensor, Memory.GB, self._site(tensor).box, held.maker, Cause.WEIGHT_FIRST)
+            target = self._mover.shared(site)
+            for box in boxes:
+                if not held.is_fetched and (tensor, box) not in self._held_boxes:
+                    self._held_boxes.add((tensor, box))
+                    self._mover.prefetch(where, self._site(tensor), box, target)
+            return dict.fromkeys(boxes, target)
+        offset = self._gb_slots_taken % 2 * self._around.ring.slot_bytes
+        self._gb_slots_taken += 1
+        found: dict[Box, int] = {}
+        for box in boxes:
+            found[box] = self._mover.local(Memory.GB, -1, offset, tensor, box)
+            self._mover.prefetch(where, self._site(tensor), box, found[box])
+            offset += aligned(tensor_bytes(self._plan, tensor, box))
+        return found
+
+    def _broadcast(self, items: WeightItems, number: int) -> dict[int, int]:
+        tensor = items.operand.tensor
+        where = self._where(items.operand, number)
+        offset = self._part.base + self._slots_taken % self._part.slots * self._part.slot_bytes
+        self._slots_taken += 1
+        found: dict[int, int] = {}
+        for box, cores in items.items[number].boxes.items():
+            targets = {
+                core: self._mover.local(Memory.LB_WEIGHT, core, offset, tensor, box)
+                for core in cores
+            }
+            self._mover.broadcast(
+                where, self._site(tensor), box, self._in_gb[number][box], targets
+            )
+            found.update(targets)
+        return found

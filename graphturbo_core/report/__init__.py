@@ -1,0 +1,1 @@
+"""report: see ARCHITECTURE.md for its place among the steps."""

@@ -1,0 +1,226 @@
+"""Report -> bytes: what the canvases draw, a JSON header in front of raw arrays.
+
+Layout of a buffer: uint32 header length (little endian), the header (UTF-8 JSON, padded with
+spaces so that what follows is 8-aligned), then the arrays, each padded to 8 bytes. The header's
+`arrays` lists name, numpy type, byte offset from the end of the header, and length. Arrays of run
+number r carry the prefix `r.`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.report.report import Report, Row
+
+ALIGNMENT = 8
+"""Bytes; the widest element sent is a float64."""
+SENT_TYPES: Mapping[str, str] = {
+    "start": "<f8",
+    "hold": "<f8",
+    "visible": "<f8",
+    "kind": "|u1",
+    "wait": "|u1",
+    "layer": "<i4",
+    "group": "<i4",
+    "kernel": "<i4",
+    "op": "<i4",
+    "tile": "<i4",
+    "wait_on": "<i4",
+    "size_bytes": "<f8",
+}
+"""Arrays of a Gantt chart as sent; cycles and bytes as float64, exact up to 2^53."""
+
+Array = NDArray[np.generic]
+Show = Callable[[str], str]
+
+
+def pack(header: Mapping[str, object], arrays: Mapping[str, Array]) -> bytes:
+    """One buffer; `header` gains `arrays` and `digest` (of everything in the buffer)."""
+    listed, chunks, offset = [], [], 0
+    for name, array in arrays.items():
+        raw = np.ascontiguousarray(array).tobytes()
+        listed.append([name, array.dtype.str, offset, len(array)])
+        chunks.append(raw + b"\0" * (-len(raw) % ALIGNMENT))
+        offset += len(chunks[-1])
+    body = b"".join(chunks)
+    text = json.dumps({**header, "arrays": listed}, allow_nan=False)
+    digest = hashlib.sha256(text.encode() + body).hexdigest()[:16]
+    text = json.dumps({**header, "arrays": listed, "digest": digest}, allow_nan=False)
+    front = text.encode()
+    front += b" " * (-(len(front) + 4) % ALIGNMENT)
+    return len(front).to_bytes(4, "little") + front + body
+
+
+def unpack(data: bytes) -> tuple[dict[str, object], dict[str, Array]]:
+    """Header and arrays of a buffer that `pack` wrote (what the browser does, in Python)."""
+    end = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:end])
+    arrays = {
+        name: np.frombuffer(data, dtype=kind, count=count, offset=end + offset)
+        for name, kind, offset, count in header["arrays"]
+    }
+    return header, arrays
+
+
+def gantt_buffer(*reports: Report, show: Show = str) -> bytes:
+    """Instructions of one or two runs, engine by engine in order of start.
+
+    `show` passes over every name that a model or profile brought. A `wait_on` points at the
+    place of the other instruction in this order, -1 for none.
+    """
+    runs, arrays = [], {}
+    for number, report in enumerate(reports):
+        header, own = _gantt_run(report, show)
+        runs.append(header)
+        arrays.update({f"{number}.{name}": array for name, array in own.items()})
+    return pack({"runs": runs}, arrays)
+
+
+def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
+    engines = report.tables["engines"]
+    engine = report.arrays["engine"].astype(np.int64)
+    order = np.lexsort((report.arrays["start"], engine))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    own: dict[str, Array] = {
+        name: report.arrays[name][order].astype(kind) for name, kind in SENT_TYPES.items()
+    }
+    waits = report.arrays["wait_on"][order].astype(np.int64)
+    own["wait_on"] = np.where(waits < 0, -1, place[np.maximum(waits, 0)]).astype("<i4")
+    ends = np.searchsorted(engine[order], np.arange(len(engines)), side="right")
+    firsts = [0, *(int(end) for end in ends)]
+    header: dict[str, object] = {
+        "title": show(f"{report.contract['strategy']}"),
+        "cycles": _round_cycles(report),
+        "seconds_per_cycle": seconds_per_cycle(report),
+        "rows": [
+            {
+                "label": show(str(row["label"])),
+                "kind": row["kind"],
+                "core": row["core"],
+                "from": firsts[index],
+                "to": firsts[index + 1],
+            }
+            for index, row in enumerate(engines)
+        ],
+        "ops": [show(str(row["op"])) for row in report.tables["graph_nodes"]],
+        "layers": [show(str(row["name"])) for row in report.tables["layers"]],
+        "groups": [show(str(row["name"])) for row in report.tables["groups"]],
+        "overlap_share": report.contract["cross_layer_overlap"],
+    }
+    header["overlap"], stretches = _overlap(report)
+    return header, {**own, **stretches}
+
+
+def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
+    """Stretches in which a core runs two or more layers, core by core in order of start."""
+    cores = report.arrays["overlap_core"].astype(np.int64)
+    starts, ends = report.arrays["overlap_start"], report.arrays["overlap_end"]
+    order = np.lexsort((starts, cores))
+    present = sorted({cast(int, row["core"]) for row in report.tables["engines"]} - {-1})
+    sorted_cores = cores[order]
+    rows = [
+        {
+            "core": core,
+            "from": int(np.searchsorted(sorted_cores, core, side="left")),
+            "to": int(np.searchsorted(sorted_cores, core, side="right")),
+        }
+        for core in present
+    ]
+    return rows, {
+        "overlap_start": starts[order].astype("<f8"),
+        "overlap_hold": (ends[order].astype(np.int64) - starts[order]).astype("<f8"),
+    }
+
+
+def seconds_per_cycle(report: Report) -> float:
+    """Length of a cycle, from the two figures of the contract that differ by it alone."""
+    cycles = cast(int, report.contract["cycles"])
+    return cast(float, report.contract["latency_s"]) / cycles if cycles else 0.0
+
+
+def _round_cycles(report: Report) -> int:
+    """Cycles of the one round that the arrays describe: the end of its last instruction."""
+    ends = report.arrays["start"].astype(np.int64) + report.arrays["hold"].astype(np.int64)
+    visible = report.arrays["visible"].astype(np.int64)
+    return int(max(ends.max(initial=0), visible.max(initial=0)))
+
+
+def graph_buffer(*reports: Report, show: Show = str) -> bytes:
+    """The op graph of one or two runs with each run's own sub-graphs.
+
+    Vertical places are topological ranks, the same for every run of one model. `column` is an
+    op's place among the ops of its own sub-graph at its rank, ordered by the layout's `x_coarse`.
+    """
+    runs, arrays = [], {}
+    for number, report in enumerate(reports):
+        header, own = _graph_run(report, show)
+        runs.append(header)
+        arrays.update({f"{number}.{name}": array for name, array in own.items()})
+    return pack({"runs": runs}, arrays)
+
+
+def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
+    nodes, edges = report.tables["graph_nodes"], report.tables["graph_edges"]
+    inner = [row for row in edges if cast(int, row["source"]) >= 0]
+    columns = op_columns(nodes)
+    header: dict[str, object] = {
+        "title": show(str(report.contract["strategy"])),
+        "groups": _group_boxes(report, columns, show),
+        "ops": [show(str(row["op"])) for row in nodes],
+        "op_types": [show(str(row["op_type"])) for row in nodes],
+        "shapes": [show(str(row["shape"])) for row in inner],
+    }
+    return header, {
+        "rank": _column(nodes, "rank"),
+        "group": _column(nodes, "group"),
+        "column": np.array(columns, dtype="<i4"),
+        "source": _column(inner, "source"),
+        "target": _column(inner, "target"),
+    }
+
+
+def op_columns(nodes: Sequence[Row]) -> list[int]:
+    """Place of every op among the ops of its sub-graph at its rank, from 0.
+
+    Order: the layout's `x_coarse`, then the op's index.
+    """
+    taken: dict[tuple[object, object], int] = {}
+    columns = [0] * len(nodes)
+    for index in sorted(range(len(nodes)), key=lambda i: (nodes[i]["x_coarse"], i)):
+        cell = (nodes[index]["group"], nodes[index]["rank"])
+        columns[index] = taken.get(cell, 0)
+        taken[cell] = columns[index] + 1
+    return columns
+
+
+def _group_boxes(report: Report, columns: list[int], show: Show) -> list[dict[str, object]]:
+    """A sub-graph's box spans the ranks of its ops; `columns` wide when opened."""
+    members: dict[int, list[int]] = {}
+    for index, row in enumerate(report.tables["graph_nodes"]):
+        members.setdefault(cast(int, row["group"]), []).append(index)
+    ranks = [cast(int, row["rank"]) for row in report.tables["graph_nodes"]]
+    boxes = []
+    for index, row in enumerate(report.tables["groups"]):
+        ops = members.get(index, [])
+        boxes.append(
+            {
+                "name": show(str(row["name"])),
+                "pieces": row["pieces"],
+                "ops": len(ops),
+                "first": min((ranks[op] for op in ops), default=0),
+                "last": max((ranks[op] for op in ops), default=-1),
+                "columns": 1 + max((columns[op] for op in ops), default=0),
+            }
+        )
+    return boxes
+
+
+def _column(rows: Sequence[Row], key: str) -> Array:
+    return np.array([cast(int, row[key]) for row in rows], dtype="<i4")

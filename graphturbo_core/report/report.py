@@ -1,0 +1,64 @@
+"""Report: plain rows, named arrays and the contract's JSON: all that leaves the library."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scalar = str | int | float | bool | None
+Row = Mapping[str, Scalar]
+Json = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Report:
+    """One run (one strategy on one model and chip) as a person may see it.
+
+    `contract`: what `run --json` prints (design, section 7).
+    `tables`, each a tuple of flat rows:
+      engines   index, kind, core, label
+      layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
+                start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
+                move_cycles, dma_cycles, matrix_utilization
+      groups    index, name, layers, ops, split_axis, pieces, covered_ops, peak_bytes, why, why_not
+      kernels   index, name, group, start_cycle, end_cycle, layers
+      decisions index, step, rule, subject, taken, numbers (text)
+      ready     index, run, ready (Algorithm 3, newest last)
+      bindings  kernel, tensor, op, binding (nested list as text), axes, scope
+      stalls    engine (label), kind, busy, data, address, channel, barrier, idle (cycles)
+      ledger    memory (DRAM/GB), cause, bytes
+      graph_nodes  index, op, op_type, layer, group (index), rank, x_fine, x_coarse, output_shape
+      graph_edges  source, target (graph_nodes' index; -1: graph input), tensor, shape, bytes
+      chip      key, value, source, is_assumption
+    `arrays`, one entry an instruction in sequence order, unless said otherwise:
+      start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
+      wait_on, size_bytes; occupancy as step functions: gb_cycle, gb_bytes, lb_cycle, lb_bytes
+      (worst core), lb_capacity/gb_capacity in the contract; overlap_start, overlap_end: stretches
+      in cycles in which a core runs two or more layers, with overlap_core.
+    """
+
+    contract: Json
+    tables: Mapping[str, tuple[Row, ...]]
+    arrays: Mapping[str, NDArray[np.generic]]
+
+    def to_bytes(self) -> bytes:
+        """JSON and arrays as one npz archive, without pickle."""
+        text = json.dumps({"contract": self.contract, "tables": self.tables}, allow_nan=False)
+        stream = io.BytesIO()
+        header = np.frombuffer(text.encode(), dtype=np.uint8)
+        np.savez(stream, header=header, **dict(self.arrays))  # type: ignore[arg-type]
+        return stream.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Report:
+        """The report that `to_bytes` wrote; never unpickles."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        text = json.loads(arrays.pop("header").tobytes())
+        tables = {name: tuple(rows) for name, rows in text["tables"].items()}
+        return cls(contract=text["contract"], tables=tables, arrays=arrays)

@@ -1,0 +1,286 @@
+"""Reports -> verdict: the figures that decide, B's change against A, and one sentence on why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from graphturbo_core.report.report import Json, Report
+from graphturbo_core.units import (
+    format_bytes,
+    format_count,
+    format_percent,
+    format_seconds,
+    format_si,
+)
+
+SAME_RATIO = 0.005
+"""Two figures within half a per cent are called the same (our choice: below what a view shows)."""
+BOUND_SHARE = 0.6
+"""An engine kind busy for this share of the time binds the run (our choice)."""
+RESOURCE: Mapping[str, str] = {
+    "matrix": "the matrix engines",
+    "vector": "the vector engines",
+    "move": "the move engines between LB and GB",
+    "dma": "the system DMAs",
+}
+BOUND_NAME: Mapping[str, str] = {
+    "matrix": "matrix-bound",
+    "vector": "vector-bound",
+    "move": "bound by moves between LB and GB",
+    "dma": "DRAM-bound",
+}
+WAITS: Mapping[str, str] = {
+    "data": "for data",
+    "address": "for buffer space to be free",
+    "channel": "for a shared channel",
+    "barrier": "at launches and barriers between kernels",
+    "idle": "with nothing left to do",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One figure of the verdict: how it is read from a contract, worded and judged."""
+
+    key: str
+    label: str
+    term: str
+    is_higher_better: bool
+    value: Callable[[Json], float]
+    text: Callable[[float], str]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """One figure for A and B; `is_better` is None where nothing changed or there is no B."""
+
+    key: str
+    label: str
+    term: str
+    direction: str
+    a: str
+    b: str
+    change: str
+    is_better: bool | None
+
+
+def _number(key: str) -> Callable[[Json], float]:
+    return lambda contract: float(cast(float, contract[key]))
+
+
+def _sum(*keys: str) -> Callable[[Json], float]:
+    return lambda contract: float(sum(cast(int, contract[key]) for key in keys))
+
+
+def _matrix(contract: Json) -> float:
+    return float(cast(Mapping[str, float], contract["utilization"])["matrix"])
+
+
+def _launches(contract: Json) -> float:
+    """Kernels a cluster launches for the whole batch."""
+    return float(cast(int, contract["kernels"]) * cast(int, contract["rounds"]))
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "throughput",
+        "Throughput",
+        "throughput",
+        True,
+        _number("throughput_per_s"),
+        lambda value: format_si(value, "/s"),
+    ),
+    Measure("latency", "Latency", "latency", False, _number("latency_s"), format_seconds),
+    Measure("kernels", "Kernels launched", "kernel", False, _launches, lambda value: format_count(int(value))),
+    Measure(
+        "dram",
+        "DRAM traffic",
+        "DRAM",
+        False,
+        _sum("dram_read_bytes", "dram_write_bytes"),
+        format_bytes,
+    ),
+    Measure("gb", "GB traffic", "GB", False, _sum("gb_read_bytes", "gb_write_bytes"), format_bytes),
+    Measure("matrix", "Matrix busy", "utilisation", True, _matrix, format_percent),
+    Measure(
+        "overlap", "Layers overlap", "overlap", True, _number("cross_layer_overlap"), format_percent
+    ),
+    Measure("gap", "Gap to bound", "gap", False, _number("gap"), times_text),
+)
+
+
+def verdict_rows(a: Report, b: Report | None) -> tuple[VerdictRow, ...]:
+    """Every figure of the verdict row, in reading order."""
+    return tuple(_row(measure, a, b) for measure in MEASURES)
+
+
+def _row(measure: Measure, a: Report, b: Report | None) -> VerdictRow:
+    first = measure.value(a.contract)
+    second = None if b is None else measure.value(b.contract)
+    is_better = None if second is None else _is_better(first, second, measure.is_higher_better)
+    return VerdictRow(
+        key=measure.key,
+        label=measure.label,
+        term=measure.term,
+        direction="higher is better" if measure.is_higher_better else "lower is better",
+        a=measure.text(first),
+        b="" if second is None else measure.text(second),
+        change="" if second is None else change_text(first, second),
+        is_better=is_better,
+    )
+
+
+def times_text(ratio: float) -> str:
+    """A multiple: `7.95×`."""
+    return f"{format_si(ratio)}×"
+
+
+def _is_better(first: float, second: float, is_higher_better: bool) -> bool | None:
+    if is_same(first, second):
+        return None
+    return (second > first) == is_higher_better
+
+
+def is_same(first: float, second: float) -> bool:
+    """Whether two figures differ by less than a reader should care about."""
+    return abs(second - first) <= SAME_RATIO * max(abs(first), abs(second))
+
+
+def change_text(first: float, second: float) -> str:
+    """B against A: `×7.95` from a doubling on, else `+12 %`; `none before` where A is zero."""
+    if is_same(first, second):
+        return "the same"
+    if not first:
+        return "none in A"
+    ratio = second / first
+    if ratio >= 2:  # noqa: PLR2004  # a doubling reads better as a multiple
+        return times_text(ratio)
+    sign = "+" if ratio > 1 else "−"
+    return f"{sign}{format_percent(abs(ratio - 1))}"
+
+
+def verified_text(report: Report) -> str:
+    """Whether replay on real numbers agreed with ONNX Runtime."""
+    verify = cast(Mapping[str, object], report.contract["verify"])
+    if not verify.get("ran"):
+        return "not verified"
+    return "verified" if verify.get("ok") else "verification failed"
+
+
+def binding_kind(report: Report) -> str:
+    """The engine kind that is busy for the largest share of the time (ties: by name)."""
+    stalls = _stalls(report)
+    return max(sorted(stalls), key=lambda kind: stalls[kind]["busy"])
+
+
+def binding_text(report: Report) -> str:
+    """What binds a run, with the share of time that says so."""
+    kind = binding_kind(report)
+    shares = _stalls(report)[kind]
+    busy = format_percent(shares["busy"])
+    if shares["busy"] >= BOUND_SHARE:
+        return f"is {BOUND_NAME[kind]}: {RESOURCE[kind]} are busy {busy} of the time"
+    wait = max(WAITS, key=lambda name: shares[name])
+    return (
+        f"keeps no engine busy throughout: the busiest, {RESOURCE[kind]}, work {busy} of the time "
+        f"and wait {format_percent(shares[wait])} of it {WAITS[wait]}"
+    )
+
+
+def sentence(a: Report, b: Report | None) -> str:
+    """Why B wins or loses, and which resource binds it; of A alone when there is no B."""
+    if b is None:
+        return f"A {binding_text(a)}."
+    return f"{_outcome(a, b)}{_reason(a, b)}. B {binding_text(b)}; A {binding_text(a)}."
+
+
+def _outcome(a: Report, b: Report) -> str:
+    first = cast(float, a.contract["throughput_per_s"])
+    second = cast(float, b.contract["throughput_per_s"])
+    if is_same(first, second):
+        return "B is as fast as A"
+    if second > first:
+        return f"B is {times_text(second / first)} as fast as A"
+    return f"B reaches {times_text(second / first)} of A's throughput"
+
+
+def _reason(a: Report, b: Report) -> str:
+    """The largest of the differences that fewer, larger kernels are about."""
+    parts = [part for part in (_traffic(a, b), _fewer_kernels(a, b), _overlap(a, b)) if part]
+    return f" — {', '.join(parts)}" if parts else ""
+
+
+def _traffic(a: Report, b: Report) -> str:
+    dram = _sum("dram_read_bytes", "dram_write_bytes")
+    first, second = dram(a.contract), dram(b.contract)
+    if is_same(first, second):
+        return ""
+    cause, saved = _largest_saving(a, b)
+    moved = f"it moves {format_bytes(second)} over DRAM instead of {format_bytes(first)}"
+    if second > first or not cause:
+        return moved
+    return f"{moved} ({format_bytes(saved)} of that were {cause})"
+
+
+def _largest_saving(a: Report, b: Report) -> tuple[str, float]:
+    """The cause of DRAM traffic that shrank most from A to B, with its bytes."""
+    first = cast(Mapping[str, int], a.contract["dram_ledger"])
+    second = cast(Mapping[str, int], b.contract["dram_ledger"])
+    saved = {cause: first[cause] - second.get(cause, 0) for cause in first}
+    cause = max(sorted(saved), key=lambda name: saved[name], default="")
+    return (CAUSES.get(cause, cause), saved[cause]) if cause and saved[cause] > 0 else ("", 0.0)
+
+
+CAUSES: Mapping[str, str] = {
+    "activation": "activations passed from kernel to kernel",
+    "weight again": "weights fetched again",
+    "weight first": "weights",
+    "weight_again": "weights fetched again",
+    "weight_first": "weights",
+    "halo": "overlapping rows read again",
+    "spill": "tensors that did not fit",
+    "input": "model inputs",
+    "output": "model outputs",
+}
+
+
+def _fewer_kernels(a: Report, b: Report) -> str:
+    first, second = _launches(a.contract), _launches(b.contract)
+    if first == second:
+        return ""
+    return f"launches {format_count(int(second))} kernels instead of {format_count(int(first))}"
+
+
+def _overlap(a: Report, b: Report) -> str:
+    first = cast(float, a.contract["cross_layer_overlap"])
+    second = cast(float, b.contract["cross_layer_overlap"])
+    if is_same(first, second):
+        return ""
+    return (
+        f"runs two or more layers at once {format_percent(second)} of the time "
+        f"instead of {format_percent(first)}"
+    )
+
+
+def differences(a: Report, b: Report) -> tuple[str, ...]:
+    """In what A and B differ besides the strategy; the cluster batch counts."""
+    return tuple(
+        f"{label} ({a.contract[key]} against {b.contract[key]})"
+        for key, label in COMPARED.items()
+        if a.contract[key] != b.contract[key]
+    )
+
+
+COMPARED: Mapping[str, str] = {
+    "model": "model",
+    "profile": "chip",
+    "batch": "batch",
+    "dtype": "number format",
+    "cluster_batch": "samples a cluster takes at once",
+}
+
+
+def _stalls(report: Report) -> Mapping[str, Mapping[str, float]]:
+    return cast(Mapping[str, Mapping[str, float]], report.contract["stalls"])

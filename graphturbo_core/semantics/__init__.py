@@ -1,0 +1,1 @@
+"""semantics: see ARCHITECTURE.md for its place among the steps."""

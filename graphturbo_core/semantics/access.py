@@ -1,0 +1,160 @@
+"""What an op needs of its inputs for a box of its output, what work that is, how it fuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.ir.boxes import Box, Interval
+
+
+class AxisKind(Enum):
+    """How an input axis follows from the output's box (design, section 2)."""
+
+    SAME = "same"
+    WINDOW = "window"
+    OFFSET = "offset"
+    PERMUTED = "permuted"
+    GROUPED = "grouped"
+    NONE = "none"
+    WHOLE = "whole"
+    REDUCE = "reduce"
+
+
+class FusionKind(IntEnum):
+    """TVM's pattern kinds, in TVM's order: combining two takes the larger."""
+
+    ELEMENTWISE = 0
+    BROADCAST = 1
+    INJECTIVE = 2
+    REDUCTION = 3
+    CONTRACTION = 4
+    TUPLE = 7
+    OPAQUE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class AxisMap:
+    """One input axis: which output axis it follows (`out_axis`, -1 for none) and how.
+
+    WINDOW: [lo*stride - pad, (hi-1)*stride - pad + (kernel-1)*dilation + 1), clipped to the axis.
+    OFFSET: [offset + lo*step, offset + (hi-1)*step + 1), clipped (concat: negative offset).
+    GROUPED: [lo//out_block*in_block, ceil(hi/out_block)*in_block), clipped: a hull where unaligned.
+    NONE: the input axis is broadcast (size 1). WHOLE and REDUCE: all of it; only REDUCE may be cut.
+    """
+
+    kind: AxisKind
+    size: int
+    out_axis: int = -1
+    stride: int = 1
+    dilation: int = 1
+    kernel: int = 1
+    pad: int = 0
+    offset: int = 0
+    step: int = 1
+    out_block: int = 1
+    in_block: int = 1
+
+    def interval(self, out_box: Box) -> Interval:
+        """The needed interval of this input axis; (0, 0) where nothing is needed."""
+        if self.out_axis < 0:
+            return (0, self.size)
+        lo, hi = out_box[self.out_axis]
+        if hi <= lo:
+            return (0, 0)
+        if self.kind is AxisKind.WINDOW:
+            lo, hi = (
+                lo * self.stride - self.pad,
+                (hi - 1) * self.stride - self.pad + (self.kernel - 1) * self.dilation + 1,
+            )
+        elif self.kind is AxisKind.OFFSET:
+            lo, hi = self.offset + lo * self.step, self.offset + (hi - 1) * self.step + 1
+        elif self.kind is AxisKind.GROUPED:
+            lo, hi = lo // self.out_block * self.in_block, -(-hi // self.out_block) * self.in_block
+        lo, hi = max(0, lo), min(self.size, hi)
+        return (lo, hi) if lo < hi else (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class InputAccess:
+    """How one input tensor (activation or weight) is read; one map per axis of that tensor."""
+
+    tensor: str
+    axes: tuple[AxisMap, ...]
+
+    def box(self, out_box: Box) -> Box:
+        """The box of the input that a box of the output needs (a hull; empty where none)."""
+        return tuple(axis.interval(out_box) for axis in self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Work of one box: `count` independent products of m x n x k, or element-operations.
+
+    `transcendentals` are counted apart from `vector_ops`: what one costs is the chip's matter.
+    """
+
+    macs: int
+    vector_ops: int
+    m: int = 0
+    n: int = 0
+    k: int = 0
+    count: int = 0
+    transcendentals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """Axes of a contraction: output axes of M, of N (-1: none), size of K per output element.
+
+    Output axes that are neither M nor N are batch axes: each of their elements is a product of
+    its own. `data_reduce_axis` and `weight_reduce_axis` (axes of the two operands) may be cut
+    over K together; -1 where K may not be cut. `reduce_size` is the size of that axis (1 where
+    there is none); `k_inner` = k / reduce_size (kernel area).
+    `groups` > 1: output axis N falls into that many groups, each its own product.
+    `weight` is the second operand, also where it is an activation.
+    """
+
+    m_axes: tuple[int, ...]
+    n_axis: int
+    k: int
+    reduce_size: int
+    k_inner: int
+    groups: int
+    data: str
+    weight: str
+    data_reduce_axis: int
+    weight_reduce_axis: int
+
+
+@dataclass(frozen=True)
+class OpSemantics:
+    """An op resolved against its shapes.
+
+    `accesses[i]` are the reads for output i, one per tensor read; what is only a parameter known
+    at import (a shape, axes, pads) is not read. A missing optional output has no reads and the
+    shape (). `engine` is MATRIX for contractions (the cheaper of matrix and vector by
+    `cost.compute_cycles`), else VECTOR. `ops_per_element`: vector element-operations per output
+    element; `ops_per_input`: per element read, for reductions and pooling; `transcendentals`: of
+    them per output element, counted apart; `fixed_ops`: for the whole op however it is cut
+    (opaque ops: their bytes). `is_view`: only names its input's bytes anew (reshape, squeeze,
+    split, slice with step 1): legal as a view where the access boxes are exact.
+    `is_pointwise`: every data input of the output's own shape maps SAME on all axes.
+    """
+
+    fusion: FusionKind
+    engine: EngineKind
+    accesses: tuple[tuple[InputAccess, ...], ...]
+    output_shapes: tuple[tuple[int, ...], ...]
+    ops_per_element: int = 1
+    ops_per_input: int = 0
+    transcendentals: int = 0
+    fixed_ops: int = 0
+    contraction: Contraction | None = None
+    is_opaque: bool = False
+    is_view: bool = False
+    is_pointwise: bool = False
+    uncut_axes: frozenset[int] = frozenset()
+    """Output axes that may not be cut (softmax's own axis): an input axis WHOLE alone does not
+    forbid cutting output axes, it only costs reading all of it."""

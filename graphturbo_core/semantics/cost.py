@@ -1,0 +1,82 @@
+"""Cycles that a core's engines take for a piece of work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
+from graphturbo_core.semantics.access import OpSemantics, Work
+
+Sizes = tuple[int, int, int]
+"""M, N, K of one product."""
+
+
+def compute_cycles(
+    work: Work, semantics: OpSemantics, hardware: Hardware, number_format: str
+) -> tuple[EngineKind, int]:
+    """The engine that does the work, and its cycles: at least 1 unless there is no work.
+
+    Grouped products run on the cheaper of matrix and vector engine, the matrix engine on a tie.
+    """
+    contraction = semantics.contraction
+    if contraction is None:
+        return EngineKind.VECTOR, _vector_cycles(work, hardware, number_format)
+    if not work.macs:
+        return EngineKind.MATRIX, 0
+    matrix = work.count * matrix_cycles((work.m, work.n, work.k), hardware, number_format)
+    if contraction.groups > 1:
+        vector = ceil_div(work.macs, hardware.peak_vector_per_cycle(number_format))
+        if vector < matrix:
+            return EngineKind.VECTOR, vector
+    return EngineKind.MATRIX, matrix
+
+
+def ceil_div(number: int, divisor: int) -> int:
+    """Whole cycles, rounded up exactly."""
+    return -(-number // divisor)
+
+
+def _vector_cycles(work: Work, hardware: Hardware, number_format: str) -> int:
+    operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
+    return ceil_div(operations, hardware.peak_vector_per_cycle(number_format))
+
+
+def _passes(sizes: Sizes, rows: int, columns: int) -> int:
+    """Rows of M, columns of N, one K step a cycle."""
+    m, n, k = sizes
+    return ceil_div(m, rows) * ceil_div(n, columns) * k
+
+
+def _output_stationary(sizes: Sizes, rows: int, columns: int) -> int:
+    m, n, k = sizes
+    return ceil_div(m, rows) * ceil_div(n, columns) * (k + rows + columns - 2)
+
+
+def _weight_stationary(sizes: Sizes, rows: int, columns: int) -> int:
+    m, n, k = sizes
+    return ceil_div(k, rows) * ceil_div(n, columns) * (m + 2 * rows + columns - 2)
+
+
+def _input_stationary(sizes: Sizes, rows: int, columns: int) -> int:
+    m, n, k = sizes
+    return ceil_div(k, rows) * ceil_div(m, columns) * (n + 2 * rows + columns - 2)
+
+
+_MODELS: dict[MatrixModel, Callable[[Sizes, int, int], int]] = {
+    MatrixModel.PASSES: _passes,
+    MatrixModel.OUTPUT_STATIONARY: _output_stationary,
+    MatrixModel.WEIGHT_STATIONARY: _weight_stationary,
+    MatrixModel.INPUT_STATIONARY: _input_stationary,
+}
+
+
+def matrix_cycles(sizes: Sizes, hardware: Hardware, number_format: str) -> int:
+    """Cycles of one product of M x N x K.
+
+    Whole passes of the array, or SCALE-Sim's closed forms (fill and drain included) for systolic
+    arrays. A faster number format takes `matrix_rate` steps of K at once (our choice).
+    """
+    m, n, k = sizes
+    steps = ceil_div(k, hardware.matrix_rate[number_format])
+    model = _MODELS[hardware.matrix_model]
+    return model((m, n, steps), hardware.matrix_rows, hardware.matrix_columns)

@@ -1,0 +1,160 @@
+"""Loop nests and shares -> bytes a core must hold: the closed form that strategies go by.
+
+Our choice (design, section 4): boxes live on the worst core, core halos included, plus two tiles
+for a result that is streamed out while its nest runs. Inputs are held whole from the start to
+their last use; an elementwise nest overwrites an operand of its size that dies there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from graphturbo_core.ir.boxes import Box, hull, is_empty, volume
+from graphturbo_core.semantics.access import FusionKind
+from graphturbo_core.semantics.nests import LoopNest
+from graphturbo_core.semantics.propagate import needed_boxes
+from graphturbo_core.semantics.table import GraphSemantics
+
+Shares = Mapping[str, Mapping[int, Box]]
+"""Per tensor, the box of each core that has one."""
+
+TILES_PER_LB = 16
+"""A streamed result's tile is at most this part of an LB's data part. Our choice: small enough
+that two of them fit beside the 882 of 1,024 KiB which ResNet-50's first stage takes."""
+
+RING_TILES = 2
+
+
+def nest_outputs(sem: GraphSemantics, nest: LoopNest) -> tuple[str, ...]:
+    """What leaves a nest: its output, or all used results of a single op with several."""
+    if len(nest.ops) > 1:
+        return (nest.output,)
+    results = (name for name in sem.graph.op_by_name[nest.ops[0]].outputs if name)
+    used = tuple(name for name in results if sem.graph.consumers[name] or name == nest.output)
+    return used
+
+
+def nest_reads(sem: GraphSemantics, nest: LoopNest) -> tuple[str, ...]:
+    """Activations that a nest reads from outside itself."""
+    ops = [sem.graph.op_by_name[name] for name in nest.ops]
+    own = {name for op in ops for name in op.outputs}
+    reads = (name for op in ops for name in sem.graph.activations_in(op))
+    return tuple(dict.fromkeys(name for name in reads if name not in own))
+
+
+def core_needs(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> dict[str, dict[int, Box]]:
+    """The box of each activation that each core reads to compute its share of the nest."""
+    ops = [sem.graph.op_by_name[name] for name in nest.ops]
+    reads = nest_reads(sem, nest)
+    outputs = [name for name in nest_outputs(sem, nest) if name in shares]
+    needs: dict[str, dict[int, Box]] = {name: {} for name in reads}
+    for core in dict.fromkeys(core for name in outputs for core in shares[name]):
+        wanted = {name: shares[name][core] for name in outputs if core in shares[name]}
+        boxes = needed_boxes(sem, ops, wanted)
+        for name in reads:
+            if name in boxes and not is_empty(boxes[name]):
+                needs[name][core] = boxes[name]
+    return needs
+
+
+def holding_boxes(
+    sem: GraphSemantics, nests: Sequence[LoopNest], shares: Shares
+) -> dict[str, dict[int, Box]]:
+    """Per tensor and core: hull of its own share and of what the core's nests read of it."""
+    held: dict[str, dict[int, Box]] = {}
+    for nest in nests:
+        for name in nest_outputs(sem, nest):
+            held.setdefault(name, {}).update(shares.get(name, {}))
+        for name, needs in core_needs(sem, nest, shares).items():
+            own = held.setdefault(name, {})
+            for core, box in needs.items():
+                own[core] = hull(own[core], box) if core in own else box
+    return held
+
+
+LiveBytes = Mapping[int, tuple[int, ...]]
+"""Per core, the bytes that are live while each nest runs."""
+
+
+@dataclass(frozen=True)
+class KernelHold:
+    """What a kernel's cores hold, when: the boxes of `holding_boxes`, over its nests in order."""
+
+    semantics: GraphSemantics
+    nests: tuple[LoopNest, ...]
+    boxes: Shares
+    element_bytes: Mapping[str, int]
+    lb_data_bytes: int
+
+    def live_bytes(self, kept: Collection[str] = ()) -> LiveBytes:
+        """Live bytes when the tensors `kept` stay to the end and other results are streamed."""
+        change: dict[int, list[int]] = {}
+        ring_bytes = RING_TILES * (self.lb_data_bytes // TILES_PER_LB)
+        for name, (first, last) in self._lifetimes(kept).items():
+            for core, box in self.boxes[name].items():
+                steps = change.setdefault(core, [0] * (len(self.nests) + 1))
+                size = volume(box) * self.element_bytes[name]
+                if self._is_streamed(name, kept):
+                    size = min(size, ring_bytes)
+                steps[first] += size
+                steps[last + 1] -= size
+        return {core: tuple(accumulate(steps))[:-1] for core, steps in sorted(change.items())}
+
+    def peak_bytes(self, kept: Collection[str] = ()) -> int:
+        """The worst core's peak."""
+        return max((max(steps) for steps in self.live_bytes(kept).values()), default=0)
+
+    def _is_streamed(self, name: str, kept: Collection[str]) -> bool:
+        """Computed here, read by no nest here and not kept."""
+        return name in self._streamable and name not in kept
+
+    @cached_property
+    def _reads(self) -> Mapping[str, tuple[str, ...]]:
+        return {nest.output: nest_reads(self.semantics, nest) for nest in self.nests}
+
+    @cached_property
+    def _computed(self) -> Mapping[str, tuple[str, ...]]:
+        return {nest.output: nest_outputs(self.semantics, nest) for nest in self.nests}
+
+    @cached_property
+    def _streamable(self) -> frozenset[str]:
+        """Computed here and read by no nest here."""
+        read = {name for names in self._reads.values() for name in names}
+        return frozenset(n for names in self._computed.values() for n in names if n not in read)
+
+    def _lifetimes(self, kept: Collection[str]) -> dict[str, tuple[int, int]]:
+        first: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for step, nest in enumerate(self.nests):
+            for name in self._reads[nest.output]:
+                first.setdefault(name, 0)
+                last[name] = step
+            for name in self._computed[nest.output]:
+                first[name] = last[name] = step
+        last.update({name: len(self.nests) - 1 for name in kept if name in first})
+        for step, nest in enumerate(self.nests):
+            dying = self._overwritten(nest, [n for n in first if last[n] == step and n not in kept])
+            if dying is not None:
+                last[dying] = step - 1
+        return {n: (first[n], last[n]) for n in first if last[n] >= first[n]}
+
+    def _overwritten(self, nest: LoopNest, dying: Sequence[str]) -> str | None:
+        by_op = self.semantics.by_op
+        tensors = self.semantics.graph.tensors
+        is_elementwise = all(
+            by_op[op].is_pointwise and by_op[op].fusion <= FusionKind.BROADCAST for op in nest.ops
+        )
+        if not is_elementwise:
+            return None
+        shape = tensors[nest.output].shape
+        alike = (
+            name
+            for name in self._reads[nest.output]
+            if name in dying
+            and tensors[name].shape == shape
+            and self.element_bytes[name] == self.element_bytes[nest.output]
+        )
+        return next(alike, None)

@@ -1,0 +1,131 @@
+"""Semantics of ops that give the same elements another shape or order."""
+
+from __future__ import annotations
+
+from math import gcd, prod
+
+from graphturbo_core.semantics.access import AxisKind, AxisMap, OpSemantics
+from graphturbo_core.semantics.maps import Entry, Shape, moved, same, whole
+from graphturbo_core.semantics.view import OpView
+
+
+def reshape_maps(shape: Shape, out_shape: Shape) -> tuple[AxisMap, ...]:
+    """Maps of a row-major reshape, one per input axis.
+
+    Both shapes fall into runs of axes with equal products, from the left. 1. A run of one axis
+    on each side is the same axis. 2. Of a longer run the first axes follow each other in blocks
+    and the inner input axes are read whole. 3. Axes of size 1 without a partner are read always.
+    """
+    if 0 in shape:
+        return tuple(whole(size) for size in shape)
+    maps: list[AxisMap] = []
+    out_axis = 0
+    while len(maps) < len(shape):
+        size = shape[len(maps)]
+        partner = out_shape[out_axis] if out_axis < len(out_shape) else 0
+        if size == partner:
+            maps.append(same(size, out_axis))
+            out_axis += 1
+        elif size == 1:
+            maps.append(AxisMap(AxisKind.NONE, 1))
+        elif partner == 1:
+            out_axis += 1
+        else:
+            run, out_run = _aligned_run(shape[len(maps) :], out_shape[out_axis:])
+            maps += _blocked(run, out_run, out_axis)
+            out_axis += len(out_run)
+    return tuple(maps)
+
+
+def _aligned_run(shape: Shape, out_shape: Shape) -> tuple[Shape, Shape]:
+    """The shortest non-empty heads of both shapes with equal products."""
+    taken, out_taken = 1, 1
+    product, out_product = shape[0], out_shape[0]
+    while product != out_product:
+        if product < out_product:
+            product *= shape[taken]
+            taken += 1
+        else:
+            out_product *= out_shape[out_taken]
+            out_taken += 1
+    return shape[:taken], out_shape[:out_taken]
+
+
+def _blocked(run: Shape, out_run: Shape, out_axis: int) -> list[AxisMap]:
+    """Rule 2: one step of the first axis spans `inner` elements, of the output's `out_inner`."""
+    inner, out_inner = prod(run[1:]), prod(out_run[1:])
+    common = gcd(inner, out_inner)
+    first = AxisMap(
+        AxisKind.GROUPED,
+        run[0],
+        out_axis,
+        out_block=inner // common,
+        in_block=out_inner // common,
+    )
+    return [first, *(AxisMap(AxisKind.NONE, 1) if n == 1 else whole(n) for n in run[1:])]
+
+
+def reshape(view: OpView) -> OpSemantics:
+    """Reshape, Flatten, Squeeze and Unsqueeze: the shapes say all, parameters are not read."""
+    return moved(view, *reshape_maps(view.shape(), view.shape_out()), is_view=True)
+
+
+def transpose(view: OpView) -> OpSemantics:
+    """Transpose: output axis i is input axis perm[i]; the default reverses."""
+    rank = len(view.shape())
+    permutation = view.integers("perm") or tuple(reversed(range(rank)))
+    followed = {axis: out_axis for out_axis, axis in enumerate(permutation)}
+    return moved(
+        view,
+        *(
+            AxisMap(
+                AxisKind.SAME if followed[axis] == axis else AxisKind.PERMUTED,
+                size,
+                followed[axis],
+            )
+            for axis, size in enumerate(view.shape())
+        ),
+    )
+
+
+def depth_to_space(view: OpView) -> OpSemantics:
+    """DepthToSpace: blocks of space per input pixel; channels are near each other only in CRD."""
+    block = view.integer("blocksize", 1)
+    batch, channels, height, width = view.shape()
+    is_near = view.text("mode", "DCR") == "CRD"
+    channel_axis = (
+        AxisMap(AxisKind.GROUPED, channels, 1, in_block=block * block)
+        if is_near
+        else whole(channels)
+    )
+    return moved(
+        view,
+        same(batch, 0),
+        channel_axis,
+        AxisMap(AxisKind.GROUPED, height, 2, out_block=block),
+        AxisMap(AxisKind.GROUPED, width, 3, out_block=block),
+    )
+
+
+def space_to_depth(view: OpView) -> OpSemantics:
+    """SpaceToDepth: an output pixel needs its block; output channels of one input lie apart."""
+    block = view.integer("blocksize", 1)
+    batch, channels, height, width = view.shape()
+    return moved(
+        view,
+        same(batch, 0),
+        whole(channels),
+        AxisMap(AxisKind.GROUPED, height, 2, in_block=block),
+        AxisMap(AxisKind.GROUPED, width, 3, in_block=block),
+    )
+
+
+ENTRIES: dict[tuple[str, str], Entry] = {
+    ("", "Reshape"): reshape,
+    ("", "Flatten"): reshape,
+    ("", "Squeeze"): reshape,
+    ("", "Unsqueeze"): reshape,
+    ("", "Transpose"): transpose,
+    ("", "DepthToSpace"): depth_to_space,
+    ("", "SpaceToDepth"): space_to_depth,
+}

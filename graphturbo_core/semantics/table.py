@@ -1,0 +1,102 @@
+"""Graph -> GraphSemantics: every op resolved by the one table of op types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.ir.graph import Graph, Op
+from graphturbo_core.semantics import (
+    convolution,
+    elementwise,
+    normalisation,
+    pooling,
+    products,
+    reduction,
+    selection,
+    shaping,
+)
+from graphturbo_core.semantics.access import OpSemantics
+from graphturbo_core.semantics.maps import OPAQUE_FORMAT, Entry, opaque
+from graphturbo_core.semantics.view import OpView
+
+TABLE: Mapping[tuple[str, str], Entry] = {
+    **elementwise.ENTRIES,
+    **convolution.ENTRIES,
+    **products.ENTRIES,
+    **pooling.ENTRIES,
+    **normalisation.ENTRIES,
+    **reduction.ENTRIES,
+    **shaping.ENTRIES,
+    **selection.ENTRIES,
+}
+"""(domain, op type) -> entry; ONNX's own domain is the empty string."""
+
+
+@dataclass(frozen=True)
+class GraphSemantics:
+    """A graph with what each of its ops, by name, needs and does."""
+
+    graph: Graph = field(repr=False)
+    by_op: Mapping[str, OpSemantics]
+
+    @cached_property
+    def opaque_ops(self) -> tuple[str, ...]:
+        """Names of the ops without a usable entry, in topological order."""
+        return tuple(op.name for op in self.graph.ops if self.by_op[op.name].is_opaque)
+
+    def notes(self) -> tuple[str, ...]:
+        """One note per opaque op type: how many, and their share of the bytes ops touch."""
+        by_type: dict[str, list[Op]] = {}
+        for name in self.opaque_ops:
+            op = self.graph.op_by_name[name]
+            by_type.setdefault(op.op_type, []).append(op)
+        total = sum(self._touched_bytes(op) for op in self.graph.ops)
+        return tuple(
+            f"{len(ops)} op(s) of type {op_type} have no semantics and run whole: "
+            f"{sum(self._touched_bytes(op) for op in ops) / max(1, total):.1%} of the bytes, "
+            "none of the counted MACs"
+            for op_type, ops in sorted(by_type.items())
+        )
+
+    def _touched_bytes(self, op: Op) -> int:
+        tensors = self.graph.tensors
+        names = dict.fromkeys(name for name in (*op.inputs, *op.outputs) if name)
+        return sum(
+            tensors[name].elements * element_bytes(tensors[name].dtype, OPAQUE_FORMAT)
+            for name in names
+        )
+
+    def check(self) -> None:
+        """Reads and outputs agree with the graph's tensors.
+
+        Raises:
+            InvariantError: naming the op and the tensor.
+        """
+        for op in self.graph.ops:
+            semantics = self.by_op[op.name]
+            if len(semantics.accesses) != len(op.outputs):
+                raise InvariantError("SEMANTICS_OUTPUTS", f"{op.name!r} lacks reads of an output")
+            for access in (access for reads in semantics.accesses for access in reads):
+                sizes = tuple(axis.size for axis in access.axes)
+                if sizes != self.graph.tensors[access.tensor].shape:
+                    raise InvariantError(
+                        "SEMANTICS_SHAPE",
+                        f"{op.name!r} reads {access.tensor!r} as {sizes}, "
+                        f"its shape is {self.graph.tensors[access.tensor].shape}",
+                    )
+
+
+def analyse(graph: Graph) -> GraphSemantics:
+    """Resolve every op; what the table cannot resolve is opaque."""
+    return GraphSemantics(graph, {op.name: _resolve(op, graph) for op in graph.ops})
+
+
+def _resolve(op: Op, graph: Graph) -> OpSemantics:
+    view = OpView(op, graph)
+    domain = "" if op.domain == "ai.onnx" else op.domain
+    entry = TABLE.get((domain, op.op_type))
+    return (entry(view) if entry else None) or opaque(view)

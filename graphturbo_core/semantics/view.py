@@ -1,0 +1,81 @@
+"""An op beside its shapes: attributes with their defaults, parameters known at import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphturbo_core.ir.graph import Graph, Op
+
+
+@dataclass(frozen=True, slots=True)
+class OpView:
+    """What an entry of the table may know of an op."""
+
+    op: Op
+    graph: Graph
+
+    def has_input(self, index: int) -> bool:
+        """Whether input `index` is there: optional ones may be missing or empty."""
+        return index < len(self.op.inputs) and bool(self.op.inputs[index])
+
+    def shape(self, index: int = 0) -> tuple[int, ...]:
+        """Shape of input `index`."""
+        return self.graph.tensors[self.op.inputs[index]].shape
+
+    def shape_out(self, index: int = 0) -> tuple[int, ...]:
+        """Shape of output `index`; () for a missing optional one."""
+        name = self.op.outputs[index]
+        return self.graph.tensors[name].shape if name else ()
+
+    @property
+    def shapes_out(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of all outputs."""
+        return tuple(self.shape_out(index) for index in range(len(self.op.outputs)))
+
+    @property
+    def extra_outputs(self) -> int:
+        """How many outputs beside the first are used."""
+        graph = self.graph
+        return sum(
+            1
+            for name in self.op.outputs[1:]
+            if name and (graph.consumers[name] or name in graph.outputs)
+        )
+
+    def integer(self, name: str, default: int) -> int:
+        """An integer attribute."""
+        value = self.op.attributes.get(name, default)
+        return value if isinstance(value, int) else default
+
+    def text(self, name: str, default: str) -> str:
+        """A string attribute."""
+        value = self.op.attributes.get(name, default)
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        return value if isinstance(value, str) else default
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """An attribute that is a list of integers, or None where it is missing."""
+        value = self.op.attributes.get(name)
+        if not isinstance(value, tuple):
+            return None
+        return tuple(int(item) for item in value)
+
+    def numbers(self, index: int) -> tuple[float, ...] | None:
+        """The numbers of input `index`, or None where they are not known at import."""
+        if not self.has_input(index):
+            return None
+        value = self.graph.tensors[self.op.inputs[index]].value
+        return None if value is None else tuple(float(item) for item in value.ravel())
+
+    def parameter(self, name: str, index: int) -> tuple[int, ...] | None:
+        """Integers that older opsets give as attribute `name`, newer ones as input `index`."""
+        given = self.integers(name)
+        if given is not None or not self.has_input(index):
+            return given
+        value = self.graph.tensors[self.op.inputs[index]].value
+        return None if value is None else tuple(int(item) for item in value.ravel())
+
+    def is_unknown(self, index: int) -> bool:
+        """Whether input `index` is there but its numbers are not known at import."""
+        return self.has_input(index) and self.graph.tensors[self.op.inputs[index]].value is None

@@ -1,0 +1,102 @@
+"""Work of a box of an op's output, and of whole graphs."""
+
+from __future__ import annotations
+
+from math import prod
+
+from graphturbo_core.ir.boxes import Box, Interval, extents, full_box, volume
+from graphturbo_core.semantics.access import (
+    AxisKind,
+    Contraction,
+    FusionKind,
+    OpSemantics,
+    Work,
+)
+from graphturbo_core.semantics.table import GraphSemantics
+
+
+def work_of(
+    semantics: OpSemantics, out_box: Box, output_index: int = 0, reduce: Interval | None = None
+) -> Work:
+    """Work of computing `out_box` of output `output_index`.
+
+    `reduce` cuts the combined axis: K of a contraction, the first REDUCE axis of a reduction.
+    `fixed_ops` belong to the first output.
+    """
+    elements = volume(out_box)
+    if not elements:
+        return Work(0, 0)
+    if semantics.contraction is not None:
+        return _contracted(semantics, semantics.contraction, out_box, reduce)
+    combined = 0
+    if semantics.ops_per_input:
+        combined = semantics.ops_per_input * _elements_read(
+            semantics, out_box, output_index, reduce
+        )
+    fixed = semantics.fixed_ops if output_index == 0 else 0
+    return Work(
+        macs=0,
+        vector_ops=semantics.ops_per_element * elements + combined + fixed,
+        transcendentals=semantics.transcendentals * elements,
+    )
+
+
+def _contracted(
+    semantics: OpSemantics, contraction: Contraction, out_box: Box, reduce: Interval | None
+) -> Work:
+    """Products of m x n x k; groups that a box only touches count as products of full width."""
+    sizes = extents(out_box)
+    rows = prod(sizes[axis] for axis in contraction.m_axes)
+    columns = sizes[contraction.n_axis] if contraction.n_axis >= 0 else 1
+    count = volume(out_box) // (rows * columns)
+    depth = contraction.k if reduce is None else (reduce[1] - reduce[0]) * contraction.k_inner
+    macs = volume(out_box) * depth
+    if contraction.groups > 1:
+        lo, hi = out_box[contraction.n_axis]
+        width = semantics.output_shapes[0][contraction.n_axis] // contraction.groups
+        touched = -(-hi // width) - lo // width
+        columns, count = min(columns, width), count * touched
+    return Work(macs=macs, vector_ops=0, m=rows, n=columns, k=depth, count=count)
+
+
+def _elements_read(
+    semantics: OpSemantics, out_box: Box, output_index: int, reduce: Interval | None
+) -> int:
+    """Elements that the first input's windows hold, overlaps counted each time."""
+    total = 1
+    for axis in semantics.accesses[output_index][0].axes:
+        if axis.kind is AxisKind.WINDOW:
+            lo, hi = out_box[axis.out_axis]
+            total *= (hi - lo) * axis.kernel
+            continue
+        lo, hi = axis.interval(out_box)
+        if axis.kind is AxisKind.REDUCE and reduce is not None:
+            (lo, hi), reduce = reduce, None
+        total *= hi - lo
+    return total
+
+
+def _whole_work(semantics: OpSemantics) -> list[Work]:
+    return [
+        work_of(semantics, full_box(shape), index)
+        for index, shape in enumerate(semantics.output_shapes)
+        if semantics.accesses[index]
+    ]
+
+
+def total_macs(sem: GraphSemantics) -> int:
+    """Multiply-accumulates of the whole graph."""
+    return sum(work.macs for semantics in sem.by_op.values() for work in _whole_work(semantics))
+
+
+def vector_work(sem: GraphSemantics, transcendental_ops: int = 1) -> int:
+    """Vector element-operations that no schedule can avoid.
+
+    Ops that only move elements count nothing: they may run as views or as moves.
+    """
+    return sum(
+        work.vector_ops + work.transcendentals * transcendental_ops
+        for semantics in sem.by_op.values()
+        if not semantics.is_view and semantics.fusion is not FusionKind.INJECTIVE
+        for work in _whole_work(semantics)
+    )

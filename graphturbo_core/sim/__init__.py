@@ -1,0 +1,1 @@
+"""sim: see ARCHITECTURE.md for its place among the steps."""

@@ -1,0 +1,30 @@
+"""Small array shapes that every part of the simulator needs."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.lowering.program import IntArray
+
+A = TypeVar("A", bound=NDArray[np.generic])
+Integer = int | np.int64
+"""An index, a cycle or bytes inside a kernel."""
+
+
+def int64(values: NDArray[np.generic]) -> IntArray:
+    """A writable, contiguous copy: kernels are compiled for this one array type only."""
+    return np.array(values, dtype=np.int64, order="C")
+
+
+def owners(at: IntArray) -> IntArray:
+    """For a CSR table with bounds `at`: the instruction that each row belongs to."""
+    return np.repeat(np.arange(len(at) - 1, dtype=np.int64), np.diff(at))
+
+
+def frozen(values: A) -> A:
+    """The same array, no longer writable."""
+    values.setflags(write=False)
+    return values

@@ -1,0 +1,49 @@
+"""Trace -> when a core runs two or more layers at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphturbo_core.lowering.program import IntArray
+from graphturbo_core.sim.arrays import int64
+from graphturbo_core.sim.sweeps import shared_stretches
+from graphturbo_core.sim.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class LayerOverlap:
+    """Stretches [start, end) in which engines of `core` run instructions of two or more layers.
+
+    `ratio`: their share of the makespan, mean over the cores. An engine runs an instruction while
+    it is held; system DMAs and instructions of no layer do not count.
+    """
+
+    core: IntArray
+    start: IntArray
+    end: IntArray
+    ratio: float
+
+
+def layer_overlap(trace: Trace) -> LayerOverlap:
+    """Where layers overlap on a core, sorted by core, then time; O(n log n)."""
+    program = trace.program
+    cores_of_engines = np.array([engine.core for engine in program.engines], np.int64)
+    core_of = cores_of_engines[program.engine]
+    rows = np.flatnonzero((core_of >= 0) & (program.layer >= 0) & (program.hold_cycles > 0))
+    core = np.tile(core_of[rows], 2)
+    cycle = np.concatenate([trace.start[rows] + program.hold_cycles[rows], trace.start[rows]])
+    change = np.repeat(np.array([-1, 1]), len(rows))
+    order = np.lexsort((change, cycle, core))
+    layers = int(program.layer.max(initial=0)) + 1
+    stretches = shared_stretches(
+        int64(core[order]),
+        int64(cycle[order]),
+        int64(np.tile(program.layer[rows], 2)[order]),
+        int64(change[order]),
+        layers,
+    )
+    shared = int((stretches[2] - stretches[1]).sum())
+    cores = len(np.unique(cores_of_engines[cores_of_engines >= 0]))
+    return LayerOverlap(*stretches, ratio=shared / max(1, trace.makespan * cores))

@@ -1,0 +1,89 @@
+"""Where every cycle of every engine goes (design, section 5), from start and end cycles."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.program import IntArray
+
+# The values of trace.Wait; kernels see numbers only. tests/sim holds the two lists together.
+BUSY, DATA, ADDRESS, CHANNEL, BARRIER, IDLE = range(6)
+
+
+class Timing(NamedTuple):
+    """What the accounting reads, one entry an instruction; conflicts as CSR.
+
+    `opening`: the cycle its segment opened; `let_in_by`: whose leaving let it into its channels.
+    """
+
+    engine: IntArray
+    start: IntArray
+    hold: IntArray
+    end: IntArray
+    opening: IntArray
+    let_in_by: IntArray
+    conflict_at: IntArray
+    conflict: IntArray
+    is_address: IntArray
+
+
+@compiled
+def _last_reason(timing: Timing, i: int) -> tuple[int, int, int]:
+    """Cycle, class and instruction of the reason that ended last.
+
+    Ties: the conflict with the lowest sequence (of one instruction's two, data before address);
+    the segment's opening comes after every conflict.
+    """
+    cycle = timing.opening[i]
+    reason = BARRIER
+    on = -1
+    for at in range(timing.conflict_at[i], timing.conflict_at[i + 1]):
+        before = timing.conflict[at]
+        ended = timing.end[before]
+        kind = ADDRESS if timing.is_address[at] else DATA
+        is_first = on < 0 or before < on or (before == on and kind < reason)
+        if ended > cycle or (ended == cycle and is_first):
+            cycle = ended
+            reason = kind
+            on = before
+    return cycle, reason, on
+
+
+@compiled
+def account(
+    timing: Timing, engines: int, makespan: int
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Per instruction `wait`, `wait_on`, `channel_wait_cycles`; `stalls[engine, class]`.
+
+    The gap before instruction i is [free, start): until `ready` it belongs to the last reason,
+    after it to the channels.
+    """
+    n = len(timing.engine)
+    wait = np.zeros(n, np.int64)
+    wait_on = np.full(n, -1, np.int64)
+    channel_wait = np.zeros(n, np.int64)
+    stalls = np.zeros((engines, 6), np.int64)
+    free_at = np.zeros(engines, np.int64)
+    for i in range(n):
+        engine = timing.engine[i]
+        free = free_at[engine]
+        ready, reason, on = _last_reason(timing, i)
+        if ready > free:
+            stalls[engine, reason] += ready - free
+            wait[i] = reason
+            wait_on[i] = on
+            free = ready
+        queued = timing.start[i] - free
+        if queued > 0:
+            stalls[engine, CHANNEL] += queued
+            channel_wait[i] = queued
+            wait[i] = CHANNEL
+            wait_on[i] = timing.let_in_by[i]
+        stalls[engine, BUSY] += timing.hold[i]
+        free_at[engine] = timing.start[i] + timing.hold[i]
+    for engine in range(engines):
+        stalls[engine, IDLE] += makespan - free_at[engine]
+    return wait, wait_on, channel_wait, stalls

@@ -1,0 +1,76 @@
+"""Trace: start and end cycle of every instruction, and what it waited for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.lowering.program import IntArray, Program
+from graphturbo_core.sim import invariants
+from graphturbo_core.sim.lifetimes import live_intervals
+
+
+class Wait(IntEnum):
+    """What an engine's cycle goes to (design, section 5)."""
+
+    BUSY = 0
+    DATA = 1
+    ADDRESS = 2
+    CHANNEL = 3
+    BARRIER = 4
+    IDLE = 5
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Integer cycles from 0. Row i belongs to instruction i of the Program.
+
+    `end` is when the result is visible (latency included); the engine is held
+    [start, start + hold). `wait` is the class that made it start as late as it did (BUSY: it did
+    not wait), `wait_on` the instruction that ended last among its reasons (-1: none).
+    `channel_wait_cycles` is the part of its gap spent in channel queues.
+    `stalls[e, w]`: cycles of engine e in class w; every row sums to `makespan`.
+    `segment_open` and `segment_close`: cycles.
+    """
+
+    program: Program = field(repr=False)
+    start: IntArray
+    end: IntArray
+    wait: NDArray[np.int8]
+    wait_on: NDArray[np.int32]
+    channel_wait_cycles: IntArray
+    stalls: IntArray
+    segment_open: IntArray
+    segment_close: IntArray
+    makespan: int
+    critical_path_cycles: int
+
+    def check(self) -> None:
+        """Engines, conflicts, channels, segments, stalls, live bytes and the bound; near-linear.
+
+        Raises:
+            InvariantError: naming the two offenders and the numbers.
+        """
+        program = self.program
+        ended = self.start + program.hold_cycles + program.latency_cycles
+        if (self.end != ended).any():
+            i = int((self.end != ended).argmax())
+            name = invariants.label(program, i)
+            raise InvariantError("TRACE_END", f"{name} ends at {self.end[i]}, not at {ended[i]}")
+        if self.makespan < self.critical_path_cycles:
+            what = f"{self.makespan} cycles are less than the path of {self.critical_path_cycles}"
+            raise InvariantError("TRACE_BOUND", what)
+        invariants.check_engines(program, self.start)
+        invariants.check_conflicts(program, self.start, self.end)
+        invariants.check_channels(program, self.start)
+        invariants.check_segments(
+            program, self.start, self.end, self.segment_open, self.segment_close
+        )
+        invariants.check_stalls(program, self.stalls, self.makespan)
+        live = live_intervals(program, self.start, self.end, self.makespan)
+        invariants.check_capacity(program)
+        invariants.check_bytes(program, *live)

@@ -1,0 +1,1 @@
+"""strategies: see ARCHITECTURE.md for its place among the steps."""

@@ -1,0 +1,108 @@
+"""Sections and their order -> Plan: the steps that all strategies share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.strategies.graphturbo.placement import Nearest, Placement, place_outputs
+from graphturbo_core.strategies.instances import InstanceGraph, Section, instance_graph
+from graphturbo_core.strategies.kernels import BoundKernel, Target, bind_instances
+from graphturbo_core.strategies.layers import Layer
+from graphturbo_core.strategies.plan import (
+    Binding,
+    Decision,
+    Group,
+    KernelPlan,
+    Plan,
+    ReadyStep,
+    Residency,
+    Scope,
+)
+from graphturbo_core.strategies.redistribution import relabel
+from graphturbo_core.strategies.residency import weight_residencies
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a strategy decides beyond its sections: order, memories, and the record of it."""
+
+    strategy: str
+    layers: tuple[Layer, ...]
+    groups: tuple[Group, ...]
+    nearest: Nearest
+    is_scheduled_across_layers: bool = False
+    is_stitched: bool = False
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def assemble(
+    target: Target,
+    recipe: Recipe,
+    graph: InstanceGraph,
+    order: Sequence[int],
+    ready_steps: tuple[ReadyStep, ...] = (),
+) -> Plan:
+    """Bind, place and number the kernels of `graph` in this order."""
+    bound = bind_instances(target, graph)
+    placements = place_outputs(graph, bound, order, recipe.nearest)
+    residencies = weight_residencies(
+        graph, order, placements, target.hardware, target.element_bytes
+    )
+    kernels = tuple(
+        _kernel(graph, bound[number], placement, residency, recipe.is_stitched)
+        for number, placement, residency in zip(order, placements, residencies, strict=True)
+    )
+    return Plan(
+        strategy=recipe.strategy,
+        semantics=target.semantics,
+        hardware=target.hardware,
+        number_format=target.number_format,
+        layers=recipe.layers,
+        groups=recipe.groups,
+        kernels=kernels,
+        is_scheduled_across_layers=recipe.is_scheduled_across_layers,
+        decisions=recipe.decisions,
+        ready_steps=ready_steps,
+        notes=recipe.notes,
+    )
+
+
+def _kernel(
+    graph: InstanceGraph,
+    bound: BoundKernel,
+    placement: Placement,
+    residency: dict[str, Residency],
+    is_stitched: bool,
+) -> KernelPlan:
+    """Tensors inside stay in LB, unless readers want different bindings of them (3.4)."""
+    instance = bound.instance
+    inside = {
+        tensor: scope if is_stitched else Scope.LB
+        for tensor, scope in bound.binding.scopes.items()
+        if tensor in instance.boxes
+    }
+    bindings: dict[str, Binding] = {
+        tensor: relabel(binding, placement.cores)
+        for tensor, binding in bound.binding.bindings.items()
+        if tensor in instance.boxes
+    }
+    return KernelPlan(
+        name=instance.name,
+        group=instance.section,
+        piece=instance.piece,
+        ops=graph.sections[instance.section].ops,
+        boxes=instance.boxes,
+        outputs=instance.outputs,
+        bindings=bindings,
+        scopes={**inside, **placement.scopes},
+        kept=placement.kept,
+        residency=residency,
+    )
+
+
+def assemble_whole(target: Target, recipe: Recipe, sections: Sequence[Section]) -> Plan:
+    """A plan whose sections are not cut and run in the order given."""
+    graph = instance_graph(target.semantics, sections)
+    return assemble(target, recipe, graph, range(len(graph.instances)))

@@ -1,0 +1,81 @@
+"""Batch, clusters, cluster batch -> Division: which clusters run which rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from graphturbo_core.errors import OptionError
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many clusters that each run these rounds: (samples a round, how often), largest first."""
+
+    clusters: int
+    rounds: tuple[tuple[int, int], ...]
+
+    @property
+    def samples(self) -> int:
+        """Samples of one such cluster."""
+        return sum(size * count for size, count in self.rounds)
+
+
+@dataclass(frozen=True)
+class Division:
+    """The batch over the clusters; the largest share comes first, idle clusters are not listed."""
+
+    batch: int
+    clusters: int
+    cluster_batch: int
+    shares: tuple[Share, ...]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def round_sizes(self) -> tuple[int, ...]:
+        """The distinct round sizes, largest first: as many plans are needed."""
+        sizes = {size for share in self.shares for size, _ in share.rounds}
+        return tuple(sorted(sizes, reverse=True))
+
+    @property
+    def idle_clusters(self) -> int:
+        """Clusters without any sample."""
+        return self.clusters - sum(share.clusters for share in self.shares)
+
+
+def divide_batch(batch: int, clusters: int, cluster_batch: int | None = None) -> Division:
+    """Even shares that differ by at most one, each in equal rounds and one smaller remainder.
+
+    Without a cluster batch a cluster takes its whole share at once (design, section 4).
+
+    Raises:
+        OptionError: the batch or the cluster batch is below one.
+    """
+    _check_positive("batch", batch)
+    _check_positive("cluster batch", 1 if cluster_batch is None else cluster_batch)
+    small, more = divmod(batch, clusters)
+    counts = {small + 1: more, small: clusters - more}
+    sizes = [size for size, count in counts.items() if size > 0 and count > 0]
+    largest = sizes[0]
+    taken = largest if cluster_batch is None else min(cluster_batch, largest)
+    notes = []
+    if cluster_batch is not None and cluster_batch > largest:
+        notes.append(
+            f"a cluster batch of {cluster_batch} is above the share of a cluster, {largest} of "
+            f"{batch} samples: the share is taken at once"
+        )
+    if small == 0:
+        notes.append(f"{clusters - more} of {clusters} clusters idle: the batch is {batch}")
+    shares = tuple(Share(counts[size], _rounds(size, taken)) for size in sizes)
+    return Division(batch, clusters, taken, shares, tuple(notes))
+
+
+def _check_positive(what: str, number: int) -> None:
+    if number < 1:
+        raise OptionError("BAD_BATCH", f"{what} is {number}", change="give 1 or more")
+
+
+def _rounds(samples: int, cluster_batch: int) -> tuple[tuple[int, int], ...]:
+    times, rest = divmod(samples, cluster_batch)
+    rounds = ((cluster_batch, times), (rest, 1))
+    return tuple((size, count) for size, count in rounds if size and count)

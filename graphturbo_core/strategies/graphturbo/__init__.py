@@ -1,0 +1,1 @@
+"""graphturbo: see ARCHITECTURE.md for its place among the steps."""

@@ -1,0 +1,285 @@
+"""Loop nests of a kernel -> KernelBinding: which core computes which part of each tensor.
+
+Algorithm 4 of GraphTurbo (OSDI 2023), as the reference page reconstructs it (3.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from math import gcd, prod
+
+from graphturbo_core.ir.boxes import Box, extents
+from graphturbo_core.semantics.access import AxisKind, InputAccess
+from graphturbo_core.semantics.fit import nest_outputs, nest_reads
+from graphturbo_core.semantics.nests import LoopNest
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.plan import Binding, Scope
+
+
+class AxisRank(IntEnum):
+    """The order in which axes are cut: by what a cut makes cores read twice."""
+
+    SAME = 0
+    WINDOW = 1
+    WEIGHTS_ONLY = 2
+    NEVER = 3
+
+
+@dataclass(frozen=True)
+class KernelBinding:
+    """Binding of every tensor a kernel computes; the scope of those that leave a nest."""
+
+    bindings: Mapping[str, Binding]
+    scopes: Mapping[str, Scope]
+
+
+@dataclass(frozen=True, slots=True)
+class NestAxes:
+    """A nest's output: the extents that this kernel computes, and the rank of each axis."""
+
+    sizes: tuple[int, ...]
+    ranks: tuple[AxisRank, ...]
+
+
+Plain = Callable[[NestAxes, tuple[int, ...]], Binding]
+"""A binding of a nest's output from nothing but its own axes, over these cores."""
+
+
+def plain_by_kind(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
+    """Cut axes in the order same, window, seen by weights only; outermost first among equals.
+
+    Each takes the largest divisor of the cores left that is not above its size; cores left over
+    idle. Our choice (reference, 3.4): by kind, so that rows are cut before channels, where every
+    core would need the whole input.
+    """
+    return _extend(Binding((), (), cores[:1]), axes, cores)
+
+
+def plain_literal(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
+    """From the outermost axis inwards, each takes gcd(size, cores left): the literal option."""
+    left = len(cores)
+    cuts = []
+    for axis, (size, rank) in enumerate(zip(axes.sizes, axes.ranks, strict=True)):
+        parts = gcd(size, left) if rank is not AxisRank.NEVER else 1
+        if parts > 1:
+            cuts.append((axis, parts))
+            left //= parts
+    return _binding(cuts, cores)
+
+
+def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:
+    """The cores that `known` leaves idle, divided over its other axes by the plain rule."""
+    cuts = list(zip(known.axes, known.grid, strict=True))
+    left = len(cores) // prod(known.grid)
+    for axis in sorted(range(len(axes.sizes)), key=lambda axis: (axes.ranks[axis], axis)):
+        if axis in known.axes or axes.ranks[axis] is AxisRank.NEVER:
+            continue
+        parts = _largest_divisor(left, axes.sizes[axis])
+        if parts > 1:
+            cuts.append((axis, parts))
+            left //= parts
+    return _binding(cuts, cores)
+
+
+def _largest_divisor(number: int, limit: int) -> int:
+    return next(part for part in range(min(number, max(1, limit)), 0, -1) if number % part == 0)
+
+
+def _binding(cuts: Sequence[tuple[int, int]], cores: tuple[int, ...]) -> Binding:
+    """Cells spread evenly over the cores, so that cutting further keeps each first part in place.
+
+    The vendor's manual: from [[0,1],[2,3],[4,5],[6,7]] to [0,2,4,6] takes 4 transfers, to
+    [0,1,2,3] it takes 7.
+    """
+    used = prod(parts for _, parts in cuts)
+    step = len(cores) // used
+    return Binding(
+        tuple(axis for axis, _ in cuts),
+        tuple(parts for _, parts in cuts),
+        tuple(cores[cell * step] for cell in range(used)),
+    )
+
+
+@dataclass(frozen=True)
+class Binder:
+    """Algorithm 4 with its open choices.
+
+    `is_strict`: a handed-down binding must use more cores than a plain one to be taken, as the
+    reference has it. Else (our choice) it is also taken with as many cores, when its axes are no
+    worse: the move to its reader is saved then.
+    """
+
+    cores: int
+    plain: Plain = plain_by_kind
+    is_strict: bool = False
+
+    def __call__(
+        self, sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
+    ) -> KernelBinding:
+        """Bind every nest, from the results backwards, depth first."""
+        walk = _Walk(self, sem, nests, boxes)
+        walk.run()
+        return walk.result()
+
+    def choose(self, axes: NestAxes, handed: Binding | None) -> Binding:
+        """The plain binding, or the handed-down one with its idle cores put to use."""
+        cores = tuple(range(self.cores))
+        plain = self.plain(axes, cores)
+        if handed is None:
+            return plain
+        updated = _extend(handed, axes, cores)
+        if len(updated.cores) != len(plain.cores):
+            return updated if len(updated.cores) > len(plain.cores) else plain
+        return plain if self.is_strict or _cost(updated, axes) > _cost(plain, axes) else updated
+
+
+def _cost(binding: Binding, axes: NestAxes) -> int:
+    """The worst rank among the axes that a binding cuts."""
+    return max((axes.ranks[axis] for axis in binding.axes), default=AxisRank.SAME)
+
+
+class _Walk:
+    """Algorithm 4 on one kernel; nests by their place."""
+
+    def __init__(
+        self,
+        binder: Binder,
+        sem: GraphSemantics,
+        nests: Sequence[LoopNest],
+        boxes: Mapping[str, Box],
+    ) -> None:
+        self.binder, self.sem, self.nests, self.boxes = binder, sem, nests, boxes
+        self.maker = {t: place for place, nest in enumerate(nests) for t in nest_outputs(sem, nest)}
+        self.bound: dict[int, Binding] = {}
+        self.handed: dict[int, Binding] = {}
+        self.scopes = dict.fromkeys(self.maker, Scope.LB)
+
+    def run(self) -> None:
+        """Depth first from the last nest backwards; every nest is visited once."""
+        stack: list[int] = []
+        for root in range(len(self.nests) - 1, -1, -1):
+            stack.append(root)
+            while stack:
+                place = stack.pop()
+                if place not in self.bound:
+                    stack += reversed(self._visit(place))
+
+    def _visit(self, place: int) -> list[int]:
+        """Bind a nest and hand inferred bindings down; the producers to visit next."""
+        nest = self.nests[place]
+        axes = nest_axes(self.sem, nest, self.boxes)
+        own = self.binder.choose(axes, self.handed.get(place))
+        self.bound[place] = own
+        producers = []
+        for tensor in nest_reads(self.sem, nest):
+            producer = self.maker.get(tensor)
+            if producer is None:
+                continue
+            producers.append(producer)
+            inferred = self._inferred(nest, own, tensor, producer)
+            if inferred is None:
+                continue
+            known = self.bound.get(producer) or self.handed.setdefault(producer, inferred)
+            if known != inferred:
+                self.scopes[tensor] = Scope.GB
+        return producers
+
+    def _inferred(
+        self, nest: LoopNest, own: Binding, tensor: str, producer: int
+    ) -> Binding | None:
+        """The binding that a nest would like to find its operand in, None where there is none."""
+        inferred = infer_binding(self.sem, nest, own, tensor)
+        if inferred is None:
+            return None
+        axes = nest_axes(self.sem, self.nests[producer], self.boxes)
+        is_legal = all(
+            axis < len(axes.sizes)
+            and axes.ranks[axis] is not AxisRank.NEVER
+            and axes.sizes[axis] >= parts
+            for axis, parts in zip(inferred.axes, inferred.grid, strict=True)
+        )
+        return inferred if is_legal else None
+
+    def result(self) -> KernelBinding:
+        """All tensors of a nest share its binding; one of another rank lies whole on one core."""
+        graph = self.sem.graph
+        bindings = {}
+        for place, nest in enumerate(self.nests):
+            own = self.bound[place]
+            rank = len(graph.tensors[nest.output].shape)
+            for tensor in (t for op in nest.ops for t in graph.op_by_name[op].outputs if t):
+                is_alike = len(graph.tensors[tensor].shape) == rank
+                bindings[tensor] = own if is_alike else Binding((), (), own.cores[:1])
+        return KernelBinding(bindings, self.scopes)
+
+
+def nest_axes(sem: GraphSemantics, nest: LoopNest, boxes: Mapping[str, Box]) -> NestAxes:
+    """How far each axis of a nest's output extends in this kernel, and how well it is cut."""
+    shape = sem.graph.tensors[nest.output].shape
+    sizes = extents(boxes[nest.output]) if nest.output in boxes else shape
+    own = {t for op in nest.ops for t in sem.graph.op_by_name[op].outputs}
+    ranks = [AxisRank.SAME] * len(shape)
+    for name in nest.ops:
+        for axis, rank in enumerate(_op_ranks(sem, name, own, len(shape))):
+            ranks[axis] = max(ranks[axis], rank)
+    return NestAxes(sizes, tuple(ranks))
+
+
+def _op_ranks(sem: GraphSemantics, name: str, own: set[str], rank: int) -> list[AxisRank]:
+    """Per output axis the worst of what the op's data operands from outside the nest say."""
+    resolved = sem.by_op[name]
+    outside = set(sem.graph.activations_in(sem.graph.op_by_name[name])) - own
+    reads = [access for access in resolved.accesses[0] if access.tensor in outside]
+    found = []
+    for axis in range(rank):
+        if axis in resolved.uncut_axes or resolved.is_opaque:
+            found.append(AxisRank.NEVER)
+            continue
+        votes = [_axis_rank(access, axis, resolved.is_pointwise) for access in reads]
+        found.append(max(votes, default=AxisRank.SAME))
+    return found
+
+
+def _axis_rank(access: InputAccess, axis: int, is_pointwise: bool) -> AxisRank:
+    """What one operand says; a pointwise op broadcasts what it does not see, which costs little."""
+    kinds = {axis_map.kind for axis_map in access.axes if axis_map.out_axis == axis}
+    if not kinds:
+        return AxisRank.SAME if is_pointwise else AxisRank.WEIGHTS_ONLY
+    if AxisKind.OFFSET in kinds:
+        return AxisRank.WEIGHTS_ONLY
+    if kinds & {AxisKind.WINDOW, AxisKind.GROUPED}:
+        return AxisRank.WINDOW
+    return AxisRank.SAME
+
+
+def infer_binding(
+    sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str
+) -> Binding | None:
+    """The binding of an operand under which every core has its part of the nest's input.
+
+    None where a bound axis is reduced or needed whole, that is, absent from the operand.
+    """
+    for name in nest.ops:
+        for access in sem.by_op[name].accesses[0]:
+            if access.tensor != tensor:
+                continue
+            follows = [_following(access, axis) for axis in own.axes]
+            if any(axis < 0 for axis in follows):
+                return None
+            return Binding(tuple(follows), own.grid, own.cores)
+    return None
+
+
+def _following(access: InputAccess, axis: int) -> int:
+    """The operand's axis that follows an output axis, -1 where none does."""
+    carried = (AxisKind.SAME, AxisKind.WINDOW, AxisKind.PERMUTED, AxisKind.GROUPED)
+    return next(
+        (
+            own
+            for own, axis_map in enumerate(access.axes)
+            if axis_map.out_axis == axis and axis_map.kind in carried
+        ),
+        -1,
+    )

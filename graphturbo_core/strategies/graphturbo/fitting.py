@@ -1,0 +1,106 @@
+"""SplitInfo -> FittedSection: raise the piece count until each single core can hold its part.
+
+Algorithm 1 looks at the sum of a cluster's LBs only. Our choice (reference, 3.1): after binding,
+the closed form of `semantics/fit.py` must hold on the worst core too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, piece_numbers
+from graphturbo_core.strategies.graphturbo.splitting import (
+    SplitInfo,
+    Splitter,
+    SubGraph,
+    carried_sizes,
+    divides,
+)
+from graphturbo_core.strategies.instances import Section, cut_piece
+from graphturbo_core.strategies.kernels import Target, bind_instance
+from graphturbo_core.strategies.plan import Decision
+
+RULE_CORE = "each core holds its part, or the next candidate is taken"
+
+
+@dataclass(frozen=True)
+class FittedSection:
+    """A group as it will be cut, what was tried, and what a person should know."""
+
+    section: Section
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def fit_section(
+    target: Target,
+    splitter: Splitter,
+    part: SubGraph,
+    split: SplitInfo | None,
+    *,
+    name: str,
+    is_checked: bool,
+) -> FittedSection:
+    """The section of a group; its pieces are those of the split, or more where a core needs it."""
+    if split is None:
+        note = f"{name}: no axis of it can be split so that a piece fits; it runs whole"
+        return FittedSection(_section(part, name, None, 1), notes=(note,))
+    carry = carry_axis(part.graph, part.ops, part.outputs[-1], split.axis)
+    section = _section(part, name, carry, split.pieces)
+    return _raise(target, splitter, part, section, carry) if is_checked else FittedSection(section)
+
+
+def _section(part: SubGraph, name: str, carry: Carry | None, pieces: int) -> Section:
+    layer_ops = tuple(part.graph.layers[index].ops for index in part.layers)
+    axis_of = {t: carry.axis_of[t] for t in part.outputs} if carry else {}
+    return Section(name, layer_ops, part.outputs, axis_of, pieces)
+
+
+def _raise(
+    target: Target, splitter: Splitter, part: SubGraph, section: Section, carry: Carry
+) -> FittedSection:
+    limit = target.hardware.lb_data_bytes
+    decisions = []
+    for pieces in _candidates(splitter, part, section.pieces, carry):
+        tried = Section(section.name, section.layer_ops, section.outputs, section.axis_of, pieces)
+        held = _core_bytes(target, tried, carry)
+        numbers = {"pieces": pieces, "core_bytes": held, "lb_data_bytes": limit}
+        decisions.append(Decision("fit", RULE_CORE, (section.name,), held <= limit, numbers))
+        if held <= limit:
+            notes = _raised_note(section, pieces, decisions[0])
+            return FittedSection(tried, tuple(decisions), notes)
+    note = (
+        f"{section.name}: at no piece count does a core hold its part of {limit} bytes; it keeps "
+        f"{section.pieces} and some tensors will spill"
+    )
+    return FittedSection(section, tuple(decisions), (note,))
+
+
+def _candidates(
+    splitter: Splitter, part: SubGraph, first: int, carry: Carry
+) -> Iterator[int]:
+    """The split's own count, then those after it that divide every tensor inside."""
+    size = carried_sizes(part, carry)[part.outputs[-1]]
+    for pieces in splitter.candidates(size):
+        if pieces == first or (pieces > first and divides(part, carry, pieces)):
+            yield pieces
+
+
+def _raised_note(section: Section, pieces: int, first: Decision) -> tuple[str, ...]:
+    if pieces == section.pieces:
+        return ()
+    return (
+        f"{section.name}: {pieces} pieces instead of {section.pieces}, with which a core would "
+        f"hold {first.numbers['core_bytes']} of {first.numbers['lb_data_bytes']} bytes",
+    )
+
+
+def _core_bytes(target: Target, section: Section, carry: Carry) -> int:
+    """The worst core's peak over the pieces that may be the largest."""
+    nests = section.nests(target.semantics)
+    pieces = piece_numbers(section.pieces) if carry.has_halo else (0,)
+    return max(
+        bind_instance(target, cut_piece(target.semantics, section, 0, piece), nests).hold.peak_bytes()
+        for piece in pieces
+    )

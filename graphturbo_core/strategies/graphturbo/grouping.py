@@ -1,0 +1,202 @@
+"""LayerGraph -> Grouping: which layers are split together.
+
+Algorithm 2 of GraphTurbo (OSDI 2023). Which legal merges it takes was not seen; rules 1 and 2 are
+ours, tried on layer graphs until the published piece counts came out (reference, 3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Part, SplitOf
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.splitting import SplitInfo
+from graphturbo_core.strategies.plan import Decision
+
+RULE_BLOCK = "rule 1: interior and join of an innermost fork, merged where it has a split"
+RULE_COUNT = "rule 2: merged count is the largest, parts with weights have it already"
+RULE_TAKEN = "rule 1: a part of the block belongs to another block"
+RULE_CYCLE = "acyclic: a path leaves the parts and comes back"
+RULE_SPLIT = "split: no axis carries through every edge inside and fits"
+RULE_REFETCH = "rule 2: a part with weights would be cut into more pieces"
+RULE_GROWS = "rule 2: merged count is not the largest of the parts' counts"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The coarse parts in topological order, and every merge and refusal on the way."""
+
+    parts: tuple[Part, ...]
+    decisions: tuple[Decision, ...]
+
+
+def group_layers(layers: LayerGraph, split_of: SplitOf, has_block_step: bool = True) -> Grouping:
+    """Merge layers into groups: the block step, then straight, diamond and branch to a fixed point.
+
+    Refusals are remembered, a set of parts is looked at once.
+    """
+    merger = _Merger(layers, split_of)
+    if has_block_step:
+        merger.blocks()
+    before = -1
+    while before != len(merger.coarse.parts):
+        before = len(merger.coarse.parts)
+        merger.straights()
+        merger.diamonds()
+        merger.branches()
+    coarse = merger.coarse
+    parts = tuple(coarse.parts[part] for part in coarse.ordered(coarse.parts))
+    return Grouping(parts, tuple(merger.decisions))
+
+
+class _Merger:
+    """The coarse graph with what was decided so far."""
+
+    def __init__(self, layers: LayerGraph, split_of: SplitOf) -> None:
+        self.coarse = CoarseGraph(layers, split_of)
+        self.decisions: list[Decision] = []
+        self._refused: set[tuple[int, ...]] = set()
+
+    def blocks(self) -> None:
+        """Rule 1: the interior and the join of each innermost fork ... join, without the fork.
+
+        With the fork, every residual block would chain to the next. A fork is innermost when no
+        part between it and its join is a fork: what such a part joins lies inside.
+        """
+        for fork, parts in self._innermost_blocks():
+            if all(part in self.coarse.parts for part in parts):
+                self._merge_block(parts)
+            else:
+                last = self.coarse.layers.layers[fork].name
+                self.decisions.append(Decision("block", RULE_TAKEN, (last,), False, {}))
+
+    def _innermost_blocks(self) -> list[tuple[int, list[int]]]:
+        """Each innermost fork with its interior and join, before anything is merged."""
+        joins = self.coarse.joins()
+        forks = {part for part, readers in self.coarse.readers.items() if len(readers) > 1}
+        blocks = []
+        for fork in self.coarse.ordered(part for part in forks if part in joins):
+            inside = self.coarse.between(fork, joins[fork])
+            if forks.isdisjoint(inside):
+                blocks.append((fork, [*inside, joins[fork]]))
+        return blocks
+
+    def _merge_block(self, parts: list[int]) -> None:
+        split = self.coarse.split(self.coarse.members(parts))
+        if not self.coarse.is_convex(parts):
+            self._refuse("block", RULE_CYCLE, parts, {})
+        elif split is None:
+            self._refuse("block", RULE_SPLIT, parts, self._numbers(parts, None))
+        else:
+            self._take("block", RULE_BLOCK, parts, split)
+
+    def straights(self) -> None:
+        """One producer, one consumer."""
+        for start in self.coarse.ordered(self.coarse.parts):
+            part: int | None = start if start in self.coarse.parts else None
+            while part is not None and len(self.coarse.readers[part]) == 1:
+                (reader,) = self.coarse.readers[part]
+                if len(self.coarse.sources[reader]) != 1:
+                    break
+                part = self._merge_counts("straight", [part, reader])
+
+    def diamonds(self) -> None:
+        """A fork, its join and what lies between; one path may be empty (residual)."""
+        is_new = True
+        while is_new:
+            is_new = False
+            joins = self.coarse.joins()
+            for fork in self.coarse.ordered(self.coarse.parts):
+                if len(self.coarse.readers[fork]) < 2 or fork not in joins:
+                    continue
+                parts = [fork, *self.coarse.between(fork, joins[fork]), joins[fork]]
+                if self._merge_counts("diamond", parts) is not None:
+                    is_new = True
+                    break
+
+    def branches(self) -> None:
+        """Siblings with a common producer or a common consumer and no path between them."""
+        for part in self.coarse.ordered(self.coarse.parts):
+            if part in self.coarse.parts:
+                self._merge_siblings(self.coarse.ordered(self.coarse.readers[part]))
+            if part in self.coarse.parts:
+                self._merge_siblings(self.coarse.ordered(self.coarse.sources[part]))
+
+    def _merge_siblings(self, siblings: Sequence[int]) -> None:
+        """Each sibling with the first one before it that it may merge with."""
+        kept: list[int] = []
+        for sibling in siblings:
+            for place, other in enumerate(kept):
+                merged = self._merge_branch(other, sibling)
+                if merged is not None:
+                    kept[place] = merged
+                    break
+            else:
+                kept.append(sibling)
+
+    def _merge_branch(self, first: int, second: int) -> int | None:
+        if self.coarse.has_path_outside(first, second) or self.coarse.has_path_outside(
+            second, first
+        ):
+            return None
+        return self._merge_counts("branch", [first, second])
+
+    def _merge_counts(self, step: str, parts: list[int]) -> int | None:
+        """Rule 2; the new part, or None with the refusal recorded.
+
+        The parts' counts are compared first, since they decide most cases without a new split.
+        """
+        key = tuple(sorted(parts))
+        if key in self._refused:
+            return None
+        self._refused.add(key)
+        members = [self.coarse.parts[part] for part in parts]
+        largest = max(part.pieces for part in members)
+        if any(part.has_weights and part.pieces != largest for part in members):
+            self._refuse(step, RULE_REFETCH, parts, self._numbers(parts, None))
+            return None
+        if len(parts) > 2 and not self.coarse.is_convex(parts):
+            self._refuse(step, RULE_CYCLE, parts, {})
+            return None
+        split = self.coarse.split(self.coarse.members(parts))
+        if split is None:
+            self._refuse(step, RULE_SPLIT, parts, self._numbers(parts, None))
+            return None
+        if split.pieces != largest:
+            self._refuse(step, RULE_GROWS, parts, self._numbers(parts, split))
+            return None
+        return self._take(step, RULE_COUNT, parts, split)
+
+    def _take(self, step: str, rule: str, parts: Sequence[int], split: SplitInfo) -> int:
+        numbers = self._numbers(parts, split)
+        self.decisions.append(Decision(step, rule, self._names(parts), True, numbers))
+        return self.coarse.contract(parts)
+
+    def _refuse(
+        self, step: str, rule: str, parts: Sequence[int], numbers: dict[str, int | float | str]
+    ) -> None:
+        self.decisions.append(Decision(step, rule, self._names(parts), False, numbers))
+
+    def _names(self, parts: Sequence[int]) -> tuple[str, ...]:
+        """Each part by its first and last layer."""
+        layers = self.coarse.layers.layers
+        ends = [(self.coarse.parts[p].layers[0], self.coarse.parts[p].layers[-1]) for p in parts]
+        return tuple(
+            layers[first].name if first == last else f"{layers[first].name} .. {layers[last].name}"
+            for first, last in ends
+        )
+
+    def _numbers(
+        self, parts: Sequence[int], split: SplitInfo | None
+    ) -> dict[str, int | float | str]:
+        counts = "+".join(str(self.coarse.parts[part].pieces) for part in parts)
+        if split is None:
+            return {"pieces_of_parts": counts}
+        return {
+            "pieces_of_parts": counts,
+            "pieces": split.pieces,
+            "axis": split.axis,
+            "covered_ops": split.covered_ops,
+            "peak_bytes": split.peak_bytes,
+        }

@@ -1,0 +1,155 @@
+"""Bound kernels in order -> Placements: where outputs wait, and which cores a kernel takes.
+
+Section 3.5 of the reference: an output stays in LB when the next instance consumes it, else it is
+parked in GB, in DRAM when that cannot hold it; graph outputs go to DRAM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from graphturbo_core.ir.boxes import contains, volume
+from graphturbo_core.semantics.fit import LiveBytes
+from graphturbo_core.strategies.instances import InstanceGraph
+from graphturbo_core.strategies.kernels import BoundKernel
+from graphturbo_core.strategies.plan import Scope
+from graphturbo_core.strategies.redistribution import Arrival, choose_cores
+
+
+class Nearest(Enum):
+    """The nearest memory in which an output may wait."""
+
+    LB = "LB"
+    GB = "GB"
+    DRAM = "DRAM"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One kernel: outputs kept in LB, where each output waits, and the core of each part."""
+
+    kept: frozenset[str]
+    scopes: Mapping[str, Scope]
+    cores: tuple[int, ...]
+
+
+def place_outputs(
+    graph: InstanceGraph, bound: Sequence[BoundKernel], order: Sequence[int], nearest: Nearest
+) -> tuple[Placement, ...]:
+    """Placements in the order of execution.
+
+    Each kernel's cores are chosen for what the kernel before it keeps, so kernels are placed one
+    after the other.
+    """
+    walk = _Walk(graph, bound, nearest)
+    following = [*order[1:], None]
+    return tuple(walk.place(now, after) for now, after in zip(order, following, strict=True))
+
+
+class _Walk:
+    """`cores`: of the kernel to place next, as the one before it decided."""
+
+    def __init__(
+        self, graph: InstanceGraph, bound: Sequence[BoundKernel], nearest: Nearest
+    ) -> None:
+        self.graph, self.bound, self.nearest = graph, bound, nearest
+        self.hardware = bound[0].target.hardware
+        self.graph_outputs = frozenset(graph.semantics.graph.outputs)
+        self.cores = tuple(range(self.hardware.cores))
+        self._live: dict[tuple[object, ...], LiveBytes] = {}
+
+    def place(self, now: int, after: int | None) -> Placement:
+        """Keep what fits beside both kernels; the largest output is given up first."""
+        own_cores = self.cores
+        kept = self._candidates(now, after)
+        kept.sort(key=lambda tensor: (self._output_bytes(now, tensor), tensor))
+        self.cores = tuple(range(self.hardware.cores))
+        while kept and after is not None and not self._fits(now, after, kept, own_cores):
+            kept.pop()
+        if kept and after is not None:
+            self.cores = choose_cores(
+                list(self._arrivals(now, after, kept, own_cores).values()), self.hardware.cores
+            )
+        scopes = {
+            tensor: self._scope(now, after, tensor, tensor in kept)
+            for tensor in self.bound[now].instance.outputs
+        }
+        return Placement(frozenset(kept), scopes, own_cores)
+
+    def _candidates(self, now: int, after: int | None) -> list[str]:
+        if self.nearest is not Nearest.LB or after is None:
+            return []
+        return [
+            tensor
+            for tensor in self.bound[now].instance.outputs
+            if after in self.graph.readers[tensor][now]
+        ]
+
+    def _scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
+        """Where an output waits; kept in LB, it has a copy elsewhere only for later readers."""
+        readers = self.graph.readers[tensor][now]
+        if tensor in self.graph_outputs or self.nearest is Nearest.DRAM:
+            return Scope.DRAM
+        if is_kept and all(reader == after for reader in readers):
+            return Scope.LB
+        room = self.hardware.gb_bytes - self.hardware.lb_weight_bytes
+        return Scope.GB if self._output_bytes(now, tensor) <= room else Scope.DRAM
+
+    def _output_bytes(self, number: int, tensor: str) -> int:
+        kernel = self.bound[number]
+        return volume(kernel.instance.outputs[tensor]) * kernel.target.element_bytes[tensor]
+
+    def _arrivals(
+        self, now: int, after: int, kept: Sequence[str], own_cores: Sequence[int]
+    ) -> dict[str, Arrival]:
+        before, kernel = self.bound[now], self.bound[after]
+        return {
+            tensor: Arrival(
+                {own_cores[part]: box for part, box in before.shares(tensor).items()},
+                kernel.needs(tensor),
+                kernel.target.element_bytes[tensor],
+            )
+            for tensor in kept
+        }
+
+    def _fits(
+        self, now: int, after: int, kept: Sequence[str], own_cores: Sequence[int]
+    ) -> bool:
+        """Whether `now` can hold `kept` to its end, and `after` receive it beside its inputs.
+
+        A share that lies outside what its core needs is there until it was handed on, while the
+        first nest's inputs arrive; that is the peak counted.
+        """
+        limit = self.hardware.lb_data_bytes
+        if max((max(s) for s in self._live_bytes(now, kept).values()), default=0) > limit:
+            return False
+        arrivals = self._arrivals(now, after, kept, own_cores)
+        chosen = choose_cores(list(arrivals.values()), self.hardware.cores)
+        live = self._live_bytes(after, ())
+        return all(
+            (live[part][0] if part in live else 0) + _passing_bytes(arrivals, part, core) <= limit
+            for part, core in enumerate(chosen)
+        )
+
+    def _live_bytes(self, number: int, kept: Sequence[str]) -> LiveBytes:
+        """Worked out once for pieces of one section whose boxes have the same extents."""
+        kernel = self.bound[number]
+        shape = tuple((hi - lo for box in kernel.instance.boxes.values() for lo, hi in box))
+        key = (kernel.instance.section, shape, frozenset(kept))
+        if key not in self._live:
+            self._live[key] = kernel.hold.live_bytes(kept)
+        return self._live[key]
+
+
+def _passing_bytes(arrivals: Mapping[str, Arrival], part: int, core: int) -> int:
+    """Bytes on a core that the part which runs there does not hold in place."""
+    return sum(
+        volume(arrival.owned[core]) * arrival.element_bytes
+        for arrival in arrivals.values()
+        if core in arrival.owned
+        and not (
+            part in arrival.needed and contains(arrival.needed[part], arrival.owned[core])
+        )
+    )

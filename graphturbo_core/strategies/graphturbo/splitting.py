@@ -1,0 +1,245 @@
+"""Sub-graph -> SplitInfo: along which axis and in how many pieces it fits on the cores.
+
+Algorithm 1 of GraphTurbo (OSDI 2023), as the reference page reconstructs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from graphturbo_core.strategies.graphturbo.carry import (
+    Carry,
+    carry_axis,
+    piece_intervals,
+    piece_numbers,
+)
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+
+LITERAL_CANDIDATES = (1, 2, 4)
+"""The start of the paper's printed list; from 8 on it takes every integer."""
+
+LITERAL_FROM = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SplitInfo:
+    """The paper's quadruple (split_d, n_d, f_d, d), and the peak of the largest piece."""
+
+    is_split: bool
+    covered_ops: int
+    pieces: int
+    axis: int
+    peak_bytes: int
+
+
+Best = Callable[[Iterable[SplitInfo], int], SplitInfo | None]
+"""Eq. 1: the best of the quadruples, axis by axis, of a sub-graph of so many ops."""
+
+Candidates = Callable[[int], tuple[int, ...]]
+"""Piece counts to try for an axis of this size, in order."""
+
+
+def divisors(size: int) -> tuple[int, ...]:
+    """All divisors in rising order.
+
+    Our choice: the printed list never finds 3 pieces for 3 samples and may pick a count that does
+    not divide (reference, 3.1).
+    """
+    low = [number for number in range(1, int(size**0.5) + 1) if size % number == 0]
+    return tuple(sorted({*low, *(size // number for number in low)}))
+
+
+def literal_candidates(size: int) -> tuple[int, ...]:
+    """1, 2, 4, 8, 9, 10, ... as printed in Algorithm 1, up to the size."""
+    first = (count for count in LITERAL_CANDIDATES if count <= size)
+    return (*first, *range(LITERAL_FROM, size + 1))
+
+
+def lexicographic(splits: Iterable[SplitInfo], ops: int) -> SplitInfo | None:
+    """Split possible, then most ops covered, then outermost axis, then fewest pieces.
+
+    Our choice, Eq. 1 was not seen. Axes come outermost first, so the first one that covers all
+    ops wins and the others need not be worked out.
+    """
+    best: SplitInfo | None = None
+    for split in splits:
+        if not split.is_split:
+            continue
+        if split.covered_ops >= ops:
+            return split
+        if best is None or split.covered_ops > best.covered_ops:
+            best = split
+    return best
+
+
+def fewest_pieces(splits: Iterable[SplitInfo], ops: int) -> SplitInfo | None:
+    """Split possible, then fewest pieces, then most ops covered, then outermost axis.
+
+    Kept to show why it is not the default: 14 rows beat 16 samples (reference, 3.2).
+    """
+    possible = [split for split in splits if split.is_split]
+    key = [(split.pieces, -split.covered_ops, split.axis) for split in possible]
+    return possible[key.index(min(key))] if possible else None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A tensor between layers, live from step `first` to step `last` of a sub-graph's run."""
+
+    tensor: str
+    first: int
+    last: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class SubGraph:
+    """Layers of a `LayerGraph` in topological order, taken as one."""
+
+    graph: LayerGraph
+    layers: tuple[int, ...]
+
+    @cached_property
+    def ops(self) -> tuple[str, ...]:
+        """Its ops, layer by layer."""
+        return self.graph.ops_of(self.layers)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """What it hands out; the last one gives the split axes their numbers."""
+        return self.graph.outputs_of(self.layers)
+
+    @cached_property
+    def spans(self) -> tuple[Span, ...]:
+        """When each tensor between layers is live; step i runs the i-th layer.
+
+        Our choice (reference, 3.1): inputs live from the start to their last use, results to the
+        end; a wholly elementwise layer overwrites an operand of its size that it reads last.
+        """
+        first, last = self._first_and_last()
+        outputs = set(self.outputs)
+        for step, layer in enumerate(self.layers):
+            if not self.graph.is_in_place[layer]:
+                continue
+            dying = self._overwritten(layer, [t for t in self.graph.reads[layer]
+                                              if last[t] == step and t not in outputs])
+            if dying:
+                last[dying] = step - 1
+        size = self.graph.tensor_bytes
+        return tuple(Span(t, first[t], last[t], size[t]) for t in first if last[t] >= first[t])
+
+    def _first_and_last(self) -> tuple[dict[str, int], dict[str, int]]:
+        first: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for step, layer in enumerate(self.layers):
+            for tensor in self.graph.reads[layer]:
+                first.setdefault(tensor, 0)
+                last[tensor] = step
+            for tensor in self.graph.writes[layer]:
+                first[tensor] = last[tensor] = step
+        last.update(dict.fromkeys(self.outputs, len(self.layers) - 1))
+        return first, last
+
+    def _overwritten(self, layer: int, dying: Sequence[str]) -> str | None:
+        size = self.graph.tensor_bytes
+        results = self.graph.writes[layer]
+        return next((t for t in dying if len(results) == 1 and size[t] == size[results[0]]), None)
+
+    def peak_bytes(self, share: Callable[[Span], int]) -> int:
+        """The largest sum over the steps of what `share` gives for the live tensors."""
+        change = [0] * (len(self.layers) + 1)
+        for span in self.spans:
+            size = share(span)
+            change[span.first] += size
+            change[span.last + 1] -= size
+        peak = live = 0
+        for step in change:
+            live += step
+            peak = max(peak, live)
+        return peak
+
+    @cached_property
+    def whole_peak_bytes(self) -> int:
+        """Peak of live activations before splitting."""
+        return self.peak_bytes(lambda span: span.size_bytes)
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Algorithm 1 with its open choices.
+
+    `is_literal_peak`: ceil(peak / pieces) as printed, else the true peak of the largest piece,
+    with halos and with operands that do not split in full (ours: the printed form forgets both).
+    """
+
+    capacity_bytes: int
+    candidates: Candidates = divisors
+    best: Best = lexicographic
+    is_literal_peak: bool = False
+
+    def __call__(self, part: SubGraph) -> SplitInfo | None:
+        """The best split of a sub-graph by Eq. 1, None where no axis fits."""
+        return self.best(self.splits(part), len(part.ops))
+
+    def splits(self, part: SubGraph) -> Iterator[SplitInfo]:
+        """The quadruple of every axis of the last output, outermost first, worked out lazily."""
+        if not part.outputs:
+            return
+        shape = part.graph.semantics.graph.tensors[part.outputs[-1]].shape
+        for axis, size in enumerate(shape):
+            carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
+            yield self._split(part, carry, axis, size)
+
+    def _split(self, part: SubGraph, carry: Carry, axis: int, size: int) -> SplitInfo:
+        """One axis: the first count that fits; split_d falls to 0 where the axis ends (3.1)."""
+        if not carry.is_complete:
+            return SplitInfo(False, carry.covered_ops, 0, axis, 0)
+        for pieces in self.candidates(size):
+            peak = self.piece_peak_bytes(part, carry, pieces)
+            if peak <= self.capacity_bytes:
+                does_divide = divides(part, carry, pieces)
+                return SplitInfo(does_divide, carry.covered_ops, pieces, axis, peak)
+        return SplitInfo(False, carry.covered_ops, 0, axis, 0)
+
+    def piece_peak_bytes(self, part: SubGraph, carry: Carry, pieces: int) -> int:
+        """Live activations of the largest of so many pieces, literal or true."""
+        if self.is_literal_peak or pieces == 1:
+            return -(-part.whole_peak_bytes // pieces)
+        sizes = carried_sizes(part, carry)
+        if not carry.has_halo:
+            extents = {t: -(-size // pieces) for t, size in sizes.items()}
+            return _peak(part, sizes, extents)
+        return max(
+            _peak(part, sizes, {t: hi - lo for t, (lo, hi) in intervals.items()})
+            for intervals in (
+                piece_intervals(carry, sizes, part.outputs, pieces, piece)
+                for piece in piece_numbers(pieces)
+            )
+        )
+
+
+def _peak(part: SubGraph, sizes: Mapping[str, int], extents: Mapping[str, int]) -> int:
+    def share(span: Span) -> int:
+        extent = extents.get(span.tensor)
+        if extent is None:
+            return span.size_bytes
+        return span.size_bytes * extent // max(1, sizes[span.tensor])
+
+    return part.peak_bytes(share)
+
+
+def carried_sizes(part: SubGraph, carry: Carry) -> dict[str, int]:
+    """The size of each split tensor along the carried axis."""
+    tensors = part.graph.semantics.graph.tensors
+    return {tensor: tensors[tensor].shape[axis] for tensor, axis in carry.axis_of.items()}
+
+
+def divides(part: SubGraph, carry: Carry, pieces: int) -> bool:
+    """Whether the count divides the carried axis of every tensor inside."""
+    tensors = part.graph.semantics.graph.tensors
+    return all(
+        tensors[output.tensor].shape[carry.axis_of[output.tensor]] % pieces == 0
+        for output in carry.links
+    )

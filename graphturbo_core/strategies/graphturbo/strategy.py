@@ -1,0 +1,89 @@
+"""Target -> Plan: GraphTurbo, Algorithms 1 to 4 of the paper (OSDI 2023) in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.strategies.assemble import Recipe, assemble, assemble_whole
+from graphturbo_core.strategies.graphturbo.coarse import Part
+from graphturbo_core.strategies.graphturbo.fitting import FittedSection, fit_section
+from graphturbo_core.strategies.graphturbo.grouping import group_layers
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
+from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.instances import instance_graph
+from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.plan import Group, Plan
+from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.whole import whole_groups, whole_sections
+
+
+@dataclass(frozen=True)
+class GraphTurbo:
+    """The strategy with its choices; see each algorithm's file for what they mean."""
+
+    splitter: Splitter
+    has_block_step: bool = True
+    is_fit_checked: bool = True
+    level: Level = LEVELS[-1]
+
+    def __call__(self, target: Target) -> Plan:
+        """Split, group, order, bind and place; the levels gb and lb leave out the first three."""
+        layers = relay_layers(target.semantics)
+        graph = layer_graph(target.semantics, layers, target.number_format)
+        return self._split_plan(target, graph) if self.level.is_split else self._whole(target, graph)
+
+    @property
+    def _name(self) -> str:
+        return f"graphturbo:{self.level.name}"
+
+    def _whole(self, target: Target, graph: LayerGraph) -> Plan:
+        groups = whole_groups(graph, range(len(graph.layers)))
+        recipe = Recipe(self._name, graph.layers, groups, self.level.nearest)
+        return assemble_whole(target, recipe, whole_sections(graph))
+
+    def _split_plan(self, target: Target, graph: LayerGraph) -> Plan:
+        grouping = group_layers(graph, self.splitter, self.has_block_step)
+        fitted = self._fitted(target, graph, grouping.parts)
+        instances = instance_graph(target.semantics, [section.section for section in fitted])
+        names = [instance.name for instance in instances.instances]
+        order = order_instances(names, instances.producers)
+        recipe = Recipe(
+            self._name,
+            graph.layers,
+            _groups(graph, grouping.parts, fitted),
+            self.level.nearest,
+            is_scheduled_across_layers=self.level.is_scheduled_across_layers,
+            is_stitched=True,
+            decisions=(*grouping.decisions, *(d for s in fitted for d in s.decisions)),
+            notes=tuple(note for section in fitted for note in section.notes),
+        )
+        return assemble(target, recipe, instances, order.order, order.steps)
+
+    def _fitted(
+        self, target: Target, graph: LayerGraph, parts: Sequence[Part]
+    ) -> list[FittedSection]:
+        return [
+            fit_section(target, self.splitter, SubGraph(graph, part.layers), part.split,
+                        name=f"g{number + 1}", is_checked=self.is_fit_checked)
+            for number, part in enumerate(parts)
+        ]
+
+
+def _groups(
+    graph: LayerGraph, parts: Sequence[Part], fitted: Sequence[FittedSection]
+) -> tuple[Group, ...]:
+    return tuple(
+        Group(
+            name=section.section.name,
+            layers=part.layers,
+            ops=section.section.ops,
+            split_axis=part.split.axis if part.split else -1,
+            pieces=section.section.pieces,
+            covered_ops=part.split.covered_ops if part.split else 0,
+            peak_bytes=SubGraph(graph, part.layers).whole_peak_bytes,
+        )
+        for part, section in zip(parts, fitted, strict=True)
+    )

@@ -1,0 +1,142 @@
+"""Parts of the graph and their splits -> Instances: what each kernel computes, and needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graphturbo_core.ir.boxes import Box, divide, full_box, intersect, is_empty, with_interval
+from graphturbo_core.semantics.nests import LoopNest, loop_nests
+from graphturbo_core.semantics.propagate import needed_boxes
+from graphturbo_core.semantics.table import GraphSemantics
+
+
+@dataclass(frozen=True)
+class Section:
+    """Ops that run as kernels of their own: layer by layer, with what they hand out.
+
+    `axis_of`: for each output the axis that is cut into `pieces`; empty when nothing is cut.
+    """
+
+    name: str
+    layer_ops: tuple[tuple[str, ...], ...]
+    outputs: tuple[str, ...]
+    axis_of: Mapping[str, int] = field(default_factory=dict)
+    pieces: int = 1
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """Its ops in the order of its layers."""
+        return tuple(op for ops in self.layer_ops for op in ops)
+
+    def nests(self, sem: GraphSemantics) -> tuple[LoopNest, ...]:
+        """Its loop nests, layer by layer."""
+        return tuple(
+            nest for ops in self.layer_ops for nest in loop_nests(sem, ops, lambda _: False)
+        )
+
+    def piece_outputs(self, sem: GraphSemantics, piece: int) -> dict[str, Box]:
+        """The boxes that one piece answers for; disjoint, together the whole outputs."""
+        return {tensor: self._piece_box(sem, tensor, piece) for tensor in self.outputs}
+
+    def _piece_box(self, sem: GraphSemantics, tensor: str, piece: int) -> Box:
+        box = full_box(sem.graph.tensors[tensor].shape)
+        if tensor not in self.axis_of:
+            return box
+        axis = self.axis_of[tensor]
+        return with_interval(box, axis, divide(box[axis], self.pieces)[piece])
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One piece of a section: the boxes it computes or reads, and those it answers for."""
+
+    name: str
+    section: int
+    piece: int
+    boxes: Mapping[str, Box]
+    outputs: Mapping[str, Box]
+
+
+@dataclass(frozen=True)
+class InstanceGraph:
+    """All instances in topological order of sections, then by piece; who needs whose output."""
+
+    semantics: GraphSemantics = field(repr=False)
+    sections: tuple[Section, ...]
+    instances: tuple[Instance, ...]
+
+    @cached_property
+    def handed_out(self) -> Mapping[str, tuple[int, ...]]:
+        """The instances that hand out a part of each tensor."""
+        found: dict[str, list[int]] = {}
+        for number, instance in enumerate(self.instances):
+            for tensor in instance.outputs:
+                found.setdefault(tensor, []).append(number)
+        return {tensor: tuple(numbers) for tensor, numbers in found.items()}
+
+    @cached_property
+    def inputs(self) -> tuple[tuple[str, ...], ...]:
+        """Per instance the tensors it reads from others or from the graph's inputs."""
+        graph = self.semantics.graph
+        reads = []
+        for section in self.sections:
+            ops = [graph.op_by_name[name] for name in section.ops]
+            own = {tensor for op in ops for tensor in op.outputs}
+            names = (tensor for op in ops for tensor in graph.activations_in(op))
+            reads.append(tuple(dict.fromkeys(name for name in names if name not in own)))
+        return tuple(reads[instance.section] for instance in self.instances)
+
+    @cached_property
+    def producers(self) -> tuple[tuple[int, ...], ...]:
+        """Per instance, the instances whose output boxes meet what it needs, rising."""
+        needed: list[set[int]] = [set() for _ in self.instances]
+        for tensor, readers in self.readers.items():
+            for producer, numbers in readers.items():
+                for number in numbers:
+                    needed[number].add(producer)
+            del tensor
+        return tuple(tuple(sorted(numbers)) for numbers in needed)
+
+    @cached_property
+    def readers(self) -> Mapping[str, Mapping[int, tuple[int, ...]]]:
+        """Per tensor and instance that hands out a part of it, the instances that read that."""
+        readers: dict[str, dict[int, list[int]]] = {
+            tensor: {number: [] for number in makers} for tensor, makers in self.handed_out.items()
+        }
+        for number, instance in enumerate(self.instances):
+            for tensor in self.inputs[number]:
+                for maker in self.handed_out.get(tensor, ()):
+                    part = self.instances[maker].outputs[tensor]
+                    if not is_empty(intersect(part, instance.boxes[tensor])):
+                        readers[tensor][maker].append(number)
+        return {
+            tensor: {maker: tuple(numbers) for maker, numbers in found.items()}
+            for tensor, found in readers.items()
+        }
+
+
+def instance_graph(sem: GraphSemantics, sections: Sequence[Section]) -> InstanceGraph:
+    """Cut every section into its pieces; pieces are counted from 1 in names."""
+    instances = tuple(
+        cut_piece(sem, section, number, piece)
+        for number, section in enumerate(sections)
+        for piece in range(section.pieces)
+    )
+    return InstanceGraph(sem, tuple(sections), instances)
+
+
+def cut_piece(sem: GraphSemantics, section: Section, number: int, piece: int) -> Instance:
+    """One piece with every box that it needs, halos to recompute included."""
+    outputs = section.piece_outputs(sem, piece)
+    ops = [sem.graph.op_by_name[name] for name in section.ops]
+    boxes = needed_boxes(sem, ops, outputs)
+    names = {t for op in ops for t in (*op.outputs, *sem.graph.activations_in(op)) if t}
+    return Instance(
+        f"{section.name}/{piece + 1}",
+        number,
+        piece,
+        {tensor: box for tensor, box in boxes.items() if tensor in names},
+        outputs,
+    )

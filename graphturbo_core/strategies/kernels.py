@@ -1,0 +1,95 @@
+"""Instances -> bound kernels: Algorithm 4 applied, with what each core shares, reads and holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import Box, hull
+from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.semantics.fit import KernelHold, core_needs, holding_boxes, nest_reads
+from graphturbo_core.semantics.nests import LoopNest
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.graphturbo.binding import Binder, KernelBinding
+from graphturbo_core.strategies.instances import Instance, InstanceGraph
+
+
+@dataclass(frozen=True)
+class Target:
+    """What all kernels of a plan are made for."""
+
+    semantics: GraphSemantics = field(repr=False)
+    hardware: Hardware = field(repr=False)
+    number_format: str
+    binder: Binder
+
+    @cached_property
+    def element_bytes(self) -> Mapping[str, int]:
+        """Bytes of one element of each tensor."""
+        return {
+            name: element_bytes(tensor.dtype, self.number_format)
+            for name, tensor in self.semantics.graph.tensors.items()
+        }
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """An instance with its bindings, on cores numbered as if no kernel came before."""
+
+    target: Target = field(repr=False)
+    instance: Instance
+    nests: tuple[LoopNest, ...]
+    binding: KernelBinding
+
+    def shares(self, tensor: str) -> dict[int, Box]:
+        """The box of a computed tensor that each core owns."""
+        return self.binding.bindings[tensor].shares(self.instance.boxes[tensor])
+
+    def needs(self, tensor: str) -> dict[int, Box]:
+        """The box of an input that each core reads."""
+        sem = self.target.semantics
+        held: dict[int, Box] = {}
+        for nest in self.nests:
+            if tensor not in nest_reads(sem, nest):
+                continue
+            for core, box in core_needs(sem, nest, self._nest_shares(nest))[tensor].items():
+                held[core] = hull(held[core], box) if core in held else box
+        return held
+
+    def _nest_shares(self, nest: LoopNest) -> dict[str, dict[int, Box]]:
+        outputs = self.target.semantics.graph.op_by_name[nest.ops[-1]].outputs
+        return {tensor: self.shares(tensor) for tensor in outputs if tensor in self.instance.boxes}
+
+    @cached_property
+    def hold(self) -> KernelHold:
+        """What the cores hold while the kernel runs."""
+        shares = {
+            tensor: self.shares(tensor)
+            for tensor in self.binding.bindings
+            if tensor in self.instance.boxes
+        }
+        return KernelHold(
+            self.target.semantics,
+            self.nests,
+            holding_boxes(self.target.semantics, self.nests, shares),
+            self.target.element_bytes,
+            self.target.hardware.lb_data_bytes,
+        )
+
+
+def bind_instance(
+    target: Target, instance: Instance, nests: tuple[LoopNest, ...]
+) -> BoundKernel:
+    """Algorithm 4 on one instance."""
+    binding = target.binder(target.semantics, nests, instance.boxes)
+    return BoundKernel(target, instance, nests, binding)
+
+
+def bind_instances(target: Target, graph: InstanceGraph) -> tuple[BoundKernel, ...]:
+    """Algorithm 4 on every instance; a section's nests are worked out once."""
+    nests = [section.nests(target.semantics) for section in graph.sections]
+    return tuple(
+        bind_instance(target, instance, nests[instance.section]) for instance in graph.instances
+    )

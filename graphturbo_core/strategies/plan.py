@@ -1,0 +1,162 @@
+"""Plan: which ops run as one kernel, in how many pieces and what order, each tensor held where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import product
+
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import Box, Interval, divide, volume
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.layers import Layer
+
+
+class Scope(Enum):
+    """The memory that holds a tensor between its writer and its readers."""
+
+    LB = "LB"
+    GB = "GB"
+    DRAM = "DRAM"
+
+
+class Residency(Enum):
+    """How a layer's weights reach the cores.
+
+    LB: fetched once a kernel, all of them stay in the weight part while the layer runs.
+    GB: fetched once into GB, stay there for the layer (and for the next kernel where it is an
+    instance of the same group), broadcast tile by tile. STREAM: tile by tile through GB.
+    """
+
+    LB = "LB"
+    GB = "GB"
+    STREAM = "stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Division of a tensor over cores: nesting level k cuts `axes[k]` into `grid[k]` parts.
+
+    `cores` are the core ids in row-major order over the grid. A vendor's nested list
+    `[[0,1],[2,3]]` over axes (0, 2) is `Binding((0, 2), (2, 2), (0, 1, 2, 3))`.
+    """
+
+    axes: tuple[int, ...]
+    grid: tuple[int, ...]
+    cores: tuple[int, ...]
+
+    def shares(self, box: Box) -> dict[int, Box]:
+        """The part of `box` that each bound core owns; parts differ by at most one a axis."""
+        cuts = {axis: divide(box[axis], n) for axis, n in zip(self.axes, self.grid, strict=True)}
+        cells = product(*(range(parts) for parts in self.grid))
+        return {
+            core: tuple(self._interval(cuts, cell, axis, whole) for axis, whole in enumerate(box))
+            for core, cell in zip(self.cores, cells, strict=True)
+        }
+
+    def _interval(
+        self, cuts: dict[int, tuple[Interval, ...]], cell: tuple[int, ...], axis: int, whole: Interval
+    ) -> Interval:
+        return cuts[axis][cell[self.axes.index(axis)]] if axis in self.axes else whole
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """One kernel: a set of ops and the boxes it computes on one cluster.
+
+    `boxes`: the box of every activation that the kernel computes (halo to recompute included) or
+    reads from outside. `outputs`: of the tensors handed out, the box this kernel answers for
+    (disjoint between the pieces of a group). `scopes`: for every tensor it computes that outlives
+    its loop nest, where it is held; for outputs, where they wait for their reader. `kept`: outputs
+    that stay in LB for the very next kernel (a scope other than LB is then a copy besides).
+    `bindings`: of every tensor it computes.
+    """
+
+    name: str
+    group: int
+    piece: int
+    ops: tuple[str, ...]
+    boxes: Mapping[str, Box]
+    outputs: Mapping[str, Box]
+    bindings: Mapping[str, Binding]
+    scopes: Mapping[str, Scope]
+    kept: frozenset[str] = frozenset()
+    residency: Mapping[str, Residency] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A coarse sub-graph: its layers, and the split that all of it carries.
+
+    `split_axis` -1: not split. `covered_ops`: n of the split quadruple. `peak_bytes`: live
+    activations of the cluster's share before splitting (reference, 3.1).
+    """
+
+    name: str
+    layers: tuple[int, ...]
+    ops: tuple[str, ...]
+    split_axis: int
+    pieces: int
+    covered_ops: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One merge or refusal: which step and rule, on what, and the numbers that decided it."""
+
+    step: str
+    rule: str
+    subject: tuple[str, ...]
+    is_taken: bool
+    numbers: Mapping[str, int | float | str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyStep:
+    """One step of Algorithm 3: the instance run, and the ready stack after it (newest last)."""
+
+    run: str
+    ready: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything a strategy decides for one cluster's round; `graph` shapes are the round's."""
+
+    strategy: str
+    semantics: GraphSemantics
+    hardware: Hardware
+    number_format: str
+    layers: tuple[Layer, ...]
+    groups: tuple[Group, ...]
+    kernels: tuple[KernelPlan, ...]
+    is_scheduled_across_layers: bool
+    decisions: tuple[Decision, ...] = ()
+    ready_steps: tuple[ReadyStep, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Every output element is computed exactly once and every op runs.
+
+        Raises:
+            InvariantError: naming the tensor or op and the numbers.
+        """
+        graph = self.semantics.graph
+        covered: dict[str, int] = {}
+        ran: set[str] = set()
+        for kernel in self.kernels:
+            ran.update(kernel.ops)
+            for tensor, box in kernel.outputs.items():
+                covered[tensor] = covered.get(tensor, 0) + volume(box)
+        for tensor, elements in sorted(covered.items()):
+            if elements != graph.tensors[tensor].elements:
+                raise InvariantError(
+                    "PLAN_COVER",
+                    f"{tensor!r} is handed out {elements} of {graph.tensors[tensor].elements}",
+                )
+        for op in graph.ops:
+            if op.name not in ran:
+                raise InvariantError("PLAN_OPS", f"op {op.name!r} is in no kernel")

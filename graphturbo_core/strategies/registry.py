@@ -1,0 +1,224 @@
+"""Names -> Plan: the strategies, their levels and their options; the one place that lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from graphturbo_core.errors import OptionError
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
+from graphturbo_core.strategies.graphturbo.levels import LEVELS
+from graphturbo_core.strategies.graphturbo.splitting import (
+    Splitter,
+    divisors,
+    fewest_pieces,
+    lexicographic,
+    literal_candidates,
+)
+from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.layerwise import layerwise_plan
+from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.tvm import tvm_plan
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyInfo:
+    """A strategy as the command line and the app list it; `levels` end with the default."""
+
+    name: str
+    doc: str
+    levels: tuple[str, ...] = ()
+    level_docs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySpec:
+    """What `NAME[:LEVEL][@CLUSTER_BATCH]` says; no level is the empty string."""
+
+    name: str
+    level: str = ""
+    cluster_batch: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The same, written out."""
+        level = f":{self.level}" if self.level else ""
+        batch = "" if self.cluster_batch is None else f"@{self.cluster_batch}"
+        return f"{self.name}{level}{batch}"
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyOption:
+    """A `--set` option: the first of `values` is the default."""
+
+    name: str
+    values: tuple[str, ...]
+    doc: str
+
+    @property
+    def default(self) -> str:
+        """The value without `--set`."""
+        return self.values[0]
+
+
+_STRATEGIES = (
+    StrategyInfo("layerwise", "an op a kernel, everything through DRAM"),
+    StrategyInfo("tvm", "a Relay layer a kernel, between kernels everything in DRAM"),
+    StrategyInfo(
+        "graphturbo",
+        "layers grouped, groups split, instances ordered depth first (OSDI 2023)",
+        tuple(level.name for level in LEVELS),
+        tuple(level.doc for level in LEVELS),
+    ),
+)
+
+_OPTIONS = (
+    StrategyOption(
+        "graphturbo.peak",
+        ("true", "literal"),
+        "Algorithm 1: the true peak of the largest piece, or ceil(peak / pieces) as printed",
+    ),
+    StrategyOption(
+        "graphturbo.candidates",
+        ("divisors", "literal"),
+        "Algorithm 1: piece counts to try, divisors or 1, 2, 4, 8, 9, 10, ... as printed",
+    ),
+    StrategyOption(
+        "graphturbo.best",
+        ("lexicographic", "fewest-pieces"),
+        "Eq. 1: most ops covered, outermost axis, fewest pieces; or fewest pieces first",
+    ),
+    StrategyOption(
+        "graphturbo.blocks",
+        ("first", "none"),
+        "Algorithm 2: merge each innermost block before all else, or not",
+    ),
+    StrategyOption(
+        "graphturbo.fit",
+        ("core", "cluster"),
+        "raise pieces until each core holds its part, or trust the cluster's sum as printed",
+    ),
+    StrategyOption(
+        "graphturbo.binding",
+        ("kind", "literal"),
+        "Algorithm 4: cut axes by kind of access and take a handed-down binding that is as good, "
+        "or cut from the outermost axis by gcd and take it only if it uses more cores",
+    ),
+)
+
+
+def strategies() -> Mapping[str, StrategyInfo]:
+    """All strategies by name, the plainest first."""
+    return MappingProxyType({info.name: info for info in _STRATEGIES})
+
+
+def strategy_options() -> Mapping[str, StrategyOption]:
+    """All `--set` options of strategies by name."""
+    return MappingProxyType({option.name: option for option in _OPTIONS})
+
+
+def parse_strategy(text: str) -> StrategySpec:
+    """Read `NAME[:LEVEL][@CLUSTER_BATCH]`; a strategy with levels gets its default one.
+
+    Raises:
+        OptionError: naming what exists.
+    """
+    head, has_batch, batch = text.partition("@")
+    name, has_level, level = head.partition(":")
+    info = strategies().get(name)
+    if info is None:
+        raise OptionError(
+            "UNKNOWN_STRATEGY",
+            f"strategy {name!r} is not known",
+            change=f"choose one of {', '.join(strategies())}",
+        )
+    if has_level and level not in info.levels:
+        choices = ", ".join(f"{name}:{known}" for known in info.levels) or f"{name} without level"
+        raise OptionError(
+            "UNKNOWN_LEVEL", f"level {level!r} is not known", f"strategy {name}", f"use {choices}"
+        )
+    default = info.levels[-1] if info.levels else ""
+    return StrategySpec(name, level or default, _cluster_batch(text, batch) if has_batch else None)
+
+
+def _cluster_batch(text: str, batch: str) -> int:
+    if not (batch.isascii() and batch.isdigit() and len(batch) <= 9 and int(batch) > 0):
+        raise OptionError(
+            "BAD_CLUSTER_BATCH",
+            f"cluster batch {batch!r} is no positive integer",
+            f"strategy {text!r}",
+            "write for instance graphturbo@16",
+        )
+    return int(batch)
+
+
+def make_plan(
+    spec: StrategySpec,
+    semantics: GraphSemantics,
+    hardware: Hardware,
+    number_format: str,
+    options: Mapping[str, str],
+) -> Plan:
+    """The plan of one strategy for one cluster's round.
+
+    Raises:
+        OptionError: an unknown strategy or option, or a value that it does not have.
+    """
+    chosen = resolve_options(options)
+    is_literal = spec.name == "graphturbo" and chosen["graphturbo.binding"] == "literal"
+    binder = Binder(
+        hardware.cores, plain_literal if is_literal else plain_by_kind, is_strict=is_literal
+    )
+    target = Target(semantics, hardware, number_format, binder)
+    makers: dict[str, Callable[[Target], Plan]] = {
+        "layerwise": layerwise_plan,
+        "tvm": tvm_plan,
+        "graphturbo": _graphturbo(spec, hardware, chosen),
+    }
+    return makers[parse_strategy(spec.text).name](target)
+
+
+def resolve_options(options: Mapping[str, str]) -> dict[str, str]:
+    """All strategy options with their defaults filled in.
+
+    Raises:
+        OptionError: an unknown option or value, naming those that exist.
+    """
+    known = strategy_options()
+    for name, value in sorted(options.items()):
+        if name not in known:
+            raise OptionError(
+                "UNKNOWN_OPTION",
+                f"option {name!r} is not known",
+                change=f"choose one of {', '.join(known)}",
+            )
+        if value not in known[name].values:
+            raise OptionError(
+                "UNKNOWN_OPTION_VALUE",
+                f"{value!r} is no value of option {name}",
+                change=f"choose one of {', '.join(known[name].values)}",
+            )
+    return {name: options.get(name, option.default) for name, option in known.items()}
+
+
+def _graphturbo(
+    spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]
+) -> GraphTurbo:
+    literal = chosen["graphturbo.candidates"] == "literal"
+    splitter = Splitter(
+        hardware.split_capacity_bytes,
+        literal_candidates if literal else divisors,
+        lexicographic if chosen["graphturbo.best"] == "lexicographic" else fewest_pieces,
+        chosen["graphturbo.peak"] == "literal",
+    )
+    levels = {level.name: level for level in LEVELS}
+    return GraphTurbo(
+        splitter,
+        has_block_step=chosen["graphturbo.blocks"] == "first",
+        is_fit_checked=chosen["graphturbo.fit"] == "core",
+        level=levels.get(spec.level, LEVELS[-1]),
+    )

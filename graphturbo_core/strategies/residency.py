@@ -1,0 +1,106 @@
+"""Kernels in order -> Residency of each weight: in LB, in GB, or streamed.
+
+Closed forms, our choice: lowering may demote what its allocator cannot place. 1. Instances of one
+section that run one after the other hold all its weights in GB, where these fit beside the parked
+outputs: the second one need not fetch them. 2. Else a layer's weights stay in LB when they fit its
+weight part (half of the pool where data and weights share one). 3. Else in GB, beside the parked
+outputs and two weight tiles. 4. Else they are streamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import volume
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.graphturbo.placement import Placement
+from graphturbo_core.strategies.instances import InstanceGraph
+from graphturbo_core.strategies.plan import Residency, Scope
+
+
+def weight_part_bytes(hardware: Hardware) -> int:
+    """Bytes of an LB that weights may take; also what two weight tiles in GB come to."""
+    return hardware.lb_weight_bytes // 2 if hardware.is_pooled else hardware.lb_weight_bytes
+
+
+def weight_residencies(
+    graph: InstanceGraph,
+    order: Sequence[int],
+    placements: Sequence[Placement],
+    hardware: Hardware,
+    element_bytes: Mapping[str, int],
+) -> tuple[dict[str, Residency], ...]:
+    """Per kernel in order, the residency of each weight it reads."""
+    parked = _parked_bytes(graph, order, placements, element_bytes)
+    layer_bytes = [_layer_weights(graph.semantics, s.layer_ops, element_bytes)
+                   for s in graph.sections]
+    sections = [graph.instances[number].section for number in order]
+    found = []
+    for place, section in enumerate(sections):
+        room = hardware.gb_bytes - weight_part_bytes(hardware) - parked[place]
+        weights = layer_bytes[section]
+        total = sum(size for layer in weights for size in layer.values())
+        has_neighbour = section in (*sections[max(0, place - 1) : place],
+                                    *sections[place + 1 : place + 2])
+        if has_neighbour and 0 < total <= room:
+            found.append({name: Residency.GB for layer in weights for name in layer})
+        else:
+            found.append(_by_layer(weights, room, hardware))
+    return tuple(found)
+
+
+def _by_layer(
+    weights: Sequence[Mapping[str, int]], room: int, hardware: Hardware
+) -> dict[str, Residency]:
+    """Rules 2 to 4; a weight that several layers read takes what the largest of them needs."""
+    found: dict[str, Residency] = {}
+    for layer in sorted(weights, key=lambda layer: sum(layer.values())):
+        size = sum(layer.values())
+        if size <= weight_part_bytes(hardware):
+            residency = Residency.LB
+        else:
+            residency = Residency.GB if size <= room else Residency.STREAM
+        found.update(dict.fromkeys(layer, residency))
+    return found
+
+
+def _layer_weights(
+    sem: GraphSemantics, layer_ops: Sequence[Sequence[str]], element_bytes: Mapping[str, int]
+) -> list[dict[str, int]]:
+    graph = sem.graph
+    return [
+        {
+            weight: graph.tensors[weight].elements * element_bytes[weight]
+            for name in ops
+            for weight in graph.weights_in(graph.op_by_name[name])
+        }
+        for ops in layer_ops
+    ]
+
+
+def _parked_bytes(
+    graph: InstanceGraph,
+    order: Sequence[int],
+    placements: Sequence[Placement],
+    element_bytes: Mapping[str, int],
+) -> list[int]:
+    """Bytes of parked outputs in GB while each kernel runs: from their writer to their last reader.
+    """
+    place_of = {number: place for place, number in enumerate(order)}
+    change = [0] * (len(order) + 1)
+    for place, (number, placement) in enumerate(zip(order, placements, strict=True)):
+        for tensor, scope in placement.scopes.items():
+            if scope is not Scope.GB:
+                continue
+            size = volume(graph.instances[number].outputs[tensor]) * element_bytes[tensor]
+            readers = graph.readers[tensor][number]
+            last = max((place_of[reader] for reader in readers), default=place)
+            change[place] += size
+            change[last + 1] -= size
+    live = 0
+    parked = []
+    for step in change[:-1]:
+        live += step
+        parked.append(live)
+    return parked

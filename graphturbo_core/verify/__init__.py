@@ -1,0 +1,1 @@
+"""verify: see ARCHITECTURE.md for its place among the steps."""

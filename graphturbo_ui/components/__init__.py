@@ -1,0 +1,1 @@
+"""Canvas components: one script each, and its Python side."""

@@ -1,0 +1,1 @@
+"""Rows -> figures: pure functions, no page in sight."""

@@ -1,0 +1,36 @@
+"""One line for every term: tooltips take their words from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GLOSSARY: Mapping[str, str] = {
+    "LB": "Local buffer: the memory inside a core that the software fills and empties.",
+    "GB": "Global buffer: on-chip memory that the cores of one cluster share.",
+    "DRAM": "Memory outside the chip's cores; every byte that crosses to it is booked to a cause.",
+    "core": "Matrix, vector and move engines around one LB.",
+    "cluster": "Cores that share a GB; the batch is divided over the clusters.",
+    "engine": "What executes instructions, one at a time: matrix, vector, move, system DMA.",
+    "kernel": "A set of ops launched as one program; launch and barrier cost time.",
+    "layer": "A fine sub-graph: what an ordinary compiler fuses, such as conv + bias + relu.",
+    "sub-graph": "Ops that run as one kernel; a coarse one (a group) holds many layers.",
+    "group": "A coarse sub-graph: layers merged so that they pass tensors on inside the cores.",
+    "piece": "One part of a group that is split along an axis, for example one eighth of a batch.",
+    "instance": "One piece of a sub-graph, run as one kernel.",
+    "cluster batch": "How many samples a cluster takes at once; the rest follows in rounds.",
+    "halo": "Rows that two neighbouring pieces both need; computed or fetched twice.",
+    "tile": "The part of an op that one instruction computes.",
+    "throughput": "Samples (images, sentences) finished per second.",
+    "latency": "Time from the first load to the last store of the whole batch.",
+    "utilisation": "Share of the time an engine is busy, idle clusters included.",
+    "overlap": "Share of the time in which a core's engines run two or more layers at once.",
+    "gap": "Latency over the lower bound that model and chip alone impose; 1× cannot be beaten.",
+    "spill": "A tensor placed in a farther memory because the one planned had no room.",
+    "stall": "Time an engine waits: for data, for buffer space, for a channel, at a barrier.",
+    "capacity": "The size of a memory; the simulator never lets it be exceeded.",
+}
+
+
+def define(term: str) -> str:
+    """The one-line definition of `term`."""
+    return GLOSSARY[term]

@@ -1,0 +1,1 @@
+"""Pages: they read choices, call, and show."""

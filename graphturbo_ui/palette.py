@@ -1,0 +1,45 @@
+"""One colour per engine kind, and one palette for layers and groups, on every page.
+
+The hues are Okabe and Ito's (Color Universal Design, 2008), told apart by people with any common
+form of colour blindness; yellow and black are left out because one vanishes on white and the other
+on dark. Groups are told apart by number and outline as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+BLUE, ORANGE, GREEN, VERMILION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
+PURPLE, SKY, OLIVE, GREY = "#cc79a7", "#56b4e9", "#8a8d00", "#8c8c8c"
+INDIGO, BROWN = "#5a55c8", "#8c564b"
+
+ENGINE_COLOURS: Mapping[str, str] = {
+    "matrix": BLUE,
+    "vector": ORANGE,
+    "move": GREEN,
+    "dma": VERMILION,
+}
+KIND_COLOURS: Mapping[str, str] = {
+    "matrix compute": BLUE,
+    "vector compute": ORANGE,
+    "load": GREEN,
+    "store": PURPLE,
+    "core to core": SKY,
+    "broadcast": OLIVE,
+    "DMA": VERMILION,
+}
+"""Instruction kinds; a compute takes the colour of the engine kind that does it."""
+GROUP_COLOURS: tuple[str, ...] = (
+    BLUE,
+    ORANGE,
+    GREEN,
+    PURPLE,
+    SKY,
+    VERMILION,
+    OLIVE,
+    INDIGO,
+    BROWN,
+    GREY,
+)
+RUN_COLOURS: Mapping[str, str] = {"A": ORANGE, "B": BLUE}
+CAPACITY_COLOUR = VERMILION

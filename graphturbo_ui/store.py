@@ -1,0 +1,62 @@
+"""Uploaded files, kept by their sha256 for an hour: bounded, never listed."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+KEPT_SECONDS = 3600.0
+"""How long an upload is kept after its last use (our choice: a lesson)."""
+MAX_KEPT_BYTES = 512 * 2**20
+"""All uploads together; the least recently used goes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file somebody uploaded: its own name, its bytes, and when it was last used."""
+
+    name: str
+    data: bytes = field(repr=False)
+    used_s: float
+
+
+@dataclass
+class UploadStore:
+    """Files by sha256. `clock` gives seconds that never go back."""
+
+    clock: Callable[[], float]
+    max_bytes: int = MAX_KEPT_BYTES
+    kept_seconds: float = KEPT_SECONDS
+    _files: OrderedDict[str, Upload] = field(default_factory=OrderedDict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def put(self, name: str, data: bytes) -> str:
+        """Keep a file and give its digest; older files make room."""
+        digest = hashlib.sha256(data).hexdigest()
+        with self._lock:
+            self._files[digest] = Upload(name, data, self.clock())
+            self._files.move_to_end(digest)
+            self._drop_old()
+        return digest
+
+    def get(self, digest: str) -> Upload | None:
+        """The file of that digest, or None when it was never here or is gone."""
+        with self._lock:
+            self._drop_old()
+            found = self._files.get(digest)
+            if found is None:
+                return None
+            self._files[digest] = Upload(found.name, found.data, self.clock())
+            self._files.move_to_end(digest)
+            return found
+
+    def _drop_old(self) -> None:
+        """Forget what is too old, then the least recently used until the rest fits."""
+        now = self.clock()
+        for digest in [d for d, u in self._files.items() if now - u.used_s > self.kept_seconds]:
+            del self._files[digest]
+        while sum(len(u.data) for u in self._files.values()) > self.max_bytes and self._files:
+            self._files.popitem(last=False)

@@ -1,0 +1,47 @@
+"""Names from outside -> text that is safe to show: the one way every name takes to the screen."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from enum import Enum
+
+from graphturbo_core.limits import DEFAULT_LIMITS
+
+HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories that draw nothing or reorder what is drawn (bidi overrides are in Cf)."""
+REPLACEMENT = "�"
+ELLIPSIS = "…"
+MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^=&\"'/])")
+
+
+class Sink(Enum):
+    """Where a text is shown, and so what must be escaped in it."""
+
+    PLAIN = "plain"
+    """Canvas text, `textContent`, table cells: nothing is interpreted."""
+    MARKDOWN = "markdown"
+    """Streamlit's Markdown, with its colours, icons, links and formulas."""
+    HTML = "html"
+    """Plotly's labels, which read a subset of HTML."""
+
+
+def safe_text(
+    name: object, sink: Sink = Sink.PLAIN, max_length: int = DEFAULT_LIMITS.max_name_length
+) -> str:
+    """`name` on one line, of at most `max_length` characters, that says what it says.
+
+    Control, format and direction-changing characters become the replacement sign; a text that is
+    too long keeps its beginning and its end, where op names differ.
+    """
+    line = re.sub(r"\s+", " ", str(name)).strip()
+    seen = "".join(
+        REPLACEMENT if unicodedata.category(sign) in HIDDEN_CATEGORIES else sign for sign in line
+    )
+    if len(seen) > max_length:
+        tail = max_length // 3
+        seen = seen[: max_length - tail - 1] + ELLIPSIS + seen[-tail:]
+    if sink is Sink.MARKDOWN:
+        return MARKDOWN_SIGNS.sub(r"\\\1", seen)
+    return html.escape(seen) if sink is Sink.HTML else seen

@@ -1,0 +1,63 @@
+"""The worker process: warms up, then turns runs into report bytes until its pipe closes."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from multiprocessing.connection import Connection
+
+from graphturbo_core import pipeline
+from graphturbo_core.errors import GraphTurboError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import RunRequest
+from graphturbo_ui import protocol
+
+NICENESS = 10
+"""Below the server, so that a run never freezes somebody else's page."""
+WARM_UP_SAMPLE = "teaching-resnet"
+WARM_UP_STRATEGIES = ("tvm@2", "graphturbo@16")
+
+
+def main(pipe: Connection) -> None:
+    """Serve runs one after the other; returns when the server closes the pipe."""
+    os.nice(NICENESS) if hasattr(os, "nice") else None
+    warm_up()
+    pipe.send_bytes(protocol.WARM)
+    try:
+        while True:
+            serve(pipe, pipe.recv_bytes())
+    except (EOFError, OSError, KeyboardInterrupt):
+        return  # the server has gone, or stops together with this process
+
+
+def warm_up() -> None:
+    """Pay for imports and compiled loops before the first job (benchmarked: seconds)."""
+    for strategy in WARM_UP_STRATEGIES:
+        request = RunRequest(
+            model_name=WARM_UP_SAMPLE,
+            strategy=strategy,
+            profile=pipeline.profile_names()[0],
+            batch=8,
+            dims={},
+            dtype="fp16",
+            options={},
+            skip_passes=(),
+            verify=False,
+        )
+        pipeline.run_report(load_sample(WARM_UP_SAMPLE), request, None, None)
+
+
+def serve(pipe: Connection, frame: bytes) -> None:
+    """One run: steps as they finish, then its report, or the refusal."""
+    try:
+        request, model, profile = protocol.decode_run(frame)
+        report = pipeline.run_report(
+            model, request, profile, lambda name, s: pipe.send_bytes(protocol.encode_step(name, s))
+        )
+        pipe.send_bytes(protocol.DONE + report.to_bytes())
+    except GraphTurboError as error:
+        pipe.send_bytes(protocol.encode_error(error))
+    except (OSError, EOFError):
+        raise
+    except Exception:  # noqa: BLE001  # a bug must cross the pipe too: the server raises it
+        pipe.send_bytes(protocol.BUG + traceback.format_exc().encode())

@@ -1,0 +1,69 @@
+"""What every test may use: golden text, deterministic hypothesis, a Chromium if there is one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+REQUIRE_BROWSER = "GRAPHTURBO_REQUIRE_BROWSER"
+
+settings.register_profile(
+    "graphturbo",
+    derandomize=True,
+    max_examples=50,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("graphturbo")
+
+
+def find_browser() -> str | None:
+    """Path of the first Chromium on this machine."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write golden files instead of comparing"
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("browser") is None or find_browser():
+        return
+    reason = f"no browser found: install one of {', '.join(BROWSERS)}"
+    if os.environ.get(REQUIRE_BROWSER) == "1":
+        pytest.fail(f"{reason} ({REQUIRE_BROWSER}=1)", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture
+def browser_path() -> str:
+    """Path of the Chromium; a test that uses it is marked `browser`."""
+    path = find_browser()
+    assert path is not None, "mark the test with @pytest.mark.browser"
+    return path
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden(name, text)`: the text is that of `golden/NAME.txt` beside the test's file."""
+    folder = Path(request.path).parent / "golden"
+    is_update = bool(request.config.getoption("--update-golden"))
+
+    def compare(name: str, text: str) -> None:
+        path = folder / f"{name}.txt"
+        if is_update:
+            folder.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        assert path.is_file(), f"{path} is missing: run pytest with --update-golden and review it"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare

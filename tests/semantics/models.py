@@ -1,0 +1,72 @@
+"""Small ONNX models in text form, and the graphs they make; the importer is not involved."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from graphturbo_core.ir.graph import AttributeValue, Graph, Op, Tensor, TensorKind
+from graphturbo_core.semantics.table import GraphSemantics, analyse
+
+
+def model(text: str, opset: int = 18) -> onnx.ModelProto:
+    """A model from a graph in ONNX's text form, shapes inferred."""
+    header = f'<ir_version: 8, opset_import: ["" : {opset}, "graphturbo" : 1]>'
+    return onnx.shape_inference.infer_shapes(
+        onnx.parser.parse_model(f"{header}\n{text}"), strict_mode=True, data_prop=True
+    )
+
+
+def graph_of(proto: onnx.ModelProto) -> Graph:
+    """The graph as the importer would give it, without clean-up; initializers are weights."""
+    graph = proto.graph
+    tensors = {item.name: _weight(item) for item in graph.initializer}
+    inputs = tuple(item.name for item in graph.input if item.name not in tensors)
+    values = {item.name: item for item in (*graph.input, *graph.value_info, *graph.output)}
+    for name, value in values.items():
+        kind = TensorKind.INPUT if name in inputs else TensorKind.ACTIVATION
+        tensors.setdefault(name, _tensor(value, kind))
+    opset = proto.opset_import[0].version
+    ops = tuple(_op(node, index, opset) for index, node in enumerate(graph.node))
+    return Graph(graph.name, ops, tensors, inputs, tuple(item.name for item in graph.output))
+
+
+def semantics(text: str, opset: int = 18) -> GraphSemantics:
+    """The checked semantics of a graph in ONNX's text form; ops are named after their output."""
+    sem = analyse(graph_of(model(text, opset)))
+    sem.graph.check()
+    sem.check()
+    return sem
+
+
+def _dtype(elem_type: int) -> str:
+    return str(np.dtype(helper.tensor_dtype_to_np_dtype(elem_type)))
+
+
+def _tensor(value: onnx.ValueInfoProto, kind: TensorKind) -> Tensor:
+    kind_type = value.type.tensor_type
+    shape = tuple(dim.dim_value for dim in kind_type.shape.dim)
+    return Tensor(value.name, shape, _dtype(kind_type.elem_type), kind)
+
+
+def _weight(item: onnx.TensorProto) -> Tensor:
+    value = numpy_helper.to_array(item)
+    return Tensor(item.name, tuple(item.dims), str(value.dtype), TensorKind.WEIGHT, value)
+
+
+def _op(node: onnx.NodeProto, index: int, opset: int) -> Op:
+    return Op(
+        next(filter(None, node.output), f"op{index}"),
+        node.op_type,
+        node.domain,
+        tuple(node.input),
+        tuple(node.output),
+        {item.name: _attribute(item) for item in node.attribute},
+        opset,
+    )
+
+
+def _attribute(item: onnx.AttributeProto) -> AttributeValue:
+    value = helper.get_attribute_value(item)
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,83 @@
+"""Cycles of the engines, from the formulas of the profile's models."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
+from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.semantics.access import Work
+from graphturbo_core.semantics.cost import compute_cycles, matrix_cycles
+from graphturbo_core.semantics.work import work_of
+from tests.semantics.models import semantics
+
+
+def chip(model: MatrixModel = MatrixModel.PASSES) -> Hardware:
+    """64 x 32 array, 64 lanes, a transcendental is 4 operations, int8 twice as fast."""
+    return Hardware(
+        name="test", title="Test", clusters=1, cores=1, clock_hz=10**9, matrix_rows=64,
+        matrix_columns=32, matrix_model=model, matrix_rate={"fp16": 1, "int8": 2},
+        vector_lanes=64, vector_rate={"fp16": 1, "int8": 2}, transcendental_ops=4, dma_engines=1,
+        lb_data_bytes=1 << 20, lb_weight_bytes=1 << 18, staging_bytes=1 << 18, is_pooled=False,
+        gb_bytes=1 << 23, dram_bytes=1 << 32, lb_bandwidth=1, gb_bandwidth=1, dram_bandwidth=1,
+        link_bandwidth=1, dram_latency_cycles=0, gb_latency_cycles=0, link_latency_cycles=0,
+        launch_cycles=0, barrier_cycles=0, split_capacity_bytes=1 << 23, channel_padding=1,
+        numbers=(),
+    )  # fmt: skip
+
+
+SIZES = (100, 70, 30)
+
+
+@pytest.mark.parametrize(
+    ("model", "cycles"),
+    [
+        (MatrixModel.PASSES, 2 * 3 * 30),
+        (MatrixModel.OUTPUT_STATIONARY, 2 * 3 * (30 + 64 + 32 - 2)),
+        (MatrixModel.WEIGHT_STATIONARY, 1 * 3 * (100 + 128 + 32 - 2)),
+        (MatrixModel.INPUT_STATIONARY, 1 * 4 * (70 + 128 + 32 - 2)),
+    ],
+)
+def test_matrix_models(model: MatrixModel, cycles: int) -> None:
+    """100 x 70 x 30: ceil(100/64) = 2, ceil(70/32) = 3, ceil(30/64) = 1, ceil(100/32) = 4."""
+    assert matrix_cycles(SIZES, chip(model), "fp16") == cycles
+
+
+def test_a_faster_format_takes_two_steps_at_once() -> None:
+    """int8 at twice the rate: 15 instead of 30 steps a pass."""
+    assert matrix_cycles(SIZES, chip(), "int8") == 2 * 3 * 15
+
+
+def test_vector_cycles_weigh_transcendentals() -> None:
+    """100 elements of Elu: 3 plain and one exponential of 4 each, 700 / 64 -> 11 cycles."""
+    sem = semantics("g (float[100] x) => (float[100] y) { y = Elu(x) }")
+    op = sem.by_op["y"]
+    work = work_of(op, ((0, 100),))
+    assert compute_cycles(work, op, chip(), "fp16") == (EngineKind.VECTOR, 11)
+    assert compute_cycles(work, op, chip(), "int8") == (EngineKind.VECTOR, 6)
+    assert compute_cycles(work_of(op, ((0, 1),)), op, chip(), "fp16")[1] == 1
+    assert compute_cycles(Work(0, 0), op, chip(), "fp16")[1] == 0
+
+
+def test_depthwise_runs_where_it_is_cheaper() -> None:
+    """8 channels of 8 x 8 by 3 x 3: matrix 8 * 1 * 1 * 9 = 72, vector 4608 / 64 = 72: a tie.
+
+    One pixel fewer in a channel does not change the passes, but vector work falls below.
+    """
+    sem = semantics("""g (float[1,8,8,8] x, float[8,1,3,3] w) => (float[1,8,8,8] y) {
+        y = Conv <group = 8, pads = [1,1,1,1]> (x, w) }""")
+    op = sem.by_op["y"]
+    tie = work_of(op, full_box((1, 8, 8, 8)))
+    assert compute_cycles(tie, op, chip(), "fp16") == (EngineKind.MATRIX, 72)
+    smaller = work_of(op, ((0, 1), (0, 8), (0, 7), (0, 8)))
+    assert compute_cycles(smaller, op, chip(), "fp16") == (EngineKind.VECTOR, 63)
+
+
+def test_batched_products_add_up() -> None:
+    """Four products of 10 x 10 x 10: 4 * 1 * 1 * 10."""
+    sem = semantics("""g (float[4,10,10] a, float[4,10,10] b) => (float[4,10,10] y) {
+        y = MatMul(a, b) }""")
+    op = sem.by_op["y"]
+    work = work_of(op, full_box((4, 10, 10)))
+    assert compute_cycles(work, op, chip(), "fp16") == (EngineKind.MATRIX, 40)
+    assert compute_cycles(Work(0, 0), op, chip(), "fp16") == (EngineKind.MATRIX, 0)

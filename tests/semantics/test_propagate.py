@@ -1,0 +1,52 @@
+"""Boxes carried backwards through several ops."""
+
+from __future__ import annotations
+
+from graphturbo_core.ir.boxes import Box, is_empty
+from graphturbo_core.semantics.propagate import needed_boxes
+from tests.semantics.models import semantics
+
+CHAIN = """g (float[1,2,8,8] x, float[2,2,3,3] v, float[2,2,3,3] w) => (float[1,2,8,8] z) {
+    a = Conv <pads = [1,1,1,1]> (x, v)
+    b = Conv <pads = [1,1,1,1]> (a, w)
+    z = Add(b, x) }"""
+
+
+def rows(lo: int, hi: int) -> Box:
+    """A box of the chain's activations cut along the rows."""
+    return ((0, 1), (0, 2), (lo, hi), (0, 8))
+
+
+def test_halos_grow_backwards() -> None:
+    """Rows [4, 6): b the same, a [3, 7), x [2, 8) (also [4, 6) for the addition)."""
+    sem = semantics(CHAIN)
+    boxes = needed_boxes(sem, sem.graph.ops, {"z": rows(4, 6)})
+    assert boxes == {
+        "z": rows(4, 6), "b": rows(4, 6), "a": rows(3, 7), "x": rows(2, 8),
+        "v": ((0, 2), (0, 2), (0, 3), (0, 3)), "w": ((0, 2), (0, 2), (0, 3), (0, 3)),
+    }  # fmt: skip
+
+
+def test_wanted_inside_joins_what_readers_need() -> None:
+    """Rows [0, 2) of a wanted besides [3, 7) for b: the hull [0, 7)."""
+    sem = semantics(CHAIN)
+    boxes = needed_boxes(sem, sem.graph.ops, {"z": rows(4, 6), "a": rows(0, 2)})
+    assert boxes["a"] == rows(0, 7)
+
+
+def test_an_axis_that_may_not_be_cut_is_computed_whole() -> None:
+    """One column of a softmax needs the row."""
+    sem = semantics("""g (float[4,5] x) => (float[4,5] y) {
+        r = Relu(x) y = Softmax(r) }""")
+    boxes = needed_boxes(sem, sem.graph.ops, {"y": ((1, 2), (0, 1))})
+    assert boxes == dict.fromkeys(("y", "r", "x"), ((1, 2), (0, 5)))
+
+
+def test_an_operand_out_of_reach_is_empty() -> None:
+    """The first half of a concat does not need the second operand, nor what makes it."""
+    sem = semantics("""g (float[2,3] x, float[2,3] b) => (float[2,6] y) {
+        r = Relu(b) y = Concat <axis = 1> (x, r) }""")
+    boxes = needed_boxes(sem, sem.graph.ops, {"y": ((0, 2), (0, 3))})
+    assert boxes["x"] == ((0, 2), (0, 3))
+    assert is_empty(boxes["r"])
+    assert is_empty(boxes["b"])

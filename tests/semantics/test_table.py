@@ -1,0 +1,233 @@
+"""Axis maps, work and fusion kinds of the families, worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.semantics.access import AxisKind, FusionKind, OpSemantics
+from graphturbo_core.semantics.shaping import reshape_maps
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.work import total_macs, vector_work, work_of
+from tests.semantics.models import semantics
+
+
+def one(text: str, opset: int = 18) -> OpSemantics:
+    """Semantics of a graph's first op."""
+    sem = semantics(text, opset)
+    return sem.by_op[sem.graph.ops[0].name]
+
+
+CONV = """g (float[2,3,8,8] x, float[4,3,3,3] w, float[4] b) => (float[2,4,4,4] y) {
+    y = Conv <pads = [1,1,1,1], strides = [2,2]> (x, w, b) }"""
+
+
+def test_convolution_window_and_work() -> None:
+    """Rows [1, 3) of the output, stride 2, pad 1: from 1*2-1 = 1 to 2*2-1+2+1 = 6."""
+    conv = one(CONV)
+    box = ((0, 1), (2, 4), (1, 3), (0, 4))
+    data, weight, bias = (access.box(box) for access in conv.accesses[0])
+    assert data == ((0, 1), (0, 3), (1, 6), (0, 8))
+    assert weight == ((2, 4), (0, 3), (0, 3), (0, 3))
+    assert bias == ((2, 4),)
+    work = work_of(conv, box)
+    assert (work.m, work.n, work.k, work.count) == (1 * 2 * 4, 2, 3 * 9, 1)
+    assert work.macs == 8 * 2 * 27
+    assert work.vector_ops == 0
+
+
+def test_convolution_cut_over_k() -> None:
+    """One of three input channels: K = 1 * 9."""
+    conv = one(CONV)
+    contraction = conv.contraction
+    assert contraction is not None
+    assert (contraction.data_reduce_axis, contraction.weight_reduce_axis) == (1, 1)
+    assert (contraction.reduce_size, contraction.k_inner) == (3, 9)
+    assert work_of(conv, full_box((2, 4, 4, 4)), reduce=(1, 2)).macs == 2 * 4 * 4 * 4 * 9
+
+
+def test_depthwise_groups_are_products_of_their_own() -> None:
+    """Channels [1, 4) of 4: three products of 25 x 1 x 9."""
+    conv = one("""g (float[1,4,5,5] x, float[4,1,3,3] w) => (float[1,4,5,5] y) {
+        y = Conv <group = 4, pads = [1,1,1,1]> (x, w) }""")
+    box = ((0, 1), (1, 4), (0, 5), (0, 5))
+    assert conv.accesses[0][0].box(box)[1] == (1, 4)
+    work = work_of(conv, box)
+    assert (work.m, work.n, work.k, work.count) == (25, 1, 9, 3)
+    assert work.macs == 3 * 25 * 9
+
+
+def test_grouped_channels_are_read_by_group() -> None:
+    """Output channels [2, 4) of 6 in 2 groups of 3 touch both groups of 2 input channels."""
+    conv = one("""g (float[1,4,4,4] x, float[6,2,1,1] w) => (float[1,6,4,4] y) {
+        y = Conv <group = 2> (x, w) }""")
+    read = conv.accesses[0][0]
+    assert read.box(((0, 1), (0, 3), (0, 4), (0, 4)))[1] == (0, 2)
+    assert read.box(((0, 1), (2, 4), (0, 4), (0, 4)))[1] == (0, 4)
+    work = work_of(conv, ((0, 1), (0, 6), (0, 4), (0, 4)))
+    assert (work.m, work.n, work.k, work.count) == (16, 3, 2, 2)
+
+
+def test_transposed_convolution_in_blocks() -> None:
+    """Stride 2, kernel 2, two groups: output row 3 comes from input row 1; K = 2 * 1."""
+    op = one("""g (float[1,4,3,3] x, float[4,3,2,2] w) => (float[1,6,6,6] y) {
+        y = ConvTranspose <group = 2, strides = [2,2]> (x, w) }""")
+    data, weight = op.accesses[0]
+    box = ((0, 1), (3, 6), (3, 4), (0, 6))
+    assert data.box(box) == ((0, 1), (2, 4), (1, 2), (0, 3))
+    assert weight.box(box) == ((2, 4), (0, 3), (0, 2), (0, 2))
+    assert work_of(op, full_box((1, 6, 6, 6))).macs == 6 * 36 * 2
+
+
+def test_matmul_shared_right_operand_folds_batch_into_rows() -> None:
+    """[2,3,4] x [4,5]: M = 6, one product; per-batch right operand: two products of M = 3."""
+    shared = one("g (float[2,3,4] a, float[4,5] b) => (float[2,3,5] y) { y = MatMul(a, b) }")
+    work = work_of(shared, full_box((2, 3, 5)))
+    assert (work.m, work.n, work.k, work.count) == (6, 5, 4, 1)
+    own = one("g (float[2,3,4] a, float[2,4,5] b) => (float[2,3,5] y) { y = MatMul(a, b) }")
+    work = work_of(own, full_box((2, 3, 5)))
+    assert (work.m, work.n, work.k, work.count) == (3, 5, 4, 2)
+
+
+def test_gemm_transposed_reduce_axes() -> None:
+    """A is [K, M] and B is [N, K]: K is axis 0 and axis 1."""
+    op = one("""g (float[4,3] a, float[5,4] b) => (float[3,5] y) {
+        y = Gemm <transA = 1, transB = 1> (a, b) }""")
+    contraction = op.contraction
+    assert contraction is not None
+    assert (contraction.data_reduce_axis, contraction.weight_reduce_axis) == (0, 1)
+    assert work_of(op, full_box((3, 5))).macs == 3 * 5 * 4
+
+
+@pytest.mark.parametrize(("op", "ops"), [("MaxPool", 9), ("AveragePool", 9 + 1)])
+def test_pooling_counts_its_windows(op: str, ops: int) -> None:
+    """18 results, 9 elements a window; averaging scales once more."""
+    pool = one(f"""g (float[2,1,7,7] x) => (float[2,1,3,3] y) {{
+        y = {op} <kernel_shape = [3,3], strides = [2,2]> (x) }}""")
+    assert pool.fusion is FusionKind.CONTRACTION
+    assert pool.engine is EngineKind.VECTOR
+    assert work_of(pool, full_box((2, 1, 3, 3))).vector_ops == 18 * ops
+
+
+def test_reduction_counts_elements_read_and_may_be_cut() -> None:
+    """[2,6,4] over axis 1: 48 additions and 8 scalings; a third of the axis: 16 and 8."""
+    op = one("""g (float[2,6,4] x) => (float[2,4] y) <int64[1] a = {1}> {
+        y = ReduceMean <keepdims = 0> (x, a) }""")
+    assert op.accesses[0][0].axes[1].kind is AxisKind.REDUCE
+    assert op.accesses[0][0].axes[2].out_axis == 1
+    assert work_of(op, full_box((2, 4))).vector_ops == 48 + 8
+    assert work_of(op, full_box((2, 4)), reduce=(0, 2)).vector_ops == 16 + 8
+
+
+def test_transcendentals_are_counted_apart() -> None:
+    """Elu: 3 plain operations and one exponential an element."""
+    op = one("g (float[5] x) => (float[5] y) { y = Elu(x) }")
+    work = work_of(op, ((1, 4),))
+    assert (work.vector_ops, work.transcendentals) == (9, 3)
+    assert work_of(op, ((2, 2),)).vector_ops == 0
+
+
+def test_old_softmax_folds_to_a_matrix() -> None:
+    """Before opset 13 the default axis 1 takes all axes after it along."""
+    text = "g (float[2,3,4] x) => (float[2,3,4] y) { y = Softmax(x) }"
+    assert one(text, opset=11).uncut_axes == {1, 2}
+    assert one(text, opset=13).uncut_axes == {2}
+    assert one(text).fusion is FusionKind.OPAQUE
+    assert not one(text).is_opaque
+
+
+def test_old_parameters_are_attributes() -> None:
+    """Opset 9 writes the parameters of Slice and Pad as attributes."""
+    cut = one(
+        """g (float[8,4] x) => (float[3,4] y) {
+        y = Slice <starts = [-5], ends = [-2], axes = [0]> (x) }""",
+        opset=9,
+    )
+    assert cut.accesses[0][0].box(((1, 3), (0, 4))) == ((4, 6), (0, 4))
+    assert cut.is_view
+    padded = one("g (float[3] x) => (float[6] y) { y = Pad <pads = [2,1]> (x) }", opset=9)
+    assert padded.accesses[0][0].box(((1, 4),)) == ((0, 2),)
+    assert padded.accesses[0][0].box(((0, 2),)) == ((0, 0),)
+
+
+def test_cropping_pad_is_an_offset() -> None:
+    """A pad of -1 in front: output 0 is input 1."""
+    op = one("g (float[3,4] x) => (float[3,3] y) <int64[4] p = {0,-1,0,0}> { y = Pad(x, p) }")
+    assert op.accesses[0][0].box(((0, 3), (0, 2))) == ((0, 3), (1, 3))
+
+
+def test_concat_and_split_are_offsets() -> None:
+    """Columns [2, 5) of 3 + 4: the last of the first, the first two of the second."""
+    cat = one("""g (float[2,3] a, float[2,4] b) => (float[2,7] y) {
+        y = Concat <axis = 1> (a, b) }""")
+    boxes = [access.box(((0, 2), (2, 5))) for access in cat.accesses[0]]
+    assert boxes == [((0, 2), (2, 3)), ((0, 2), (0, 2))]
+    parts = one("""g (float[2,7] x) => (float[2,3] y, float[2,4] z) <int64[2] s = {3,4}> {
+        y, z = Split <axis = 1> (x, s) }""")
+    assert parts.accesses[1][0].box(((0, 2), (1, 3))) == ((0, 2), (4, 6))
+    assert parts.is_view
+
+
+def test_channel_shuffle_follows_its_groups() -> None:
+    """[8] -> [2, 4] reads 4 channels a group; [4, 2] -> [8] reads one of 4 per 2 channels."""
+    split, merged = reshape_maps((1, 8, 5), (1, 2, 4, 5)), reshape_maps((1, 4, 2, 5), (1, 8, 5))
+    assert split[1].interval(((0, 1), (1, 2), (0, 4), (0, 5))) == (4, 8)
+    assert merged[1].interval(((0, 1), (2, 5), (0, 5))) == (1, 3)
+    assert [axis.kind for axis in merged] == [
+        AxisKind.SAME, AxisKind.GROUPED, AxisKind.WHOLE, AxisKind.SAME,
+    ]  # fmt: skip
+
+
+def test_scale_shift_is_two_operations_a_channel() -> None:
+    """Our own domain: x, scale [C], shift [C] along axis 1."""
+    op = one("""g (float[2,3,4] x, float[3] s, float[3] b) => (float[2,3,4] y) {
+        y = graphturbo.ScaleShift(x, s, b) }""")
+    assert op.is_pointwise
+    assert op.accesses[0][1].box(((0, 2), (1, 2), (0, 4))) == ((1, 2),)
+    assert work_of(op, full_box((2, 3, 4))).vector_ops == 24 * 2
+
+
+OPAQUE = """g (float[3,4] x) => (float[3,4] y) <int64 a = {1}> {
+    r = Relu(x) y = CumSum(r, a) }"""
+
+
+def test_an_unknown_op_is_opaque_and_noted() -> None:
+    """fp16: CumSum touches 24 + 4 + 24 bytes, Relu 48: 52 of 100."""
+    sem = semantics(OPAQUE)
+    assert sem.opaque_ops == ("y",)
+    assert sem.notes() == (
+        "1 op(s) of type CumSum have no semantics and run whole: 52.0% of the bytes, "
+        "none of the counted MACs",
+    )
+    op = sem.by_op["y"]
+    assert op.uncut_axes == {0, 1}
+    assert op.accesses[0][0].box(((0, 1), (0, 1))) == ((0, 3), (0, 4))
+    assert work_of(op, full_box((3, 4))).vector_ops == 24 + 4 + 24
+
+
+def test_whole_graph_work() -> None:
+    """Products count MACs, moves nothing, transcendentals what the chip says."""
+    sem = semantics("""g (float[2,4] x, float[4,3] w) => (float[6] y) <int64[1] s = {6}> {
+        m = MatMul(x, w) e = Exp(m) r = Relu(e) t = Transpose(r) y = Reshape(t, s) }""")
+    assert total_macs(sem) == 2 * 3 * 4
+    assert vector_work(sem) == 6 * 1 + 6
+    assert vector_work(sem, transcendental_ops=4) == 6 * 4 + 6
+
+
+def test_check_names_a_wrong_shape() -> None:
+    """A read that disagrees with its tensor is our bug."""
+    sem, other = (
+        semantics("g (float[3] x) => (float[3] y) { y = Relu(x) }"),
+        semantics("g (float[4] x) => (float[4] y) { y = Relu(x) }"),
+    )
+    with pytest.raises(InvariantError, match="'y' reads 'x' as"):
+        GraphSemantics(sem.graph, other.by_op).check()
+
+
+def test_unknown_parameters_are_opaque() -> None:
+    """A reduction along axes that are computed cannot be resolved."""
+    op = one("""g (float[3,4] x, int64[1] a) => (float[1,4] y) {
+        y = ReduceSum <keepdims = 1> (x, a) }""")
+    assert op.is_opaque

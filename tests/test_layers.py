@@ -1,0 +1,99 @@
+"""Imports run one way, the user interface sees reports only, and only the command line prints."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+LAYERS = (
+    "errors", "units", "limits", "compiled", "ir", "hardware", "semantics", "frontend", "strategies",
+    "lowering", "sim", "verify", "report", "export", "pipeline", "cli", "__main__",
+)  # fmt: skip
+"""What a module may import: its own layer and those before it."""
+
+UI_MAY_IMPORT = (
+    "errors", "units", "limits", "report", "export", "pipeline",
+    "hardware.profile", "frontend.catalogue", "frontend.importer",
+)  # fmt: skip
+"""Reports and what is needed to ask for one; never a Graph, Plan, Program or Trace."""
+
+UI_LIBRARIES = ("streamlit", "plotly", "graphturbo_ui")
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Full dotted names that a module imports, wherever in the file; relative ones resolved."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = path.relative_to(ROOT).parts[:-1]
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join((*above, *([node.module] if node.module else [])))
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def core_imports(path: Path) -> list[str]:
+    """Names below `graphturbo_core` that a module imports, without that prefix."""
+    prefix = "graphturbo_core."
+    return [name.removeprefix(prefix) for name in imports(path) if name.startswith(prefix)]
+
+
+def is_below(name: str, parents: tuple[str, ...]) -> bool:
+    return any(name == parent or name.startswith(f"{parent}.") for parent in parents)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def layer_of(path: Path) -> str:
+    return path.relative_to(ROOT / "graphturbo_core").with_suffix("").parts[0]
+
+
+CORE = [path for path in sources("graphturbo_core") if layer_of(path) != "__init__"]
+UI = [*sources("graphturbo_ui"), *ROOT.glob("app.py")]
+
+
+@pytest.mark.parametrize("path", CORE, ids=name_of)
+def test_a_layer_imports_only_itself_and_those_before_it(path: Path) -> None:
+    layer = layer_of(path)
+    assert layer in LAYERS, f"{name_of(path)}: give its layer a place in LAYERS"
+    allowed = ("__version__", *LAYERS[: LAYERS.index(layer) + 1])
+    for name in core_imports(path):
+        assert is_below(name, allowed), f"{name_of(path)} imports {name}"
+
+
+@pytest.mark.parametrize("path", sources("graphturbo_core"), ids=name_of)
+def test_the_library_knows_no_viewer_and_prints_in_the_command_line_only(path: Path) -> None:
+    for name in imports(path):
+        assert not is_below(name, UI_LIBRARIES), f"{name_of(path)} imports {name}"
+    if path.name == "cli.py":
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        is_print = isinstance(node, ast.Name) and node.id == "print"
+        assert not is_print, f"{name_of(path)}:{getattr(node, 'lineno', 0)} prints"
+
+
+@pytest.mark.parametrize("path", UI, ids=name_of)
+def test_the_user_interface_sees_reports_only(path: Path) -> None:
+    for name in core_imports(path):
+        is_allowed = is_below(name, ("__version__", *UI_MAY_IMPORT))
+        assert is_allowed, f"{name_of(path)} imports graphturbo_core.{name}"
+
+
+def test_the_rules_are_not_vacuous() -> None:
+    assert len(CORE) > 5
+    backwards = ROOT / "graphturbo_core" / "ir" / "graph.py"
+    assert not is_below("sim.trace", LAYERS[: LAYERS.index(layer_of(backwards)) + 1])
+    assert not is_below("ir.graph", UI_MAY_IMPORT)
+    assert is_below("hardware.profile.load_profile", UI_MAY_IMPORT)
+    assert not is_below("hardware.hardware.Hardware", UI_MAY_IMPORT)
