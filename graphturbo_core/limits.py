@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Limits:
     """Upper bounds on what is accepted; all are our choice, wide of every model we know of."""
 
-    max_model_bytes: int = 256 * 2**20
-    """A model file; weights may stay outside, so structure alone is far smaller."""
+    max_model_bytes: int = 2**30
+    """A model file. VGG-16 with its weights has 528 MiB; protobuf itself ends at 2 GiB."""
     max_profile_bytes: int = 64 * 2**10
     """A hardware profile file."""
     max_ops: int = 200_000

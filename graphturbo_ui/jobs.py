@@ -15,10 +15,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from time import monotonic
+from typing import TypeVar
 
 import streamlit as st
 
@@ -40,6 +41,7 @@ MAX_KEPT_VIEWS = 48
 """Figures and canvas buffers kept."""
 POLL_SECONDS = 0.5
 
+T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
 
 
@@ -143,7 +145,7 @@ class Desk:
             self._runs.move_to_end(key)
             return run
 
-    def view[T](self, name: str, make: Callable[..., T], *runs: Run) -> T:
+    def view(self, name: str, make: Callable[..., T], *runs: Run) -> T:
         """`make(*reports)`, made once for these runs and kept."""
         key = (name, *(run.key for run in runs))
         with self._lock:
@@ -179,7 +181,7 @@ class Desk:
                 code = process.end()
                 run.answer.set_exception(_death(run, code, error))
                 process, is_warm = WorkerProcess(self._target), False
-            except Exception as error:  # noqa: BLE001  # whoever asked for the run gets it
+            except Exception as error:  # whoever asked for the run gets it
                 run.answer.set_exception(error)
             self._settle(run)
 
@@ -241,9 +243,8 @@ def _death(run: Run, code: int | None, error: Exception) -> CapacityError:
 
 def run_key(request: RunRequest, model: bytes, profile: bytes | None) -> str:
     """Digest of everything that a report depends on."""
-    fields = {**asdict(request), "dims": dict(request.dims), "options": dict(request.options)}
     digests = [hashlib.sha256(part).hexdigest() for part in (model, profile or b"")]
-    text = json.dumps([fields, *digests], sort_keys=True)
+    text = json.dumps([protocol.request_fields(request), *digests], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -41,5 +41,7 @@ GROUP_COLOURS: tuple[str, ...] = (
     BROWN,
     GREY,
 )
-RUN_COLOURS: Mapping[str, str] = {"A": ORANGE, "B": BLUE}
+RUN_COLOURS: Mapping[str, str] = {"A": GREY, "B": INDIGO}
 CAPACITY_COLOUR = VERMILION
+OVERLAP_COLOUR = "#7a4fbf"
+"""Stretches in which a core runs two or more layers at once."""

@@ -8,7 +8,8 @@ bytes), `E` (a refusal, JSON), `B` (a bug of ours: its traceback, for the log).
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import fields
 
 from graphturbo_core import errors
 from graphturbo_core.errors import GraphTurboError
@@ -31,10 +32,17 @@ ERROR_CLASSES = {
 
 def encode_run(request: RunRequest, model: bytes, profile: bytes | None) -> bytes:
     """One run as a frame; `profile` None means the shipped one of that name."""
-    fields = {**asdict(request), "dims": dict(request.dims), "options": dict(request.options)}
     sizes = {"model_bytes": len(model), "has_profile": profile is not None}
-    header = json.dumps({"request": fields, **sizes}).encode()
+    header = json.dumps({"request": request_fields(request), **sizes}).encode()
     return RUN + len(header).to_bytes(4, "little") + header + model + (profile or b"")
+
+
+def request_fields(request: RunRequest) -> dict[str, object]:
+    """A request as JSON holds it."""
+    values = {field.name: getattr(request, field.name) for field in fields(request)}
+    return {
+        name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()
+    }
 
 
 def decode_run(frame: bytes) -> tuple[RunRequest, bytes, bytes | None]:
@@ -42,27 +50,27 @@ def decode_run(frame: bytes) -> tuple[RunRequest, bytes, bytes | None]:
     start = 5 + int.from_bytes(frame[1:5], "little")
     header = json.loads(frame[5:start])
     end = start + header["model_bytes"]
-    fields = header["request"] | {"skip_passes": tuple(header["request"]["skip_passes"])}
-    return RunRequest(**fields), frame[start:end], frame[end:] if header["has_profile"] else None
+    values = header["request"] | {"skip_passes": tuple(header["request"]["skip_passes"])}
+    return RunRequest(**values), frame[start:end], frame[end:] if header["has_profile"] else None
 
 
 def encode_error(error: GraphTurboError) -> bytes:
     """A refusal as a frame: its class, code and words."""
-    fields = {
+    words = {
         "class": type(error).__name__,
         "code": error.code,
         "what": error.what,
         "where": error.where,
         "change": error.change,
     }
-    return ERROR + json.dumps(fields).encode()
+    return ERROR + json.dumps(words).encode()
 
 
 def decode_error(body: bytes) -> GraphTurboError:
     """The refusal in the body of an `E` frame."""
-    fields = json.loads(body)
-    kind = ERROR_CLASSES.get(fields["class"], GraphTurboError)
-    return kind(fields["code"], fields["what"], fields["where"], fields["change"])
+    words = json.loads(body)
+    kind = ERROR_CLASSES.get(words["class"], GraphTurboError)
+    return kind(words["code"], words["what"], words["where"], words["change"])
 
 
 def encode_step(name: str, seconds: float) -> bytes:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 KEPT_SECONDS = 3600.0
 """How long an upload is kept after its last use (our choice: a lesson)."""
+DIGEST_LENGTH = 16
+"""Hexadecimal digits of the sha256 that name a file: 64 bits, as in a link."""
 MAX_KEPT_BYTES = 512 * 2**20
 """All uploads together; the least recently used goes first."""
 
@@ -35,7 +37,7 @@ class UploadStore:
 
     def put(self, name: str, data: bytes) -> str:
         """Keep a file and give its digest; older files make room."""
-        digest = hashlib.sha256(data).hexdigest()
+        digest = hashlib.sha256(data).hexdigest()[:DIGEST_LENGTH]
         with self._lock:
             self._files[digest] = Upload(name, data, self.clock())
             self._files.move_to_end(digest)

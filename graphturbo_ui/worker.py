@@ -59,5 +59,5 @@ def serve(pipe: Connection, frame: bytes) -> None:
         pipe.send_bytes(protocol.encode_error(error))
     except (OSError, EOFError):
         raise
-    except Exception:  # noqa: BLE001  # a bug must cross the pipe too: the server raises it
+    except Exception:  # a bug must cross the pipe too: the server raises it
         pipe.send_bytes(protocol.BUG + traceback.format_exc().encode())

@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    "errors", "units", "limits", "compiled", "ir", "hardware", "semantics", "frontend", "strategies",
-    "lowering", "sim", "verify", "report", "export", "pipeline", "cli", "__main__",
+    "errors", "units", "limits", "compiled", "ir", "hardware", "semantics", "frontend",
+    "strategies", "lowering", "sim", "verify", "report", "export", "pipeline", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
 

@@ -12,6 +12,7 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.element_types import dtype_name
 from graphturbo_core.ir.graph import AttributeValue, Op
 
+_PYTHON_TYPES = {"INT": (int,), "FLOAT": (float,), "STRING": (str, bytes)}
 _SUB_GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
@@ -86,6 +87,42 @@ def _fill_of(proto: onnx.TensorProto, label: str) -> dict[str, AttributeValue]:
     return {"value": number if isinstance(number, float) else int(number), "value_dtype": dtype}
 
 
+def check_node(op: Op, schema: onnx.defs.OpSchema) -> None:
+    """The op has its required inputs and no more than allowed; attributes are of their kind.
+
+    Raises:
+        ModelError: BAD_NODE, BAD_ATTRIBUTE.
+    """
+    label = f"{op.op_type} {op.name!r}"
+    required = [formal.option == formal.option.Single for formal in schema.inputs]
+    is_given = [bool(name) for name in op.inputs] + [False] * len(required)
+    if len(op.inputs) > schema.max_input or any(
+        needed and not given for needed, given in zip(required, is_given, strict=False)
+    ):
+        raise ModelError(
+            "BAD_NODE",
+            f"{label} has {sum(is_given)} inputs",
+            f"version {op.opset} takes {schema.min_input} to {schema.max_input}",
+            "correct the node, or the model's operator set version",
+        )
+    for name, value in op.attributes.items():
+        if name in schema.attributes and not isinstance(value, _python_type(schema, name)):
+            raise ModelError(
+                "BAD_ATTRIBUTE",
+                f"attribute {name!r} of {label} is {value!r}",
+                f"it must be of kind {_kind(schema, name)}",
+                "correct the attribute",
+            )
+
+
+def _kind(schema: onnx.defs.OpSchema, name: str) -> str:
+    return str(schema.attributes[name].type).rpartition(".")[2]
+
+
+def _python_type(schema: onnx.defs.OpSchema, name: str) -> tuple[type, ...]:
+    return _PYTHON_TYPES.get(_kind(schema, name), (tuple,))
+
+
 def node_of(op: Op, schema: onnx.defs.OpSchema) -> onnx.NodeProto:
     """The op as an ONNX node again, for shape inference."""
     node = onnx.NodeProto(
@@ -101,6 +138,5 @@ def _attribute_of(
 ) -> onnx.AttributeProto:
     if value != ():
         return helper.make_attribute(name, value)
-    declared = str(schema.attributes[name].type) if name in schema.attributes else "INTS"
-    kind = declared.rpartition(".")[2]
+    kind = _kind(schema, name) if name in schema.attributes else "INTS"
     return AttributeProto(name=name, type=AttributeProto.AttributeType.Value(kind))

@@ -68,11 +68,11 @@ def fold_shape_arithmetic(graph: Graph) -> Graph:
     folded: dict[str, Tensor] = {}
     kept = []
     for op in graph.ops:
-        tensor = graph.tensors[op.outputs[0]]
-        if tensor.value is None or len(op.outputs) > 1:
+        results = [graph.tensors[name] for name in op.outputs if name]
+        if any(tensor.value is None for tensor in results):
             kept.append(op)
         else:
-            folded[tensor.name] = as_weight(tensor)
+            folded |= {tensor.name: as_weight(tensor) for tensor in results}
     return with_ops(graph, kept, folded)
 
 

@@ -42,12 +42,14 @@ def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draf
     ops = []
     for index in order:
         node = graph.node[index]
+        _check_named(node, labels[index])
         if node.op_type == "Constant" and node.domain in _DEFAULT_DOMAINS:
             weights[node.output[0]] = _constant(node, labels[index], limits)
             continue
         _check_function(model, node, labels[index])
         op = _op(node, names[index], labels[index], versions)
-        ops.append(_without_unread(op, read))
+        op = _without_unread(op, read)
+        ops += [op] if any(op.outputs) else []
     outputs = _outputs(graph, ops, {**weights, **inputs})
     recorded = _recorded(graph, limits)
     notes = (*binding.notes, *_name_notes(graph.node, names))
@@ -178,6 +180,13 @@ _CONSTANT_FIELDS = {
 }
 
 
+def _check_named(node: onnx.NodeProto, label: str) -> None:
+    if not any(node.output):
+        raise ModelError(
+            "NO_OUTPUT", f"{label} writes nothing", change="remove the node or name its output"
+        )
+
+
 def _check_function(model: onnx.ModelProto, node: onnx.NodeProto, label: str) -> None:
     if any(f.name == node.op_type and f.domain == node.domain for f in model.functions):
         raise ModelError(
@@ -204,14 +213,10 @@ def _op(node: onnx.NodeProto, name: str, label: str, versions: Mapping[str, int]
 
 
 def _without_unread(op: Op, read: set[str]) -> Op:
-    """The op without trailing optional outputs that nobody reads, e.g. a Dropout's mask.
-
-    Split is the exception: how many outputs it has decides their sizes.
-    """
-    outputs = op.outputs
-    while op.op_type != "Split" and len(outputs) > 1 and outputs[-1] not in read:
-        outputs = outputs[:-1]
-    return replace(op, outputs=outputs)
+    """The op without a Dropout mask that nobody reads: inference gives it no shape."""
+    if op.op_type != "Dropout" or read.intersection(op.outputs[1:]):
+        return op
+    return replace(op, outputs=op.outputs[:1])
 
 
 def _outputs(
@@ -241,6 +246,8 @@ def _recorded(graph: onnx.GraphProto, limits: Limits) -> dict[str, Tensor]:
     recorded = {}
     for value in (*graph.value_info, *graph.output):
         dims = value.type.tensor_type.shape.dim
+        if not value.type.tensor_type.elem_type:
+            continue
         if value.type.tensor_type.HasField("shape") and all(dim.dim_value > 0 for dim in dims):
             where = f"value {value.name!r}"
             shape = checked_shape([dim.dim_value for dim in dims], where, limits)

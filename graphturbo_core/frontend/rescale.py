@@ -57,28 +57,34 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
 
 
 def fixed_batch(graph: Graph) -> int:
-    """The leading size of the first input with two or more axes.
+    """The leading size of the first input with two or more axes (else of the first with any).
 
     Raises:
         OptionError: NO_BATCH_AXIS.
     """
     shapes = [graph.tensors[name].shape for name in graph.inputs]
-    leading = next((shape[0] for shape in shapes if len(shape) > 1), None)
+    leading = next((shape[0] for shape in shapes if len(shape) >= _batch_rank(graph)), None)
     if leading is None:
         raise OptionError(
             "NO_BATCH_AXIS",
-            "no input has two or more axes, so none has a batch in front",
+            "no input has an axis that could be the batch",
             f"inputs {', '.join(map(repr, graph.inputs)) or 'none'}",
             "leave --batch out",
         )
     return leading
 
 
+def _batch_rank(graph: Graph) -> int:
+    """Axes an input must have to carry the batch: 2, or 1 when no input has as many."""
+    return 2 if any(len(graph.tensors[name].shape) > 1 for name in graph.inputs) else 1
+
+
 def _rescaled_sources(change: Rescaling) -> dict[str, Tensor]:
     sources = {}
+    batch_rank = _batch_rank(change.graph)
     for name, tensor in change.graph.tensors.items():
         if tensor.kind is TensorKind.INPUT and tensor.shape[:1] == (change.old,):
-            is_ranked = len(tensor.shape) > 1
+            is_ranked = len(tensor.shape) >= batch_rank
             shape = (change.new, *tensor.shape[1:]) if is_ranked else tensor.shape
             sources[name] = replace(tensor, shape=shape)
         elif tensor.kind is not TensorKind.ACTIVATION:

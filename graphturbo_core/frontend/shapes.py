@@ -15,7 +15,7 @@ import onnx
 from onnx import numpy_helper, shape_inference
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.attributes import node_of
+from graphturbo_core.frontend.attributes import check_node, node_of
 from graphturbo_core.frontend.draft import Draft
 from graphturbo_core.frontend.element_types import dtype_name, element_type, numpy_dtype
 from graphturbo_core.frontend.tensors import checked_shape, read_only
@@ -64,8 +64,15 @@ def infer_outputs(
 
 
 def is_custom(op: Op) -> bool:
-    """Whether no ONNX schema describes the op."""
-    return _schema(op.op_type, op.opset, op.domain) is None
+    """Whether no ONNX schema describes the op, as it belongs to somebody's own domain.
+
+    Raises:
+        ModelError: UNKNOWN_OP when the op claims to be ONNX's.
+    """
+    is_known = _schema(op.op_type, op.opset, op.domain) is not None
+    if not is_known and not op.domain:
+        raise _unknown(op, "check its spelling and the model's operator set version")
+    return not is_known
 
 
 @cache
@@ -83,11 +90,15 @@ def _label(op: Op) -> str:
 def _recorded_outputs(op: Op, recorded: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
     if all(name in recorded for name in op.outputs if name):
         return tuple(recorded[name] for name in op.outputs if name)
-    raise ModelError(
+    raise _unknown(op, "export with standard operators, or with static shapes recorded")
+
+
+def _unknown(op: Op, change: str) -> ModelError:
+    return ModelError(
         "UNKNOWN_OP",
-        f"{_label(op)} of domain {op.domain or 'ai.onnx'!r} is not an operator of "
-        f"version {op.opset}, and the file does not record its output shapes",
-        change="export with standard operators, or with static shapes recorded",
+        f"{_label(op)} is not an operator of version {op.opset}",
+        f"domain {op.domain or 'ai.onnx'!r}",
+        change,
     )
 
 
@@ -104,6 +115,7 @@ def _fill_output(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple
 def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
     schema = _schema(op.op_type, op.opset, op.domain)
     assert schema is not None  # guarded by is_custom
+    check_node(op, schema)
     sources = {name: tensors[name] for name in op.inputs if name}
     try:
         types = shape_inference.infer_node_outputs(
@@ -220,7 +232,7 @@ def _shape_value(op: Op, source: Tensor) -> np.ndarray:
 def _evaluated(op: Op, arrays: list[np.ndarray], output: Tensor) -> np.ndarray:
     try:
         with np.errstate(all="ignore"):
-            value = EVALUATORS[op.op_type](op, arrays)
+            value = np.asarray(EVALUATORS[op.op_type](op, arrays))
             value = value.astype(numpy_dtype(output.dtype), copy=False)
     except (ValueError, IndexError, TypeError, OverflowError, ArithmeticError) as error:
         raise ModelError(

@@ -118,7 +118,7 @@ def _kahn(waiting: list[int], readers: dict[int, list[int]]) -> list[int]:
 def _cycle(
     nodes: Sequence[onnx.NodeProto], labels: Sequence[str], done: set[int], producer: dict[str, int]
 ) -> ModelError:
-    """Walk back from the first node that waits until one repeats: that part is a cycle."""
+    """Walk back from the first node that waits until one repeats: the part between is a cycle."""
     index = min(set(range(len(nodes))) - done)
     path: list[int] = []
     position: dict[int, int] = {}
@@ -131,6 +131,8 @@ def _cycle(
             if name in producer and producer[name] not in done
         )
     members = list(reversed(path[position[index] :]))
+    first = members.index(min(members))
+    members = members[first:] + members[:first]
     return ModelError(
         "CYCLE",
         f"the graph has a cycle of {len(members)} nodes",

@@ -13,9 +13,9 @@ from typing import NoReturn
 import yaml
 
 from graphturbo_core.errors import ProfileError
+from graphturbo_core.limits import DEFAULT_LIMITS
 
-MAX_BYTES = 64 * 1024
-"""A shipped profile is under 8 KiB; 64 KiB keeps the parser under a second (our choice)."""
+MAX_BYTES = DEFAULT_LIMITS.max_profile_bytes
 
 MAX_DEPTH = 8
 """A profile is four mappings deep; up to eight, the schema gives the better message."""

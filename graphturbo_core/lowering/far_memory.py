@@ -14,7 +14,8 @@ from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import GbRing, HeldWeight, Site, Surroundings
 from graphturbo_core.lowering.stages import tensor_bytes
-from graphturbo_core.lowering.weights import item_gb_bytes, small_bytes, weight_items
+from graphturbo_core.lowering.weights import item_gb_bytes, weight_items
+from graphturbo_core.lowering.weight_space import small_bytes
 from graphturbo_core.strategies.plan import Plan, Residency, Scope
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from graphturbo_core.errors import CapacityError
@@ -16,7 +14,7 @@ from graphturbo_core.lowering.far_memory import place_far
 from graphturbo_core.lowering.placement import KernelPlacement, Resident, place_kernel
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
-from graphturbo_core.lowering.stages import Shares, Stage, holdings, kernel_stages
+from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -40,28 +38,29 @@ def lower(plan: Plan) -> Program:
 
 
 def _place_all(plan: Plan, stages: list[tuple[Stage, ...]]) -> list[KernelPlacement]:
+    """Place kernel after kernel; where one finds no room beside what the kernel before left in LB,
+    that one is placed again and parks its outputs.
+    """
     placements: list[KernelPlacement] = []
-    inherited: dict[str, Resident] = {}
-    for index, kernel in enumerate(plan.kernels):
-        wanted: Mapping[str, Shares] = {}
-        if kernel.kept and index + 1 < len(stages):
-            wanted = holdings(stages[index + 1])
-        placement = place_kernel(plan, kernel, stages[index], inherited, wanted)
-        placements.append(placement)
-        inherited = _handed_over(placement, stages, index + 1)
+    parked: dict[int, frozenset[str]] = {}
+    while len(placements) < len(stages):
+        index = len(placements)
+        kernel = plan.kernels[index]
+        inherited = _handed_over(placements[-1], stages[index]) if placements else {}
+        wanted = holdings(stages[index + 1]) if kernel.kept and index + 1 < len(stages) else {}
+        placement = place_kernel(
+            plan, kernel, stages[index], inherited, wanted, parked.get(index, frozenset())
+        )
+        if placement is None:
+            parked[index - 1] = placements.pop().kernel.kept
+        else:
+            placements.append(placement)
     return placements
 
 
-def _handed_over(
-    placement: KernelPlacement, stages: list[tuple[Stage, ...]], following: int
-) -> dict[str, Resident]:
+def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:
     """What stays in LB for the next kernel, seen from there."""
-    if following >= len(stages):
-        return {}
-    last = {}
-    for stage in stages[following]:
-        for operand in stage.operands:
-            last[operand.tensor] = stage.index
+    last = {operand.tensor: stage.index for stage in stages for operand in stage.operands}
     return {
         name: Resident(
             name, held.offset, held.size_bytes, held.boxes, held.shares, 0, last.get(name, 0), True

@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, volume
-from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
+from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
+from graphturbo_core.lowering.packing import Request, Taken, pack
 from graphturbo_core.lowering.stages import (
-    Operand,
     Shares,
     Stage,
     holdings,
     largest_bytes,
     merge_needs,
-    needs,
     tensor_bytes,
 )
 from graphturbo_core.lowering.tiling import (
@@ -28,14 +26,13 @@ from graphturbo_core.lowering.tiling import (
     stage_tiles,
     tile_limit_bytes,
 )
+from graphturbo_core.lowering.weight_space import (
+    data_capacity,
+    is_small_weight,
+    small_bytes,
+    weight_capacity,
+)
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Scope
-
-SMALL_SHARE = 8
-"""A weight that comes whole (bias, scale) may take 1/8 of the weight part; a larger one is read
-from DRAM like an activation (our choice)."""
-POOL_SHARE = 5
-"""Of a pooled LB, 1/5 holds weights: stcp920's own division, 256 KiB of 1.25 MiB."""
-
 
 Steps = tuple[Mapping[int, Tile], ...]
 """A stage's tiles in lockstep: step -> core -> tile."""
@@ -112,42 +109,26 @@ class _Need:
     last: int
 
 
-def weight_capacity(hardware: Hardware) -> int:
-    """Bytes of a core's LB that hold weights."""
-    return hardware.lb_data_bytes // POOL_SHARE if hardware.is_pooled else hardware.lb_weight_bytes
-
-
-def data_capacity(hardware: Hardware) -> int:
-    """Bytes of a core's LB that hold activations."""
-    return hardware.lb_data_bytes - (weight_capacity(hardware) if hardware.is_pooled else 0)
-
-
-def is_small_weight(plan: Plan, operand: Operand) -> bool:
-    """Whether a weight comes whole, once per stage."""
-    shape = plan.semantics.graph.tensors[operand.tensor].shape
-    size = tensor_bytes(plan, operand.tensor, tuple((0, n) for n in shape))
-    limit = weight_capacity(plan.hardware) // SMALL_SHARE
-    return operand.is_weight and not operand.is_tiled_weight and size <= limit
-
-
 def place_kernel(
     plan: Plan,
     kernel: KernelPlan,
     stages: tuple[Stage, ...],
     inherited: Mapping[str, Resident],
     wanted_next: Mapping[str, Shares],
-) -> KernelPlacement:
-    """Place what fits, in order of production; what does not is streamed or spilled.
+    parked: frozenset[str],
+) -> KernelPlacement | None:
+    """Place what fits; what does not is streamed or spilled.
 
-    `wanted_next`: boxes that the next kernel needs of the outputs that stay in LB.
+    `wanted_next`: boxes that the next kernel needs of the outputs that stay in LB. `parked`: outputs
+    that may not stay after all. None: nothing fits beside what the kernel before left here.
 
     Raises:
         CapacityError: even with everything streamed a tile does not fit.
     """
-    demoted: set[str] = set()
+    demoted = set(parked)
     while True:
         attempt = _attempt(plan, kernel, stages, inherited, wanted_next, frozenset(demoted))
-        if isinstance(attempt, KernelPlacement):
+        if not isinstance(attempt, str):
             return attempt
         demoted.add(attempt)
 
@@ -159,43 +140,56 @@ def _attempt(
     inherited: Mapping[str, Resident],
     wanted_next: Mapping[str, Shares],
     demoted: frozenset[str],
-) -> KernelPlacement | str:
-    """One placement, or the first tensor that does not fit."""
+) -> KernelPlacement | str | None:
+    """One placement, or the first tensor that does not fit; None: what was inherited is in the way."""
     wanted = _wanted(plan, kernel, stages, inherited, wanted_next, demoted)
     in_lb = {*wanted, *inherited}
-    tilings = tuple(choose_tiling(plan, s, _space(plan, s, in_lb)) for s in stages)
+    small = max((small_bytes(plan, stage) for stage in stages), default=0)
+    tilings = tuple(choose_tiling(plan, s, _space(plan, s, in_lb, small)) for s in stages)
     tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
-    last = max(len(stages) - 1, 0)
-    allocator = OffsetAllocator(data_capacity(plan.hardware))
-    for name, resident in sorted(inherited.items()):
-        allocator.pin(name, resident.offset, resident.size_bytes, resident.last)
     rings = _rings(plan, stages, tiles, in_lb)
-    reserved = max((sum(2 * size for size in sizes.values()) for sizes in rings), default=0)
-    base = allocator.place("rings", reserved, 0, last) if reserved else 0
-    if base is None:
+    capacity = data_capacity(plan.hardware)
+    fixed = [
+        Taken(resident.offset, resident.size_bytes, 0, resident.last)
+        for _, resident in sorted(inherited.items())
+    ]
+    base, _ = pack([Request("rings", _largest(rings), 0, len(stages))], fixed, capacity)
+    if "rings" not in base:
+        if inherited:
+            return None
         raise CapacityError(
             "LB_FULL",
-            f"the {reserved} bytes of tiles of kernel {kernel.name!r} do not fit in LB",
+            f"the {_largest(rings)} bytes of tiles of kernel {kernel.name!r} do not fit in LB",
             where=f"chip {plan.hardware.name}",
             change="choose a chip with a larger LB",
         )
+    fixed += [
+        Taken(base["rings"], 2 * sum(sizes.values()), index, index)
+        for index, sizes in enumerate(rings)
+        if sizes
+    ]
+    requests = [
+        Request(need.tensor, largest_bytes(plan, need.tensor, need.boxes), need.first, need.last)
+        for need in wanted.values()
+    ]
+    offsets, failed = pack(requests, fixed, capacity)
+    if failed is not None:
+        return failed
     residents = dict(inherited)
-    for need in sorted(wanted.values(), key=lambda n: (n.first, n.tensor)):
-        size = largest_bytes(plan, need.tensor, need.boxes)
-        offset = allocator.place(need.tensor, size, need.first, need.last)
-        if offset is None:
-            return need.tensor
-        residents[need.tensor] = Resident(
-            need.tensor, offset, aligned(size), need.boxes, need.shares, need.first, need.last
-        )
+    for request in requests:
+        name, need = request.key, wanted[request.key]
+        residents[name] = Resident(
+            name, offsets[name], aligned(request.size_bytes), need.boxes, need.shares, need.first,
+            need.last,
+        )  # fmt: skip
     return KernelPlacement(
         kernel=kernel,
         stages=stages,
         tilings=tilings,
         tiles=tiles,
         residents=residents,
-        rings=_ring_offsets(rings, base),
-        weights=_weight_part(plan, stages, tiles),
+        rings=_ring_offsets(rings, base["rings"]),
+        weights=_weight_part(plan, stages, tiles, small),
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
     )
@@ -246,12 +240,12 @@ def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
     return uses
 
 
-def _space(plan: Plan, stage: Stage, in_lb: set[str]) -> Space:
-    weights = weight_capacity(plan.hardware) - 2 * _small_bytes(plan, stage)
+def _space(plan: Plan, stage: Stage, in_lb: set[str], small_bytes: int) -> Space:
+    weights = weight_capacity(plan.hardware) - 2 * small_bytes
     return Space(
         tile_bytes=tile_limit_bytes(plan.hardware),
         staging_bytes=plan.hardware.staging_bytes,
-        weight_slot_bytes=weights // 2,
+        weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
         weight_bytes=weights,
         streamed=frozenset(
             o.tensor
@@ -262,22 +256,13 @@ def _space(plan: Plan, stage: Stage, in_lb: set[str]) -> Space:
     )
 
 
-def _small_bytes(plan: Plan, stage: Stage) -> int:
-    """Bytes of the weights that come whole."""
-    return sum(
-        aligned(largest_bytes(plan, operand.tensor, needs(stage, operand)))
-        for operand in stage.operands
-        if is_small_weight(plan, operand)
-    )
-
-
 def _rings(
     plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...], in_lb: set[str]
 ) -> list[dict[str, int]]:
     """Per stage: bytes of the largest tile of each streamed tensor."""
     found: list[dict[str, int]] = []
     for stage, steps in zip(stages, cuts, strict=True):
-        space = _space(plan, stage, in_lb)
+        space = _space(plan, stage, in_lb, 0)
         sizes: dict[str, int] = {}
         tiles = [tile for step in steps for tile in step.values()]
         if space.is_output_streamed:
@@ -295,6 +280,11 @@ def _rings(
     return found
 
 
+def _largest(rings: list[dict[str, int]]) -> int:
+    """Bytes of the stage with the most tiles; a pair for each streamed tensor."""
+    return max((2 * sum(sizes.values()) for sizes in rings), default=0)
+
+
 def _ring_offsets(rings: list[dict[str, int]], base: int) -> dict[tuple[int, str], Ring]:
     found: dict[tuple[int, str], Ring] = {}
     for index, sizes in enumerate(rings):
@@ -306,11 +296,10 @@ def _ring_offsets(rings: list[dict[str, int]], base: int) -> dict[tuple[int, str
 
 
 def _weight_part(
-    plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...]
+    plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...], small: int
 ) -> WeightPart:
     """Slots as large as the kernel's largest weight tile, as many as fit beside the small ones."""
     hardware = plan.hardware
-    small = max((_small_bytes(plan, stage) for stage in stages), default=0)
     slot = max(
         (_weight_tile_bytes(plan, s, t) for s, t in zip(stages, cuts, strict=True)), default=0
     )

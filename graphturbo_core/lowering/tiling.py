@@ -25,8 +25,8 @@ ACCUMULATOR_BYTES = 4
 TILE_SHARE = 16
 """A streamed tile takes at most 1/16 of the LB's data part, its pair 1/8 (our choice: reserved
 tiles must leave room for stage 1 of ResNet-50, which holds 882 of 1,024 KiB)."""
-PIPELINE_PARTS = 4
-"""Rows are cut into up to this many parts so that moves and computes overlap (our choice)."""
+PIPELINE_TILES = 4
+"""A share is cut into up to this many tiles so that moves and computes overlap (our choice)."""
 PADDING_TOLERANCE = 1.1
 """... as long as padding to whole passes costs at most a tenth (our choice)."""
 VECTOR_TILE_ELEMENTS = 4096
@@ -104,7 +104,8 @@ def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
     )
     if fitting is None:
         raise _does_not_fit(plan, stage, share, space)
-    parts = _pipelined(plan, stage, share, axes, fitting)
+    columns_cut = len(_column_boxes(stage, columns, share))
+    parts = _pipelined(plan, stage, share, fitting, columns_cut)
     order, is_held = _loop_order(plan, stage, share, parts, (columns, reduced), space)
     return Tiling(parts, columns, reduced, order, is_held)
 
@@ -128,7 +129,7 @@ def _weight_tile(plan: Plan, stage: Stage, share: Box, space: Space) -> tuple[in
     if contraction.groups > 1 and width // contraction.groups < array:
         return 0, 0
     column_bytes = _column_bytes(plan, stage)
-    roomy = space.weight_slot_bytes // 2 // column_bytes // array * array
+    roomy = space.weight_slot_bytes // column_bytes // array * array
     columns = min(width, max(array, roomy))
     if contraction.groups > 1 or columns * column_bytes <= space.weight_slot_bytes:
         return columns, _cut_depth(plan, stage, columns, space)
@@ -239,15 +240,15 @@ def _does_not_fit(plan: Plan, stage: Stage, share: Box, space: Space) -> Capacit
 
 
 def _pipelined(
-    plan: Plan, stage: Stage, share: Box, axes: tuple[int, ...], parts: tuple[int, ...]
+    plan: Plan, stage: Stage, share: Box, parts: tuple[int, ...], column_tiles: int
 ) -> tuple[int, ...]:
-    """A finer grid of at most PIPELINE_PARTS more cuts, while padding allows."""
+    """Finer rows until there are PIPELINE_TILES tiles, while padding allows."""
     best = parts
-    for finer in _grids(share, axes):
-        if prod(finer) > PIPELINE_PARTS * prod(parts):
+    for finer in _grids(share, row_axes(stage)):
+        if prod(finer) * column_tiles > PIPELINE_TILES:
             break
         is_finer = all(a >= b for a, b in zip(finer, parts, strict=True))
-        if is_finer and prod(finer) <= PIPELINE_PARTS and _is_cheap(plan, stage, share, finer, parts):
+        if is_finer and _is_cheap(plan, stage, share, finer, parts):
             best = finer
     return best
 
@@ -321,7 +322,7 @@ def _core_tiles(
         depths = list(_chunks((0, contraction.reduce_size), tiling.reduced))
     found: dict[tuple[int, int, int], Tile] = {}
     for row, row_box in enumerate(row_boxes(share, tiling.parts)):
-        for column, box in enumerate(_column_boxes(stage, tiling, row_box)):
+        for column, box in enumerate(_column_boxes(stage, tiling.columns, row_box)):
             if not volume(box):
                 continue
             for depth, reduce in enumerate(depths):
@@ -331,11 +332,11 @@ def _core_tiles(
     return found
 
 
-def _column_boxes(stage: Stage, tiling: Tiling, box: Box) -> list[Box]:
-    if not tiling.columns or stage.contraction is None:
+def _column_boxes(stage: Stage, columns: int, box: Box) -> list[Box]:
+    if not columns or stage.contraction is None:
         return [box]
     axis = stage.contraction.n_axis
-    return [with_interval(box, axis, cut) for cut in _chunks(box[axis], tiling.columns)]
+    return [with_interval(box, axis, cut) for cut in _chunks(box[axis], columns)]
 
 
 def _chunks(interval: Interval, size: int) -> Iterator[Interval]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 
-from graphturbo_core.ir.boxes import Box, full_box, hull
+from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.code import Where
 from graphturbo_core.lowering.mover import Mover
-from graphturbo_core.lowering.placement import KernelPlacement, Steps, is_small_weight
+from graphturbo_core.lowering.placement import KernelPlacement, Steps
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
-from graphturbo_core.lowering.stages import Operand, Stage, needs, tensor_bytes
+from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling import LoopOrder, Tile, Tiling, operand_box
+from graphturbo_core.lowering.weight_space import small_weights
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -83,23 +83,6 @@ def item_gb_bytes(plan: Plan, items: WeightItems) -> int:
     return max(
         sum(aligned(tensor_bytes(plan, items.operand.tensor, box)) for box in item.boxes)
         for item in items.items
-    )
-
-
-def small_weights(plan: Plan, stage: Stage) -> dict[str, tuple[Operand, Box]]:
-    """Weights that come whole, once per stage: the hull of what all cores need."""
-    return {
-        operand.tensor: (operand, reduce(hull, needs(stage, operand).values()))
-        for operand in stage.operands
-        if is_small_weight(plan, operand) and needs(stage, operand)
-    }
-
-
-def small_bytes(plan: Plan, stage: Stage) -> int:
-    """Bytes of a stage's whole weights, in GB as in LB."""
-    return sum(
-        aligned(tensor_bytes(plan, tensor, box))
-        for tensor, (_, box) in small_weights(plan, stage).items()
     )
 
 

@@ -68,18 +68,20 @@ def unpack(data: bytes) -> tuple[dict[str, object], dict[str, Array]]:
     return header, arrays
 
 
-def gantt_buffer(*reports: Report, show: Show = str) -> bytes:
+def gantt_buffer(
+    *reports: Report, show: Show = str, extra: Mapping[str, object] | None = None
+) -> bytes:
     """Instructions of one or two runs, engine by engine in order of start.
 
-    `show` passes over every name that a model or profile brought. A `wait_on` points at the
-    place of the other instruction in this order, -1 for none.
+    `show` passes over every name that a model or profile brought; `extra` joins the header. A
+    `wait_on` points at the place of the other instruction in this order, -1 for none.
     """
     runs, arrays = [], {}
     for number, report in enumerate(reports):
         header, own = _gantt_run(report, show)
         runs.append(header)
         arrays.update({f"{number}.{name}": array for name, array in own.items()})
-    return pack({"runs": runs}, arrays)
+    return pack({"runs": runs, **(extra or {})}, arrays)
 
 
 def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
@@ -98,6 +100,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     header: dict[str, object] = {
         "title": show(f"{report.contract['strategy']}"),
         "cycles": _round_cycles(report),
+        "rounds": report.contract["rounds"],
         "seconds_per_cycle": seconds_per_cycle(report),
         "rows": [
             {
@@ -121,7 +124,8 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
 def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
     """Stretches in which a core runs two or more layers, core by core in order of start."""
     cores = report.arrays["overlap_core"].astype(np.int64)
-    starts, ends = report.arrays["overlap_start"], report.arrays["overlap_end"]
+    starts = report.arrays["overlap_start"].astype(np.int64)
+    ends = report.arrays["overlap_end"].astype(np.int64)
     order = np.lexsort((starts, cores))
     present = sorted({cast(int, row["core"]) for row in report.tables["engines"]} - {-1})
     sorted_cores = cores[order]
@@ -135,7 +139,7 @@ def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
     ]
     return rows, {
         "overlap_start": starts[order].astype("<f8"),
-        "overlap_hold": (ends[order].astype(np.int64) - starts[order]).astype("<f8"),
+        "overlap_hold": (ends - starts)[order].astype("<f8"),
     }
 
 
@@ -152,27 +156,28 @@ def _round_cycles(report: Report) -> int:
     return int(max(ends.max(initial=0), visible.max(initial=0)))
 
 
-def graph_buffer(*reports: Report, show: Show = str) -> bytes:
+def graph_buffer(
+    *reports: Report, show: Show = str, extra: Mapping[str, object] | None = None
+) -> bytes:
     """The op graph of one or two runs with each run's own sub-graphs.
 
-    Vertical places are topological ranks, the same for every run of one model. `column` is an
-    op's place among the ops of its own sub-graph at its rank, ordered by the layout's `x_coarse`.
+    Vertical places are topological ranks, the same for every run of one model; horizontal ones are
+    the run's own (`x_coarse`, in columns), so that opening a sub-graph moves nothing.
     """
     runs, arrays = [], {}
     for number, report in enumerate(reports):
         header, own = _graph_run(report, show)
         runs.append(header)
         arrays.update({f"{number}.{name}": array for name, array in own.items()})
-    return pack({"runs": runs}, arrays)
+    return pack({"runs": runs, **(extra or {})}, arrays)
 
 
 def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
     nodes, edges = report.tables["graph_nodes"], report.tables["graph_edges"]
     inner = [row for row in edges if cast(int, row["source"]) >= 0]
-    columns = op_columns(nodes)
     header: dict[str, object] = {
         "title": show(str(report.contract["strategy"])),
-        "groups": _group_boxes(report, columns, show),
+        "groups": _group_boxes(report, show),
         "ops": [show(str(row["op"])) for row in nodes],
         "op_types": [show(str(row["op_type"])) for row in nodes],
         "shapes": [show(str(row["shape"])) for row in inner],
@@ -180,33 +185,27 @@ def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     return header, {
         "rank": _column(nodes, "rank"),
         "group": _column(nodes, "group"),
-        "column": np.array(columns, dtype="<i4"),
+        "x": np.array(_places(report), dtype="<f8"),
         "source": _column(inner, "source"),
         "target": _column(inner, "target"),
     }
 
 
-def op_columns(nodes: Sequence[Row]) -> list[int]:
-    """Place of every op among the ops of its sub-graph at its rank, from 0.
-
-    Order: the layout's `x_coarse`, then the op's index.
-    """
-    taken: dict[tuple[object, object], int] = {}
-    columns = [0] * len(nodes)
-    for index in sorted(range(len(nodes)), key=lambda i: (nodes[i]["x_coarse"], i)):
-        cell = (nodes[index]["group"], nodes[index]["rank"])
-        columns[index] = taken.get(cell, 0)
-        taken[cell] = columns[index] + 1
-    return columns
+def _places(report: Report) -> list[float]:
+    """Horizontal places of the ops, in columns, the leftmost at 0."""
+    places = [cast(float, row["x_coarse"]) for row in report.tables["graph_nodes"]]
+    leftmost = min(places, default=0.0)
+    return [place - leftmost for place in places]
 
 
-def _group_boxes(report: Report, columns: list[int], show: Show) -> list[dict[str, object]]:
-    """A sub-graph's box spans the ranks of its ops; `columns` wide when opened."""
+def _group_boxes(report: Report, show: Show) -> list[dict[str, object]]:
+    """A sub-graph's box spans the ranks and columns of its ops."""
     members: dict[int, list[int]] = {}
     for index, row in enumerate(report.tables["graph_nodes"]):
         members.setdefault(cast(int, row["group"]), []).append(index)
     ranks = [cast(int, row["rank"]) for row in report.tables["graph_nodes"]]
-    boxes = []
+    places = _places(report)
+    boxes: list[dict[str, object]] = []
     for index, row in enumerate(report.tables["groups"]):
         ops = members.get(index, [])
         boxes.append(
@@ -216,7 +215,8 @@ def _group_boxes(report: Report, columns: list[int], show: Show) -> list[dict[st
                 "ops": len(ops),
                 "first": min((ranks[op] for op in ops), default=0),
                 "last": max((ranks[op] for op in ops), default=-1),
-                "columns": 1 + max((columns[op] for op in ops), default=0),
+                "left": min((places[op] for op in ops), default=0.0),
+                "right": 1 + max((places[op] for op in ops), default=0.0),
             }
         )
     return boxes

@@ -19,6 +19,8 @@ SAME_RATIO = 0.005
 """Two figures within half a per cent are called the same (our choice: below what a view shows)."""
 BOUND_SHARE = 0.6
 """An engine kind busy for this share of the time binds the run (our choice)."""
+TOLD_OVERLAP = 0.01
+"""A difference in overlap below a hundredth of the time explains nothing (our choice)."""
 RESOURCE: Mapping[str, str] = {
     "matrix": "the matrix engines",
     "vector": "the vector engines",
@@ -54,7 +56,11 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """One figure for A and B; `is_better` is None where nothing changed or there is no B."""
+    """One figure for A and B.
+
+    `arrow`: `up`, `down` or `off`, B against A. `is_better` is None where nothing changed or there
+    is no B.
+    """
 
     key: str
     label: str
@@ -63,6 +69,7 @@ class VerdictRow:
     a: str
     b: str
     change: str
+    arrow: str
     is_better: bool | None
 
 
@@ -83,6 +90,11 @@ def _launches(contract: Json) -> float:
     return float(cast(int, contract["kernels"]) * cast(int, contract["rounds"]))
 
 
+def times_text(ratio: float) -> str:
+    """A multiple: `7.95×`."""
+    return f"{format_si(ratio)}×"
+
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "throughput",
@@ -93,7 +105,14 @@ MEASURES: tuple[Measure, ...] = (
         lambda value: format_si(value, "/s"),
     ),
     Measure("latency", "Latency", "latency", False, _number("latency_s"), format_seconds),
-    Measure("kernels", "Kernels launched", "kernel", False, _launches, lambda value: format_count(int(value))),
+    Measure(
+        "kernels",
+        "Kernels launched",
+        "kernel",
+        False,
+        _launches,
+        lambda value: format_count(int(value)),
+    ),
     Measure(
         "dram",
         "DRAM traffic",
@@ -128,19 +147,21 @@ def _row(measure: Measure, a: Report, b: Report | None) -> VerdictRow:
         a=measure.text(first),
         b="" if second is None else measure.text(second),
         change="" if second is None else change_text(first, second),
+        arrow="off" if second is None else _arrow(first, second),
         is_better=is_better,
     )
-
-
-def times_text(ratio: float) -> str:
-    """A multiple: `7.95×`."""
-    return f"{format_si(ratio)}×"
 
 
 def _is_better(first: float, second: float, is_higher_better: bool) -> bool | None:
     if is_same(first, second):
         return None
     return (second > first) == is_higher_better
+
+
+def _arrow(first: float, second: float) -> str:
+    if is_same(first, second):
+        return "off"
+    return "up" if second > first else "down"
 
 
 def is_same(first: float, second: float) -> bool:
@@ -157,7 +178,7 @@ def change_text(first: float, second: float) -> str:
     ratio = second / first
     if ratio >= 2:  # noqa: PLR2004  # a doubling reads better as a multiple
         return times_text(ratio)
-    sign = "+" if ratio > 1 else "−"
+    sign = "+" if ratio > 1 else "-"
     return f"{sign}{format_percent(abs(ratio - 1))}"
 
 
@@ -189,11 +210,14 @@ def binding_text(report: Report) -> str:
     )
 
 
-def sentence(a: Report, b: Report | None) -> str:
-    """Why B wins or loses, and which resource binds it; of A alone when there is no B."""
+def sentence(a: Report, b: Report | None) -> tuple[str, str]:
+    """How B compares with A, and why: which differences, and which resource binds each.
+
+    Of A alone while there is no B.
+    """
     if b is None:
-        return f"A {binding_text(a)}."
-    return f"{_outcome(a, b)}{_reason(a, b)}. B {binding_text(b)}; A {binding_text(a)}."
+        return "A is there, B is being computed.", f"A {binding_text(a)}."
+    return f"{_outcome(a, b)}{_reason(a, b)}.", f"B {binding_text(b)}; A {binding_text(a)}."
 
 
 def _outcome(a: Report, b: Report) -> str:
@@ -209,7 +233,7 @@ def _outcome(a: Report, b: Report) -> str:
 def _reason(a: Report, b: Report) -> str:
     """The largest of the differences that fewer, larger kernels are about."""
     parts = [part for part in (_traffic(a, b), _fewer_kernels(a, b), _overlap(a, b)) if part]
-    return f" — {', '.join(parts)}" if parts else ""
+    return f": it {', '.join(parts)}" if parts else ""
 
 
 def _traffic(a: Report, b: Report) -> str:
@@ -218,10 +242,10 @@ def _traffic(a: Report, b: Report) -> str:
     if is_same(first, second):
         return ""
     cause, saved = _largest_saving(a, b)
-    moved = f"it moves {format_bytes(second)} over DRAM instead of {format_bytes(first)}"
+    moved = f"moves {format_bytes(second)} over DRAM instead of {format_bytes(first)}"
     if second > first or not cause:
         return moved
-    return f"{moved} ({format_bytes(saved)} of that were {cause})"
+    return f"{moved} ({format_bytes(saved)} less for {cause})"
 
 
 def _largest_saving(a: Report, b: Report) -> tuple[str, float]:
@@ -256,7 +280,7 @@ def _fewer_kernels(a: Report, b: Report) -> str:
 def _overlap(a: Report, b: Report) -> str:
     first = cast(float, a.contract["cross_layer_overlap"])
     second = cast(float, b.contract["cross_layer_overlap"])
-    if is_same(first, second):
+    if abs(second - first) < TOLD_OVERLAP:
         return ""
     return (
         f"runs two or more layers at once {format_percent(second)} of the time "

@@ -25,14 +25,17 @@ from graphturbo_core.strategies.residency import weight_residencies
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a strategy decides beyond its sections: order, memories, and the record of it."""
+    """What a strategy decides beyond its sections: memories, and the record of its decisions.
+
+    `has_gb_inside`: a tensor inside a kernel whose readers want another binding goes through GB.
+    """
 
     strategy: str
     layers: tuple[Layer, ...]
     groups: tuple[Group, ...]
     nearest: Nearest
     is_scheduled_across_layers: bool = False
-    is_stitched: bool = False
+    has_gb_inside: bool = False
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -50,8 +53,10 @@ def assemble(
     residencies = weight_residencies(
         graph, order, placements, target.hardware, target.element_bytes
     )
+    beside = Scope.GB if target.hardware.gb_bytes else Scope.DRAM
+    inner = beside if recipe.has_gb_inside else None
     kernels = tuple(
-        _kernel(graph, bound[number], placement, residency, recipe.is_stitched)
+        _kernel(graph, bound[number], placement, residency, inner)
         for number, placement, residency in zip(order, placements, residencies, strict=True)
     )
     return Plan(
@@ -74,12 +79,12 @@ def _kernel(
     bound: BoundKernel,
     placement: Placement,
     residency: dict[str, Residency],
-    is_stitched: bool,
+    inner: Scope | None,
 ) -> KernelPlan:
-    """Tensors inside stay in LB, unless readers want different bindings of them (3.4)."""
+    """Tensors inside stay in LB; those whose readers want other bindings go to `inner` (3.4)."""
     instance = bound.instance
     inside = {
-        tensor: scope if is_stitched else Scope.LB
+        tensor: Scope.LB if inner is None or scope is Scope.LB else inner
         for tensor, scope in bound.binding.scopes.items()
         if tensor in instance.boxes
     }

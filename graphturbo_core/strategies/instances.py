@@ -92,11 +92,10 @@ class InstanceGraph:
     def producers(self) -> tuple[tuple[int, ...], ...]:
         """Per instance, the instances whose output boxes meet what it needs, rising."""
         needed: list[set[int]] = [set() for _ in self.instances]
-        for tensor, readers in self.readers.items():
+        for readers in self.readers.values():
             for producer, numbers in readers.items():
                 for number in numbers:
                     needed[number].add(producer)
-            del tensor
         return tuple(tuple(sorted(numbers)) for numbers in needed)
 
     @cached_property

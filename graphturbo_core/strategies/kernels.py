@@ -79,9 +79,7 @@ class BoundKernel:
         )
 
 
-def bind_instance(
-    target: Target, instance: Instance, nests: tuple[LoopNest, ...]
-) -> BoundKernel:
+def bind_instance(target: Target, instance: Instance, nests: tuple[LoopNest, ...]) -> BoundKernel:
     """Algorithm 4 on one instance."""
     binding = target.binder(target.semantics, nests, instance.boxes)
     return BoundKernel(target, instance, nests, binding)

@@ -57,7 +57,11 @@ class Binding:
         }
 
     def _interval(
-        self, cuts: dict[int, tuple[Interval, ...]], cell: tuple[int, ...], axis: int, whole: Interval
+        self,
+        cuts: dict[int, tuple[Interval, ...]],
+        cell: tuple[int, ...],
+        axis: int,
+        whole: Interval,
     ) -> Interval:
         return cuts[axis][cell[self.axes.index(axis)]] if axis in self.axes else whole
 
@@ -144,19 +148,34 @@ class Plan:
         Raises:
             InvariantError: naming the tensor or op and the numbers.
         """
-        graph = self.semantics.graph
         covered: dict[str, int] = {}
-        ran: set[str] = set()
         for kernel in self.kernels:
-            ran.update(kernel.ops)
             for tensor, box in kernel.outputs.items():
                 covered[tensor] = covered.get(tensor, 0) + volume(box)
-        for tensor, elements in sorted(covered.items()):
-            if elements != graph.tensors[tensor].elements:
-                raise InvariantError(
-                    "PLAN_COVER",
-                    f"{tensor!r} is handed out {elements} of {graph.tensors[tensor].elements}",
-                )
-        for op in graph.ops:
+        self._check_covered(covered)
+        self._check_read(covered)
+        ran = {op for kernel in self.kernels for op in kernel.ops}
+        for op in self.semantics.graph.ops:
             if op.name not in ran:
                 raise InvariantError("PLAN_OPS", f"op {op.name!r} is in no kernel")
+
+    def _check_covered(self, covered: Mapping[str, int]) -> None:
+        tensors = self.semantics.graph.tensors
+        for tensor, elements in sorted(covered.items()):
+            if elements != tensors[tensor].elements:
+                raise InvariantError(
+                    "PLAN_COVER",
+                    f"{tensor!r} is handed out {elements} of {tensors[tensor].elements}",
+                )
+
+    def _check_read(self, covered: Mapping[str, int]) -> None:
+        """What a kernel reads, and every graph output, some kernel hands out."""
+        graph = self.semantics.graph
+        for kernel in self.kernels:
+            for tensor in kernel.boxes:
+                is_given = tensor in kernel.bindings or tensor in covered
+                if not is_given and tensor not in graph.inputs:
+                    raise InvariantError("PLAN_READ", f"{kernel.name} reads {tensor!r}: no source")
+        for tensor in graph.outputs:
+            if tensor in graph.producer and tensor not in covered:
+                raise InvariantError("PLAN_OUTPUT", f"output {tensor!r} is handed out by no kernel")

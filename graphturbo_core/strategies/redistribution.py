@@ -36,9 +36,7 @@ def choose_cores(arrivals: Sequence[Arrival], cores: int) -> tuple[int, ...]:
     largest overlaps do not compete. O(parts x cores).
     """
     gains = [
-        (gain, part, core)
-        for (part, core), gain in _resident_bytes(arrivals).items()
-        if gain > 0
+        (gain, part, core) for (part, core), gain in _resident_bytes(arrivals).items() if gain > 0
     ]
     gains.sort(key=lambda row: (-row[0], row[1], row[2] != row[1], row[2]))
     chosen: dict[int, int] = {}

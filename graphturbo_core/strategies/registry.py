@@ -24,6 +24,9 @@ from graphturbo_core.strategies.layerwise import layerwise_plan
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.tvm import tvm_plan
 
+MAX_DIGITS = 9
+"""Digits of a cluster batch that are read; more cannot be a batch."""
+
 
 @dataclass(frozen=True, slots=True)
 class StrategyInfo:
@@ -146,7 +149,8 @@ def parse_strategy(text: str) -> StrategySpec:
 
 
 def _cluster_batch(text: str, batch: str) -> int:
-    if not (batch.isascii() and batch.isdigit() and len(batch) <= 9 and int(batch) > 0):
+    is_number = batch.isascii() and batch.isdigit() and len(batch) <= MAX_DIGITS
+    if not is_number or int(batch) < 1:
         raise OptionError(
             "BAD_CLUSTER_BATCH",
             f"cluster batch {batch!r} is no positive integer",
@@ -205,9 +209,7 @@ def resolve_options(options: Mapping[str, str]) -> dict[str, str]:
     return {name: options.get(name, option.default) for name, option in known.items()}
 
 
-def _graphturbo(
-    spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]
-) -> GraphTurbo:
+def _graphturbo(spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]) -> GraphTurbo:
     literal = chosen["graphturbo.candidates"] == "literal"
     splitter = Splitter(
         hardware.split_capacity_bytes,

@@ -33,16 +33,19 @@ def weight_residencies(
 ) -> tuple[dict[str, Residency], ...]:
     """Per kernel in order, the residency of each weight it reads."""
     parked = _parked_bytes(graph, order, placements, element_bytes)
-    layer_bytes = [_layer_weights(graph.semantics, s.layer_ops, element_bytes)
-                   for s in graph.sections]
+    layer_bytes = [
+        _layer_weights(graph.semantics, s.layer_ops, element_bytes) for s in graph.sections
+    ]
     sections = [graph.instances[number].section for number in order]
     found = []
     for place, section in enumerate(sections):
         room = hardware.gb_bytes - weight_part_bytes(hardware) - parked[place]
         weights = layer_bytes[section]
         total = sum(size for layer in weights for size in layer.values())
-        has_neighbour = section in (*sections[max(0, place - 1) : place],
-                                    *sections[place + 1 : place + 2])
+        has_neighbour = section in (
+            *sections[max(0, place - 1) : place],
+            *sections[place + 1 : place + 2],
+        )
         if has_neighbour and 0 < total <= room:
             found.append({name: Residency.GB for layer in weights for name in layer})
         else:
@@ -85,8 +88,7 @@ def _parked_bytes(
     placements: Sequence[Placement],
     element_bytes: Mapping[str, int],
 ) -> list[int]:
-    """Bytes of parked outputs in GB while each kernel runs: from their writer to their last reader.
-    """
+    """Bytes parked in GB while each kernel runs: an output from its writer to its last reader."""
     place_of = {number: place for place, number in enumerate(order)}
     change = [0] * (len(order) + 1)
     for place, (number, placement) in enumerate(zip(order, placements, strict=True)):

@@ -16,4 +16,6 @@ def tvm_plan(target: Target) -> Plan:
     layers = relay_layers(target.semantics)
     graph = layer_graph(target.semantics, layers, target.number_format)
     groups = whole_groups(graph, range(len(layers)))
-    return assemble_whole(target, Recipe("tvm", layers, groups, Nearest.DRAM), whole_sections(graph))
+    return assemble_whole(
+        target, Recipe("tvm", layers, groups, Nearest.DRAM), whole_sections(graph)
+    )

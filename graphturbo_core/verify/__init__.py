@@ -1,1 +1,1 @@
-"""verify: see ARCHITECTURE.md for its place among the steps."""
+"""verify: replay of a Program in Trace order on real numbers; reports say `ran: false` till then."""

@@ -81,7 +81,9 @@ class Gantt {
   /** All bars of all panes, as one image. */
   raster(pen, ratio) {
     const [w, h] = [Math.floor(this.plot * ratio), Math.round(this.height * ratio)];
-    const image = pen.getImageData(Math.round(GUTTER * ratio), 0, w, h);
+    this.layer ||= document.createElement("canvas");
+    Object.assign(this.layer, { width: w, height: h });
+    const image = new ImageData(w, h);
     const pixels = new Uint32Array(image.data.buffer);
     const shares = new Float32Array(w * SLOTS);
     const inks = this.colours().map(word);
@@ -96,7 +98,8 @@ class Gantt {
         paintRow(pixels, w, 0, top, height, shares, w, row.share, row.kind === "overlap" ? overlap : inks);
       });
     }
-    pen.putImageData(image, Math.round(GUTTER * ratio), 0);
+    this.layer.getContext("2d").putImageData(image, 0, 0);
+    pen.drawImage(this.layer, 0, 0, w, h, GUTTER, 0, w / ratio, h / ratio);
   }
 
   colours() {
@@ -114,7 +117,8 @@ class Gantt {
     pen.font = `600 13px ${font}`;
     const name = this.runs.length > 1 ? `${"AB"[number]} · ${run.title}` : run.title;
     const length = secondsText(run.cycles * run.seconds_per_cycle);
-    pen.fillText(fitted(pen, `${name} — one round takes ${length}`, width - 16), 8, pane.top + TITLE / 2 + 1);
+    const said = run.rounds > 1 ? `the first of ${run.rounds} rounds, ${length}` : `the whole batch, ${length}`;
+    pen.fillText(fitted(pen, `${name} — ${said}`, width - 16), 8, pane.top + TITLE / 2 + 1);
     pen.font = `11px ${font}`;
     pane.rows.forEach((row, index) => {
       const y = pane.first + index * pane.height;

@@ -3,6 +3,7 @@
 
 const HEAD = 26;
 const FOOT = 6;
+const HEIGHT = 720;
 const MAX_OPEN_NODES = 2000;
 const MIN_TEXT = 11;
 
@@ -51,10 +52,7 @@ class GraphView {
   }
 
   arrange() {
-    this.runs.forEach((run) => {
-      placeBoxes(run);
-      run.edges = visibleEdges(run);
-    });
+    this.runs.forEach((run) => (run.edges = visibleEdges(run)));
   }
 
   /** Pixels a rank, first rank shown, and each pane's shift sideways. */
@@ -75,21 +73,20 @@ class GraphView {
 
   boxOf(run, pane, g) {
     const { pitch, top, left } = this.view;
-    const lane = run.lanes[g];
-    const { first, last } = run.groups[g];
+    const { first, last, left: from, right } = run.groups[g];
     const unit = this.columnWidth(run);
-    const x = pane * this.paneWidth() + 12 - left[pane] + lane.at * unit;
+    const spare = Math.max(12, (this.paneWidth() - run.columns * unit) / 2);
+    const x = pane * this.paneWidth() + spare - left[pane] + from * unit;
     const y = HEAD + (first - top) * pitch;
-    return { x, y, w: lane.width * unit - Math.min(12, unit * 0.15), h: (last - first + 1) * pitch - Math.min(6, pitch * 0.3) };
+    return { x, y, w: (right - from) * unit - Math.min(12, unit * 0.15), h: (last - first + 1) * pitch - Math.min(5, pitch * 0.2) };
   }
 
   opBox(run, pane, op) {
-    const g = run.group[op];
-    const box = this.boxOf(run, pane, g);
+    const box = this.boxOf(run, pane, run.group[op]);
     const unit = this.columnWidth(run);
     const y = HEAD + (run.rank[op] - this.view.top) * this.view.pitch;
     const pad = Math.min(5, this.view.pitch * 0.15);
-    return { x: box.x + run.column[op] * unit + 3, y: y + pad, w: unit - 6 - Math.min(12, unit * 0.15), h: this.view.pitch - 2 * pad - Math.min(6, this.view.pitch * 0.3) };
+    return { x: box.x + (run.x[op] - run.groups[run.group[op]].left) * unit + 3, y: y + pad, w: unit - 6 - Math.min(12, unit * 0.15), h: this.view.pitch - 2 * pad - Math.min(5, this.view.pitch * 0.2) };
   }
 
   draw() {
@@ -113,7 +110,7 @@ class GraphView {
     pen.rect(x, HEAD, this.paneWidth(), this.height - HEAD);
     pen.clip();
     this.drawEdges(pen, run, pane);
-    run.lanes.forEach((_, g) => this.drawGroup(pen, run, pane, g));
+    run.members.forEach((ops, g) => ops.length && this.drawGroup(pen, run, pane, g));
     pen.restore();
     pen.fillStyle = this.theme.text;
     pen.textBaseline = "middle";
@@ -256,7 +253,7 @@ class GraphView {
     const run = this.runs[pane];
     if (y < HEAD) return null;
     const inside = (b) => x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + Math.max(b.h, 2);
-    const group = run.lanes.findIndex((lane, g) => lane && inside(this.boxOf(run, pane, g)));
+    const group = run.members.findIndex((ops, g) => ops.length && inside(this.boxOf(run, pane, g)));
     if (group < 0) return null;
     const op = run.opened.has(group) ? run.members[group].find((o) => inside(this.opBox(run, pane, o))) : undefined;
     return { pane, group, op };
@@ -367,7 +364,7 @@ class GraphView {
       view: this.view, ranks: this.ranks, selected: this.selected,
       panes: this.runs.map((run, pane) => ({
         title: run.title, opened: [...run.opened],
-        boxes: run.groups.map((group, g) => run.lanes[g] && {
+        boxes: run.groups.map((group, g) => run.members[g].length && {
           name: group.name, mark: this.markOf(run, pane, g), ...this.boxOf(run, pane, g),
         }),
       })),
@@ -381,5 +378,5 @@ export default function ({ data, parentElement, setStateValue }) {
   graph.tell = (selected) => setStateValue("selected", selected);
   const buffer = readBuffer(data);
   canvas.setAttribute("aria-label", buffer.header.label || "Sub-graph groupings");
-  graph.load(buffer, 640);
+  graph.load(buffer, HEIGHT);
 }

@@ -15,7 +15,7 @@ from .programs import MATRIX, MOVE, VECTOR, Step, build
 def test_two_layers_on_one_core() -> None:
     # core 0: matrix layer 0 [0, 10); vector layer 1 [0, 4); move layer 2 [0, 2), layer 0 [2, 6),
     # layer 1 [6, 7). Two or more layers at once: [0, 4) and [6, 7): 5 cycles.
-    # core 1: layers 1 and 2 one after the other: none. dma: never counts.
+    # core 1: layers 1 and 2 one after the other: none. The two DMAs, layers 3 and 2: never count.
     steps = [
         Step((MATRIX, 0), hold=10, layer=0),
         Step((VECTOR, 0), hold=4, layer=1),
@@ -25,6 +25,7 @@ def test_two_layers_on_one_core() -> None:
         Step((MATRIX, 1), hold=3, layer=1),
         Step((VECTOR, 1), hold=3, layer=2, data=[5]),
         Step(0, channels={"dram": 10}, layer=3),
+        Step(1, channels={"link in 0": 10}, layer=2),
     ]
     found = layer_overlap(simulate(build(steps)))
     assert found.core.tolist() == [0, 0]

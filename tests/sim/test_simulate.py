@@ -208,6 +208,18 @@ def test_the_queue_waited_for_longest_is_the_reason() -> None:
     assert trace.wait_on[2] == 1
 
 
+def test_of_two_queues_left_together_the_lower_sequence_is_the_reason() -> None:
+    # gb and dram are both left at 3, by rows 0 and 1 in either way: row 2 waited on row 0.
+    for first, second in (("gb", "dram"), ("dram", "gb")):
+        steps = [
+            Step((MOVE, 0), channels={first: 3}),
+            Step((MOVE, 1), channels={second: 3}),
+            Step((MOVE, 2), channels={"gb": 1, "dram": 1}),
+        ]
+        trace = checked(build(steps))
+        assert (trace.start[2], trace.wait_on[2]) == (3, 0)
+
+
 def test_an_address_reused_too_soon() -> None:
     # The second load overwrites what the compute still reads: load [0, 4), compute [4, 14), load
     # [14, 18). The move engine waits 10 cycles for the address, the matrix engine 4 for data.
@@ -235,6 +247,13 @@ def test_of_two_reasons_that_end_together_the_lower_sequence_counts() -> None:
     ]
     trace = checked(build(steps, segments=[(2, 0)]))
     assert (trace.wait[2], trace.wait_on[2]) == (Wait.ADDRESS, 0)
+
+
+def test_of_one_instruction_s_two_conflicts_data_counts_before_address() -> None:
+    program = build([Step((VECTOR, 0), hold=3), Step((MATRIX, 0), hold=1, data=[0], address=[0])])
+    for flags in ([True, False], [False, True]):
+        trace = checked(replace(program, is_address_conflict=np.array(flags)))
+        assert (trace.wait[1], trace.wait_on[1]) == (Wait.DATA, 0)
 
 
 def test_the_segment_opening_counts_after_a_conflict_that_ends_with_it() -> None:

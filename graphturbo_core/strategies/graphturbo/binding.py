@@ -107,8 +107,8 @@ class Binder:
     """Algorithm 4 with its open choices.
 
     `is_strict`: a handed-down binding must use more cores than a plain one to be taken, as the
-    reference has it. Else (our choice) it is also taken with as many cores, when its axes are no
-    worse: the move to its reader is saved then.
+    reference has it. Else (our choice) it is also taken with as many cores, unless it cuts an axis
+    that only weights see and the plain one does not: the move to its reader is saved.
     """
 
     cores: int
@@ -132,12 +132,13 @@ class Binder:
         updated = _extend(handed, axes, cores)
         if len(updated.cores) != len(plain.cores):
             return updated if len(updated.cores) > len(plain.cores) else plain
-        return plain if self.is_strict or _cost(updated, axes) > _cost(plain, axes) else updated
+        is_worse = _is_costly(updated, axes) and not _is_costly(plain, axes)
+        return plain if self.is_strict or is_worse else updated
 
 
-def _cost(binding: Binding, axes: NestAxes) -> int:
-    """The worst rank among the axes that a binding cuts."""
-    return max((axes.ranks[axis] for axis in binding.axes), default=AxisRank.SAME)
+def _is_costly(binding: Binding, axes: NestAxes) -> bool:
+    """Whether it cuts an axis that only weights see: every core then reads the whole input."""
+    return any(axes.ranks[axis] is AxisRank.WEIGHTS_ONLY for axis in binding.axes)
 
 
 class _Walk:
@@ -152,6 +153,7 @@ class _Walk:
     ) -> None:
         self.binder, self.sem, self.nests, self.boxes = binder, sem, nests, boxes
         self.maker = {t: place for place, nest in enumerate(nests) for t in nest_outputs(sem, nest)}
+        self.axes = kernel_axes(sem, nests, boxes)
         self.bound: dict[int, Binding] = {}
         self.handed: dict[int, Binding] = {}
         self.scopes = dict.fromkeys(self.maker, Scope.LB)
@@ -169,8 +171,7 @@ class _Walk:
     def _visit(self, place: int) -> list[int]:
         """Bind a nest and hand inferred bindings down; the producers to visit next."""
         nest = self.nests[place]
-        axes = nest_axes(self.sem, nest, self.boxes)
-        own = self.binder.choose(axes, self.handed.get(place))
+        own = self.binder.choose(self.axes[place], self.handed.get(place))
         self.bound[place] = own
         producers = []
         for tensor in nest_reads(self.sem, nest):
@@ -186,14 +187,12 @@ class _Walk:
                 self.scopes[tensor] = Scope.GB
         return producers
 
-    def _inferred(
-        self, nest: LoopNest, own: Binding, tensor: str, producer: int
-    ) -> Binding | None:
+    def _inferred(self, nest: LoopNest, own: Binding, tensor: str, producer: int) -> Binding | None:
         """The binding that a nest would like to find its operand in, None where there is none."""
         inferred = infer_binding(self.sem, nest, own, tensor)
         if inferred is None:
             return None
-        axes = nest_axes(self.sem, self.nests[producer], self.boxes)
+        axes = self.axes[producer]
         is_legal = all(
             axis < len(axes.sizes)
             and axes.ranks[axis] is not AxisRank.NEVER
@@ -213,6 +212,36 @@ class _Walk:
                 is_alike = len(graph.tensors[tensor].shape) == rank
                 bindings[tensor] = own if is_alike else Binding((), (), own.cores[:1])
         return KernelBinding(bindings, self.scopes)
+
+
+def kernel_axes(
+    sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
+) -> list[NestAxes]:
+    """Extents and ranks of every nest's axes; an axis ranks as the worst it is on the way back.
+
+    Our choice: a pooling cuts the channels of a convolution no sooner than the convolution would,
+    since both would then want the tensor between them differently.
+    """
+    found: dict[str, NestAxes] = {}
+    for nest in nests:
+        axes = _inherited(sem, nest, nest_axes(sem, nest, boxes), found)
+        found.update(dict.fromkeys(nest_outputs(sem, nest), axes))
+    return [found[nest.output] for nest in nests]
+
+
+def _inherited(
+    sem: GraphSemantics, nest: LoopNest, own: NestAxes, found: Mapping[str, NestAxes]
+) -> NestAxes:
+    ranks = list(own.ranks)
+    for access in (access for name in nest.ops for access in sem.by_op[name].accesses[0]):
+        if access.tensor not in found:
+            continue
+        above = found[access.tensor].ranks
+        for axis, rank in enumerate(ranks):
+            follows = _following(access, axis)
+            if rank is not AxisRank.NEVER and 0 <= follows < len(above):
+                ranks[axis] = max(rank, min(above[follows], AxisRank.WEIGHTS_ONLY))
+    return NestAxes(own.sizes, tuple(ranks))
 
 
 def nest_axes(sem: GraphSemantics, nest: LoopNest, boxes: Mapping[str, Box]) -> NestAxes:
@@ -254,9 +283,7 @@ def _axis_rank(access: InputAccess, axis: int, is_pointwise: bool) -> AxisRank:
     return AxisRank.SAME
 
 
-def infer_binding(
-    sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str
-) -> Binding | None:
+def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str) -> Binding | None:
     """The binding of an operand under which every core has its part of the nest's input.
 
     None where a bound axis is reduced or needed whole, that is, absent from the operand.

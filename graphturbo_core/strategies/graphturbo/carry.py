@@ -62,9 +62,7 @@ def carry_axis(layers: LayerGraph, ops: Sequence[str], main: str, axis: int) -> 
     while walk.backwards(links) and not walk.is_known() and walk.forwards(links):
         pass
     is_complete = walk.is_legal and walk.is_known()
-    reached = sum(
-        all(output.tensor in walk.axis_of for output in layers.links[op]) for op in ops
-    )
+    reached = sum(all(output.tensor in walk.axis_of for output in layers.links[op]) for op in ops)
     axis_of = {t: a for t, a in walk.axis_of.items() if t not in walk.read_whole}
     return Carry(axis_of, is_complete, reached, _has_halo(links, axis_of), links)
 

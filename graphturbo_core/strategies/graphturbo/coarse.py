@@ -86,7 +86,7 @@ class CoarseGraph:
                 stack += [(reader, False) for reader in readers]
         return order[::-1]
 
-    def has_path_outside(self, start: int, end: int) -> bool:
+    def has_path(self, start: int, end: int) -> bool:
         """Whether a path leads from `start` to `end`, a direct edge counted.
 
         Contracting two siblings closes a cycle exactly where one has such a path to the other.

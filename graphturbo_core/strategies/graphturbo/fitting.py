@@ -7,7 +7,7 @@ the closed form of `semantics/fit.py` must hold on the worst core too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, piece_numbers
 from graphturbo_core.strategies.graphturbo.splitting import (
@@ -33,22 +33,39 @@ class FittedSection:
     notes: tuple[str, ...] = ()
 
 
-def fit_section(
-    target: Target,
-    splitter: Splitter,
-    part: SubGraph,
-    split: SplitInfo | None,
-    *,
-    name: str,
-    is_checked: bool,
-) -> FittedSection:
-    """The section of a group; its pieces are those of the split, or more where a core needs it."""
-    if split is None:
-        note = f"{name}: no axis of it can be split so that a piece fits; it runs whole"
-        return FittedSection(_section(part, name, None, 1), notes=(note,))
-    carry = carry_axis(part.graph, part.ops, part.outputs[-1], split.axis)
-    section = _section(part, name, carry, split.pieces)
-    return _raise(target, splitter, part, section, carry) if is_checked else FittedSection(section)
+@dataclass(frozen=True)
+class Fitter:
+    """Cuts groups for one chip; unchecked, the split of Algorithm 1 is taken as it is."""
+
+    target: Target
+    splitter: Splitter
+    is_checked: bool = True
+
+    def __call__(self, part: SubGraph, split: SplitInfo | None, name: str) -> FittedSection:
+        """The section of a group, in as many pieces as its split says or a core needs."""
+        if split is None:
+            note = f"{name}: no axis of it can be split so that a piece fits; it runs whole"
+            return FittedSection(_section(part, name, None, 1), notes=(note,))
+        carry = carry_axis(part.graph, part.ops, part.outputs[-1], split.axis)
+        section = _section(part, name, carry, split.pieces)
+        return self._raised(part, section, carry) if self.is_checked else FittedSection(section)
+
+    def _raised(self, part: SubGraph, section: Section, carry: Carry) -> FittedSection:
+        limit = self.target.hardware.lb_data_bytes
+        decisions: list[Decision] = []
+        for pieces in _candidates(self.splitter, part, section.pieces, carry):
+            tried = replace(section, pieces=pieces)
+            held = _core_bytes(self.target, tried, carry)
+            numbers = {"pieces": pieces, "core_bytes": held, "lb_data_bytes": limit}
+            decisions.append(Decision("fit", RULE_CORE, (section.name,), held <= limit, numbers))
+            if held <= limit:
+                notes = _raised_note(section, pieces, decisions[0])
+                return FittedSection(tried, tuple(decisions), notes)
+        note = (
+            f"{section.name}: at no piece count does a core hold its part in {limit} bytes; it "
+            f"keeps {section.pieces} and some tensors will spill"
+        )
+        return FittedSection(section, tuple(decisions), (note,))
 
 
 def _section(part: SubGraph, name: str, carry: Carry | None, pieces: int) -> Section:
@@ -57,29 +74,7 @@ def _section(part: SubGraph, name: str, carry: Carry | None, pieces: int) -> Sec
     return Section(name, layer_ops, part.outputs, axis_of, pieces)
 
 
-def _raise(
-    target: Target, splitter: Splitter, part: SubGraph, section: Section, carry: Carry
-) -> FittedSection:
-    limit = target.hardware.lb_data_bytes
-    decisions = []
-    for pieces in _candidates(splitter, part, section.pieces, carry):
-        tried = Section(section.name, section.layer_ops, section.outputs, section.axis_of, pieces)
-        held = _core_bytes(target, tried, carry)
-        numbers = {"pieces": pieces, "core_bytes": held, "lb_data_bytes": limit}
-        decisions.append(Decision("fit", RULE_CORE, (section.name,), held <= limit, numbers))
-        if held <= limit:
-            notes = _raised_note(section, pieces, decisions[0])
-            return FittedSection(tried, tuple(decisions), notes)
-    note = (
-        f"{section.name}: at no piece count does a core hold its part of {limit} bytes; it keeps "
-        f"{section.pieces} and some tensors will spill"
-    )
-    return FittedSection(section, tuple(decisions), (note,))
-
-
-def _candidates(
-    splitter: Splitter, part: SubGraph, first: int, carry: Carry
-) -> Iterator[int]:
+def _candidates(splitter: Splitter, part: SubGraph, first: int, carry: Carry) -> Iterator[int]:
     """The split's own count, then those after it that divide every tensor inside."""
     size = carried_sizes(part, carry)[part.outputs[-1]]
     for pieces in splitter.candidates(size):
@@ -101,6 +96,8 @@ def _core_bytes(target: Target, section: Section, carry: Carry) -> int:
     nests = section.nests(target.semantics)
     pieces = piece_numbers(section.pieces) if carry.has_halo else (0,)
     return max(
-        bind_instance(target, cut_piece(target.semantics, section, 0, piece), nests).hold.peak_bytes()
+        bind_instance(
+            target, cut_piece(target.semantics, section, 0, piece), nests
+        ).hold.peak_bytes()
         for piece in pieces
     )

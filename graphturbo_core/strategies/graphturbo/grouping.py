@@ -17,7 +17,7 @@ from graphturbo_core.strategies.plan import Decision
 RULE_BLOCK = "rule 1: interior and join of an innermost fork, merged where it has a split"
 RULE_COUNT = "rule 2: merged count is the largest, parts with weights have it already"
 RULE_TAKEN = "rule 1: a part of the block belongs to another block"
-RULE_CYCLE = "acyclic: a path leaves the parts and comes back"
+RULE_CYCLE = "acyclic: a path leads from one part over others to another"
 RULE_SPLIT = "split: no axis carries through every edge inside and fits"
 RULE_REFETCH = "rule 2: a part with weights would be cut into more pieces"
 RULE_GROWS = "rule 2: merged count is not the largest of the parts' counts"
@@ -108,7 +108,7 @@ class _Merger:
             is_new = False
             joins = self.coarse.joins()
             for fork in self.coarse.ordered(self.coarse.parts):
-                if len(self.coarse.readers[fork]) < 2 or fork not in joins:
+                if len(self.coarse.readers[fork]) == 1 or fork not in joins:
                     continue
                 parts = [fork, *self.coarse.between(fork, joins[fork]), joins[fork]]
                 if self._merge_counts("diamond", parts) is not None:
@@ -128,24 +128,17 @@ class _Merger:
         kept: list[int] = []
         for sibling in siblings:
             for place, other in enumerate(kept):
-                merged = self._merge_branch(other, sibling)
+                merged = self._merge_counts("branch", [other, sibling])
                 if merged is not None:
                     kept[place] = merged
                     break
             else:
                 kept.append(sibling)
 
-    def _merge_branch(self, first: int, second: int) -> int | None:
-        if self.coarse.has_path_outside(first, second) or self.coarse.has_path_outside(
-            second, first
-        ):
-            return None
-        return self._merge_counts("branch", [first, second])
-
     def _merge_counts(self, step: str, parts: list[int]) -> int | None:
         """Rule 2; the new part, or None with the refusal recorded.
 
-        The parts' counts are compared first, since they decide most cases without a new split.
+        The parts' own counts are compared first, since they decide most cases without a new split.
         """
         key = tuple(sorted(parts))
         if key in self._refused:
@@ -153,20 +146,26 @@ class _Merger:
         self._refused.add(key)
         members = [self.coarse.parts[part] for part in parts]
         largest = max(part.pieces for part in members)
+        split = None
         if any(part.has_weights and part.pieces != largest for part in members):
-            self._refuse(step, RULE_REFETCH, parts, self._numbers(parts, None))
-            return None
-        if len(parts) > 2 and not self.coarse.is_convex(parts):
-            self._refuse(step, RULE_CYCLE, parts, {})
-            return None
-        split = self.coarse.split(self.coarse.members(parts))
-        if split is None:
-            self._refuse(step, RULE_SPLIT, parts, self._numbers(parts, None))
-            return None
-        if split.pieces != largest:
-            self._refuse(step, RULE_GROWS, parts, self._numbers(parts, split))
+            rule = RULE_REFETCH
+        elif not self._is_legal(step, parts):
+            rule = RULE_CYCLE
+        else:
+            split = self.coarse.split(self.coarse.members(parts))
+            rule = RULE_GROWS if split else RULE_SPLIT
+        if split is None or split.pieces != largest:
+            self._refuse(step, rule, parts, self._numbers(parts, split))
             return None
         return self._take(step, RULE_COUNT, parts, split)
+
+    def _is_legal(self, step: str, parts: list[int]) -> bool:
+        """Whether contracting keeps the graph acyclic; siblings may have no path between them."""
+        if step == "branch":
+            first, second = parts
+            has_path = self.coarse.has_path
+            return not (has_path(first, second) or has_path(second, first))
+        return step == "straight" or self.coarse.is_convex(parts)
 
     def _take(self, step: str, rule: str, parts: Sequence[int], split: SplitInfo) -> int:
         numbers = self._numbers(parts, split)

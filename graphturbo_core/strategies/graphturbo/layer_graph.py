@@ -50,18 +50,6 @@ class LayerGraph:
     links: Mapping[str, tuple[LinkedOutput, ...]] = field(repr=False)
 
     @cached_property
-    def layer_of(self) -> Mapping[str, int]:
-        """The layer that computes each activation; graph inputs have none."""
-        graph = self.semantics.graph
-        return {
-            tensor: layer.index
-            for layer in self.layers
-            for op in layer.ops
-            for tensor in graph.op_by_name[op].outputs
-            if tensor
-        }
-
-    @cached_property
     def readers(self) -> Mapping[str, tuple[int, ...]]:
         """The layers other than its own that read each tensor, in order."""
         found: dict[str, list[int]] = {}
@@ -85,18 +73,10 @@ class LayerGraph:
 
     @cached_property
     def has_weights(self) -> tuple[bool, ...]:
-        """Whether an op of the layer reads a weight of two or more axes.
-
-        Scales and biases of one axis do not count: fetching them again is next to nothing.
-        """
+        """Whether an op of the layer reads a weight, be it only a bias."""
         graph = self.semantics.graph
         return tuple(
-            any(
-                len(graph.tensors[weight].shape) >= 2
-                for op in layer.ops
-                for weight in graph.weights_in(graph.op_by_name[op])
-            )
-            for layer in self.layers
+            any(graph.weights_in(graph.op_by_name[op]) for op in layer.ops) for layer in self.layers
         )
 
     @cached_property
@@ -154,9 +134,7 @@ def _reads(semantics: GraphSemantics, layer: Layer) -> tuple[str, ...]:
     graph = semantics.graph
     ops = [graph.op_by_name[name] for name in layer.ops]
     own = {tensor for op in ops for tensor in op.outputs}
-    return tuple(
-        dict.fromkeys(t for op in ops for t in graph.activations_in(op) if t not in own)
-    )
+    return tuple(dict.fromkeys(t for op in ops for t in graph.activations_in(op) if t not in own))
 
 
 def _linked_outputs(semantics: GraphSemantics, op: Op) -> tuple[LinkedOutput, ...]:

@@ -114,9 +114,7 @@ class _Walk:
             for tensor in kept
         }
 
-    def _fits(
-        self, now: int, after: int, kept: Sequence[str], own_cores: Sequence[int]
-    ) -> bool:
+    def _fits(self, now: int, after: int, kept: Sequence[str], own_cores: Sequence[int]) -> bool:
         """Whether `now` can hold `kept` to its end, and `after` receive it beside its inputs.
 
         A share that lies outside what its core needs is there until it was handed on, while the
@@ -149,7 +147,5 @@ def _passing_bytes(arrivals: Mapping[str, Arrival], part: int, core: int) -> int
         volume(arrival.owned[core]) * arrival.element_bytes
         for arrival in arrivals.values()
         if core in arrival.owned
-        and not (
-            part in arrival.needed and contains(arrival.needed[part], arrival.owned[core])
-        )
+        and not (part in arrival.needed and contains(arrival.needed[part], arrival.owned[core]))
     )

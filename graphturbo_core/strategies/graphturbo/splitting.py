@@ -123,8 +123,9 @@ class SubGraph:
         for step, layer in enumerate(self.layers):
             if not self.graph.is_in_place[layer]:
                 continue
-            dying = self._overwritten(layer, [t for t in self.graph.reads[layer]
-                                              if last[t] == step and t not in outputs])
+            dying = self._overwritten(
+                layer, [t for t in self.graph.reads[layer] if last[t] == step and t not in outputs]
+            )
             if dying:
                 last[dying] = step - 1
         size = self.graph.tensor_bytes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphturbo_core.strategies.assemble import Recipe, assemble, assemble_whole
 from graphturbo_core.strategies.graphturbo.coarse import Part
-from graphturbo_core.strategies.graphturbo.fitting import FittedSection, fit_section
+from graphturbo_core.strategies.graphturbo.fitting import FittedSection, Fitter
 from graphturbo_core.strategies.graphturbo.grouping import group_layers
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
@@ -33,7 +33,9 @@ class GraphTurbo:
         """Split, group, order, bind and place; the levels gb and lb leave out the first three."""
         layers = relay_layers(target.semantics)
         graph = layer_graph(target.semantics, layers, target.number_format)
-        return self._split_plan(target, graph) if self.level.is_split else self._whole(target, graph)
+        return (
+            self._split_plan(target, graph) if self.level.is_split else self._whole(target, graph)
+        )
 
     @property
     def _name(self) -> str:
@@ -46,7 +48,11 @@ class GraphTurbo:
 
     def _split_plan(self, target: Target, graph: LayerGraph) -> Plan:
         grouping = group_layers(graph, self.splitter, self.has_block_step)
-        fitted = self._fitted(target, graph, grouping.parts)
+        fit = Fitter(target, self.splitter, self.is_fit_checked)
+        fitted = [
+            fit(SubGraph(graph, part.layers), part.split, f"g{number + 1}")
+            for number, part in enumerate(grouping.parts)
+        ]
         instances = instance_graph(target.semantics, [section.section for section in fitted])
         names = [instance.name for instance in instances.instances]
         order = order_instances(names, instances.producers)
@@ -56,20 +62,11 @@ class GraphTurbo:
             _groups(graph, grouping.parts, fitted),
             self.level.nearest,
             is_scheduled_across_layers=self.level.is_scheduled_across_layers,
-            is_stitched=True,
+            has_gb_inside=True,
             decisions=(*grouping.decisions, *(d for s in fitted for d in s.decisions)),
             notes=tuple(note for section in fitted for note in section.notes),
         )
         return assemble(target, recipe, instances, order.order, order.steps)
-
-    def _fitted(
-        self, target: Target, graph: LayerGraph, parts: Sequence[Part]
-    ) -> list[FittedSection]:
-        return [
-            fit_section(target, self.splitter, SubGraph(graph, part.layers), part.split,
-                        name=f"g{number + 1}", is_checked=self.is_fit_checked)
-            for number, part in enumerate(parts)
-        ]
 
 
 def _groups(

@@ -1,0 +1,15 @@
+"""GraphTurbo Explorer: page config and navigation; worker processes import it again."""
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    import streamlit as st
+
+    import graphturbo_ui
+    from graphturbo_ui.frame import framed
+    from graphturbo_ui.pages import explore
+
+    icon = Path(graphturbo_ui.__file__).with_name("icon.svg")
+    st.set_page_config("GraphTurbo Explorer", icon, layout="wide")
+    page = st.Page(framed(explore.show), title="Explore", url_path="explore", default=True)
+    st.navigation([page], position="top").run()

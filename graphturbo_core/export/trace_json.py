@@ -1,0 +1,91 @@
+"""Report -> Trace Event JSON, which Chrome and Perfetto open: one round of the largest share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from graphturbo_core.lowering.program import InstructionKind
+from graphturbo_core.report.report import Report
+from graphturbo_core.sim.trace import Wait
+
+CLUSTER = 0
+"""Process id of the one cluster that is simulated."""
+MICROSECONDS = 1e6
+
+Event = Mapping[str, object]
+
+
+def trace_json(report: Report) -> str:
+    """The trace as text; times in microseconds, cycles in every event's `args`.
+
+    `pid` is the cluster, `tid` the engine (its index + 1; 0 stands for the process).
+    """
+    contract = report.contract
+    head = {
+        "displayTimeUnit": "ns",
+        "otherData": {
+            key: str(contract[key]) for key in ("model", "profile", "strategy", "batch", "version")
+        },
+    }
+    events = ",\n".join(json.dumps(event, allow_nan=False) for event in _events(report))
+    return f'{json.dumps(head)[:-1]}, "traceEvents": [\n{events}\n]}}\n'
+
+
+def _events(report: Report) -> Iterator[Event]:
+    yield _named("process_name", 0, "cluster 0, one round")
+    for row in report.tables["engines"]:
+        tid = cast(int, row["index"]) + 1
+        yield _named("thread_name", tid, str(row["label"]))
+        yield _meta("thread_sort_index", tid, {"sort_index": tid})
+    yield from _instructions(report)
+
+
+def _named(what: str, tid: int, name: str) -> Event:
+    return _meta(what, tid, {"name": name})
+
+
+def _meta(what: str, tid: int, args: Mapping[str, object]) -> Event:
+    return {"name": what, "ph": "M", "pid": CLUSTER, "tid": tid, "args": args}
+
+
+def _instructions(report: Report) -> Iterator[Event]:
+    """One complete event ("X") an instruction, in sequence order."""
+    columns = {
+        name: report.arrays[name].tolist()
+        for name in ("start", "hold", "engine", "kind", "layer", "op", "tile", "size_bytes", "wait")
+    }
+    ops = [str(row["op"]) for row in report.tables["graph_nodes"]]
+    layers = [str(row["name"]) for row in report.tables["layers"]]
+    waited = report.arrays["wait_on"].tolist()
+    scale = MICROSECONDS * _seconds_per_cycle(report)
+    for number in range(len(columns["start"])):
+        row = {name: values[number] for name, values in columns.items()}
+        kind = InstructionKind(row["kind"]).name.lower()
+        op = ops[row["op"]] if row["op"] >= 0 else ""
+        yield {
+            "name": op or kind,
+            "cat": kind,
+            "ph": "X",
+            "ts": row["start"] * scale,
+            "dur": row["hold"] * scale,
+            "pid": CLUSTER,
+            "tid": row["engine"] + 1,
+            "args": {
+                "sequence": number,
+                "op": op,
+                "layer": layers[row["layer"]] if row["layer"] >= 0 else "",
+                "tile": row["tile"],
+                "bytes": row["size_bytes"],
+                "wait": Wait(row["wait"]).name.lower(),
+                "wait_on": waited[number],
+                "start_cycle": row["start"],
+                "cycles": row["hold"],
+            },
+        }
+
+
+def _seconds_per_cycle(report: Report) -> float:
+    latency_s = cast(float, report.contract["latency_s"])
+    return latency_s / cast(int, report.contract["cycles"])

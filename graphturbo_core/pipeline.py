@@ -1,0 +1,240 @@
+"""The recipe: ONNX bytes and choices in, Reports out; the figure in ARCHITECTURE.md as code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from types import MappingProxyType
+from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
+
+from graphturbo_core.errors import GraphTurboError, OptionError
+from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
+from graphturbo_core.ir.dtypes import NUMBER_FORMATS
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.limits import DEFAULT_LIMITS, Limits
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.report.build import build_report
+from graphturbo_core.report.outcome import Named, Outcome, Step
+from graphturbo_core.report.report import Report
+from graphturbo_core.semantics.table import analyse
+from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.sim.trace import Trace
+from graphturbo_core.strategies.batching import divide_batch
+from graphturbo_core.strategies.registry import (
+    StrategyInfo,
+    StrategySpec,
+    make_plan,
+    parse_strategy,
+    resolve_options,
+    strategies,
+    strategy_options,
+)
+
+__all__ = [
+    "Recorder", "RunRequest", "StrategyInfo", "profile_names", "read_input_dims", "run_report",
+    "run_reports", "strategies", "strategy_names", "strategy_options",
+]  # fmt: skip
+
+OnStep = Callable[[str, float], None]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@runtime_checkable
+class _Checked(Protocol):
+    """A product that can say whether it breaks one of its own invariants."""
+
+    def check(self) -> None:
+        """Raise InvariantError if so."""
+
+
+@dataclass
+class Recorder:
+    """The only instrumentation: times each step, checks its product, tells `on_step`."""
+
+    on_step: OnStep | None = None
+    steps: list[Step] = field(default_factory=list)
+
+    def run(self, name: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The function's product, checked; its seconds include the check.
+
+        Raises:
+            GraphTurboError: what the step raised, with a note that names the step.
+        """
+        began = perf_counter()
+        try:
+            product = function(*args, **kwargs)
+            if isinstance(product, _Checked):
+                product.check()
+        except GraphTurboError as error:
+            error.add_note(f"in step '{name}'")
+            raise
+        self.steps.append(Step(name, perf_counter() - began))
+        if self.on_step is not None:
+            self.on_step(name, self.steps[-1].seconds)
+        return product
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """All choices of one run; the model's and an own profile's bytes travel beside it."""
+
+    model_name: str
+    strategy: str = "graphturbo"
+    profile: str = "stcp920"
+    batch: int | None = None
+    dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    dtype: str = "fp16"
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    skip_passes: Sequence[str] = ()
+    verify: bool = False
+
+
+def strategy_names() -> tuple[str, ...]:
+    """The strategies, the plainest first."""
+    return tuple(strategies())
+
+
+def run_report(
+    model_bytes: bytes,
+    request: RunRequest,
+    profile_bytes: bytes | None = None,
+    on_step: OnStep | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Report:
+    """One run.
+
+    Raises:
+        GraphTurboError: the input is refused; InvariantError means a bug of ours.
+    """
+    return next(run_reports(model_bytes, (request,), profile_bytes, on_step, limits))
+
+
+def run_reports(
+    model_bytes: bytes,
+    requests: Sequence[RunRequest],
+    profile_bytes: bytes | None = None,
+    on_step: OnStep | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Report]:
+    """The runs one after the other, each as it is ready; an import serves all that can share it.
+
+    Raises:
+        GraphTurboError: the input is refused; every strategy and option is looked at first.
+    """
+    for request in requests:
+        _check_choices(request)
+    imports = _Imports(model_bytes, limits)
+    for request in requests:
+        yield _run(imports, request, profile_bytes, Recorder(on_step))
+
+
+def _check_choices(request: RunRequest) -> None:
+    parse_strategy(request.strategy)
+    resolve_options(request.options)
+    if request.dtype not in NUMBER_FORMATS:
+        raise OptionError(
+            "UNKNOWN_DTYPE",
+            f"number format {request.dtype!r} is not known",
+            "--dtype",
+            f"choose one of {', '.join(NUMBER_FORMATS)}",
+        )
+
+
+def _run(
+    imports: _Imports, request: RunRequest, profile_bytes: bytes | None, recorder: Recorder
+) -> Report:
+    run = recorder.run
+    spec = parse_strategy(request.strategy)
+    hardware = run("profile", _read_profile, request.profile, profile_bytes)
+    whole = run("import", imports.whole, request)
+    division = divide_batch(imports.batch(whole), hardware.clusters, spec.cluster_batch)
+    is_one_size = len(division.round_sizes) == 1
+    traces = {}
+    for size in division.round_sizes:
+        suffix = "" if is_one_size else f" (round of {size})"
+        graph = run(f"import a round{suffix}", imports.round, request, whole, size)
+        traces[size] = _schedule(recorder, suffix, graph, (spec, hardware, request))
+    outcome = Outcome(
+        named=Named(
+            request.model_name, hardware.name, request.strategy, _own_options(spec, request),
+            request.dtype,
+        ),
+        hardware=hardware,
+        whole=analyse(whole),
+        division=division,
+        traces=traces,
+        steps=tuple(recorder.steps),
+        is_verify_asked=request.verify,
+    )  # fmt: skip
+    return run("report", build_report, outcome)
+
+
+def _schedule(
+    recorder: Recorder,
+    suffix: str,
+    graph: Graph,
+    choices: tuple[StrategySpec, Hardware, RunRequest],
+) -> Trace:
+    """The steps of one round size: Graph -> GraphSemantics -> Plan -> Program -> Trace."""
+    run, (spec, hardware, request) = recorder.run, choices
+    semantics = run(f"analyse{suffix}", analyse, graph)
+    plan = run(
+        f"plan{suffix}", make_plan, spec, semantics, hardware, request.dtype, request.options
+    )
+    program = run(f"lower{suffix}", lower, plan)
+    return run(f"simulate{suffix}", simulate, program)
+
+
+def _read_profile(name: str, profile_bytes: bytes | None) -> Hardware:
+    return load_profile(name) if profile_bytes is None else parse_profile(profile_bytes, name)
+
+
+def _own_options(spec: StrategySpec, request: RunRequest) -> dict[str, str]:
+    """Options of this strategy, defaults filled in; those of others change nothing here."""
+    resolved = resolve_options(request.options)
+    return {key: value for key, value in resolved.items() if key.startswith(f"{spec.name}.")}
+
+
+class _Imports:
+    """Graphs of one model by batch, dimensions and passes: what runs of a comparison share."""
+
+    def __init__(self, model_bytes: bytes, limits: Limits) -> None:
+        self._bytes = model_bytes
+        self._limits = limits
+        self._graphs: dict[tuple[object, ...], Graph] = {}
+
+    def whole(self, request: RunRequest) -> Graph:
+        """The model at the whole batch."""
+        return self._import(request, request.batch, dict(request.dims))
+
+    def batch(self, whole: Graph) -> int:
+        """Samples of the whole model: the leading size of its batch input, 1 where none has one."""
+        name = _batch_input(whole)
+        return whole.tensors[name].shape[0] if name else 1
+
+    def round(self, request: RunRequest, whole: Graph, size: int) -> Graph:
+        """The model at the batch of one round; the batch's own symbol is bound by it alone."""
+        if size == self.batch(whole):
+            return whole
+        dims = dict(request.dims)
+        for dim in read_input_dims(self._bytes) if dims else ():
+            if dim.axis == 0 and dim.input == _batch_input(whole):
+                dims.pop(dim.symbol, None)
+        return self._import(request, size, dims)
+
+    def _import(self, request: RunRequest, batch: int | None, dims: dict[str, int]) -> Graph:
+        passes = tuple(request.skip_passes)
+        key = (request.model_name, batch, tuple(sorted(dims.items())), passes)
+        if key not in self._graphs:
+            options = ImportOptions(request.model_name, batch, dims, passes, self._limits)
+            self._graphs[key] = import_model(self._bytes, options)
+        return self._graphs[key]
+
+
+def _batch_input(graph: Graph) -> str | None:
+    """The input whose leading axis counts samples: the first with two or more axes."""
+    return next((name for name in graph.inputs if len(graph.tensors[name].shape) > 1), None)

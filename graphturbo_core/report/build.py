@@ -1,0 +1,79 @@
+"""Outcome -> Report: the contract, the tables and the arrays; near-linear in instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.report.contract import contract
+from graphturbo_core.report.graph_rows import edge_rows, node_rows
+from graphturbo_core.report.group_rows import group_rows
+from graphturbo_core.report.layer_rows import layer_rows
+from graphturbo_core.report.memory import Memories, memories
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows import (
+    binding_rows,
+    chip_rows,
+    decision_rows,
+    engine_rows,
+    kernel_rows,
+    ledger_rows,
+    ready_rows,
+    stall_rows,
+)
+from graphturbo_core.sim.overlap import layer_overlap
+
+
+def build_report(outcome: Outcome) -> Report:
+    """All that leaves the library of one run.
+
+    Raises:
+        InvariantError: a bound is broken, a ledger or stalls do not sum, a memory is over full.
+    """
+    live = memories(outcome)
+    layers = tuple(layer_rows(outcome, live))
+    tables = {
+        "engines": tuple(engine_rows(outcome)),
+        "layers": layers,
+        "groups": tuple(group_rows(outcome)),
+        "kernels": tuple(kernel_rows(outcome)),
+        "decisions": tuple(decision_rows(outcome)),
+        "ready": tuple(ready_rows(outcome)),
+        "bindings": tuple(binding_rows(outcome)),
+        "stalls": tuple(stall_rows(outcome)),
+        "ledger": tuple(ledger_rows(outcome)),
+        "graph_nodes": tuple(node_rows(outcome)),
+        "graph_edges": tuple(edge_rows(outcome)),
+        "chip": tuple(chip_rows(outcome)),
+    }
+    return Report(contract(outcome, live, layers), tables, _arrays(outcome, live))
+
+
+def _arrays(outcome: Outcome, live: Memories) -> dict[str, NDArray[np.generic]]:
+    """One entry an instruction in sequence order, then step functions and stretches."""
+    trace, program = outcome.largest, outcome.program
+    group_of = np.array([kernel.group for kernel in outcome.plan.kernels], np.int32)
+    overlap = layer_overlap(trace)
+    return {
+        "start": trace.start,
+        "hold": program.hold_cycles,
+        "visible": trace.end,
+        "engine": program.engine,
+        "kind": program.kind,
+        "layer": program.layer,
+        "group": group_of[program.kernel],
+        "kernel": program.kernel,
+        "op": program.op,
+        "tile": program.tile,
+        "wait": trace.wait,
+        "wait_on": trace.wait_on,
+        "size_bytes": program.size_bytes,
+        "gb_cycle": live.largest.gb.cycle,
+        "gb_bytes": live.largest.gb.live_bytes,
+        "lb_cycle": live.largest.lb_worst.cycle,
+        "lb_bytes": live.largest.lb_worst.live_bytes,
+        "overlap_core": overlap.core,
+        "overlap_start": overlap.start,
+        "overlap_end": overlap.end,
+    }

@@ -1,0 +1,162 @@
+"""Outcome -> the contract's JSON: what `run --json` prints (design, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphturbo_core import __version__
+from graphturbo_core.lowering.program import Memory
+from graphturbo_core.report.bounds import bounds
+from graphturbo_core.report.memory import Memories
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.report import Row
+from graphturbo_core.report.traffic import overlap_ratio, products, stall_shares, traffic
+from graphturbo_core.strategies.registry import strategy_options
+from graphturbo_core.units import per_second, seconds_from_cycles
+
+SCHEMA = 1
+"""Version of the contract; rises when a key changes its meaning."""
+LAYER_KEYS = (
+    "name", "op_types", "lb_peak_bytes", "lb_mean_bytes", "gb_peak_bytes", "start_s", "end_s",
+    "group",
+)  # fmt: skip
+"""What the contract tells of a layer; the table of layers tells more."""
+
+
+def contract(
+    outcome: Outcome, memories: Memories, layers: tuple[Row, ...]
+) -> dict[str, object]:
+    """Every key of the contract."""
+    return {
+        **_identity(outcome),
+        **_times(outcome),
+        **_sizes(outcome),
+        **_lists(outcome),
+        **_bytes_and_work(outcome),
+        **_busy(outcome),
+        **_memory(outcome, memories),
+        "layers": [{key: row[key] for key in LAYER_KEYS} for row in layers],
+        "verify": {
+            "ran": False, "ok": None, "max_abs_error": None, "max_rel_error": None, "outputs": [],
+        },
+        "steps": [{"name": step.name, "seconds": step.seconds} for step in outcome.steps],
+        "schedule_seconds": sum(step.seconds for step in outcome.steps),
+    }  # fmt: skip
+
+
+def _identity(outcome: Outcome) -> dict[str, object]:
+    named, division = outcome.named, outcome.division
+    return {
+        "schema": SCHEMA,
+        "model": named.model,
+        "profile": named.profile,
+        "strategy": named.strategy,
+        "options": dict(named.options),
+        "dtype": named.number_format,
+        "batch": division.batch,
+        "cluster_batch": division.cluster_batch,
+        "rounds": sum(count for _, count in division.shares[0].rounds),
+        "notes": _notes(outcome),
+        "assumptions": _assumptions(outcome),
+        "version": __version__,
+    }
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    """Every note of every product, each once, in the order of the steps."""
+    notes = [*outcome.hardware.notes, *outcome.whole.graph.notes, *outcome.whole.notes()]
+    notes += outcome.division.notes
+    for trace in outcome.traces.values():
+        plan = trace.program.plan
+        notes += [*plan.semantics.graph.notes, *plan.notes, *trace.program.notes]
+    if outcome.is_verify_asked:
+        notes.append("verification was asked for and is not there yet: nothing was replayed")
+    return list(dict.fromkeys(notes))
+
+
+def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
+    """Assumed numbers of the profile, then the strategy's own choices where the paper is silent."""
+    docs = strategy_options()
+    assumed: list[dict[str, object]] = [
+        {"key": number.key, "value": number.value, "source": number.source}
+        for number in outcome.hardware.numbers
+        if number.is_assumption
+    ]
+    for key, value in outcome.named.options.items():
+        assumed.append({"key": key, "value": value, "source": docs[key].doc})
+    return assumed
+
+
+def _times(outcome: Outcome) -> dict[str, object]:
+    clock_hz, found = outcome.hardware.clock_hz, bounds(outcome)
+    latency_s = seconds_from_cycles(outcome.makespan, clock_hz)
+    return {
+        "latency_s": latency_s,
+        "throughput_per_s": per_second(outcome.division.batch, outcome.makespan, clock_hz),
+        "cycles": outcome.makespan,
+        "lower_bound_s": found.lower_bound_s,
+        "plan_bound_s": found.plan_bound_s,
+        "program_critical_path_s": found.critical_path_s,
+        "gap": latency_s / found.lower_bound_s,
+        "compulsory_dram_bytes": found.compulsory_bytes,
+    }
+
+
+def _sizes(outcome: Outcome) -> dict[str, object]:
+    return {
+        "kernels": len(outcome.plan.kernels),
+        "instructions": outcome.program.size,
+        "sub_graphs_fine": len(outcome.plan.layers),
+    }
+
+
+def _lists(outcome: Outcome) -> dict[str, object]:
+    groups = [
+        {
+            "name": group.name,
+            "ops": list(group.ops),
+            "layers": len(group.layers),
+            "split_axis": group.split_axis,
+            "pieces": group.pieces,
+            "covered_ops": group.covered_ops,
+            "peak_bytes": group.peak_bytes,
+        }
+        for group in outcome.plan.groups
+    ]
+    return {"groups": groups, "order": [kernel.name for kernel in outcome.plan.kernels]}
+
+
+def _bytes_and_work(outcome: Outcome) -> dict[str, object]:
+    moved, done = traffic(outcome), products(outcome)
+    return {
+        "dram_read_bytes": moved.dram_read_bytes,
+        "dram_write_bytes": moved.dram_write_bytes,
+        "gb_read_bytes": moved.gb_read_bytes,
+        "gb_write_bytes": moved.gb_write_bytes,
+        "core_to_core_bytes": moved.core_to_core_bytes,
+        "dram_ledger": {
+            cause.name.lower(): size for cause, size in moved.causes[Memory.DRAM].items()
+        },
+        "macs": done.macs,
+        "halo_macs": done.halo_macs,
+    }
+
+
+def _busy(outcome: Outcome) -> dict[str, object]:
+    hardware, stalls = outcome.hardware, stall_shares(outcome)
+    peak = hardware.peak_macs_per_cycle(outcome.named.number_format)
+    possible = peak * hardware.cores * hardware.clusters * outcome.makespan
+    return {
+        "utilization": {kind: shares["busy"] for kind, shares in stalls.items()},
+        "mac_utilization": products(outcome).macs / possible,
+        "stalls": stalls,
+        "cross_layer_overlap": overlap_ratio(outcome),
+    }
+
+
+def _memory(outcome: Outcome, memories: Memories) -> Mapping[str, object]:
+    hardware = outcome.hardware
+    return {
+        "lb": {"capacity_bytes": hardware.lb_bytes, "peak_bytes": memories.lb_peak_bytes},
+        "gb": {"capacity_bytes": hardware.gb_bytes, "peak_bytes": memories.gb_peak_bytes},
+    }

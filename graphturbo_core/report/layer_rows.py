@@ -1,0 +1,76 @@
+"""Outcome -> rows of layers: memory, time and work of each, in one round of the largest share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.lowering.program import IntArray, Memory, Program
+from graphturbo_core.report.memory import Memories
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.report import Row
+from graphturbo_core.sim.occupancy import layer_windows
+from graphturbo_core.units import seconds_from_cycles
+
+
+def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
+    """One row a layer, in the layers' order.
+
+    `*_cycles` are busy cycles of all engines of the kind; `matrix_utilization` is the share of the
+    layer's windows (first start to last end in each kernel) in which the matrix engines work.
+    """
+    plan, found, program = outcome.plan, memories.layers, outcome.program
+    graph, clock_hz = plan.semantics.graph, outcome.hardware.clock_hz
+    cycles = {kind: _busy_cycles(program, kind) for kind in EngineKind}
+    sums = {
+        "macs": _sums(program, program.macs),
+        "dram_bytes": _sums(program, _crossing(program, Memory.DRAM)),
+        "gb_bytes": _sums(program, _crossing(program, Memory.GB)),
+    }
+    window = _window_cycles(outcome)
+    group_of = {op: group.name for group in reversed(plan.groups) for op in group.ops}
+    for layer in plan.layers:
+        at = layer.index
+        matrix = int(cycles[EngineKind.MATRIX][at])
+        yield {
+            "index": at,
+            "name": layer.name,
+            "op_types": "+".join(graph.op_by_name[op].op_type for op in layer.ops),
+            "group": group_of[layer.ops[0]],
+            "lb_peak_bytes": int(found.lb_peak[at]),
+            "lb_mean_bytes": round(float(found.lb_mean[at]), 3),
+            "gb_peak_bytes": int(found.gb_peak[at]),
+            "start_s": seconds_from_cycles(int(found.start[at]), clock_hz),
+            "end_s": seconds_from_cycles(int(found.end[at]), clock_hz),
+            **{name: int(values[at]) for name, values in sums.items()},
+            **{f"{kind.value}_cycles": int(values[at]) for kind, values in cycles.items()},
+            "matrix_utilization": matrix / max(1, int(window[at]) * outcome.hardware.cores),
+        }
+
+
+def _sums(program: Program, values: IntArray) -> IntArray:
+    """Sum of a value over each layer's instructions."""
+    sums = np.zeros(len(program.plan.layers), np.int64)
+    rows = np.flatnonzero(program.layer >= 0)
+    np.add.at(sums, program.layer[rows], values[rows])
+    return sums
+
+
+def _busy_cycles(program: Program, kind: EngineKind) -> IntArray:
+    is_kind = np.array([engine.kind is kind for engine in program.engines])
+    return _sums(program, np.where(is_kind[program.engine], program.hold_cycles, 0))
+
+
+def _crossing(program: Program, memory: Memory) -> IntArray:
+    """Bytes that each instruction reads from and writes to a memory."""
+    crossings = (program.source == memory) * 1 + (program.target == memory) * 1
+    return np.asarray(program.size_bytes * crossings, np.int64)
+
+
+def _window_cycles(outcome: Outcome) -> IntArray:
+    layer, begin, stop = layer_windows(outcome.largest)
+    cycles = np.zeros(len(outcome.plan.layers), np.int64)
+    np.add.at(cycles, layer, stop - begin)
+    return cycles

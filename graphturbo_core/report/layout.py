@@ -1,0 +1,121 @@
+"""Ops and edges -> places: one vertical axis for all panes, horizontal places for each pane.
+
+The horizontal order comes from fast-sugiyama (layered drawing, compiled); ours is only what keeps
+the boxes of sub-graphs apart, so that a collapsed box never covers an op of another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fast_sugiyama import from_edges
+
+Edge = tuple[int, int]
+GAP = 1.0
+"""Free columns between two sub-graphs (our choice)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A sub-graph: the ranks that it spans and how many columns its ops need."""
+
+    first: int
+    last: int
+    columns: int
+    wanted: float
+
+
+def ranks(ops: int, edges: Sequence[Edge]) -> list[int]:
+    """Longest path from an op without producers; ops are numbered in topological order."""
+    rank = [0] * ops
+    for source, target in sorted(edges, key=lambda edge: edge[1]):
+        rank[target] = max(rank[target], rank[source] + 1)
+    return rank
+
+
+def preferred_places(ops: int, edges: Sequence[Edge]) -> list[float]:
+    """Horizontal places of a layered drawing of the ops, in columns; 0 for an op without edges."""
+    if not edges:
+        return [0.0] * ops
+    layouts = from_edges(
+        sorted(set(edges)),
+        vertex_spacing=1,
+        ranking_type="up",
+        crossing_minimization="barycenter",
+        transpose=False,
+    )
+    place = [0.0] * ops
+    for positions, *_ in layouts:
+        for node, (x, _) in positions:
+            number = int(node)
+            if number < ops:
+                place[number] = round(float(x), 3)
+    return place
+
+
+def pane_places(rank: Sequence[int], wanted: Sequence[float], owner: Sequence[int]) -> list[float]:
+    """Horizontal places of one pane, in which `owner` tells the sub-graph of each op.
+
+    Ops of a sub-graph that share a rank stand side by side; sub-graphs whose ranks overlap stand
+    apart, each as near to its wanted place as those placed before it (by first rank) allow.
+    """
+    columns = _columns(rank, wanted, owner)
+    members: dict[int, list[int]] = {}
+    for op, sub_graph in enumerate(owner):
+        members.setdefault(sub_graph, []).append(op)
+    boxes = {
+        sub_graph: _box(ops, rank, wanted, columns) for sub_graph, ops in members.items()
+    }
+    left = _separated(boxes)
+    return [left[sub_graph] + columns[op] for op, sub_graph in enumerate(owner)]
+
+
+def _columns(rank: Sequence[int], wanted: Sequence[float], owner: Sequence[int]) -> list[int]:
+    """Place of each op among those of its sub-graph and rank, from the left."""
+    taken: dict[tuple[int, int], int] = {}
+    columns = [0] * len(rank)
+    for op in sorted(range(len(rank)), key=lambda op: (wanted[op], op)):
+        cell = (owner[op], rank[op])
+        columns[op] = taken.get(cell, 0)
+        taken[cell] = columns[op] + 1
+    return columns
+
+
+def _box(
+    ops: Sequence[int], rank: Sequence[int], wanted: Sequence[float], columns: Sequence[int]
+) -> Box:
+    width = 1 + max(columns[op] for op in ops)
+    middle = sum(wanted[op] for op in ops) / len(ops)
+    return Box(
+        first=min(rank[op] for op in ops),
+        last=max(rank[op] for op in ops),
+        columns=width,
+        wanted=round(middle - (width - 1) / 2, 3),
+    )
+
+
+def _separated(boxes: dict[int, Box]) -> dict[int, float]:
+    """Left edge of every box; boxes are placed by first rank, then wanted place."""
+    order = sorted(boxes, key=lambda name: (boxes[name].first, boxes[name].wanted, name))
+    left: dict[int, float] = {}
+    open_boxes: list[int] = []
+    for name in order:
+        box = boxes[name]
+        open_boxes = [other for other in open_boxes if boxes[other].last >= box.first]
+        taken = [(left[other], left[other] + boxes[other].columns) for other in open_boxes]
+        left[name] = _nearest(box, sorted(taken))
+        open_boxes.append(name)
+    return left
+
+
+def _nearest(box: Box, taken: Sequence[tuple[float, float]]) -> float:
+    """The free place nearest to the wanted one, the left one of two."""
+    room = box.columns + GAP
+    candidates = [box.wanted, *(lo - room for lo, _ in taken), *(hi + GAP for _, hi in taken)]
+    free = [
+        place
+        for place in candidates
+        if all(place + room <= lo or hi + GAP <= place for lo, hi in taken)
+    ]
+    return min(free, key=lambda place: (abs(place - box.wanted), place))

@@ -1,0 +1,87 @@
+"""What a run came to, before it is put in words: every distinct round simulated, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.lowering.program import Program
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.trace import Trace
+from graphturbo_core.strategies.batching import Division, Share
+from graphturbo_core.strategies.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """How the user named what was run; `options` with all defaults filled in."""
+
+    model: str
+    profile: str
+    strategy: str
+    options: Mapping[str, str]
+    number_format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the run and the seconds it took: a clock value."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One strategy on one model and chip.
+
+    `whole`: the model at the whole batch, for what depends on model and chip alone. `traces`: one
+    cluster's round for each distinct round size, the largest first.
+    """
+
+    named: Named
+    hardware: Hardware
+    whole: GraphSemantics = field(repr=False)
+    division: Division
+    traces: Mapping[int, Trace] = field(repr=False)
+    steps: tuple[Step, ...]
+    is_verify_asked: bool = False
+
+    @property
+    def largest(self) -> Trace:
+        """The round that lists and arrays describe."""
+        return self.traces[self.division.round_sizes[0]]
+
+    @property
+    def program(self) -> Program:
+        """The program of the largest round."""
+        return self.largest.program
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the largest round."""
+        return self.program.plan
+
+    @cached_property
+    def repeats(self) -> Mapping[int, int]:
+        """How often a round of each size runs, all clusters together."""
+        return {
+            size: sum(
+                share.clusters * count
+                for share in self.division.shares
+                for own, count in share.rounds
+                if own == size
+            )
+            for size in self.division.round_sizes
+        }
+
+    def share_cycles(self, share: Share) -> int:
+        """Cycles of a cluster with this share: its rounds one after the other."""
+        return sum(count * self.traces[size].makespan for size, count in share.rounds)
+
+    @cached_property
+    def makespan(self) -> int:
+        """Cycles until the last cluster has ended."""
+        return max(self.share_cycles(share) for share in self.division.shares)

@@ -1,0 +1,134 @@
+"""Outcome -> flat rows: engines, kernels, decisions, order, bindings, stalls, ledger, chip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from graphturbo_core.lowering.program import Memory
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.report import Row
+from graphturbo_core.report.traffic import traffic
+from graphturbo_core.sim.trace import Wait
+from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
+
+
+def engine_rows(outcome: Outcome) -> Iterator[Row]:
+    """The engines of one cluster."""
+    for index, engine in enumerate(outcome.program.engines):
+        yield {
+            "index": index,
+            "kind": engine.kind.value,
+            "core": engine.core,
+            "label": engine.label,
+        }
+
+
+def kernel_rows(outcome: Outcome) -> Iterator[Row]:
+    """The kernels in the order they run; cycles from the first start to the last end."""
+    trace, kernels = outcome.largest, outcome.plan.kernels
+    start = np.full(len(kernels), trace.makespan, np.int64)
+    end = np.zeros(len(kernels), np.int64)
+    np.minimum.at(start, trace.program.kernel, trace.start)
+    np.maximum.at(end, trace.program.kernel, trace.end)
+    layer_of = layer_of_op(outcome.plan)
+    for index, kernel in enumerate(kernels):
+        yield {
+            "index": index,
+            "name": kernel.name,
+            "group": outcome.plan.groups[kernel.group].name,
+            "start_cycle": int(min(start[index], end[index])),
+            "end_cycle": int(end[index]),
+            "layers": len({layer_of[op] for op in kernel.ops}),
+        }
+
+
+def layer_of_op(plan: Plan) -> Mapping[str, int]:
+    """The layer of every op."""
+    return {op: layer.index for layer in plan.layers for op in layer.ops}
+
+
+def decision_rows(outcome: Outcome) -> Iterator[Row]:
+    """Every merge and refusal, in the order they were decided."""
+    for index, decision in enumerate(outcome.plan.decisions):
+        yield {
+            "index": index,
+            "step": decision.step,
+            "rule": decision.rule,
+            "subject": " + ".join(decision.subject),
+            "taken": decision.is_taken,
+            "numbers": numbers_text(decision.numbers),
+        }
+
+
+def numbers_text(numbers: Mapping[str, int | float | str]) -> str:
+    """`pieces 8, axis 0`."""
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in numbers.items())
+
+
+def ready_rows(outcome: Outcome) -> Iterator[Row]:
+    """Algorithm 3 step by step."""
+    for index, step in enumerate(outcome.plan.ready_steps):
+        yield {"index": index, "run": step.run, "ready": ", ".join(step.ready)}
+
+
+def binding_rows(outcome: Outcome) -> Iterator[Row]:
+    """How each kernel divides what it computes."""
+    producer = outcome.plan.semantics.graph.producer
+    for kernel in outcome.plan.kernels:
+        for tensor, binding in kernel.bindings.items():
+            yield {
+                "kernel": kernel.name,
+                "tensor": tensor,
+                "op": producer[tensor].name,
+                "binding": nested_text(binding),
+                "axes": ", ".join(str(axis) for axis in binding.axes),
+                "scope": _scope_text(kernel, tensor),
+            }
+
+
+def nested_text(binding: Binding) -> str:
+    """Cores as the vendor's nested list: `[[0,1],[2,3]]`."""
+
+    def level(cores: Sequence[int], grid: Sequence[int]) -> str:
+        if not grid:
+            return str(cores[0])
+        step = len(cores) // grid[0]
+        parts = (cores[at : at + step] for at in range(0, len(cores), step))
+        return f"[{','.join(level(part, grid[1:]) for part in parts)}]"
+
+    return level(binding.cores, binding.grid)
+
+
+def _scope_text(kernel: KernelPlan, tensor: str) -> str:
+    """The memory that holds a tensor; nothing for one that never outlives its loop nest."""
+    scope = kernel.scopes.get(tensor)
+    also = " and LB" if tensor in kernel.kept and scope is not None and scope.value != "LB" else ""
+    return f"{scope.value}{also}" if scope else ""
+
+
+def stall_rows(outcome: Outcome) -> Iterator[Row]:
+    """Cycles of every engine of a cluster, one round, by what they went to."""
+    for engine, cycles in zip(outcome.program.engines, outcome.largest.stalls, strict=True):
+        counts = {wait.name.lower(): int(cycles[wait]) for wait in Wait}
+        yield {"engine": engine.label, "kind": engine.kind.value, **counts}
+
+
+def ledger_rows(outcome: Outcome) -> Iterator[Row]:
+    """Bytes of the whole batch that crossed DRAM and GB, by cause."""
+    causes = traffic(outcome).causes
+    for memory in (Memory.DRAM, Memory.GB):
+        for cause, size_bytes in causes[memory].items():
+            yield {"memory": memory.name, "cause": cause.name.lower(), "bytes": size_bytes}
+
+
+def chip_rows(outcome: Outcome) -> Iterator[Row]:
+    """Every number of the profile with its source."""
+    for number in outcome.hardware.numbers:
+        yield {
+            "key": number.key,
+            "value": number.value,
+            "source": number.source,
+            "is_assumption": number.is_assumption,
+        }

@@ -1,0 +1,156 @@
+"""Outcome -> bytes and stalls of the chip for the whole batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.lowering.program import Cause, Memory
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.semantics.work import total_macs
+from graphturbo_core.sim.ledger import Ledger, ledger
+from graphturbo_core.sim.overlap import layer_overlap
+from graphturbo_core.sim.trace import Wait
+
+STALL_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes of the whole batch on the chip; `causes[memory]` sums to its reads and writes."""
+
+    dram_read_bytes: int
+    dram_write_bytes: int
+    gb_read_bytes: int
+    gb_write_bytes: int
+    core_to_core_bytes: int
+    causes: Mapping[Memory, Mapping[Cause, int]]
+
+    def check(self) -> None:
+        """Every byte is booked to a cause.
+
+        Raises:
+            InvariantError: naming the memory and both sums.
+        """
+        counters = {
+            Memory.DRAM: self.dram_read_bytes + self.dram_write_bytes,
+            Memory.GB: self.gb_read_bytes + self.gb_write_bytes,
+        }
+        for memory, counted in counters.items():
+            booked = sum(self.causes[memory].values())
+            if booked != counted:
+                raise InvariantError("REPORT_LEDGER", f"{memory.name}: {booked} of {counted} bytes")
+
+
+def traffic(outcome: Outcome) -> Traffic:
+    """Every round's bytes times its repeats."""
+    ledgers = {size: ledger(trace.program) for size, trace in outcome.traces.items()}
+    for one in ledgers.values():
+        one.check()
+    rows = [(outcome.repeats[size], one) for size, one in ledgers.items()]
+    found = Traffic(
+        dram_read_bytes=sum(times * one.dram_read_bytes for times, one in rows),
+        dram_write_bytes=sum(times * one.dram_write_bytes for times, one in rows),
+        gb_read_bytes=sum(times * one.gb_read_bytes for times, one in rows),
+        gb_write_bytes=sum(times * one.gb_write_bytes for times, one in rows),
+        core_to_core_bytes=sum(times * one.core_to_core_bytes for times, one in rows),
+        causes={memory: _causes(outcome, ledgers, memory) for memory in (Memory.DRAM, Memory.GB)},
+    )
+    found.check()
+    return found
+
+
+def _causes(
+    outcome: Outcome, ledgers: Mapping[int, Ledger], memory: Memory
+) -> dict[Cause, int]:
+    """All causes, those without bytes too; a first fetch after a cluster's first round is again."""
+    causes: dict[Cause, int] = {
+        cause: sum(
+            outcome.repeats[size] * one.causes[memory].get(cause, 0)
+            for size, one in ledgers.items()
+        )
+        for cause in Cause
+        if cause is not Cause.NONE
+    }
+    first = sum(
+        share.clusters * ledgers[share.rounds[0][0]].causes[memory].get(Cause.WEIGHT_FIRST, 0)
+        for share in outcome.division.shares
+    )
+    causes[Cause.WEIGHT_AGAIN] += causes[Cause.WEIGHT_FIRST] - first
+    causes[Cause.WEIGHT_FIRST] = first
+    return causes
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Multiply-accumulates: the model's own, and what is computed again for halos."""
+
+    macs: int
+    halo_macs: int
+
+
+def products(outcome: Outcome) -> Products:
+    """MACs of the whole batch.
+
+    Raises:
+        InvariantError: a program does fewer than its graph asks for.
+    """
+    macs = halo = 0
+    for size, trace in outcome.traces.items():
+        own = total_macs(trace.program.plan.semantics)
+        done = int(trace.program.macs.sum())
+        if done < own:
+            raise InvariantError("REPORT_MACS", f"{done} of {own} MACs in a round of {size}")
+        macs += outcome.repeats[size] * own
+        halo += outcome.repeats[size] * (done - own)
+    return Products(macs, halo)
+
+
+def stall_shares(outcome: Outcome) -> dict[str, dict[str, float]]:
+    """Per engine kind the shares of the makespan, mean over all its engines on the chip.
+
+    A cluster that has ended, or has nothing to do, is idle.
+
+    Raises:
+        InvariantError: the shares of a kind do not sum to 1.
+    """
+    cycles = sum(
+        (outcome.repeats[size] * trace.stalls for size, trace in outcome.traces.items()),
+        start=np.zeros_like(outcome.largest.stalls),
+    )
+    per_engine = outcome.makespan * outcome.division.clusters
+    shares = {}
+    for kind in EngineKind:
+        rows = [engine.kind is kind for engine in outcome.program.engines]
+        shares[kind.value] = _shares(cycles[rows].sum(axis=0), per_engine * sum(rows))
+    _check_shares(shares)
+    return shares
+
+
+def _shares(cycles: NDArray[np.int64], total: int) -> dict[str, float]:
+    counted = {wait.name.lower(): int(cycles[wait]) for wait in Wait}
+    if not total:
+        return {**{name: 0.0 for name in counted}, "idle": 1.0}
+    counted["idle"] += total - sum(counted.values())
+    return {name: count / total for name, count in counted.items()}
+
+
+def _check_shares(shares: Mapping[str, Mapping[str, float]]) -> None:
+    for kind, parts in shares.items():
+        is_whole = abs(sum(parts.values()) - 1) <= STALL_TOLERANCE
+        if not is_whole or min(parts.values()) < 0:
+            raise InvariantError("REPORT_STALLS", f"{kind} engines: {dict(parts)}")
+
+
+def overlap_ratio(outcome: Outcome) -> float:
+    """Mean over the chip's cores of the share of the makespan with two or more layers at once."""
+    cycles = sum(
+        outcome.repeats[size] * layer_overlap(trace).ratio * trace.makespan
+        for size, trace in outcome.traces.items()
+    )
+    return cycles / max(1, outcome.makespan * outcome.division.clusters)

@@ -1,0 +1,45 @@
+"""The canvas components' scripts and styles, read from their files, with the palette in front."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from graphturbo_ui.palette import GROUP_COLOURS, KIND_COLOURS, OVERLAP_COLOUR
+
+FOLDER = Path(__file__).parent
+
+
+def script(*names: str) -> str:
+    """Palette, kit and the named scripts as one module."""
+    palette = {
+        "groups": list(GROUP_COLOURS),
+        "kinds": list(KIND_COLOURS.values()),
+        "kindNames": list(KIND_COLOURS),
+        "overlap": OVERLAP_COLOUR,
+    }
+    files = [(FOLDER / name).read_text(encoding="utf-8") for name in ("canvas_kit.js", *names)]
+    return "\n".join([f"const PALETTE = {json.dumps(palette)};", *files])
+
+
+def style() -> str:
+    """The style both canvases share."""
+    return (FOLDER / "canvas.css").read_text(encoding="utf-8")
+
+
+def frame(tools: str, role_description: str) -> str:
+    """Toolbar, canvas, hover box, legend and the line that says what is picked."""
+    return f"""
+<div class="frame">
+  <div class="tools" role="toolbar" aria-label="{role_description} controls">{tools}
+    <button data-act="in" aria-label="zoom in" title="zoom in (W or +)">+</button>
+    <button data-act="out" aria-label="zoom out" title="zoom out (S or -)">-</button>
+    <button data-act="fit" title="show everything (0)">fit</button>
+  </div>
+  <div class="stage">
+    <canvas tabindex="0" role="application" aria-roledescription="{role_description}"></canvas>
+    <div class="tip" hidden></div>
+  </div>
+  <div class="legend"></div>
+  <p class="said" role="status" aria-live="polite"></p>
+</div>"""

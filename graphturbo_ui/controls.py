@@ -1,0 +1,192 @@
+"""The sidebar: model, chip, strategies, batch and number format, as one frozen choice."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from graphturbo_core.errors import CapacityError, ModelError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.frontend.importer import read_input_dims
+from graphturbo_core.hardware.profile import parse_profile
+from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.pipeline import RunRequest
+from graphturbo_ui import state
+from graphturbo_ui.glossary import define
+from graphturbo_ui.text import Sink, safe_text
+
+PROPOSED_DIMENSION = 128
+"""What the form proposes for a dimension other than the batch (a usual sequence length)."""
+STRATEGY_HELP = (
+    "NAME, NAME:LEVEL or NAME:LEVEL@N — type one that is not listed. N is the cluster batch: "
+    "how many samples a cluster takes at once."
+)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Everything that the page's two runs depend on."""
+
+    model: str
+    model_bytes: bytes = field(repr=False)
+    chip: str
+    profile_bytes: bytes | None = field(repr=False)
+    a: str
+    b: str
+    batch: int
+    dtype: str
+    dims: Mapping[str, int]
+
+    def request(self, strategy: str) -> RunRequest:
+        """The run of one strategy on these choices."""
+        return RunRequest(
+            model_name=_file_name(self.model),
+            strategy=strategy,
+            profile=_file_name(self.chip),
+            batch=self.batch,
+            dims=dict(self.dims),
+            dtype=self.dtype,
+            options={},
+            skip_passes=(),
+            verify=False,
+        )
+
+    def link(self) -> str:
+        """The query that restores these choices and the Gantt chart's window."""
+        named = {"model": self.model, "chip": self.chip, "a": self.a, "b": self.b}
+        sizes = {state.dimension_key(name): str(size) for name, size in self.dims.items()}
+        rest = {"batch": str(self.batch), "dtype": self.dtype, **sizes}
+        return "?" + urlencode(state.query_of({**named, **rest}))
+
+    def command(self) -> str:
+        """The command line that computes the same two runs."""
+        words = ["python", "-m", "graphturbo_core", "compare", _file_name(self.model)]
+        words += ["--profile", _file_name(self.chip), "--strategies", f"{self.a},{self.b}"]
+        words += ["--batch", str(self.batch)]
+        for name, size in self.dims.items():
+            words += ["--dim", f"{name}={size}"]
+        return shlex.join([*words, "--dtype", self.dtype])
+
+
+def _file_name(label: str) -> str:
+    """A sample's or profile's own name; of an upload, the file's."""
+    named = state.UPLOAD.fullmatch(label)
+    return named[1] if named else label
+
+
+def choose() -> Choices:
+    """Draw the sidebar and give what is chosen.
+
+    Raises:
+        GraphTurboError: an uploaded file is no longer kept.
+    """
+    with st.sidebar:
+        model = st.selectbox("Model", state.model_names(), key="model", bind="query-params")
+        chip = st.selectbox("Chip", state.chip_names(), key="chip", bind="query-params")
+        a = _strategy("A · fine partitioning", "a", state.DEFAULT_A)
+        b = _strategy("B · coarse partitioning", "b", state.DEFAULT_B)
+        st.button("Swap A and B", on_click=state.swap_runs, icon=":material/swap_vert:")
+        model_bytes = _model_bytes(model)
+        batch = st.number_input(
+            "Batch (samples)", 1, state.MAX_BATCH, state.DEFAULT_BATCH, key="batch",
+            bind="query-params", help="Samples for the whole chip; " + define("cluster"),
+        )  # fmt: skip
+        dims = _dimensions(model_bytes)
+        dtype = st.selectbox(
+            "Number format", state.number_formats(), key="dtype", bind="query-params"
+        )
+        _uploader("chip", "Use my chip (.yaml)", "yaml")
+    profile = state.uploaded(chip)
+    return Choices(
+        model=model,
+        model_bytes=model_bytes,
+        chip=chip,
+        profile_bytes=profile.data if profile else None,
+        a=a,
+        b=b,
+        batch=batch,
+        dtype=dtype,
+        dims=dims,
+    )
+
+
+def _strategy(label: str, key: str, default: str) -> str:
+    """A strategy box that takes typed names; a name that cannot be one falls back with a word."""
+    chosen = st.selectbox(
+        label, state.strategy_choices(key, default), key=key, bind="query-params",
+        accept_new_options=True, help=STRATEGY_HELP,
+    )  # fmt: skip
+    fault = state.strategy_fault(chosen or "")
+    if fault:
+        st.warning(f"{safe_text(fault, Sink.MARKDOWN)} Showing {default}.")
+    return default if fault else str(chosen)
+
+
+def _model_bytes(label: str) -> bytes:
+    kept = state.uploaded(label)
+    return kept.data if kept else load_sample(label)
+
+
+def _dimensions(model_bytes: bytes) -> dict[str, int]:
+    """A number for every symbolic dimension besides the batch (the first leading one)."""
+    found = read_input_dims(model_bytes)
+    batch = next((dim.symbol for dim in found if dim.axis == 0), None)
+    return {
+        symbol: st.number_input(
+            safe_text(symbol, Sink.MARKDOWN),
+            1,
+            2**31 - 1,
+            PROPOSED_DIMENSION,
+            key=state.dimension_key(symbol),
+            bind="query-params",
+        )
+        for symbol in dict.fromkeys(dim.symbol for dim in found)
+        if symbol != batch
+    }
+
+
+def offer_model_upload() -> None:
+    """The uploader of a model, and why the last one was refused."""
+    _uploader("model", "An ONNX file; .onnx.data with the weights is not needed", "onnx")
+
+
+def _uploader(key: str, label: str, kind: str) -> None:
+    check = _check_model if key == "model" else _check_profile
+    st.file_uploader(
+        label, [kind], key=f"{key}_file", on_change=state.take_upload, args=(key, check)
+    )
+    refused = state.refusal(key)
+    if refused is not None:
+        show_refusal(refused)
+
+
+def _check_model(data: bytes, name: str) -> None:
+    if len(data) > DEFAULT_LIMITS.max_model_bytes:
+        raise CapacityError(
+            "TOO_LARGE",
+            f"the file has {len(data)} bytes, more than {DEFAULT_LIMITS.max_model_bytes}",
+            name,
+            "export the model without its weights",
+        )
+    if not data:
+        raise ModelError("EMPTY_FILE", "the file is empty", name, "choose an ONNX model")
+    read_input_dims(data)
+
+
+def _check_profile(data: bytes, name: str) -> None:
+    parse_profile(data, name)
+
+
+def show_refusal(error: Exception) -> None:
+    """A refusal, calmly: what, where, and what to change."""
+    parts = [
+        f"**{safe_text(getattr(error, 'what', error), Sink.MARKDOWN, 1000)}**",
+        safe_text(getattr(error, "where", ""), Sink.MARKDOWN, 1000),
+        safe_text(getattr(error, "change", ""), Sink.MARKDOWN, 1000),
+        f"Code {safe_text(getattr(error, 'code', ''), Sink.MARKDOWN)}",
+    ]
+    st.warning("  \n".join(part for part in parts if part), icon=":material/info:")

@@ -1,0 +1,126 @@
+"""Layers' memory rows -> bars: LB and GB, A above B, each with its capacity line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from graphturbo_core.report.report import Report
+from graphturbo_ui.palette import CAPACITY_COLOUR, RUN_COLOURS
+from graphturbo_ui.text import Sink, safe_text
+
+KIB, MIB = 2**10, 2**20
+HEIGHT_OF_A_RUN_PX = 210
+WORST_PATTERN = {"shape": "/", "fillmode": "replace", "size": 5}
+EMPTY = "no layers to show"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """One layer's use of LB (KiB, worst core and mean) and GB (MiB)."""
+
+    number: int
+    name: str
+    op_types: str
+    group: str
+    lb_peak_kib: float
+    lb_mean_kib: float
+    gb_peak_mib: float
+
+
+def memory_rows(report: Report) -> tuple[MemoryRow, ...]:
+    """One row a layer, in order."""
+    return tuple(
+        MemoryRow(
+            number=index + 1,
+            name=safe_text(row["name"]),
+            op_types=safe_text(row["op_types"]),
+            group=safe_text(row["group"]),
+            lb_peak_kib=cast(float, row["lb_peak_bytes"]) / KIB,
+            lb_mean_kib=cast(float, row["lb_mean_bytes"]) / KIB,
+            gb_peak_mib=cast(float, row["gb_peak_bytes"]) / MIB,
+        )
+        for index, row in enumerate(report.tables["layers"])
+    )
+
+
+def memory_figure(*reports: Report) -> go.Figure:
+    """LB left, GB right, a row of charts a run; both runs share each memory's scale."""
+    names = "AB"[: len(reports)]
+    figure = make_subplots(
+        rows=len(reports),
+        cols=2,
+        shared_xaxes=True,
+        shared_yaxes="columns",
+        horizontal_spacing=0.08,
+        vertical_spacing=0.12,
+        subplot_titles=[f"{name} · {memory}" for name in names for memory in ("LB", "GB")],
+    )
+    for line, (name, report) in enumerate(zip(names, reports, strict=True), 1):
+        _add_run(figure, line, name, report)
+    figure.update_xaxes(title_text="layer, in order of execution", row=len(reports))
+    figure.update_yaxes(title_text="LB (KiB a core)", col=1, rangemode="tozero")
+    figure.update_yaxes(title_text="GB (MiB)", col=2, rangemode="tozero")
+    figure.update_layout(
+        height=HEIGHT_OF_A_RUN_PX * len(reports) + 90,
+        barmode="overlay",
+        bargap=0.15,
+        margin={"l": 8, "r": 8, "t": 34, "b": 8},
+        legend={"orientation": "h", "y": -0.18, "yanchor": "top"},
+    )
+    if not any(report.tables["layers"] for report in reports):
+        figure.add_annotation(text=EMPTY, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    return figure
+
+
+def _add_run(figure: go.Figure, line: int, name: str, report: Report) -> None:
+    rows = memory_rows(report)
+    colour = RUN_COLOURS[name]
+    numbers = [row.number for row in rows]
+    said = [
+        f"{row.number}: {safe_text(row.name, Sink.HTML)}<br>"
+        f"{safe_text(row.op_types, Sink.HTML)}, sub-graph {safe_text(row.group, Sink.HTML)}"
+        for row in rows
+    ]
+    peak = _bar(f"{name} worst core", numbers, [row.lb_peak_kib for row in rows], said, "KiB")
+    mean = _bar(f"{name} mean core", numbers, [row.lb_mean_kib for row in rows], said, "KiB")
+    used = _bar(f"{name} GB", numbers, [row.gb_peak_mib for row in rows], said, "MiB")
+    figure.add_trace(
+        peak.update(marker={"color": colour, "pattern": WORST_PATTERN}), row=line, col=1
+    )
+    figure.add_trace(mean.update(marker={"color": colour}), row=line, col=1)
+    figure.add_trace(used.update(marker={"color": colour}), row=line, col=2)
+    _add_capacity(figure, line, 1, _capacity(report, "lb") / KIB, f"{name} LB capacity")
+    if _capacity(report, "gb"):
+        _add_capacity(figure, line, 2, _capacity(report, "gb") / MIB, f"{name} GB capacity")
+
+
+def _bar(
+    name: str, numbers: Sequence[int], values: Sequence[float], said: Sequence[str], unit: str
+) -> go.Bar:
+    return go.Bar(
+        name=name,
+        x=numbers,
+        y=values,
+        customdata=said,
+        hovertemplate=f"%{{customdata}}<br>{name}: %{{y:.4g}} {unit}<extra></extra>",
+    )
+
+
+def _add_capacity(figure: go.Figure, line: int, column: int, value: float, label: str) -> None:
+    figure.add_hline(
+        y=value,
+        line={"color": CAPACITY_COLOUR, "dash": "dash", "width": 2},
+        annotation={"text": label.split(" ", 1)[1], "font": {"size": 11}},
+        annotation_position="top left",
+        row=line,
+        col=column,
+    )
+
+
+def _capacity(report: Report, memory: str) -> float:
+    return cast(Mapping[str, float], report.contract[memory])["capacity_bytes"]

@@ -1,0 +1,156 @@
+"""Reports -> rows that pages show as tables; pure, capped, every name made safe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import cast
+
+import numpy as np
+
+from graphturbo_core.report.canvas import seconds_per_cycle
+from graphturbo_core.report.report import Report, Row
+from graphturbo_core.units import format_bytes, format_count
+from graphturbo_ui.figures.memory import memory_rows
+from graphturbo_ui.text import safe_text
+
+MAX_ROWS = 5000
+"""Rows of a table in the page; more are cut, and the page says how many there are."""
+KIND_NAMES = ("compute", "load", "store", "core to core", "broadcast", "DMA")
+WAIT_NAMES = ("nothing", "data", "buffer space", "channel", "barrier", "nothing to do")
+
+Table = list[dict[str, object]]
+
+
+def step_rows(*reports: Report) -> Table:
+    """Every step with its seconds, a column a run; steps that only one run has stay empty."""
+    names = "AB"[: len(reports)]
+    columns = [_step_seconds(report) for report in reports]
+    steps = list(dict.fromkeys(step for column in columns for step in column))
+    rows: Table = [
+        {
+            "step": safe_text(step),
+            **{
+                f"{name} (s)": column.get(step) for name, column in zip(names, columns, strict=True)
+            },
+        }
+        for step in steps
+    ]
+    total: dict[str, object] = {"step": "import to trace, together"}
+    for name, report in zip(names, reports, strict=True):
+        total[f"{name} (s)"] = report.contract["schedule_seconds"]
+    return [*rows, total]
+
+
+def _step_seconds(report: Report) -> dict[str, float]:
+    steps = cast(Sequence[Mapping[str, object]], report.contract["steps"])
+    seconds: dict[str, float] = {}
+    for step in steps:
+        name = str(step["name"])
+        seconds[name] = seconds.get(name, 0.0) + cast(float, step["seconds"])
+    return seconds
+
+
+def group_table(*reports: Report) -> Table:
+    """A row a sub-graph of every run: what the graph view draws."""
+    return [
+        {
+            "run": name,
+            "sub-graph": safe_text(row["name"]),
+            "layers": row["layers"],
+            "ops": row["ops"],
+            "split axis": row["split_axis"],
+            "pieces": row["pieces"],
+            "peak": format_bytes(cast(int, row["peak_bytes"])),
+            "why merged": safe_text(row["why"]),
+            "why not further": safe_text(row["why_not"]),
+        }
+        for name, report in zip("AB", reports, strict=False)
+        for row in report.tables["groups"]
+    ]
+
+
+def memory_table(*reports: Report) -> Table:
+    """A row a layer of every run: what the memory bars draw."""
+    return [
+        {"run": name, **asdict(row)}
+        for name, report in zip("AB", reports, strict=False)
+        for row in memory_rows(report)
+    ]
+
+
+def instruction_table(*reports: Report) -> Table:
+    """The first instructions of every run by start: what the Gantt chart draws."""
+    share = MAX_ROWS // max(len(reports), 1)
+    return [
+        row
+        for name, report in zip("AB", reports, strict=False)
+        for row in _instructions(name, report, share)
+    ]
+
+
+def _instructions(name: str, report: Report, count: int) -> Table:
+    arrays, scale = report.arrays, seconds_per_cycle(report)
+    ops, engines = report.tables["graph_nodes"], report.tables["engines"]
+    first = np.argsort(arrays["start"], kind="stable")[:count]
+    return [
+        {
+            "run": name,
+            "engine": safe_text(engines[int(arrays["engine"][i])]["label"]),
+            "op": _op_name(ops, int(arrays["op"][i])),
+            "kind": KIND_NAMES[int(arrays["kind"][i])],
+            "tile": int(arrays["tile"][i]) + 1,
+            "start (s)": float(arrays["start"][i]) * scale,
+            "takes (s)": float(arrays["hold"][i]) * scale,
+            "bytes": int(arrays["size_bytes"][i]),
+            "waited for": WAIT_NAMES[int(arrays["wait"][i])],
+        }
+        for i in first
+    ]
+
+
+def _op_name(ops: Sequence[Row], index: int) -> str:
+    return safe_text(ops[index]["op"]) if index >= 0 else ""
+
+
+def instruction_count(*reports: Report) -> int:
+    """Instructions of all runs together."""
+    return sum(len(report.arrays["start"]) for report in reports)
+
+
+def group_facts(report: Report, group: int) -> Mapping[str, str]:
+    """What a click on a sub-graph tells: size, split, peak, and why it is as it is."""
+    row = report.tables["groups"][group]
+    kernels = [k for k in report.tables["kernels"] if k["group"] in (group, row["name"])]
+    return {
+        "layers": str(row["layers"]),
+        "ops": str(row["ops"]),
+        "pieces": f"{row['pieces']} along axis {row['split_axis']}"
+        if cast(int, row["pieces"]) > 1
+        else "1 (not split)",
+        "ops that the split covers": str(row["covered_ops"]),
+        "live activations at their peak": format_bytes(cast(int, row["peak_bytes"])),
+        "kernels in this round": format_count(len(kernels)),
+        "why merged": safe_text(row["why"], max_length=1000) or "not merged",
+        "why not further": safe_text(row["why_not"], max_length=1000) or "nothing left to merge",
+    }
+
+
+def graph_summary(*reports: Report) -> str:
+    """The graph view in a sentence."""
+    parts = [
+        f"{name} runs {format_count(len(report.tables['graph_nodes']))} ops as "
+        f"{len(report.tables['groups'])} sub-graphs"
+        for name, report in zip("AB", reports, strict=False)
+    ]
+    return f"{'; '.join(parts)}. The vertical axis is the same for both: order of dependence."
+
+
+def gantt_summary(*reports: Report) -> str:
+    """The Gantt chart in a sentence."""
+    parts = [
+        f"{name}: {format_count(len(report.arrays['start']))} instructions on "
+        f"{len(report.tables['engines'])} engines"
+        for name, report in zip("AB", reports, strict=False)
+    ]
+    return f"One round on one cluster. {'; '.join(parts)}."

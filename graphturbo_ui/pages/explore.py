@@ -1,0 +1,41 @@
+"""Explore: one model, one chip, two runs side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from graphturbo_ui import controls, frame, sections
+
+INTRO = """
+A model runs on a many-core chip as **sub-graphs**. **A** cuts it finely, as ordinary compilers do;
+**B** merges coarsely and splits what it merged, so that tensors stay in the cores' buffers.
+Both schedules are computed, simulated cycle by cycle, and shown on the same scale.
+"""
+WEIGHTS = (
+    "The structure is enough: export with external data and leave the .onnx.data file where it is. "
+    "Dimensions without a size appear in the sidebar."
+)
+
+
+def show() -> None:
+    """The whole page."""
+    st.title("Fine against coarse sub-graphs")
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    left.markdown(INTRO)
+    with right.popover("Use my model", icon=":material/upload_file:"):
+        st.caption(WEIGHTS)
+        controls.offer_model_upload()
+    choices = controls.choose()
+    run_a, run_b = frame.runs_of(choices)
+    frame.wait_for(run_a, "A")
+    runs = frame.succeeded(run_a, run_b)
+    sections.banner(runs)
+    sections.verdict(runs)
+    sections.groupings(runs)
+    sections.memory(runs)
+    sections.gantt(runs)
+    sections.steps(runs)
+    sections.sharing(choices)
+    if not run_b.is_done:
+        frame.wait_for(run_b, "B")
+        st.rerun()

@@ -1,0 +1,227 @@
+"""The session: choices, uploads, and what the link named. Nothing else touches session state.
+
+Widgets carry the query's names as keys and are bound to it by Streamlit, which replaces the
+address in place; here the query is read once, at session start, and what it names wrongly is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import cast
+
+import streamlit as st
+
+from graphturbo_core import pipeline
+from graphturbo_core.errors import GraphTurboError
+from graphturbo_core.frontend.catalogue import sample_names
+from graphturbo_ui.store import DIGEST_LENGTH, Upload, UploadStore
+from graphturbo_ui.text import safe_text
+
+DEFAULT_MODEL = "resnet50-slim"
+DEFAULT_A, DEFAULT_B = "tvm@2", "graphturbo@16"
+DEFAULT_BATCH, MAX_BATCH = 64, 65_536
+DEFAULT_FORMAT = "fp16"
+UPLOAD = re.compile(rf"(.{{1,120}}) \(([0-9a-f]{{{DIGEST_LENGTH}}})\)")
+STRATEGY = re.compile(r"([a-z][a-z0-9_-]*)(?::([a-z]+))?(?:@([1-9][0-9]{0,5}))?")
+WINDOW = re.compile(r"\d{1,15}-\d{1,15}(?:,\d{1,15}-\d{1,15})?")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryField:
+    """A name in the address, its default, and what is wrong with a value (empty: nothing)."""
+
+    key: str
+    default: str
+    fault: Callable[[str], str]
+
+
+@st.cache_resource(show_spinner=False)
+def upload_store() -> UploadStore:
+    """The server's one store of uploads."""
+    return UploadStore(monotonic)
+
+
+def begin() -> None:
+    """Read the address once a session; wrong values are noted and taken out of it."""
+    if "begun" in st.session_state:
+        return
+    st.session_state["begun"] = True
+    query = st.query_params.to_dict()
+    notes = []
+    for entry in query_fields():
+        value = query.get(entry.key)
+        fault = "" if value is None else entry.fault(value)
+        if fault:
+            del st.query_params[entry.key]
+            notes.append(f"{fault} The page shows {entry.default} instead.")
+    st.session_state["notes"] = tuple(notes)
+    window = query.get("window", "")
+    st.session_state["linked_window"] = window if WINDOW.fullmatch(window) else ""
+    for key in ("model", "chip"):
+        if UPLOAD.fullmatch(query.get(key, "")) and key in st.query_params:
+            st.session_state[f"{key}_uploads"] = (query[key],)
+
+
+def query_fields() -> tuple[QueryField, ...]:
+    """Everything that the address may name."""
+    return (
+        QueryField("model", DEFAULT_MODEL, lambda v: _file_fault("model", v, sample_names())),
+        QueryField(
+            "chip", chip_names()[0], lambda v: _file_fault("chip", v, pipeline.profile_names())
+        ),
+        QueryField("a", DEFAULT_A, strategy_fault),
+        QueryField("b", DEFAULT_B, strategy_fault),
+        QueryField("batch", str(DEFAULT_BATCH), _batch_fault),
+        QueryField("dtype", DEFAULT_FORMAT, _format_fault),
+    )
+
+
+def _file_fault(what: str, value: str, known: Sequence[str]) -> str:
+    """A value is a shipped name, or `name (digest)` of an upload that is still here."""
+    if value in known:
+        return ""
+    named = UPLOAD.fullmatch(value)
+    shown = safe_text(value, max_length=80)
+    if named is None:
+        return f"The link names the {what} “{shown}”, which this server does not have."
+    if upload_store().get(named[2]) is None:
+        return f"The link names the uploaded file “{shown}”, no longer kept here: upload it again."
+    return ""
+
+
+def strategy_fault(value: str) -> str:
+    """What is wrong with `NAME[:LEVEL][@CLUSTER_BATCH]`; empty when nothing is."""
+    parts = STRATEGY.fullmatch(value)
+    info = pipeline.strategies().get(parts[1]) if parts else None
+    if parts is None or info is None or (parts[2] and parts[2] not in info.levels):
+        return f"“{safe_text(value, max_length=60)}” is not a strategy."
+    return ""
+
+
+def _batch_fault(value: str) -> str:
+    if value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= MAX_BATCH:
+        return ""
+    shown = safe_text(value, max_length=40)
+    return f"“{shown}” is not a batch: a whole number from 1 to {MAX_BATCH}."
+
+
+def _format_fault(value: str) -> str:
+    if value in number_formats():
+        return ""
+    return f"“{safe_text(value, max_length=40)}” is not a number format."
+
+
+def number_formats() -> tuple[str, ...]:
+    """Number formats, the default first."""
+    rest = (name for name in pipeline.NUMBER_FORMATS if name != DEFAULT_FORMAT)
+    return (DEFAULT_FORMAT, *rest)
+
+
+def notes() -> tuple[str, ...]:
+    """What the link named and could not be had."""
+    return cast(tuple[str, ...], st.session_state.get("notes", ()))
+
+
+def linked_windows() -> list[list[int]] | None:
+    """Time windows (cycles) that the link asked the Gantt chart to open with."""
+    text = cast(str, st.session_state.get("linked_window", ""))
+    if not text:
+        return None
+    return [[int(end) for end in part.split("-")] for part in text.split(",")]
+
+
+def model_names() -> list[str]:
+    """Samples and this session's uploads, the default first."""
+    return [DEFAULT_MODEL, *(n for n in sample_names() if n != DEFAULT_MODEL), *_uploads("model")]
+
+
+def chip_names() -> list[str]:
+    """Shipped profiles and this session's uploads, the default first."""
+    return [*pipeline.profile_names(), *_uploads("chip")]
+
+
+def _uploads(key: str) -> tuple[str, ...]:
+    return cast(tuple[str, ...], st.session_state.get(f"{key}_uploads", ()))
+
+
+def strategy_choices(key: str, default: str) -> list[str]:
+    """The default first, then every strategy, then what this session chose besides."""
+    found = [default, DEFAULT_A, DEFAULT_B]
+    for name, info in pipeline.strategies().items():
+        found += [name, *(f"{name}:{level}" for level in info.levels[:-1])]
+    found += [str(st.session_state.get(key) or ""), st.query_params.get(key, "")]
+    return [name for name in dict.fromkeys(found) if name]
+
+
+def swap_runs() -> None:
+    """A becomes B and B becomes A."""
+    state = st.session_state
+    state["a"], state["b"] = state["b"], state["a"]
+
+
+def uploaded(label: str) -> Upload | None:
+    """The kept file behind `name (digest)`, or None when `label` is no upload.
+
+    Raises:
+        GraphTurboError: the file is no longer kept.
+    """
+    named = UPLOAD.fullmatch(label)
+    if named is None:
+        return None
+    found = upload_store().get(named[2])
+    if found is None:
+        raise GraphTurboError(
+            "UPLOAD_GONE",
+            "an uploaded file is kept for an hour after its last use, and this one is gone",
+            safe_text(label),
+            "upload it again",
+        )
+    return found
+
+
+def take_upload(key: str, check: Callable[[bytes, str], object]) -> None:
+    """Keep the file just dropped on the uploader of `key` and choose it, unless it is refused."""
+    dropped = st.session_state.get(f"{key}_file")
+    st.session_state[f"{key}_refusal"] = None
+    if dropped is None:
+        return
+    data = dropped.getvalue()
+    name = re.sub(r"[()]", "_", safe_text(dropped.name, max_length=80))
+    try:
+        check(data, name)
+    except GraphTurboError as error:
+        st.session_state[f"{key}_refusal"] = error
+        return
+    label = f"{name} ({upload_store().put(name, data)})"
+    st.session_state[f"{key}_uploads"] = tuple(dict.fromkeys((*_uploads(key), label)))
+    st.session_state[key] = label
+
+
+def refusal(key: str) -> GraphTurboError | None:
+    """Why the last upload of `key` was refused."""
+    return cast(GraphTurboError | None, st.session_state.get(f"{key}_refusal"))
+
+
+def remember(name: str, value: object) -> None:
+    """Keep something a canvas told, for links: `window` or `selected`."""
+    st.session_state[f"told_{name}"] = value
+
+
+def told_windows() -> Sequence[Sequence[float]] | None:
+    """The time windows now in sight, when somebody zoomed."""
+    return cast(Sequence[Sequence[float]] | None, st.session_state.get("told_window"))
+
+
+def dimension_key(symbol: str) -> str:
+    """The query name of a symbolic dimension's size."""
+    return f"dim_{re.sub(r'[^A-Za-z0-9_.-]', '_', symbol)[:60]}"
+
+
+def query_of(choices: Mapping[str, str]) -> dict[str, str]:
+    """The query that restores what is on screen, window included."""
+    windows = told_windows()
+    shown = ",".join(f"{int(first)}-{int(last)}" for first, last in windows) if windows else ""
+    return {**choices, **({"window": shown} if shown else {})}

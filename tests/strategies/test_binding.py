@@ -1,0 +1,166 @@
+"""Algorithm 4 on nests whose bindings are worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.semantics.nests import loop_nests
+from graphturbo_core.strategies.graphturbo.binding import (
+    AxisRank,
+    Binder,
+    KernelBinding,
+    NestAxes,
+    kernel_axes,
+    plain_by_kind,
+    plain_literal,
+)
+from graphturbo_core.strategies.plan import Binding, Scope
+from graphturbo_core.strategies.redistribution import (
+    Arrival,
+    choose_cores,
+    relabel,
+    transfers,
+)
+from graphturbo_core.strategies.relay import relay_layers
+from tests.strategies.samples import weighted
+
+CORES = tuple(range(8))
+CONV = (AxisRank.SAME, AxisRank.WEIGHTS_ONLY, AxisRank.WINDOW, AxisRank.WINDOW)
+
+TWO = """g (float[2,8,16,16] x, float[8,8,3,3] v, float[8,8,1,1] w) => (float[2,8,8,8] z) {
+    y = Conv <pads = [1,1,1,1]> (x, v)
+    z = Conv <strides = [2,2]> (y, w) }"""
+
+
+def bound(text: str, binder: Binder) -> KernelBinding:
+    """All layers of a model as one kernel."""
+    sem = weighted(text)
+    nests = [
+        nest for layer in relay_layers(sem) for nest in loop_nests(sem, layer.ops, lambda _: False)
+    ]
+    boxes = {name: full_box(tensor.shape) for name, tensor in sem.graph.tensors.items()}
+    return binder(sem, nests, boxes)
+
+
+def test_vendor_notation() -> None:
+    # [[0,1,2,3],[4,5,6,7]]: the batch in two, each half over four cores along the rows.
+    binding = plain_by_kind(NestAxes((2, 64, 56, 56), CONV), CORES)
+    assert binding == Binding((0, 2), (2, 4), CORES)
+    shares = binding.shares(full_box((2, 64, 56, 56)))
+    assert shares[0] == ((0, 1), (0, 64), (0, 14), (0, 56))
+    assert shares[5] == ((1, 2), (0, 64), (14, 28), (0, 56))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "axes", "grid"),
+    [
+        ((16, 64, 56, 56), (0,), (8,)),  # 8 is the largest divisor of 8 up to 16
+        ((3, 64, 56, 56), (0, 2), (2, 4)),  # of 8 up to 3: 2, though 3 samples are uneven
+        ((1, 64, 7, 7), (2, 3), (4, 2)),  # of 8 up to 7: 4, then 2 columns
+        ((1, 64, 1, 1), (1,), (8,)),  # channels come last
+        ((1, 5, 1, 1), (1,), (4,)),  # four cores idle
+    ],
+)
+def test_plain_binding_by_kind(
+    sizes: tuple[int, ...], axes: tuple[int, ...], grid: tuple[int, ...]
+) -> None:
+    binding = plain_by_kind(NestAxes(sizes, CONV), CORES)
+    assert (binding.axes, binding.grid) == (axes, grid)
+
+
+def test_plain_binding_as_printed_cuts_channels_before_rows() -> None:
+    # gcd(2, 8) = 2, then gcd(64, 4) = 4.
+    assert plain_literal(NestAxes((2, 64, 56, 56), CONV), CORES) == Binding((0, 1), (2, 4), CORES)
+    # gcd(3, 8) = 1 and gcd(7, 8) = 1: all on the channels.
+    assert plain_literal(NestAxes((3, 64, 7, 7), CONV), CORES).axes == (1,)
+
+
+def test_idle_cores_are_spread() -> None:
+    # Four parts on eight cores take every second one, so that cutting each in two moves nothing.
+    assert plain_by_kind(NestAxes((1, 5, 1, 1), CONV), CORES).cores == (0, 2, 4, 6)
+
+
+def test_updated_binding_uses_idle_cores() -> None:
+    handed = Binding((0,), (4,), (0, 2, 4, 6))
+    axes = NestAxes((4, 64, 6, 6), CONV)
+    assert Binder(8).choose(axes, handed) == Binding((0, 2), (4, 2), CORES)
+
+
+def test_handed_down_binding_wins_a_tie_unless_strict_or_costly() -> None:
+    rows = Binding((2,), (8,), CORES)
+    axes = NestAxes((8, 64, 8, 8), CONV)
+    batch = Binding((0,), (8,), CORES)
+    assert Binder(8).choose(axes, rows) == rows
+    assert Binder(8, is_strict=True).choose(axes, rows) == batch
+    assert Binder(8).choose(axes, Binding((1,), (8,), CORES)) == batch
+
+
+def test_inferred_through_window_and_stride() -> None:
+    found = bound(TWO, Binder(8))
+    assert found.bindings["z"] == found.bindings["y"] == Binding((0, 2), (2, 4), CORES)
+    assert found.scopes == {"y": Scope.LB, "z": Scope.LB}
+
+
+def test_binding_over_channels_is_not_handed_down() -> None:
+    text = """g (float[1,8,2,2] x, float[8,8,1,1] v, float[8,8,2,2] w) => (float[1,8,1,1] z) {
+        y = Conv(x, v)
+        z = Conv(y, w) }"""
+    found = bound(text, Binder(8))
+    # z is one pixel: channels over eight cores, and y is needed whole there. y: rows, columns and
+    # two of the channels.
+    assert (found.bindings["z"].axes, found.bindings["z"].grid) == ((1,), (8,))
+    assert (found.bindings["y"].axes, found.bindings["y"].grid) == ((2, 3, 1), (2, 2, 2))
+    assert found.scopes["y"] is Scope.LB
+
+
+def test_readers_with_different_bindings_send_a_tensor_to_gb() -> None:
+    text = """g (float[1,8,8,8] x, float[8,8,1,1] v, float[8,8,1,1] w)
+        => (float[1,8,8,8] a, float[1,8,8,8] z) {
+        y = Conv(x, v)
+        t = Transpose <perm = [0,1,3,2]> (y)
+        a = Conv(t, w)
+        z = Conv(y, w) }"""
+    found = bound(text, Binder(8))
+    # z wants y by rows; a is cut by its own rows, which are y's columns.
+    assert found.scopes["y"] is Scope.GB
+    assert found.scopes["t"] is Scope.LB
+
+
+def test_pooling_inherits_the_rank_of_channels() -> None:
+    text = """g (float[2,8,16,16] x, float[8,8,1,1] w) => (float[2,8,8,8] z) {
+        y = Conv(x, w)
+        z = MaxPool <kernel_shape = [2,2], strides = [2,2]> (y) }"""
+    sem = weighted(text)
+    nests = [
+        nest for layer in relay_layers(sem) for nest in loop_nests(sem, layer.ops, lambda _: False)
+    ]
+    assert kernel_axes(sem, nests, {})[-1].ranks[1] is AxisRank.WEIGHTS_ONLY
+    assert bound(text, Binder(8)).bindings["z"] == Binding((0, 2), (2, 4), CORES)
+
+
+def test_transfers_of_the_vendor_manual() -> None:
+    # [[0,1],[2,3],[4,5],[6,7]] -> [0,1,2,3]: core 0 has half of its sample and takes the other
+    # half from 1; cores 1, 2 and 3 take both halves from two cores each: 1 + 3 * 2 = 7.
+    box = full_box((4, 2, 8))
+    owned = Binding((0, 1), (4, 2), CORES).shares(box)
+    near = Binding((0,), (4,), (0, 1, 2, 3)).shares(box)
+    # -> [0,2,4,6]: each has one half: 4.
+    spread = Binding((0,), (4,), (0, 2, 4, 6)).shares(box)
+    assert transfers(Arrival(owned, near, 2)) == 7
+    assert transfers(Arrival(owned, spread, 2)) == 4
+
+
+def test_chosen_cores_take_four_transfers() -> None:
+    box = full_box((4, 2, 8))
+    owned = Binding((0, 1), (4, 2), CORES).shares(box)
+    wanted = Binding((0,), (4,), (0, 1, 2, 3))
+    chosen = choose_cores([Arrival(owned, wanted.shares(box), 2)], 8)
+    moved = relabel(wanted, chosen)
+    assert moved.cores == (0, 2, 4, 6)
+    assert sorted(chosen) == list(CORES)
+    assert transfers(Arrival(owned, moved.shares(box), 2)) == 4
+
+
+def test_without_arrivals_cores_keep_their_numbers() -> None:
+    assert choose_cores([], 4) == (0, 1, 2, 3)

@@ -1,0 +1,146 @@
+"""Algorithm 2: which parts merge, on graphs whose counts a table gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphturbo_core.strategies.graphturbo.grouping import (
+    RULE_BLOCK,
+    RULE_COUNT,
+    RULE_CYCLE,
+    RULE_GROWS,
+    RULE_REFETCH,
+    RULE_SPLIT,
+    Grouping,
+    group_layers,
+)
+from graphturbo_core.strategies.graphturbo.splitting import SplitInfo, SubGraph
+from tests.strategies.samples import layers_of
+
+MAP = "float[8,4,6,6]"
+WEIGHT = "float[4,4,1,1] w"
+
+CHAIN = f"""g ({MAP} x, {WEIGHT}) => ({MAP} d) {{
+    a = Conv(x, w)
+    b = MaxPool <kernel_shape = [1,1]> (a)
+    c = Conv(b, w)
+    d = Conv(c, w) }}"""
+
+RESIDUAL = f"""g ({MAP} x, {WEIGHT}) => ({MAP} z) {{
+    a = Conv(x, w)
+    b = Conv(a, w)
+    c = Conv(b, w)
+    d = Conv(c, w)
+    z = Add(d, a) }}"""
+"""Layers a, b, c and {d, z}; a is the fork, {d, z} the join."""
+
+SIBLINGS = f"""g ({MAP} x, {WEIGHT}) => ({MAP} b, {MAP} c) {{
+    a = Conv(x, w)
+    b = Conv(a, w)
+    c = Conv(a, w) }}"""
+
+
+class Table:
+    """Piece counts of single layers by what they write; a merged part takes the largest.
+
+    `merged` gives other counts for what ends there; 0 is no split.
+    """
+
+    def __init__(self, counts: Mapping[str, int], merged: Mapping[str, int] | None = None) -> None:
+        self.counts, self.merged = counts, merged or {}
+
+    def __call__(self, part: SubGraph) -> SplitInfo | None:
+        writes = [part.graph.writes[layer][-1] for layer in part.layers]
+        pieces = max(self.counts[name] for name in writes)
+        if len(writes) > 1:
+            pieces = self.merged.get(writes[-1], pieces)
+        return SplitInfo(True, len(part.ops), pieces, 0, 0) if pieces else None
+
+
+def grouped(text: str, table: Table, has_block_step: bool = True) -> tuple[list[str], Grouping]:
+    """The parts by the letters they write, and the whole answer."""
+    layers = layers_of(text)
+    found = group_layers(layers, table, has_block_step)
+    return ["".join(layers.writes[i][-1] for i in part.layers) for part in found.parts], found
+
+
+def rules(grouping: Grouping, step: str) -> list[tuple[bool, str]]:
+    return [(d.is_taken, d.rule) for d in grouping.decisions if d.step == step]
+
+
+def test_straight_equal_counts() -> None:
+    parts, _ = grouped(CHAIN, Table({"a": 4, "b": 4, "c": 4, "d": 4}))
+    assert parts == ["abcd"]
+
+
+def test_part_with_weights_is_not_raised_and_one_without_is() -> None:
+    parts, found = grouped(CHAIN, Table({"a": 4, "b": 2, "c": 8, "d": 8}))
+    # The pooling b has no weights: it is raised to 4 with a. a has some: it is not raised to 8,
+    # neither beside c nor, in the next turn, beside cd.
+    assert parts == ["ab", "cd"]
+    assert rules(found, "straight") == [
+        (True, RULE_COUNT),
+        (False, RULE_REFETCH),
+        (True, RULE_COUNT),
+        (False, RULE_REFETCH),
+    ]
+
+
+def test_merged_count_may_not_grow() -> None:
+    parts, found = grouped(CHAIN, Table({"a": 4, "b": 4, "c": 4, "d": 4}, {"b": 8}))
+    # a and b alone would need 8; the next turn merges a with bcd, which does not.
+    assert parts == ["abcd"]
+    assert rules(found, "straight")[0] == (False, RULE_GROWS)
+    assert found.decisions[0].numbers["pieces"] == 8
+    assert found.decisions[0].numbers["pieces_of_parts"] == "4+4"
+
+
+def test_merged_part_without_split_is_refused() -> None:
+    parts, found = grouped(CHAIN, Table({"a": 4, "b": 4, "c": 4, "d": 4}, {"d": 0}))
+    assert parts == ["abc", "d"]
+    assert (False, RULE_SPLIT) in rules(found, "straight")
+
+
+def test_block_step_merges_unequal_counts_without_the_fork() -> None:
+    parts, found = grouped(RESIDUAL, Table({"a": 2, "b": 4, "c": 2, "z": 8}))
+    assert parts == ["a", "bcz"]
+    assert rules(found, "block") == [(True, RULE_BLOCK)]
+    assert len(found.decisions[0].subject) == 3
+
+
+def test_without_block_step_unequal_counts_stay_apart() -> None:
+    parts, _ = grouped(RESIDUAL, Table({"a": 2, "b": 4, "c": 2, "z": 8}), has_block_step=False)
+    assert parts == ["a", "b", "c", "z"]
+
+
+def test_diamond_merges_fork_and_join() -> None:
+    # Without the block step, b and c may not merge alone (no split): a, b, c, z form a diamond.
+    table = Table({"a": 4, "b": 4, "c": 4, "z": 4}, {"c": 0})
+    parts, found = grouped(RESIDUAL, table, has_block_step=False)
+    assert parts == ["abcz"]
+    assert rules(found, "straight") == [(False, RULE_SPLIT)]
+    assert rules(found, "diamond") == [(True, RULE_COUNT)]
+
+
+def test_branch_merges_siblings() -> None:
+    counts = {"a": 2, "b": 4, "c": 4}
+    parts, found = grouped(SIBLINGS, Table(counts))
+    assert parts == ["a", "bc"]
+    assert (True, RULE_COUNT) in rules(found, "branch")
+
+
+def test_siblings_with_a_path_between_them_are_refused() -> None:
+    text = f"""g ({MAP} x, {WEIGHT}) => (float[16,4,6,6] e) {{
+        a = Conv(x, w)
+        b = Conv(a, w)
+        c = Conv(b, w)
+        e = Concat <axis = 0> (a, c) }}"""
+    _, found = grouped(text, Table({"a": 4, "b": 2, "c": 4, "e": 2}), has_block_step=False)
+    # a and c both feed e, and a reaches c over b: merged, they and b would need each other.
+    assert (False, RULE_CYCLE) in rules(found, "branch")
+
+
+def test_every_layer_is_in_one_part_and_order_is_topological() -> None:
+    _, found = grouped(RESIDUAL, Table({"a": 4, "b": 2, "c": 4, "z": 4}), False)
+    layers = [layer for part in found.parts for layer in part.layers]
+    assert sorted(layers) == [0, 1, 2, 3]

@@ -1,0 +1,52 @@
+"""Algorithm 3: the published order, and that any order is topological."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphturbo_core.strategies.graphturbo.ordering import order_instances
+
+PUBLISHED = "a8 a7 b4 a6 a5 b3 c2 a4 a3 b2 a2 a1 b1 c1 d1"
+
+
+def test_published_order() -> None:
+    """Four groups of 8, 4, 2, 1; each instance needs two of the group before (Fig. 7(f))."""
+    groups = [("a", 8, 0), ("b", 4, 8), ("c", 2, 12), ("d", 1, 14)]
+    names = [f"{group}{piece + 1}" for group, count, _ in groups for piece in range(count)]
+    needs: list[list[int]] = [[] for _ in range(8)]
+    for (_, _, before), (_, count, _) in zip(groups, groups[1:], strict=False):
+        needs += [[before + 2 * piece, before + 2 * piece + 1] for piece in range(count)]
+    found = order_instances(names, needs)
+    assert " ".join(names[number] for number in found.order) == PUBLISHED
+
+
+def test_first_steps_by_hand() -> None:
+    """Two groups of two: a2 lets b2 in (it waits for nothing else), which runs before a1."""
+    found = order_instances(["a1", "a2", "b1", "b2"], [[], [], [0], [1]])
+    assert [(step.run, step.ready) for step in found.steps] == [
+        ("a2", ("a1", "b2")),
+        ("b2", ("a1",)),
+        ("a1", ("b1",)),
+        ("b1", ()),
+    ]
+
+
+def test_an_entry_that_waits_is_passed_over() -> None:
+    # b needs both; it enters after a2, below nothing, but a1 is the newest that can run.
+    found = order_instances(["a1", "a2", "b"], [[], [], [0, 1]])
+    assert found.steps[0].ready == ("a1", "b")
+    assert found.order == (1, 0, 2)
+
+
+@given(st.data())
+def test_order_is_topological_and_complete(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 30))
+    needs = [
+        sorted(data.draw(st.sets(st.integers(0, number - 1), max_size=3))) if number else []
+        for number in range(size)
+    ]
+    found = order_instances([str(number) for number in range(size)], needs)
+    place = {number: index for index, number in enumerate(found.order)}
+    assert sorted(found.order) == list(range(size))
+    assert all(place[need] < place[number] for number in range(size) for need in needs[number])

@@ -1,0 +1,120 @@
+"""The samples: small, reproducible, and the architectures they claim to be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import prod
+from pathlib import Path
+
+import onnx
+import pytest
+
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.frontend.importer import ImportOptions
+from graphturbo_core.ir.graph import Graph, Op, TensorKind
+from sample_models import build_samples
+from tests.models import imported
+
+FOLDER = Path(build_samples.__file__).parent
+
+
+@pytest.mark.parametrize("name", build_samples.SAMPLES)
+def test_files_are_what_the_script_builds(name: str) -> None:
+    data = (FOLDER / f"{name}.onnx").read_bytes()
+    assert data == build_samples.sample_bytes(name)
+    assert len(data) < 300_000
+    onnx.checker.check_model(onnx.load_model_from_string(_with_inline_weights(data)))
+
+
+def _with_inline_weights(data: bytes) -> bytes:
+    """The checker looks for external files; a tiny float takes the place of each."""
+    model = onnx.load_model_from_string(data)
+    for proto in model.graph.initializer:
+        if proto.data_location == onnx.TensorProto.EXTERNAL:
+            del proto.external_data[:]
+            proto.data_location = onnx.TensorProto.DEFAULT
+            proto.raw_data = b"\0" * (4 * prod(proto.dims))
+    return bytes(model.SerializeToString())
+
+
+def sample(name: str) -> Graph:
+    return imported(load_sample(name), ImportOptions(name, batch=1))
+
+
+def parameters(graph: Graph) -> int:
+    return sum(t.elements for t in graph.tensors.values() if t.kind is TensorKind.WEIGHT)
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [
+        # torchvision counts 25,557,032 with two numbers per normalised channel (26,560 channels);
+        # folded there is one bias each: 25,557,032 - 26,560.
+        ("resnet50-v1", 25_557_032 - 26_560),
+        ("resnet50-v15", 25_557_032 - 26_560),
+        ("resnet50-slim", 25_557_032 - 26_560),
+        # 3,504,872 with 17,056 normalised channels, and ReLU6's two bounds.
+        ("mobilenet-v2", 3_504_872 - 17_056 + 2),
+    ],
+)
+def test_parameters_are_the_published_ones(name: str, published: int) -> None:
+    assert parameters(sample(name)) == published
+
+
+def test_densenet_has_the_published_parameters() -> None:
+    """7,978,856 with two learned numbers for each normalised channel; the file has four."""
+    model = onnx.load_model_from_string(load_sample("densenet-121"))
+    every = {proto.name: prod(proto.dims) for proto in model.graph.initializer}
+    statistics = sum(n for name, n in every.items() if name.endswith(("/mean", "/variance")))
+    assert sum(every.values()) - statistics == 7_978_856
+
+
+def strided(graph: Graph) -> list[str]:
+    return [op.name for op in graph.ops if 2 in _strides(op)]
+
+
+def _strides(op: Op) -> tuple[int, ...]:
+    value = op.attributes.get("strides", ())
+    return tuple(int(stride) for stride in value) if isinstance(value, tuple) else ()
+
+
+def test_where_the_three_variants_halve_the_image() -> None:
+    stem = ["stem/conv", "stem/pool"]
+    assert strided(sample("resnet50-v1")) == stem + [
+        f"stage{stage}/block1/{layer}" for stage in (2, 3, 4) for layer in ("shortcut", "conv1")
+    ]
+    assert strided(sample("resnet50-v15")) == stem + [
+        f"stage{stage}/block1/{layer}" for stage in (2, 3, 4) for layer in ("shortcut", "conv2")
+    ]
+    assert strided(sample("resnet50-slim")) == stem + [
+        f"{block}/{layer}"
+        for block in ("stage1/block3", "stage2/block4", "stage3/block6")
+        for layer in ("subsample", "conv2")
+    ]
+
+
+@pytest.mark.parametrize("name", build_samples.SAMPLES)
+def test_images_shrink_to_a_thirty_second(name: str) -> None:
+    graph = sample(name)
+    pool = next(op for op in graph.ops if op.op_type == "GlobalAveragePool")
+    assert graph.tensors[pool.inputs[0]].shape[2:] == (
+        (16, 16) if name == "teaching-resnet" else (7, 7)
+    )
+
+
+def test_blocks_are_counted() -> None:
+    counts = Counter(op.op_type for op in sample("resnet50-slim").ops)
+    assert (counts["Conv"], counts["Add"], counts["MaxPool"]) == (53, 16, 4)
+    assert Counter(op.op_type for op in sample("mobilenet-v2").ops)["Conv"] == 52
+    assert Counter(op.op_type for op in sample("densenet-121").ops)["Concat"] == 58
+
+
+def test_small_versions_for_other_tests() -> None:
+    model = build_samples.resnet("slim", blocks=(1, 1), width=8, resolution=32, classes=10)
+    graph = imported(model.SerializeToString(), ImportOptions("small", batch=2))
+    assert graph.tensors[graph.outputs[0]].shape == (2, 10)
+
+
+def test_check_mode(capsys: pytest.CaptureFixture[str]) -> None:
+    assert build_samples.main(["--check"]) == 0
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,209 @@
+"""A made-up report for tests of views alone: shaped like a real one, its numbers mean nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphturbo_core.report.report import Report
+
+ENGINE_KINDS = ("matrix", "vector", "move")
+OPS_PER_LAYER = 3
+OP_TYPES = ("Conv", "Relu", "Add")
+CAUSES = ("input", "output", "weight_first", "weight_again", "activation", "halo", "spill")
+
+
+def synthetic_report(
+    strategy: str = "tvm@2",
+    layers: int = 12,
+    layers_per_group: int = 1,
+    cores: int = 2,
+    instructions: int = 400,
+) -> Report:
+    """A chain of `layers` layers of three ops; instructions are dealt to engines at random."""
+    rng = np.random.default_rng(7)
+    engines = _engines(cores)
+    arrays = _instructions(rng, engines, layers, layers_per_group, instructions)
+    cycles = int((arrays["start"] + arrays["hold"]).max())
+    groups = -(-layers // layers_per_group)
+    tables = {
+        "engines": tuple(engines),
+        "layers": tuple(_layer(i, layers_per_group, cycles, layers) for i in range(layers)),
+        "groups": tuple(_group(g, layers, layers_per_group) for g in range(groups)),
+        "kernels": (),
+        "decisions": (),
+        "ready": (),
+        "bindings": (),
+        "stalls": (),
+        "ledger": tuple({"memory": "DRAM", "cause": c, "bytes": 1 << 20} for c in CAUSES),
+        "graph_nodes": tuple(_node(i, layers_per_group) for i in range(layers * OPS_PER_LAYER)),
+        "graph_edges": tuple(_edge(i) for i in range(layers * OPS_PER_LAYER)),
+        "chip": (),
+    }
+    return Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
+
+
+def _engines(cores: int) -> list[dict[str, object]]:
+    rows = [
+        {"kind": kind, "core": core, "label": f"core {core} {kind}"}
+        for core in range(cores)
+        for kind in ENGINE_KINDS
+    ]
+    rows.append({"kind": "dma", "core": -1, "label": "dma 0"})
+    return [{"index": index, **row} for index, row in enumerate(rows)]
+
+
+def _instructions(rng, engines, layers, layers_per_group, count):
+    engine = rng.integers(0, len(engines), count)
+    kinds = {"matrix": 0, "vector": 0, "move": 1, "dma": 5}
+    free = np.zeros(len(engines), dtype=np.int64)
+    start, hold = np.zeros(count, np.int64), rng.integers(5, 60, count)
+    for i in range(count):
+        start[i] = free[engine[i]] + rng.integers(0, 25)
+        free[engine[i]] = start[i] + hold[i]
+    op = np.sort(rng.integers(0, layers * OPS_PER_LAYER, count))
+    layer = op // OPS_PER_LAYER
+    end = int((start + hold).max())
+    return {
+        "start": start,
+        "hold": hold,
+        "visible": start + hold,
+        "engine": engine.astype(np.int16),
+        "kind": np.array([kinds[str(engines[e]["kind"])] for e in engine], np.int8),
+        "layer": layer.astype(np.int32),
+        "group": (layer // layers_per_group).astype(np.int32),
+        "kernel": (layer // layers_per_group).astype(np.int32),
+        "op": op.astype(np.int32),
+        "tile": (np.arange(count) % 4).astype(np.int32),
+        "wait": rng.integers(0, 5, count).astype(np.int8),
+        "wait_on": (np.arange(count) - 1).astype(np.int32),
+        "size_bytes": np.where(engine % 3 == 2, 4096, 0).astype(np.int64),
+        "gb_cycle": np.array([0, end]),
+        "gb_bytes": np.array([0, 0]),
+        "lb_cycle": np.array([0, end]),
+        "lb_bytes": np.array([0, 0]),
+        "overlap_start": np.array([end // 4, end // 2]),
+        "overlap_end": np.array([end // 3, end * 3 // 4]),
+        "overlap_core": np.array([0, 1], np.int16),
+    }
+
+
+def _layer(index, layers_per_group, cycles, layers):
+    seconds = cycles * 1e-9
+    return {
+        "index": index,
+        "name": f"layer{index}",
+        "op_types": "Conv+Relu+Add",
+        "group": f"g{index // layers_per_group + 1}",
+        "lb_peak_bytes": 100_000 + 40_000 * (index % 5),
+        "lb_mean_bytes": 60_000 + 30_000 * (index % 5),
+        "gb_peak_bytes": 2**20 * (1 + index % 4),
+        "start_s": seconds * index / layers,
+        "end_s": seconds * (index + 1) / layers,
+        "macs": 10**6,
+        "dram_bytes": 2**20,
+        "gb_bytes": 2**21,
+        "matrix_cycles": 100,
+        "vector_cycles": 50,
+        "move_cycles": 70,
+        "dma_cycles": 20,
+        "matrix_utilization": 0.4,
+    }
+
+
+def _group(index, layers, layers_per_group):
+    inside = min(layers_per_group, layers - index * layers_per_group)
+    return {
+        "index": index,
+        "name": f"g{index + 1}",
+        "layers": inside,
+        "ops": inside * OPS_PER_LAYER,
+        "split_axis": 0,
+        "pieces": 8 if layers_per_group > 1 else 1,
+        "covered_ops": inside * OPS_PER_LAYER,
+        "peak_bytes": 3 << 20,
+        "why": "rule 2: straight",
+        "why_not": "the next one wants 4 pieces",
+    }
+
+
+def _node(index, layers_per_group):
+    layer = index // OPS_PER_LAYER
+    return {
+        "index": index,
+        "op": f"op{index}",
+        "op_type": OP_TYPES[index % OPS_PER_LAYER],
+        "layer": layer,
+        "group": layer // layers_per_group,
+        "rank": index,
+        "x_fine": 0.0,
+        "x_coarse": 0.0,
+        "output_shape": "[2, 64, 56, 56]",
+    }
+
+
+def _edge(target):
+    return {
+        "source": target - 1,
+        "target": target,
+        "tensor": f"t{target}",
+        "shape": "[2, 64, 56, 56]",
+        "bytes": 2 * 64 * 56 * 56 * 2,
+    }
+
+
+def _contract(strategy, cycles, tables, instructions):
+    name, _, share = strategy.partition("@")
+    cluster_batch = int(share or 16)
+    is_coarse = name.startswith("graphturbo")
+    shares = {"busy": 0.5, "data": 0.3, "address": 0.05, "channel": 0.1, "barrier": 0.05, "idle": 0}
+    rounds = 16 // cluster_batch
+    return {
+        "schema": 1,
+        "model": "synthetic",
+        "profile": "stcp920",
+        "strategy": strategy,
+        "options": {},
+        "dtype": "fp16",
+        "batch": 64,
+        "cluster_batch": cluster_batch,
+        "rounds": rounds,
+        "notes": [],
+        "assumptions": [],
+        "version": "0",
+        "latency_s": cycles * rounds * 1e-9,
+        "throughput_per_s": 64 / (cycles * rounds * 1e-9),
+        "cycles": cycles * rounds,
+        "lower_bound_s": cycles * 1e-10,
+        "plan_bound_s": cycles * 2e-10,
+        "program_critical_path_s": cycles * 3e-10,
+        "gap": 10.0 * rounds,
+        "kernels": len(tables["groups"]),
+        "instructions": instructions,
+        "sub_graphs_fine": len(tables["layers"]),
+        "groups": [],
+        "order": [],
+        "dram_read_bytes": (1 if is_coarse else 4) << 28,
+        "dram_write_bytes": (1 if is_coarse else 4) << 27,
+        "gb_read_bytes": 1 << 28,
+        "gb_write_bytes": 1 << 28,
+        "core_to_core_bytes": 0,
+        "compulsory_dram_bytes": 1 << 26,
+        "dram_ledger": {c: (1 if is_coarse else 4) << 20 for c in CAUSES},
+        "macs": 10**9,
+        "halo_macs": 0,
+        "utilization": {"matrix": 0.5, "vector": 0.2, "move": 0.3, "dma": 0.7},
+        "mac_utilization": 0.3,
+        "stalls": {
+            "matrix": shares,
+            "vector": {**shares, "busy": 0.2, "data": 0.6},
+            "move": {**shares, "busy": 0.3, "data": 0.5},
+            "dma": {**shares, "busy": 0.7, "data": 0.1},
+        },
+        "cross_layer_overlap": 0.17 if is_coarse else 0.0,
+        "lb": {"capacity_bytes": 1_310_720, "peak_bytes": 900_000},
+        "gb": {"capacity_bytes": 8 << 20, "peak_bytes": 4 << 20},
+        "layers": [],
+        "verify": {"ran": False},
+        "steps": [{"name": "import", "seconds": 0.2}, {"name": "simulate", "seconds": 0.4}],
+        "schedule_seconds": 0.6,
+    }
