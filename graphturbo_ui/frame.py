@@ -10,7 +10,7 @@ from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
 from graphturbo_ui import state
 from graphturbo_ui.controls import Choices, show_refusal
-from graphturbo_ui.jobs import Run, WorkerBug, shared_desk
+from graphturbo_ui.jobs import Run, WorkerError, shared_desk
 from graphturbo_ui.text import Sink, safe_text
 
 POLL_SECONDS = 0.15
@@ -28,7 +28,7 @@ def framed(page: Callable[[], None]) -> Callable[[], None]:
             page()
         except GraphTurboError as error:
             show_refusal(error)
-        except WorkerBug:
+        except WorkerError:
             st.error(BUG)
 
     show.__name__ = page.__name__
@@ -57,6 +57,18 @@ def wait_for(run: Run, name: str) -> None:
                 st.write(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
                 shown += 1
     place.empty()
+
+
+def finish(run_b: Run) -> None:
+    """Wait for B where A's views are drawn already, then draw the page with both.
+
+    Raises:
+        GraphTurboError: B was refused.
+    """
+    if not run_b.is_done:
+        wait_for(run_b, "B")
+        _ = run_b.report  # a failure is not drawn again: what is not kept would be computed anew
+        st.rerun()
 
 
 def succeeded(run_a: Run, run_b: Run) -> tuple[Run, ...]:

@@ -24,7 +24,7 @@ GLOSSARY: Mapping[str, str] = {
     "latency": "Time from the first load to the last store of the whole batch.",
     "utilisation": "Share of the time an engine is busy, idle clusters included.",
     "overlap": "Share of the time in which a core's engines run two or more layers at once.",
-    "gap": "Latency over the lower bound that model and chip alone impose; 1× cannot be beaten.",
+    "gap": "Latency over the lower bound that model and chip alone impose; 1x cannot be beaten.",
     "spill": "A tensor placed in a farther memory because the one planned had no room.",
     "stall": "Time an engine waits: for data, for buffer space, for a channel, at a barrier.",
     "capacity": "The size of a memory; the simulator never lets it be exceeded.",

@@ -14,7 +14,7 @@ import queue
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -45,7 +45,7 @@ T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
 
 
-class WorkerBug(RuntimeError):
+class WorkerError(RuntimeError):
     """A worker met an error that is no refusal: a bug of ours, with the worker's traceback."""
 
 
@@ -71,15 +71,13 @@ class Run:
 
         Raises:
             GraphTurboError: the run was refused.
-            WorkerBug: it met a bug.
+            WorkerError: it met a bug.
         """
         return self.answer.result()
 
     def wait(self, seconds: float) -> bool:
         """Wait for the answer at most so long; whether it is there."""
-        done = threading.Event()
-        self.answer.add_done_callback(lambda _: done.set())
-        return done.wait(seconds)
+        return bool(wait([self.answer], seconds).done)
 
 
 class WorkerProcess:
@@ -123,12 +121,20 @@ class Desk:
     ) -> None:
         """Start `workers` processes; they warm up in the background."""
         self._target = target
-        self._waiting: queue.Queue[Run] = queue.Queue(MAX_WAITING)
+        self._waiting: queue.Queue[Run | None] = queue.Queue(MAX_WAITING)
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._views: OrderedDict[Hashable, object] = OrderedDict()
         self._lock = threading.RLock()
-        for _ in range(workers):
-            threading.Thread(target=self._attend, daemon=True).start()
+        self._threads = [threading.Thread(target=self._attend, daemon=True) for _ in range(workers)]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """End the workers once they have answered what waits."""
+        for _ in self._threads:
+            self._waiting.put(None)
+        for thread in self._threads:
+            thread.join()
 
     def start(self, request: RunRequest, model: bytes, profile: bytes | None) -> Run:
         """The run of that request: kept, under way, or new.
@@ -171,22 +177,25 @@ class Desk:
     def _attend(self) -> None:
         """One thread a worker: start it, feed it, and replace it when it dies."""
         process = WorkerProcess(self._target)
-        is_warm = False
-        while True:
-            run = self._waiting.get()
+        while (run := self._waiting.get()) is not None:
             try:
-                is_warm = is_warm or self._await_warm(process)
-                run.answer.set_result(self._answer(process, run))
+                report = self._answer(process, run)
             except (EOFError, OSError) as error:
-                code = process.end()
-                run.answer.set_exception(_death(run, code, error))
-                process, is_warm = WorkerProcess(self._target), False
+                self._fail(run, _death(run, process.end(), error))
+                process = WorkerProcess(self._target)
             except Exception as error:  # whoever asked for the run gets it
-                run.answer.set_exception(error)
-            self._settle(run)
+                self._fail(run, error)
+            else:
+                self._settle(run)
+                run.answer.set_result(report)
+        process.end()
 
-    def _await_warm(self, process: WorkerProcess) -> bool:
-        return process.receive(monotonic() + MAX_RUN_SECONDS) == protocol.WARM
+    def _fail(self, run: Run, error: Exception) -> None:
+        if isinstance(error, WorkerError) or getattr(error, "code", "") in TRANSIENT_CODES:
+            with self._lock:
+                self._runs.pop(run.key, None)
+        self._settle(run)
+        run.answer.set_exception(error)
 
     def _answer(self, process: WorkerProcess, run: Run) -> Report:
         """Send one run and read its frames until the last."""
@@ -195,7 +204,9 @@ class Desk:
         while True:
             frame = process.receive(deadline_s)
             tag, body = frame[:1], frame[1:]
-            if tag == protocol.STEP:
+            if tag == protocol.WARM:
+                deadline_s = monotonic() + MAX_RUN_SECONDS
+            elif tag == protocol.STEP:
                 run.steps.append(protocol.decode_step(body))
             elif tag == protocol.DONE:
                 run.size_bytes = len(body)
@@ -204,18 +215,15 @@ class Desk:
                 raise protocol.decode_error(body)
             else:
                 LOGGER.error("a worker met a bug:\n%s", body.decode(errors="replace"))
-                raise WorkerBug("a run met a bug of ours; the server's log has the traceback")
+                raise WorkerError("a run met a bug of ours; the server's log has the traceback")
 
     def _settle(self, run: Run) -> None:
-        """Free the request's bytes, forget what may go better next time, keep within bounds."""
+        """Free the request's bytes, and keep what was answered before within bounds."""
         run.frame = b""
-        error = run.answer.exception()
         with self._lock:
-            if isinstance(error, WorkerBug) or getattr(error, "code", "") in TRANSIENT_CODES:
-                self._runs.pop(run.key, None)
             done = [other for other in self._runs.values() if other.is_done]
-            total = sum(other.size_bytes for other in done)
-            for other in done[:-1]:
+            total = run.size_bytes + sum(other.size_bytes for other in done)
+            for other in done:
                 if len(self._runs) <= MAX_KEPT_RUNS and total <= MAX_KEPT_BYTES:
                     break
                 total -= self._runs.pop(other.key).size_bytes

@@ -135,7 +135,9 @@ def gantt(runs: tuple[Run, ...]) -> None:
         "keys: W A S D, arrows, + and -, 0 shows all, Esc leaves."
     )
     windows = state.linked_windows()
-    buffer = shared_desk().view("gantt", lambda *all_runs: _gantt(windows, *all_runs), *runs)
+    buffer = shared_desk().view(
+        f"gantt {windows}", lambda *all_runs: _gantt(windows, *all_runs), *runs
+    )
     state.remember("window", gantt_chart(buffer, key="gantt"))
     count = tables.instruction_count(*reports)
     table("instructions", tables.instruction_table, reports, f"{count:,} in all")

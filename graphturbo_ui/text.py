@@ -14,6 +14,9 @@ HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 REPLACEMENT = "�"
 ELLIPSIS = "…"
 MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^=&\"'/])")
+SHORTCODE_PAIR = re.compile(r":([\w+/-]+):")
+RATIO_SIGN = "\u2236"
+"""Looks like a colon; Streamlit turns `:name:` into an icon even where the colons are escaped."""
 
 
 class Sink(Enum):
@@ -43,5 +46,6 @@ def safe_text(
         tail = max_length // 3
         seen = seen[: max_length - tail - 1] + ELLIPSIS + seen[-tail:]
     if sink is Sink.MARKDOWN:
+        seen = SHORTCODE_PAIR.sub(rf"{RATIO_SIGN}\1{RATIO_SIGN}", seen)
         return MARKDOWN_SIGNS.sub(r"\\\1", seen)
     return html.escape(seen) if sink is Sink.HTML else seen

@@ -20,7 +20,8 @@ WARM_UP_STRATEGIES = ("tvm@2", "graphturbo@16")
 
 def main(pipe: Connection) -> None:
     """Serve runs one after the other; returns when the server closes the pipe."""
-    os.nice(NICENESS) if hasattr(os, "nice") else None
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(NICENESS)
     warm_up()
     pipe.send_bytes(protocol.WARM)
     try:

@@ -66,7 +66,7 @@ class _Emitter:
         steps = self.placement.tiles[stage.index]
         staging = staging_plan(self.plan, stage, tiling, steps)
         self.values.clear()
-        self.weights.begin(stage, tiling, steps, self.op_index)
+        self.weights.begin(stage, self.op_index)
         self.operands.begin(stage)
         self._fetch(stage, 0)
         for number, step in enumerate(steps):

@@ -14,7 +14,7 @@ from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import GbRing, HeldWeight, Site, Surroundings
 from graphturbo_core.lowering.stages import tensor_bytes
-from graphturbo_core.lowering.weights import item_gb_bytes, weight_items
+from graphturbo_core.lowering.weight_items import item_gb_bytes
 from graphturbo_core.lowering.weight_space import small_bytes
 from graphturbo_core.strategies.plan import Plan, Residency, Scope
 
@@ -87,9 +87,7 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
 def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
     slot, small = 0, 0
     for placement in placements:
-        for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
-            steps = placement.tiles[stage.index]
-            items = weight_items(stage, tiling, steps, placement.weights.slots)
+        for stage, items in zip(placement.stages, placement.items, strict=True):
             slot = max(slot, item_gb_bytes(plan, items) if items else 0)
             small = max(small, small_bytes(plan, stage))
     return GbRing(slot, small)
@@ -123,7 +121,7 @@ def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]
                     last,
                     scope is Scope.GB and not is_output,
                     is_output,
-                    tensor in placement.spilled,
+                    tensor in placement.spilled and tensor not in placement.kernel.outputs,
                 )
             )
     return found
@@ -222,7 +220,9 @@ def _surroundings(
     by_tensor: dict[str, list[Site]] = {}
     for (tensor, maker), site in written.items():
         if tensor in read and (maker < index or (maker == index and tensor in computed)):
-            if not (maker == index - 1 and tensor in inherited):
+            is_inherited = maker == index - 1 and tensor in inherited
+            is_read = not is_empty(intersect(placement.kernel.boxes[tensor], site.box))
+            if is_read and not is_inherited:
                 by_tensor.setdefault(tensor, []).append(site)
     sources = {
         tensor: tuple(by_tensor.get(tensor, ())) or _given(plan, tensor, computed, inherited)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from graphturbo_core.errors import CapacityError
@@ -15,6 +18,7 @@ from graphturbo_core.lowering.placement import KernelPlacement, Resident, place_
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
+from graphturbo_core.lowering.template import Setting, copied, template_key
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -29,12 +33,29 @@ def lower(plan: Plan) -> Program:
     placements = _place_all(plan, stages)
     far = place_far(plan, placements)
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
-    codes = [
-        emit_kernel(plan, placement, around, op_index)
+    settings = [
+        Setting(placement, around)
         for placement, around in zip(placements, far.surroundings, strict=True)
     ]
-    kernels = [_numbered(plan, code) for code in codes]
-    return assemble(plan, kernels, far.offsets, ())
+    return assemble(plan, _number_all(plan, settings, op_index), far.offsets, ())
+
+
+def _number_all(
+    plan: Plan, settings: list[Setting], op_index: Mapping[str, int]
+) -> list[NumberedKernel]:
+    """Emit and number one kernel of each class; the others are its copies."""
+    known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
+    kernels: list[NumberedKernel] = []
+    for setting in settings:
+        key = template_key(setting)
+        if key not in known:
+            code = emit_kernel(plan, setting.placement, setting.around, op_index)
+            known[key] = (setting, _numbered(plan, code))
+            kernels.append(known[key][1])
+            continue
+        model, numbered = known[key]
+        kernels.append(replace(numbered, code=copied(numbered.code, model, setting)))
+    return kernels
 
 
 def _place_all(plan: Plan, stages: list[tuple[Stage, ...]]) -> list[KernelPlacement]:

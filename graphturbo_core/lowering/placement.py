@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, volume
@@ -19,13 +20,14 @@ from graphturbo_core.lowering.stages import (
 )
 from graphturbo_core.lowering.tiling import (
     Space,
-    Tile,
+    Steps,
     Tiling,
     choose_tiling,
     operand_box,
     stage_tiles,
     tile_limit_bytes,
 )
+from graphturbo_core.lowering.weight_items import WeightItems, weight_items
 from graphturbo_core.lowering.weight_space import (
     data_capacity,
     is_small_weight,
@@ -33,10 +35,6 @@ from graphturbo_core.lowering.weight_space import (
     weight_capacity,
 )
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Scope
-
-Steps = tuple[Mapping[int, Tile], ...]
-"""A stage's tiles in lockstep: step -> core -> tile."""
-
 
 @dataclass(frozen=True)
 class Resident:
@@ -88,6 +86,14 @@ class KernelPlacement:
     weights: WeightPart
     kept: frozenset[str]
     spilled: frozenset[str]
+
+    @cached_property
+    def items(self) -> tuple[WeightItems | None, ...]:
+        """The weight tiles of each stage."""
+        return tuple(
+            weight_items(stage, tiling, steps, self.weights.slots)
+            for stage, tiling, steps in zip(self.stages, self.tilings, self.tiles, strict=True)
+        )
 
     def scope(self, tensor: str) -> Scope:
         """Where a computed tensor that outlives its nest is held, spills taken into account."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.lowering.allocator import aligned
-from graphturbo_core.lowering.placement import Steps
 from graphturbo_core.lowering.stages import Stage
-from graphturbo_core.lowering.tiling import ACCUMULATOR_BYTES, LoopOrder, Tile, Tiling
+from graphturbo_core.lowering.tiling import ACCUMULATOR_BYTES, LoopOrder, Steps, Tile, Tiling
 from graphturbo_core.strategies.plan import Plan
 
 

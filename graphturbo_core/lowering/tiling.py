@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
@@ -31,6 +31,10 @@ PADDING_TOLERANCE = 1.1
 """... as long as padding to whole passes costs at most a tenth (our choice)."""
 VECTOR_TILE_ELEMENTS = 4096
 """A vector stage is not cut below this for overlap alone (our choice)."""
+
+
+TileKey = tuple[int, int, int]
+"""Row, column, depth."""
 
 
 class LoopOrder(Enum):
@@ -66,6 +70,10 @@ class Tile:
     reduce: Interval | None
     is_first: bool
     is_last: bool
+
+
+Steps = tuple[Mapping[int, Tile], ...]
+"""A stage's tiles in lockstep: step -> core -> tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +305,7 @@ def _loop_order(
     return LoopOrder.ROWS, weights <= space.weight_bytes - space.weight_slot_bytes
 
 
-def stage_tiles(stage: Stage, tiling: Tiling) -> tuple[Mapping[int, Tile], ...]:
+def stage_tiles(stage: Stage, tiling: Tiling) -> Steps:
     """The tiles of every core in lockstep: step -> core -> tile; a core may have none."""
     per_core = {core: _core_tiles(stage, tiling, share) for core, share in stage.shares.items()}
     keys = sorted({key for tiles in per_core.values() for key in tiles}, key=_order_key(tiling))
@@ -307,7 +315,7 @@ def stage_tiles(stage: Stage, tiling: Tiling) -> tuple[Mapping[int, Tile], ...]:
     )
 
 
-def _order_key(tiling: Tiling):  # type: ignore[no-untyped-def]
+def _order_key(tiling: Tiling) -> Callable[[TileKey], TileKey]:
     if tiling.order is LoopOrder.WEIGHTS:
         return lambda key: (key[1], key[2], key[0])
     return lambda key: key
@@ -315,12 +323,12 @@ def _order_key(tiling: Tiling):  # type: ignore[no-untyped-def]
 
 def _core_tiles(
     stage: Stage, tiling: Tiling, share: Box
-) -> dict[tuple[int, int, int], Tile]:
+) -> dict[TileKey, Tile]:
     contraction = stage.contraction
     depths: list[Interval | None] = [None]
     if tiling.reduced and contraction is not None:
         depths = list(_chunks((0, contraction.reduce_size), tiling.reduced))
-    found: dict[tuple[int, int, int], Tile] = {}
+    found: dict[TileKey, Tile] = {}
     for row, row_box in enumerate(row_boxes(share, tiling.parts)):
         for column, box in enumerate(_column_boxes(stage, tiling.columns, row_box)):
             if not volume(box):

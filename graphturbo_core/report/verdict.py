@@ -91,8 +91,8 @@ def _launches(contract: Json) -> float:
 
 
 def times_text(ratio: float) -> str:
-    """A multiple: `7.95×`."""
-    return f"{format_si(ratio)}×"
+    """A multiple: `7.95x`."""
+    return f"{format_si(ratio)}x"
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -170,7 +170,7 @@ def is_same(first: float, second: float) -> bool:
 
 
 def change_text(first: float, second: float) -> str:
-    """B against A: `×7.95` from a doubling on, else `+12 %`; `none before` where A is zero."""
+    """B against A: `7.95x` from a doubling on, else `+12 %`; `none in A` where A is zero."""
     if is_same(first, second):
         return "the same"
     if not first:

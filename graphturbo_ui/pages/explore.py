@@ -36,6 +36,4 @@ def show() -> None:
     sections.gantt(runs)
     sections.steps(runs)
     sections.sharing(choices)
-    if not run_b.is_done:
-        frame.wait_for(run_b, "B")
-        st.rerun()
+    frame.finish(run_b)

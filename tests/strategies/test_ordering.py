@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,7 @@ def test_published_order() -> None:
     groups = [("a", 8, 0), ("b", 4, 8), ("c", 2, 12), ("d", 1, 14)]
     names = [f"{group}{piece + 1}" for group, count, _ in groups for piece in range(count)]
     needs: list[list[int]] = [[] for _ in range(8)]
-    for (_, _, before), (_, count, _) in zip(groups, groups[1:], strict=False):
+    for (_, _, before), (_, count, _) in pairwise(groups):
         needs += [[before + 2 * piece, before + 2 * piece + 1] for piece in range(count)]
     found = order_instances(names, needs)
     assert " ".join(names[number] for number in found.order) == PUBLISHED

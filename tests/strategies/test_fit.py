@@ -1,0 +1,59 @@
+"""Bytes a core holds, worked out by hand."""
+
+from __future__ import annotations
+
+from graphturbo_core.ir.boxes import Box, full_box
+from graphturbo_core.semantics.fit import KernelHold, holding_boxes
+from graphturbo_core.semantics.nests import loop_nests
+from graphturbo_core.strategies.plan import Binding
+from graphturbo_core.strategies.relay import relay_layers
+from tests.strategies.samples import weighted
+from tests.strategies.test_splitting import HALO, POINTWISE
+
+
+def hold(text: str, binding: Binding, lb_data_bytes: int = 65_536) -> KernelHold:
+    """All layers as one kernel, each tensor it computes bound alike."""
+    sem = weighted(text)
+    nests = tuple(
+        nest for layer in relay_layers(sem) for nest in loop_nests(sem, layer.ops, lambda _: False)
+    )
+    shares: dict[str, dict[int, Box]] = {
+        nest.output: binding.shares(full_box(sem.graph.tensors[nest.output].shape))
+        for nest in nests
+    }
+    widths = dict.fromkeys(sem.graph.tensors, 2)
+    return KernelHold(sem, nests, holding_boxes(sem, nests, shares), widths, lb_data_bytes)
+
+
+def test_chain_cut_by_samples() -> None:
+    # A sample: x and z 8 * 64 * 2 = 1,024 bytes, y 2,048. First nest: x + y, second: y + z.
+    found = hold(POINTWISE, Binding((0,), (4,), (0, 1, 2, 3)))
+    assert found.live_bytes() == dict.fromkeys(range(4), (3_072, 3_072))
+
+
+def test_streamed_result_counts_two_tiles() -> None:
+    # Tiles of 1,600 / 16 = 100 bytes: y + 2 * 100, unless z is kept to the end.
+    found = hold(POINTWISE, Binding((0,), (4,), (0, 1, 2, 3)), lb_data_bytes=1_600)
+    assert found.live_bytes()[0] == (3_072, 2_248)
+    assert found.live_bytes(kept={"z"})[0] == (3_072, 3_072)
+    assert found.peak_bytes() == 3_072
+
+
+def test_core_halos_are_held() -> None:
+    # 8 rows over 2 cores, 128 bytes a row. y: own rows 0-4 and the halo row 4; x: rows 0-5.
+    found = hold(HALO, Binding((2,), (2,), (0, 1)))
+    assert found.boxes["y"][0][2] == (0, 5)
+    assert found.boxes["x"][1][2] == (3, 8)
+    assert found.live_bytes()[0] == ((5 + 5) * 128, (5 + 4) * 128)
+
+
+def test_uneven_shares_count_the_worst_core() -> None:
+    # 4 samples over 3 cores: core 0 has two.
+    found = hold(POINTWISE, Binding((0,), (3,), (0, 1, 2)))
+    assert found.peak_bytes() == 2 * 3_072
+
+
+def test_elementwise_nest_overwrites_its_operand() -> None:
+    text = "g (float[4,8] x) => (float[4,8] z) { z = Relu(x) }"
+    # One row of 16 bytes a core; x gives way to z.
+    assert hold(text, Binding((0,), (4,), (0, 1, 2, 3))).peak_bytes() == 16

@@ -1,0 +1,134 @@
+"""Names, levels and options: what exists, what is refused, and that each option does something."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphturbo_core.errors import OptionError
+from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.registry import (
+    StrategySpec,
+    make_plan,
+    parse_strategy,
+    resolve_options,
+    strategies,
+    strategy_options,
+)
+from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
+
+
+def test_what_exists() -> None:
+    assert list(strategies()) == ["layerwise", "tvm", "graphturbo"]
+    assert strategies()["graphturbo"].levels == ("gb", "lb", "order", "full")
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("tvm@2", StrategySpec("tvm", "", 2)),
+        ("layerwise", StrategySpec("layerwise")),
+        ("graphturbo", StrategySpec("graphturbo", "full")),
+        ("graphturbo:order@16", StrategySpec("graphturbo", "order", 16)),
+    ],
+)
+def test_parse(text: str, spec: StrategySpec) -> None:
+    assert parse_strategy(text) == spec
+    assert parse_strategy(spec.text) == spec
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("xla", "'xla' is not known, choose one of layerwise, tvm, graphturbo"),
+        ("", "'' is not known, choose one of"),
+        ("graphturbo:best", "level 'best'.*use graphturbo:gb, graphturbo:lb"),
+        ("tvm:full", "level 'full' is not known.*tvm without level"),
+        ("graphturbo:", "level '' is not known"),
+        ("tvm@0", "cluster batch '0'"),
+        ("tvm@", "cluster batch ''"),
+        ("tvm@-2", "cluster batch '-2'"),
+        ("tvm@2@3", "cluster batch '2@3'"),
+        ("tvm@1e3", "cluster batch '1e3'"),
+        ("tvm@" + "9" * 5000, "no positive integer"),
+    ],
+)
+def test_refused_names(text: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        parse_strategy(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"graphturbo.speed": "9"}, "option 'graphturbo.speed' is not known.*graphturbo.peak"),
+        ({"graphturbo.peak": "high"}, "'high' is no value.*choose one of true, literal"),
+    ],
+)
+def test_refused_options(options: dict[str, str], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        resolve_options(options)
+
+
+def test_unknown_strategy_is_refused_by_make_plan_too() -> None:
+    with pytest.raises(OptionError, match="'xla' is not known"):
+        make_plan(
+            StrategySpec("xla"), sample_semantics("teaching-resnet", 4), hardware(), "fp16", {}
+        )
+
+
+def test_defaults_are_filled_in() -> None:
+    chosen = resolve_options({"graphturbo.peak": "literal"})
+    assert chosen["graphturbo.peak"] == "literal"
+    assert chosen["graphturbo.best"] == "lexicographic"
+    assert all(option.default in option.values for option in strategy_options().values())
+
+
+def outline(plan: Plan) -> list[tuple[object, ...]]:
+    """What an option may change: groups, pieces, axes and the bindings of their kernels."""
+    return [
+        (kernel.name, kernel.ops, plan.groups[kernel.group].split_axis, dict(kernel.bindings))
+        for kernel in plan.kernels
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "batch", "profile"),
+    [
+        ("graphturbo.peak", "literal", 3, "generic-4x4"),
+        ("graphturbo.candidates", "literal", 6, "stcp920"),
+        ("graphturbo.best", "fewest-pieces", 16, "stcp920"),
+        ("graphturbo.blocks", "none", 16, "stcp920"),
+        ("graphturbo.fit", "cluster", 3, "stcp920"),
+        ("graphturbo.binding", "literal", 16, "stcp920"),
+    ],
+)
+def test_every_option_changes_the_plan(option: str, value: str, batch: int, profile: str) -> None:
+    sem, chip = sample_semantics("resnet50-slim", batch), hardware(profile)
+    plain = plan_of(sem, "graphturbo", chip)
+    changed = plan_of(sem, "graphturbo", chip, {option: value})
+    assert outline(plain) != outline(changed)
+
+
+def test_every_option_is_tried_above() -> None:
+    marks = test_every_option_changes_the_plan.pytestmark  # type: ignore[attr-defined]
+    tried = {(case[0], case[1]) for case in marks[0].args[1]}
+    others = {(o.name, v) for o in strategy_options().values() for v in o.values[1:]}
+    assert tried == others
+
+
+def test_levels() -> None:
+    plans = {
+        level: sample_plan("resnet50-slim", 16, f"graphturbo:{level}")
+        for level in strategies()["graphturbo"].levels
+    }
+    layers = len(plans["gb"].layers)
+    assert {level: len(plan.kernels) == layers for level, plan in plans.items()} == {
+        "gb": True,
+        "lb": True,
+        "order": False,
+        "full": False,
+    }
+    assert [plan.is_scheduled_across_layers for plan in plans.values()] == [False] * 3 + [True]
+    assert [bool(k.kept) for k in plans["gb"].kernels] == [False] * layers
+    assert any(k.kept for k in plans["lb"].kernels)
+    assert outline(plans["order"]) == outline(plans["full"])

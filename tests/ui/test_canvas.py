@@ -1,0 +1,121 @@
+"""Report -> canvas buffers: what the browser reads is exactly what the report says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from graphturbo_core.report.canvas import (
+    gantt_buffer,
+    graph_buffer,
+    pack,
+    seconds_per_cycle,
+    unpack,
+)
+from tests.ui.synthetic import synthetic_report
+
+
+def small_report():
+    """Three instructions on two engines, given out of order of start."""
+    report = synthetic_report(cores=1, layers=2, instructions=3)
+    arrays = dict(report.arrays)
+    arrays |= {
+        "start": np.array([50, 0, 10]),
+        "hold": np.array([5, 30, 20]),
+        "visible": np.array([55, 30, 90]),
+        "engine": np.array([1, 2, 1], np.int16),
+        "wait_on": np.array([2, -1, 1], np.int32),
+        "op": np.array([5, 0, 1], np.int32),
+        "overlap_start": np.array([40, 12]),
+        "overlap_end": np.array([45, 20]),
+        "overlap_core": np.array([0, 0], np.int16),
+    }
+    return replace(report, arrays=arrays)
+
+
+def test_a_buffer_is_what_was_packed_and_its_arrays_are_aligned():
+    arrays = {"a": np.array([1, 2, 3], "|u1"), "b": np.array([1.5], "<f8")}
+    data = pack({"hello": "wörld"}, arrays)
+    header, found = unpack(data)
+    assert header["hello"] == "wörld"
+    assert [(name, list(values)) for name, values in found.items()] == [
+        ("a", [1, 2, 3]),
+        ("b", [1.5]),
+    ]
+    assert (4 + int.from_bytes(data[:4], "little")) % 8 == 0
+    assert [row[2] for row in header["arrays"]] == [0, 8]
+
+
+def test_the_digest_follows_the_content_alone():
+    def digest(value: int) -> object:
+        return unpack(pack({"x": 1}, {"a": np.array([value])}))[0]["digest"]
+
+    assert digest(1) == digest(1)
+    assert digest(1) != digest(2)
+
+
+def test_instructions_are_sent_engine_by_engine_in_order_of_start():
+    header, arrays = unpack(gantt_buffer(small_report()))
+    run = header["runs"][0]
+    # engine 0: none; engine 1: instructions 2, 0; engine 2: instruction 1; engine 3: none
+    assert [(row["from"], row["to"]) for row in run["rows"]] == [(0, 0), (0, 2), (2, 3), (3, 3)]
+    assert list(arrays["0.start"]) == [10, 50, 0]
+    assert list(arrays["0.hold"]) == [20, 5, 30]
+    assert list(arrays["0.op"]) == [1, 5, 0]
+
+
+def test_what_an_instruction_waited_for_is_found_in_the_new_order():
+    _, arrays = unpack(gantt_buffer(small_report()))
+    # 2 waited for 1, which is now third; 0 waited for 2, now first; 1 for none
+    assert list(arrays["0.wait_on"]) == [2, 0, -1]
+
+
+def test_the_time_axis_ends_with_the_last_result():
+    run = unpack(gantt_buffer(small_report()))[0]["runs"][0]
+    assert run["cycles"] == 90
+
+
+def test_a_cycle_lasts_latency_over_cycles():
+    report = synthetic_report()
+    contract = {**report.contract, "latency_s": 0.002, "cycles": 4_000_000}
+    assert seconds_per_cycle(replace(report, contract=contract)) == 5e-10
+
+
+def test_overlap_comes_core_by_core_in_order_of_start():
+    header, arrays = unpack(gantt_buffer(small_report()))
+    assert header["runs"][0]["overlap"] == [{"core": 0, "from": 0, "to": 2}]
+    assert list(arrays["0.overlap_start"]) == [12, 40]
+    assert list(arrays["0.overlap_hold"]) == [8, 5]
+
+
+def test_two_runs_stand_beside_each_other_and_every_name_is_shown_by_show():
+    header, arrays = unpack(
+        gantt_buffer(small_report(), small_report(), show=str.upper, extra={"label": "x"})
+    )
+    assert header["label"] == "x"
+    assert len(header["runs"]) == 2
+    assert header["runs"][1]["ops"][:2] == ["OP0", "OP1"]
+    assert header["runs"][1]["title"] == "TVM@2"
+    assert list(arrays["1.start"]) == list(arrays["0.start"])
+
+
+def test_a_sub_graph_spans_the_ranks_of_its_ops_and_places_start_at_zero():
+    report = synthetic_report(layers=4, layers_per_group=2)
+    nodes = tuple(
+        {**row, "x_coarse": 3.0 - 2 * (row["index"] == 1)} for row in report.tables["graph_nodes"]
+    )
+    report = replace(report, tables={**report.tables, "graph_nodes": nodes})
+    header, arrays = unpack(graph_buffer(report))
+    first, second = header["runs"][0]["groups"]
+    # two layers of three ops in a chain each; op 1 stands at 1, all others at 3: leftmost is 0
+    assert (first["first"], first["last"], first["left"], first["right"]) == (0, 5, 0.0, 3.0)
+    assert (second["first"], second["last"], second["left"], second["right"]) == (6, 11, 2.0, 3.0)
+    assert list(arrays["0.x"][:3]) == [2.0, 0.0, 2.0]
+
+
+def test_edges_from_graph_inputs_are_left_out():
+    header, arrays = unpack(graph_buffer(synthetic_report(layers=1)))
+    assert list(arrays["0.source"]) == [0, 1]
+    assert list(arrays["0.target"]) == [1, 2]
+    assert len(header["runs"][0]["shapes"]) == 2

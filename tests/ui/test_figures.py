@@ -1,0 +1,95 @@
+"""Rows behind figures and tables, exactly; figures by traces, titles and the empty case."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphturbo_ui.figures import tables
+from graphturbo_ui.figures.memory import EMPTY, MemoryRow, memory_figure, memory_rows
+from tests.ui.synthetic import synthetic_report
+
+
+def named(name: str):
+    report = synthetic_report(layers=1)
+    layer = {**report.tables["layers"][0], "name": name}
+    return replace(report, tables={**report.tables, "layers": (layer,)})
+
+
+def test_memory_rows_are_in_the_units_of_the_axes():
+    report = synthetic_report(layers=2)
+    layers = tuple(
+        {**row, "lb_peak_bytes": 2048, "lb_mean_bytes": 1024, "gb_peak_bytes": 3 << 20}
+        for row in report.tables["layers"]
+    )
+    rows = memory_rows(replace(report, tables={**report.tables, "layers": layers}))
+    assert rows[1] == MemoryRow(2, "layer1", "Conv+Relu+Add", "g2", 2.0, 1.0, 3.0)
+
+
+def test_memory_figure_has_three_bars_a_run_and_a_line_a_capacity():
+    figure = memory_figure(synthetic_report(), synthetic_report("graphturbo@16"))
+    assert [trace.name for trace in figure.data] == [
+        "A worst core",
+        "A mean core",
+        "A GB",
+        "B worst core",
+        "B mean core",
+        "B GB",
+    ]
+    assert [shape.y0 for shape in figure.layout.shapes] == [1280.0, 8.0, 1280.0, 8.0]
+    assert figure.layout.yaxis.title.text == "LB (KiB a core)"
+    assert figure.layout.yaxis2.title.text == "GB (MiB)"
+
+
+def test_a_chip_without_gb_has_no_gb_line():
+    report = synthetic_report()
+    gb = {"capacity_bytes": 0, "peak_bytes": 0}
+    figure = memory_figure(replace(report, contract={**report.contract, "gb": gb}))
+    assert len(figure.layout.shapes) == 1
+
+
+def test_no_layers_are_said_to_be_none():
+    report = synthetic_report()
+    figure = memory_figure(replace(report, tables={**report.tables, "layers": ()}))
+    assert figure.layout.annotations[-1].text == EMPTY
+
+
+def test_a_name_with_markup_reaches_plotly_escaped():
+    figure = memory_figure(named("<b>x</b>"))
+    assert "&lt;b&gt;x&lt;/b&gt;" in figure.data[0].customdata[0]
+    assert "<b>" not in figure.data[0].customdata[0]
+
+
+def test_steps_stand_side_by_side():
+    a = synthetic_report()
+    steps = [{"name": "plan", "seconds": 1.0}, {"name": "plan", "seconds": 0.5}]
+    b = replace(a, contract={**a.contract, "steps": steps, "schedule_seconds": 2.0})
+    assert tables.step_rows(a, b) == [
+        {"step": "import", "A (s)": 0.2, "B (s)": None},
+        {"step": "simulate", "A (s)": 0.4, "B (s)": None},
+        {"step": "plan", "A (s)": None, "B (s)": 1.5},
+        {"step": "import to trace, together", "A (s)": 0.6, "B (s)": 2.0},
+    ]
+
+
+def test_the_instruction_table_is_in_order_of_start_and_capped():
+    report = synthetic_report(instructions=6000)
+    rows = tables.instruction_table(report, report)
+    assert len(rows) == tables.MAX_ROWS
+    starts = [row["start (s)"] for row in rows if row["run"] == "A"]
+    assert starts == sorted(starts)
+    assert tables.instruction_count(report, report) == 12000
+
+
+def test_a_clicked_sub_graph_tells_its_split_and_reasons():
+    facts = tables.group_facts(synthetic_report(layers=4, layers_per_group=2), 1)
+    assert facts["pieces"] == "8 along axis 0"
+    assert facts["live activations at their peak"] == "3 MiB"
+    assert facts["why merged"] == "rule 2: straight"
+
+
+def test_summaries_count():
+    a, b = synthetic_report(), synthetic_report("graphturbo@16", layers_per_group=6)
+    assert tables.graph_summary(a, b).startswith(
+        "A runs 36 ops as 12 sub-graphs; B runs 36 ops as 2 sub-graphs."
+    )
+    assert tables.gantt_summary(a) == "One round on one cluster. A: 400 instructions on 7 engines."

@@ -1,0 +1,139 @@
+"""The verdict: figures, their change, and the sentence, from numbers worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict import (
+    binding_text,
+    change_text,
+    differences,
+    sentence,
+    verdict_rows,
+    verified_text,
+)
+from tests.ui.synthetic import synthetic_report
+
+STALLS = {"busy": 0.0, "data": 0.0, "address": 0.0, "channel": 0.0, "barrier": 0.0, "idle": 0.0}
+
+
+def with_figures(**figures: object) -> Report:
+    report = synthetic_report()
+    return replace(report, contract={**report.contract, **figures})
+
+
+def stalls(**kinds: dict[str, float]) -> dict[str, dict[str, float]]:
+    return {
+        kind: {**STALLS, "idle": 1.0, **kinds.get(kind, {})}
+        for kind in ("matrix", "vector", "move", "dma")
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        (100.0, 795.0, "7.95x"),
+        (100.0, 112.0, "+12 %"),
+        (100.0, 25.0, "-75 %"),
+        (100.0, 100.4, "the same"),
+        (0.0, 3.0, "none in A"),
+        (0.0, 0.0, "the same"),
+    ],
+)
+def test_change_against_a(first: float, second: float, text: str):
+    assert change_text(first, second) == text
+
+
+def test_figures_say_which_way_is_better():
+    a = with_figures(throughput_per_s=1000.0, kernels=60, rounds=8, dram_read_bytes=2**30)
+    b = with_figures(throughput_per_s=8000.0, kernels=19, rounds=1, dram_read_bytes=2**32)
+    rows = {row.key: row for row in verdict_rows(a, b)}
+    throughput, kernels, dram = rows["throughput"], rows["kernels"], rows["dram"]
+    assert (throughput.a, throughput.b, throughput.change) == ("1 k/s", "8 k/s", "8x")
+    assert (throughput.is_better, throughput.arrow) == (True, "up")
+    assert (kernels.a, kernels.b) == ("480", "19")  # 60 a round in 8 rounds
+    assert (kernels.is_better, kernels.arrow) == (True, "down")
+    assert dram.is_better is False
+    assert rows["matrix"].is_better is None
+    assert rows["matrix"].change == "the same"
+
+
+def test_a_alone_has_no_change():
+    assert {(row.b, row.change, row.is_better) for row in verdict_rows(with_figures(), None)} == {
+        ("", "", None)
+    }
+
+
+def test_the_busiest_engine_binds():
+    report = with_figures(stalls=stalls(dma={"busy": 0.71, "data": 0.29, "idle": 0.0}))
+    assert binding_text(report) == "is DRAM-bound: the system DMAs are busy 71 % of the time"
+
+
+def test_where_no_engine_binds_the_longest_wait_is_named():
+    report = with_figures(stalls=stalls(matrix={"busy": 0.3, "barrier": 0.6, "idle": 0.1}))
+    assert binding_text(report) == (
+        "keeps no engine busy throughout: the busiest, the matrix engines, work 30 % of the time "
+        "and wait 60 % of it at launches and barriers between kernels"
+    )
+
+
+def test_the_sentence_names_what_changed():
+    ledger = {"activation": 3 * 2**30, "input": 2**20}
+    a = with_figures(
+        throughput_per_s=1000.0,
+        kernels=60,
+        rounds=8,
+        dram_read_bytes=4 * 2**30,
+        dram_write_bytes=0,
+        dram_ledger=ledger,
+        cross_layer_overlap=0.0,
+    )
+    b = with_figures(
+        throughput_per_s=7950.0,
+        kernels=19,
+        rounds=1,
+        dram_read_bytes=2**30,
+        dram_write_bytes=0,
+        dram_ledger={**ledger, "activation": 0},
+        cross_layer_overlap=0.17,
+    )
+    outcome, _ = sentence(a, b)
+    assert outcome == (
+        "B is 7.95x as fast as A: it moves 1 GiB over DRAM instead of 4 GiB (3 GiB less for "
+        "activations passed from kernel to kernel), launches 19 kernels instead of 480, runs two "
+        "or more layers at once 17 % of the time instead of 0 %."
+    )
+
+
+def test_a_loser_is_called_one():
+    outcome, _ = sentence(with_figures(throughput_per_s=100.0), with_figures(throughput_per_s=40.0))
+    assert outcome == "B reaches 0.4x of A's throughput."
+
+
+def test_equal_runs_have_no_reason():
+    assert sentence(with_figures(), with_figures())[0] == "B is as fast as A."
+
+
+def test_differences_besides_the_strategy():
+    a = with_figures(strategy="tvm@2", cluster_batch=2, profile="stcp920")
+    b = with_figures(strategy="graphturbo@16", cluster_batch=16, profile="generic-4x4")
+    assert differences(a, b) == (
+        "chip (stcp920 against generic-4x4)",
+        "samples a cluster takes at once (2 against 16)",
+    )
+    assert differences(a, a) == ()
+
+
+@pytest.mark.parametrize(
+    ("verify", "text"),
+    [
+        ({"ran": False}, "not verified"),
+        ({"ran": True, "ok": True}, "verified"),
+        ({"ran": True, "ok": False}, "verification failed"),
+    ],
+)
+def test_verification(verify: dict[str, bool], text: str):
+    assert verified_text(with_figures(verify=verify)) == text
