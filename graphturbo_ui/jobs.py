@@ -40,6 +40,7 @@ MAX_KEPT_BYTES = 2**30
 MAX_KEPT_VIEWS = 48
 """Figures and canvas buffers kept."""
 POLL_SECONDS = 0.5
+GRACE_SECONDS = 0.5
 
 T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
@@ -107,6 +108,7 @@ class WorkerProcess:
 
     def end(self) -> int | None:
         """Stop the process for good; its exit code."""
+        self.process.join(GRACE_SECONDS)  # one that is ending by itself keeps its own exit code
         self.process.kill()
         self.process.join()
         self.pipe.close()

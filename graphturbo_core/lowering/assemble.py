@@ -17,7 +17,7 @@ from graphturbo_core.lowering.code import (
     pack_boxes,
 )
 from graphturbo_core.lowering.conflicts import Conflicts
-from graphturbo_core.lowering.program import Buffers, Cause, IntArray, Memory, Program
+from graphturbo_core.lowering.program import Buffers, Cause, IntArray, Program
 from graphturbo_core.strategies.plan import Plan
 
 

@@ -153,9 +153,7 @@ class CodeBuilder:
         self.buffers.append(buffer)
         return len(self.buffers) - 1
 
-    def compute(
-        self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]
-    ) -> None:
+    def compute(self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]) -> None:
         """Append a compute instruction."""
         self.rows.append(
             (

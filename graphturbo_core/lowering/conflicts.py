@@ -48,9 +48,7 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     return _as_rows(np.concatenate((edges, reuse)), count)
 
 
-def _address_table(
-    code: KernelCode, is_pooled: bool
-) -> tuple[IntArray, IntArray, IntArray]:
+def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArray, IntArray]:
     """Per buffer: its address space (-1: not placed by this kernel), start and end byte."""
     spaces: list[int] = []
     for buffer in code.buffers:
@@ -83,9 +81,7 @@ def _grown(rows: IntArray) -> IntArray:
 
 
 @compiled
-def _meets(
-    lo: NDArray[np.int32], hi: NDArray[np.int32], first: int, second: int
-) -> bool:
+def _meets(lo: NDArray[np.int32], hi: NDArray[np.int32], first: int, second: int) -> bool:
     for axis in range(lo.shape[1]):
         if lo[first, axis] >= hi[second, axis] or lo[second, axis] >= hi[first, axis]:
             return False
@@ -93,9 +89,7 @@ def _meets(
 
 
 @compiled
-def _covers(
-    lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int
-) -> bool:
+def _covers(lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int) -> bool:
     for axis in range(lo.shape[1]):
         if lo[outer, axis] > lo[inner, axis] or hi[inner, axis] > hi[outer, axis]:
             return False
@@ -149,9 +143,7 @@ def _within_buffers(
 
 
 @compiled
-def _owner_pairs(
-    buffers: IntArray, space: IntArray, start: IntArray, end: IntArray
-) -> IntArray:
+def _owner_pairs(buffers: IntArray, space: IntArray, start: IntArray, end: IntArray) -> IntArray:
     """(old, new): `new` takes bytes whose last owner was `old`; buffers come in order of use."""
     spaces = 1
     for buffer in buffers:

@@ -6,8 +6,15 @@ from collections.abc import Mapping
 
 from graphturbo_core.ir.boxes import Box, intersect, is_empty
 from graphturbo_core.ir.graph import Op
-from graphturbo_core.lowering.code import Access, CodeBuilder, Compute, KernelCode, Machine, Where
-from graphturbo_core.lowering.code import LocalBuffer
+from graphturbo_core.lowering.code import (
+    Access,
+    CodeBuilder,
+    Compute,
+    KernelCode,
+    LocalBuffer,
+    Machine,
+    Where,
+)
 from graphturbo_core.lowering.loads import OperandFeeder
 from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.placement import KernelPlacement
@@ -130,9 +137,7 @@ class _Emitter:
         cut = tile.reduce if is_first_op else None
         index = stage.output_index if is_first_op else 0
         work = work_of(semantics, tile.box, index, cut)
-        kind, cycles = compute_cycles(
-            work, semantics, self.plan.hardware, self.plan.number_format
-        )
+        kind, cycles = compute_cycles(work, semantics, self.plan.hardware, self.plan.number_format)
         operations = work.vector_ops + work.transcendentals * self.plan.hardware.transcendental_ops
         self.builder.compute(
             self.machine.engine(kind, core),

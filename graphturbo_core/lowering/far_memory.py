@@ -229,9 +229,7 @@ def _surroundings(
         for tensor in sorted(read)
         if tensor not in computed or tensor not in placement.residents
     }
-    targets = {
-        tensor: written[tensor, index] for tensor in computed if (tensor, index) in written
-    }
+    targets = {tensor: written[tensor, index] for tensor in computed if (tensor, index) in written}
     return Surroundings(index, sources, targets, ring, held)
 
 

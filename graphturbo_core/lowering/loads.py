@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 
-from graphturbo_core.ir.boxes import Box, divide, extents, hull, intersect, is_empty, volume
+from graphturbo_core.ir.boxes import (
+    Box,
+    Interval,
+    divide,
+    extents,
+    hull,
+    intersect,
+    is_empty,
+    volume,
+)
 from graphturbo_core.lowering.code import SharedKey, Where
 from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.placement import KernelPlacement, Resident
@@ -19,8 +28,6 @@ from graphturbo_core.strategies.plan import Plan
 
 CHUNK_BYTES = 16 * 1024
 """A load is not cut below this (our choice: 16 KiB take 64 cycles of a 256 B/cycle port)."""
-CHUNKS = 4
-"""A core's part of an input is loaded in at most this many pieces (our choice)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +44,15 @@ def own_box(plan: Plan, operand: Operand, out_box: Box) -> Box:
     owns [lo*I//O, hi*I//O) of I.
     """
     shape = plan.semantics.graph.tensors[operand.op.outputs[0]].shape
-    return tuple(
-        (0, axis.size)
-        if axis.out_axis < 0
-        else tuple(edge * axis.size // shape[axis.out_axis] for edge in out_box[axis.out_axis])
-        for axis in operand.access.axes
-    )  # type: ignore[return-value]
+    owned: list[Interval] = []
+    for axis in operand.access.axes:
+        if axis.out_axis < 0:
+            owned.append((0, axis.size))
+            continue
+        lo, hi = out_box[axis.out_axis]
+        whole = max(1, shape[axis.out_axis])
+        owned.append((lo * axis.size // whole, hi * axis.size // whole))
+    return tuple(owned)
 
 
 class OperandFeeder:
@@ -141,7 +151,7 @@ class OperandFeeder:
     def _chunks(self, stage: Stage, operand: Operand, box: Box) -> Iterable[Box]:
         """Cut along the axes that the stage's rows follow, outermost first."""
         size = tensor_bytes(self._plan, operand.tensor, box)
-        wanted = min(CHUNKS, max(1, size // CHUNK_BYTES))
+        wanted = min(self._placement.grain.tiles, max(1, size // CHUNK_BYTES))
         parts = [1] * len(box)
         follows = {axis.out_axis: place for place, axis in enumerate(operand.access.axes)}
         for out_axis in row_axes(stage):

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import replace
 
 import numpy as np
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
+from graphturbo_core.lowering.cutting import GRAINS, Grain
 from graphturbo_core.lowering.emit import emit_kernel
-from graphturbo_core.lowering.far_memory import place_far
-from graphturbo_core.lowering.placement import KernelPlacement, Resident, place_kernel
+from graphturbo_core.lowering.far_memory import FarMemory, place_far
+from graphturbo_core.lowering.placement import (
+    KernelPlacement,
+    PlacementTask,
+    Resident,
+    place_kernel,
+)
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
@@ -22,28 +28,60 @@ from graphturbo_core.lowering.template import Setting, copied, template_key
 from graphturbo_core.strategies.plan import Plan
 
 
-def lower(plan: Plan) -> Program:
-    """Lower every kernel of a plan.
+def lower(plan: Plan, limits: Limits = DEFAULT_LIMITS) -> Program:
+    """Lower every kernel of a plan, as finely as the cap on instructions allows.
 
     Raises:
-        CapacityError: a tile, or all of DRAM's tensors, do not fit.
+        CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
+            more than `limits.max_instructions`.
     """
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
     stages = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
-    placements = _place_all(plan, stages)
-    far = place_far(plan, placements)
-    op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
-    settings = [
-        Setting(placement, around)
-        for placement, around in zip(placements, far.surroundings, strict=True)
-    ]
-    return assemble(plan, _number_all(plan, settings, op_index), far.offsets, ())
+    for grain in GRAINS:
+        placements = _place_all(plan, stages, grain)
+        far = place_far(plan, placements)
+        settings = [
+            Setting(placement, around)
+            for placement, around in zip(placements, far.surroundings, strict=True)
+        ]
+        kernels = _number_all(plan, settings, limits.max_instructions)
+        if kernels is not None:
+            return assemble(plan, kernels, far.offsets, _notes(placements, far, grain, limits))
+    raise CapacityError(
+        "TOO_MANY_INSTRUCTIONS",
+        f"{plan.strategy} needs more than {limits.max_instructions} instructions",
+        where=f"chip {plan.hardware.name}",
+        change="choose a smaller batch or cluster batch, or a chip with larger buffers",
+    )
+
+
+def _notes(
+    placements: list[KernelPlacement], far: FarMemory, grain: Grain, limits: Limits
+) -> tuple[str, ...]:
+    """What the plan asked for and did not get."""
+    notes: list[str] = []
+    spilled = sum(
+        len(placement.spilled & placement.computed - placement.kernel.kept)
+        for placement in placements
+    )
+    if spilled:
+        notes.append(f"{spilled} tensors of kernels did not fit in LB and went to GB")
+    if far.spilled:
+        notes.append(f"{len(far.spilled)} tensors did not fit in GB and went to DRAM")
+    if grain != GRAINS[0]:
+        notes.append(
+            f"tiles are coarser than usual (1/{grain.tile_share} of LB, {grain.tiles} a share): "
+            f"finer ones need more than {limits.max_instructions} instructions"
+        )
+    return tuple(notes)
 
 
 def _number_all(
-    plan: Plan, settings: list[Setting], op_index: Mapping[str, int]
-) -> list[NumberedKernel]:
-    """Emit and number one kernel of each class; the others are its copies."""
+    plan: Plan, settings: list[Setting], max_instructions: int
+) -> list[NumberedKernel] | None:
+    """Emit and number one kernel of each class, the others are its copies; None: too many."""
+    op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
+    total = 0
     known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
     kernels: list[NumberedKernel] = []
     for setting in settings:
@@ -52,13 +90,16 @@ def _number_all(
             code = emit_kernel(plan, setting.placement, setting.around, op_index)
             known[key] = (setting, _numbered(plan, code))
             kernels.append(known[key][1])
-            continue
-        model, numbered = known[key]
-        kernels.append(replace(numbered, code=copied(numbered.code, model, setting)))
+        else:
+            model, numbered = known[key]
+            kernels.append(replace(numbered, code=copied(numbered.code, model, setting)))
+        total += len(kernels[-1].order)
+        if total > max_instructions:
+            return None
     return kernels
 
 
-def _place_all(plan: Plan, stages: list[tuple[Stage, ...]]) -> list[KernelPlacement]:
+def _place_all(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain) -> list[KernelPlacement]:
     """Place kernel after kernel; where one finds no room beside what the kernel before left in LB,
     that one is placed again and parks its outputs.
     """
@@ -69,9 +110,11 @@ def _place_all(plan: Plan, stages: list[tuple[Stage, ...]]) -> list[KernelPlacem
         kernel = plan.kernels[index]
         inherited = _handed_over(placements[-1], stages[index]) if placements else {}
         wanted = holdings(stages[index + 1]) if kernel.kept and index + 1 < len(stages) else {}
-        placement = place_kernel(
-            plan, kernel, stages[index], inherited, wanted, parked.get(index, frozenset())
+        none: frozenset[str] = frozenset()
+        task = PlacementTask(
+            plan, kernel, stages[index], inherited, wanted, parked.get(index, none), grain
         )
+        placement = place_kernel(task)
         if placement is None:
             parked[index - 1] = placements.pop().kernel.kept
         else:

@@ -9,6 +9,7 @@ from functools import cached_property
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, volume
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
+from graphturbo_core.lowering.cutting import Grain, Space, choose_tiling
 from graphturbo_core.lowering.packing import Request, Taken, pack
 from graphturbo_core.lowering.stages import (
     Shares,
@@ -18,15 +19,7 @@ from graphturbo_core.lowering.stages import (
     merge_needs,
     tensor_bytes,
 )
-from graphturbo_core.lowering.tiling import (
-    Space,
-    Steps,
-    Tiling,
-    choose_tiling,
-    operand_box,
-    stage_tiles,
-    tile_limit_bytes,
-)
+from graphturbo_core.lowering.tiling import Steps, Tiling, operand_box, stage_tiles
 from graphturbo_core.lowering.weight_items import WeightItems, weight_items
 from graphturbo_core.lowering.weight_space import (
     data_capacity,
@@ -35,6 +28,7 @@ from graphturbo_core.lowering.weight_space import (
     weight_capacity,
 )
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Scope
+
 
 @dataclass(frozen=True)
 class Resident:
@@ -78,6 +72,7 @@ class KernelPlacement:
     """Everything about a kernel's use of LB."""
 
     kernel: KernelPlan
+    grain: Grain
     stages: tuple[Stage, ...]
     tilings: tuple[Tiling, ...]
     tiles: tuple[Steps, ...]
@@ -94,6 +89,11 @@ class KernelPlacement:
             weight_items(stage, tiling, steps, self.weights.slots)
             for stage, tiling, steps in zip(self.stages, self.tilings, self.tiles, strict=True)
         )
+
+    @property
+    def computed(self) -> frozenset[str]:
+        """Tensors that the kernel's stages write."""
+        return frozenset(stage.output for stage in self.stages)
 
     def scope(self, tensor: str) -> Scope:
         """Where a computed tensor that outlives its nest is held, spills taken into account."""
@@ -115,45 +115,48 @@ class _Need:
     last: int
 
 
-def place_kernel(
-    plan: Plan,
-    kernel: KernelPlan,
-    stages: tuple[Stage, ...],
-    inherited: Mapping[str, Resident],
-    wanted_next: Mapping[str, Shares],
-    parked: frozenset[str],
-) -> KernelPlacement | None:
+@dataclass(frozen=True)
+class PlacementTask:
+    """A kernel to place.
+
+    `inherited`: what the kernel before left in LB. `wanted_next`: boxes that the next kernel needs
+    of the outputs that stay. `parked`: outputs that may not stay after all.
+    """
+
+    plan: Plan
+    kernel: KernelPlan
+    stages: tuple[Stage, ...]
+    inherited: Mapping[str, Resident]
+    wanted_next: Mapping[str, Shares]
+    parked: frozenset[str]
+    grain: Grain
+
+
+def place_kernel(task: PlacementTask) -> KernelPlacement | None:
     """Place what fits; what does not is streamed or spilled.
 
-    `wanted_next`: boxes that the next kernel needs of the outputs that stay in LB. `parked`: outputs
-    that may not stay after all. None: nothing fits beside what the kernel before left here.
+    None: nothing fits beside what the kernel before left here.
 
     Raises:
         CapacityError: even with everything streamed a tile does not fit.
     """
-    demoted = set(parked)
+    demoted = set(task.parked)
     while True:
-        attempt = _attempt(plan, kernel, stages, inherited, wanted_next, frozenset(demoted))
+        attempt = _attempt(task, frozenset(demoted))
         if not isinstance(attempt, str):
             return attempt
         demoted.add(attempt)
 
 
-def _attempt(
-    plan: Plan,
-    kernel: KernelPlan,
-    stages: tuple[Stage, ...],
-    inherited: Mapping[str, Resident],
-    wanted_next: Mapping[str, Shares],
-    demoted: frozenset[str],
-) -> KernelPlacement | str | None:
-    """One placement, or the first tensor that does not fit; None: what was inherited is in the way."""
-    wanted = _wanted(plan, kernel, stages, inherited, wanted_next, demoted)
+def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | str | None:
+    """One placement, or the first tensor that does not fit; None: what is inherited is in the way."""
+    plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
+    wanted = _wanted(task, demoted)
     in_lb = {*wanted, *inherited}
     small = max((small_bytes(plan, stage) for stage in stages), default=0)
-    tilings = tuple(choose_tiling(plan, s, _space(plan, s, in_lb, small)) for s in stages)
+    tilings = tuple(choose_tiling(plan, s, _space(task, s, in_lb, small)) for s in stages)
     tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
-    rings = _rings(plan, stages, tiles, in_lb)
+    rings = _rings(task, tiles, in_lb)
     capacity = data_capacity(plan.hardware)
     fixed = [
         Taken(resident.offset, resident.size_bytes, 0, resident.last)
@@ -190,6 +193,7 @@ def _attempt(
         )  # fmt: skip
     return KernelPlacement(
         kernel=kernel,
+        grain=task.grain,
         stages=stages,
         tilings=tilings,
         tiles=tiles,
@@ -201,15 +205,9 @@ def _attempt(
     )
 
 
-def _wanted(
-    plan: Plan,
-    kernel: KernelPlan,
-    stages: tuple[Stage, ...],
-    inherited: Mapping[str, Resident],
-    wanted_next: Mapping[str, Shares],
-    demoted: frozenset[str],
-) -> dict[str, _Need]:
+def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, _Need]:
     """Tensors that ask for a place in LB: computed ones kept here, and inputs loaded whole."""
+    plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
     held = holdings(stages)
     uses = _uses(stages)
     found: dict[str, _Need] = {}
@@ -219,7 +217,7 @@ def _wanted(
             continue
         boxes = dict(stage.shares)
         merge_needs(boxes, held.get(name, {}))
-        merge_needs(boxes, wanted_next.get(name, {}) if name in kernel.kept else {})
+        merge_needs(boxes, task.wanted_next.get(name, {}) if name in kernel.kept else {})
         last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
         found[name] = _Need(name, boxes, stage.shares, stage.index, last)
     for name, boxes in held.items():
@@ -246,10 +244,12 @@ def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
     return uses
 
 
-def _space(plan: Plan, stage: Stage, in_lb: set[str], small_bytes: int) -> Space:
-    weights = weight_capacity(plan.hardware) - 2 * small_bytes
+def _space(task: PlacementTask, stage: Stage, in_lb: set[str], small: int) -> Space:
+    plan = task.plan
+    weights = weight_capacity(plan.hardware) - 2 * small
     return Space(
-        tile_bytes=tile_limit_bytes(plan.hardware),
+        tile_bytes=plan.hardware.lb_data_bytes // task.grain.tile_share,
+        tiles=task.grain.tiles,
         staging_bytes=plan.hardware.staging_bytes,
         weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
         weight_bytes=weights,
@@ -262,13 +262,12 @@ def _space(plan: Plan, stage: Stage, in_lb: set[str], small_bytes: int) -> Space
     )
 
 
-def _rings(
-    plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...], in_lb: set[str]
-) -> list[dict[str, int]]:
+def _rings(task: PlacementTask, cuts: tuple[Steps, ...], in_lb: set[str]) -> list[dict[str, int]]:
     """Per stage: bytes of the largest tile of each streamed tensor."""
+    plan = task.plan
     found: list[dict[str, int]] = []
-    for stage, steps in zip(stages, cuts, strict=True):
-        space = _space(plan, stage, in_lb, 0)
+    for stage, steps in zip(task.stages, cuts, strict=True):
+        space = _space(task, stage, in_lb, 0)
         sizes: dict[str, int] = {}
         tiles = [tile for step in steps for tile in step.values()]
         if space.is_output_streamed:

@@ -13,9 +13,7 @@ from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.program import IntArray
 
 
-def list_schedule(
-    code: KernelCode, conflicts: Conflicts, engines: int, channels: int
-) -> IntArray:
+def list_schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int) -> IntArray:
     """Instructions (rows of `code`) in their new order.
 
     Longest path to the end first among those that can start earliest; loads move up as far as the
@@ -36,9 +34,7 @@ def list_schedule(
     return np.lexsort((np.arange(len(start)), start))
 
 
-def _transposed(
-    at: IntArray, earlier: NDArray[np.int32]
-) -> tuple[IntArray, NDArray[np.int32]]:
+def _transposed(at: IntArray, earlier: NDArray[np.int32]) -> tuple[IntArray, NDArray[np.int32]]:
     """Successors in CSR from predecessors in CSR."""
     count = len(at) - 1
     later = np.repeat(np.arange(count, dtype=np.int32), np.diff(at))

@@ -149,7 +149,9 @@ def needs(stage: Stage, operand: Operand) -> dict[int, Box]:
     return {core: box for core, box in boxes.items() if not is_empty(box)}
 
 
-def cut_reduced(operand: Operand, contraction: Contraction | None, box: Box, k: tuple[int, int]) -> Box:
+def cut_reduced(
+    operand: Operand, contraction: Contraction | None, box: Box, k: tuple[int, int]
+) -> Box:
     """The operand's box for a cut [k0, k1) of the contraction's reduced axis."""
     if contraction is None or (contraction.groups > 1):
         return box

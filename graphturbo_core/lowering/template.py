@@ -52,7 +52,9 @@ def template_key(setting: Setting) -> Hashable:
         placement.kernel.ops,
         _shares(setting),
         _residents(setting),
-        tuple(sorted((*key, ring.offset, ring.tile_bytes) for key, ring in placement.rings.items())),
+        tuple(
+            sorted((*key, ring.offset, ring.tile_bytes) for key, ring in placement.rings.items())
+        ),
         placement.weights,
         tuple(sorted(placement.kept)),
         _sites(setting),

@@ -17,7 +17,6 @@ POOL_SHARE = 5
 """Of a pooled LB, 1/5 holds weights: stcp920's own division, 256 KiB of 1.25 MiB."""
 
 
-
 def weight_capacity(hardware: Hardware) -> int:
     """Bytes of a core's LB that hold weights."""
     return hardware.lb_data_bytes // POOL_SHARE if hardware.is_pooled else hardware.lb_weight_bytes

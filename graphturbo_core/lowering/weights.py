@@ -17,7 +17,6 @@ from graphturbo_core.lowering.weight_space import small_weights
 from graphturbo_core.strategies.plan import Plan
 
 
-
 class WeightFeeder:
     """Emits the fetches of one kernel's weights, one tile ahead (two ahead into GB)."""
 
@@ -125,8 +124,6 @@ class WeightFeeder:
                 core: self._mover.local(Memory.LB_WEIGHT, core, offset, tensor, box)
                 for core in cores
             }
-            self._mover.broadcast(
-                where, self._site(tensor), box, self._in_gb[number][box], targets
-            )
+            self._mover.broadcast(where, self._site(tensor), box, self._in_gb[number][box], targets)
             found.update(targets)
         return found

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from graphturbo_core import __version__
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.report.bounds import bounds
+from graphturbo_core.report.halo import halo_macs
 from graphturbo_core.report.memory import Memories
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.report.traffic import overlap_ratio, products, stall_shares, traffic
+from graphturbo_core.report.need import ModelNeed, model_need
+from graphturbo_core.report.traffic import overlap_ratio, stall_shares, traffic
+from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.strategies.registry import strategy_options
 from graphturbo_core.units import per_second, seconds_from_cycles
 
@@ -23,17 +26,16 @@ LAYER_KEYS = (
 """What the contract tells of a layer; the table of layers tells more."""
 
 
-def contract(
-    outcome: Outcome, memories: Memories, layers: tuple[Row, ...]
-) -> dict[str, object]:
+def contract(outcome: Outcome, memories: Memories, layers: tuple[Row, ...]) -> dict[str, object]:
     """Every key of the contract."""
+    need = model_need(outcome.whole, outcome.hardware.transcendental_ops)
     return {
-        **_identity(outcome),
-        **_times(outcome),
+        **_identity(outcome, need),
+        **_times(outcome, need),
         **_sizes(outcome),
         **_lists(outcome),
-        **_bytes_and_work(outcome),
-        **_busy(outcome),
+        **_bytes_and_work(outcome, need),
+        **_busy(outcome, need),
         **_memory(outcome, memories),
         "layers": [{key: row[key] for key in LAYER_KEYS} for row in layers],
         "verify": {
@@ -44,7 +46,7 @@ def contract(
     }  # fmt: skip
 
 
-def _identity(outcome: Outcome) -> dict[str, object]:
+def _identity(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
     named, division = outcome.named, outcome.division
     return {
         "schema": SCHEMA,
@@ -56,7 +58,7 @@ def _identity(outcome: Outcome) -> dict[str, object]:
         "batch": division.batch,
         "cluster_batch": division.cluster_batch,
         "rounds": sum(count for _, count in division.shares[0].rounds),
-        "notes": _notes(outcome),
+        "notes": [*_notes(outcome), *_unneeded_note(outcome, need)],
         "assumptions": _assumptions(outcome),
         "version": __version__,
     }
@@ -74,6 +76,14 @@ def _notes(outcome: Outcome) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
+def _unneeded_note(outcome: Outcome, need: ModelNeed) -> list[str]:
+    """Say so where the model computes rows that nothing reads, as a stride may leave over."""
+    unneeded = total_macs(outcome.whole) - need.macs
+    if not unneeded:
+        return []
+    return [f"macs leaves out {unneeded} MACs of the model whose results no output needs"]
+
+
 def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
     """Assumed numbers of the profile, then the strategy's own choices where the paper is silent."""
     docs = strategy_options()
@@ -87,8 +97,8 @@ def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
     return assumed
 
 
-def _times(outcome: Outcome) -> dict[str, object]:
-    clock_hz, found = outcome.hardware.clock_hz, bounds(outcome)
+def _times(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
+    clock_hz, found = outcome.hardware.clock_hz, bounds(outcome, need)
     latency_s = seconds_from_cycles(outcome.makespan, clock_hz)
     return {
         "latency_s": latency_s,
@@ -126,8 +136,8 @@ def _lists(outcome: Outcome) -> dict[str, object]:
     return {"groups": groups, "order": [kernel.name for kernel in outcome.plan.kernels]}
 
 
-def _bytes_and_work(outcome: Outcome) -> dict[str, object]:
-    moved, done = traffic(outcome), products(outcome)
+def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
+    moved = traffic(outcome)
     return {
         "dram_read_bytes": moved.dram_read_bytes,
         "dram_write_bytes": moved.dram_write_bytes,
@@ -137,18 +147,18 @@ def _bytes_and_work(outcome: Outcome) -> dict[str, object]:
         "dram_ledger": {
             cause.name.lower(): size for cause, size in moved.causes[Memory.DRAM].items()
         },
-        "macs": done.macs,
-        "halo_macs": done.halo_macs,
+        "macs": need.macs,
+        "halo_macs": halo_macs(outcome),
     }
 
 
-def _busy(outcome: Outcome) -> dict[str, object]:
+def _busy(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
     hardware, stalls = outcome.hardware, stall_shares(outcome)
     peak = hardware.peak_macs_per_cycle(outcome.named.number_format)
     possible = peak * hardware.cores * hardware.clusters * outcome.makespan
     return {
         "utilization": {kind: shares["busy"] for kind, shares in stalls.items()},
-        "mac_utilization": products(outcome).macs / possible,
+        "mac_utilization": need.macs / possible,
         "stalls": stalls,
         "cross_layer_overlap": overlap_ratio(outcome),
     }

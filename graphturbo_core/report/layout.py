@@ -64,9 +64,7 @@ def pane_places(rank: Sequence[int], wanted: Sequence[float], owner: Sequence[in
     members: dict[int, list[int]] = {}
     for op, sub_graph in enumerate(owner):
         members.setdefault(sub_graph, []).append(op)
-    boxes = {
-        sub_graph: _box(ops, rank, wanted, columns) for sub_graph, ops in members.items()
-    }
+    boxes = {sub_graph: _box(ops, rank, wanted, columns) for sub_graph, ops in members.items()}
     left = _separated(boxes)
     return [left[sub_graph] + columns[op] for op, sub_graph in enumerate(owner)]
 

@@ -12,7 +12,6 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.ledger import Ledger, ledger
 from graphturbo_core.sim.overlap import layer_overlap
 from graphturbo_core.sim.trace import Wait
@@ -65,9 +64,7 @@ def traffic(outcome: Outcome) -> Traffic:
     return found
 
 
-def _causes(
-    outcome: Outcome, ledgers: Mapping[int, Ledger], memory: Memory
-) -> dict[Cause, int]:
+def _causes(outcome: Outcome, ledgers: Mapping[int, Ledger], memory: Memory) -> dict[Cause, int]:
     """All causes, those without bytes too; a first fetch after a cluster's first round is again."""
     causes: dict[Cause, int] = {
         cause: sum(
@@ -84,31 +81,6 @@ def _causes(
     causes[Cause.WEIGHT_AGAIN] += causes[Cause.WEIGHT_FIRST] - first
     causes[Cause.WEIGHT_FIRST] = first
     return causes
-
-
-@dataclass(frozen=True, slots=True)
-class Products:
-    """Multiply-accumulates: the model's own, and what is computed again for halos."""
-
-    macs: int
-    halo_macs: int
-
-
-def products(outcome: Outcome) -> Products:
-    """MACs of the whole batch.
-
-    Raises:
-        InvariantError: a program does fewer than its graph asks for.
-    """
-    macs = halo = 0
-    for size, trace in outcome.traces.items():
-        own = total_macs(trace.program.plan.semantics)
-        done = int(trace.program.macs.sum())
-        if done < own:
-            raise InvariantError("REPORT_MACS", f"{done} of {own} MACs in a round of {size}")
-        macs += outcome.repeats[size] * own
-        halo += outcome.repeats[size] * (done - own)
-    return Products(macs, halo)
 
 
 def stall_shares(outcome: Outcome) -> dict[str, dict[str, float]]:

@@ -1,0 +1,231 @@
+"""Stage -> Tiling: how finely a core's share is cut, given the room it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, divide, extents, volume, with_interval
+from graphturbo_core.lowering.stages import (
+    Operand,
+    Stage,
+    bytes_per_element,
+    cut_reduced,
+    tensor_bytes,
+)
+from graphturbo_core.lowering.tiling import (
+    ACCUMULATOR_BYTES,
+    LoopOrder,
+    Tiling,
+    column_boxes,
+    row_axes,
+    row_boxes,
+)
+from graphturbo_core.strategies.plan import Plan
+
+PADDING_TOLERANCE = 1.1
+"""... as long as padding to whole passes costs at most a tenth (our choice)."""
+VECTOR_TILE_ELEMENTS = 4096
+"""A vector stage is not cut below this for overlap alone (our choice)."""
+
+Parts = tuple[int, ...]
+"""Pieces per output axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """How finely work is cut.
+
+    `tile_share`: a streamed tile takes at most this part of the LB's data part, its pair twice that.
+    `tiles`: a core's share is cut into up to this many tiles, and its part of an input is loaded in
+    up to this many pieces, so that moves and computes overlap.
+    """
+
+    tile_share: int
+    tiles: int
+
+
+GRAINS = (Grain(16, 4), Grain(16, 1), Grain(8, 1), Grain(4, 1))
+"""From fine to coarse; the first that stays below the cap on instructions is taken. 1/16 is our
+choice: reserved tiles must leave room for stage 1 of ResNet-50, which holds 882 of 1,024 KiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What a stage may use: bytes of a core's memories, and which operands stream."""
+
+    tile_bytes: int
+    tiles: int
+    staging_bytes: int
+    weight_slot_bytes: int
+    weight_bytes: int
+    streamed: frozenset[str]
+    is_output_streamed: bool
+
+
+def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
+    """The coarsest cut that fits, then finer rows for overlap where padding allows.
+
+    Raises:
+        CapacityError: not even single rows fit; names the op and the bytes.
+    """
+    return _Cutter(plan, stage, space).tiling()
+
+
+class _Cutter:
+    """Cuts the largest share of a stage; the other cores follow the same grid."""
+
+    def __init__(self, plan: Plan, stage: Stage, space: Space) -> None:
+        self.plan = plan
+        self.stage = stage
+        self.space = space
+        self.share = max(stage.shares.values(), key=volume)
+        self.columns, self.reduced = self._weight_tile()
+
+    def tiling(self) -> Tiling:
+        """Rows as coarse as fits, then finer for overlap."""
+        fitting = next((p for p in self._grids() if self._fits(p)), None)
+        if fitting is None:
+            raise self._does_not_fit()
+        parts = self._pipelined(fitting)
+        order, is_held = self._loop_order(parts)
+        return Tiling(parts, self.columns, self.reduced, order, is_held)
+
+    def _weight_tile(self) -> tuple[int, int]:
+        """Columns and reduced elements of a weight tile; 0 where that axis is not cut."""
+        contraction = self.stage.contraction
+        if contraction is None or contraction.n_axis < 0:
+            return 0, 0
+        lo, hi = self.share[contraction.n_axis]
+        array = self.plan.hardware.matrix_columns
+        if contraction.groups > 1 and (hi - lo) // contraction.groups < array:
+            return 0, 0
+        slot, column_bytes = self.space.weight_slot_bytes, self._column_bytes()
+        columns = min(hi - lo, max(array, slot // column_bytes // array * array))
+        if contraction.groups > 1 or columns * column_bytes <= slot:
+            return columns, self._cut_depth()
+        depth = slot * contraction.reduce_size // (columns * column_bytes)
+        return columns, max(1, min(depth, contraction.reduce_size))
+
+    def _cut_depth(self) -> int:
+        """Reduced elements per tile so that one streamed data row fits its tile; 0: not cut."""
+        contraction = self.stage.contraction
+        data = next((o for o in self.stage.operands if o.is_reduced_data), None)
+        if contraction is None or contraction.groups > 1 or data is None:
+            return 0
+        if data.tensor not in self.space.streamed:
+            return 0
+        cell = tuple((lo, lo + 1) for lo, _ in self.share)
+        demand = tensor_bytes(self.plan, data.tensor, data.access.box(cell))
+        if demand <= self.space.tile_bytes:
+            return 0
+        return max(1, contraction.reduce_size * self.space.tile_bytes // demand)
+
+    def _column_bytes(self) -> int:
+        """Bytes of the weights of one output column, all of K."""
+        weight, contraction = self.stage.tile_weight(), self.stage.contraction
+        if weight is None or contraction is None:
+            return 1
+        return contraction.k * bytes_per_element(self.plan, weight.tensor)
+
+    def _grids(self) -> Iterator[Parts]:
+        """Ever finer: the outermost axis is cut to single elements before the next is cut."""
+        parts = [1] * len(self.share)
+        yield tuple(parts)
+        sizes = extents(self.share)
+        for axis in row_axes(self.stage):
+            count = 1
+            while count < sizes[axis]:
+                count = min(sizes[axis], count + max(1, count // 4))
+                parts[axis] = count
+                yield tuple(parts)
+
+    def _largest_tile(self, parts: Parts) -> Box:
+        return tuple(divide(i, count)[0] for i, count in zip(self.share, parts, strict=True))
+
+    def _cut_columns(self, box: Box) -> Box:
+        if not self.columns or self.stage.contraction is None:
+            return box
+        axis = self.stage.contraction.n_axis
+        lo, hi = box[axis]
+        return with_interval(box, axis, (lo, min(hi, lo + self.columns)))
+
+    def _fits(self, parts: Parts) -> bool:
+        tile = self._cut_columns(self._largest_tile(parts))
+        slots = max(self.stage.slots, 1 if self.reduced else 0)
+        if 2 * volume(tile) * ACCUMULATOR_BYTES * slots > self.space.staging_bytes:
+            return False
+        limit = self.space.tile_bytes
+        output_bytes = tensor_bytes(self.plan, self.stage.output, tile)
+        if self.space.is_output_streamed and output_bytes > limit:
+            return False
+        return all(
+            tensor_bytes(self.plan, operand.tensor, self._read(operand, tile)) <= limit
+            for operand in self.stage.operands
+            if operand.tensor in self.space.streamed and not operand.is_tiled_weight
+        )
+
+    def _read(self, operand: Operand, tile: Box) -> Box:
+        box = operand.access.box(tile)
+        if not self.reduced:
+            return box
+        return cut_reduced(operand, self.stage.contraction, box, (0, self.reduced))
+
+    def _does_not_fit(self) -> CapacityError:
+        streamed = [o for o in self.stage.operands if o.tensor in self.space.streamed]
+        sizes = [
+            (tensor_bytes(self.plan, o.tensor, o.access.box(self.share)), o.tensor)
+            for o in streamed
+        ]
+        _, name = max(sizes, default=(0, self.stage.output))
+        return CapacityError(
+            "TILE_TOO_LARGE",
+            f"a single tile of {self.stage.ops[0].name!r} needs more than "
+            f"{self.space.tile_bytes} bytes of LB for {name!r}",
+            where=f"chip {self.plan.hardware.name}",
+            change="choose a chip with a larger LB or a smaller input",
+        )
+
+    def _pipelined(self, parts: Parts) -> Parts:
+        """Finer rows until there are enough tiles, while padding allows."""
+        best = parts
+        column_tiles = len(column_boxes(self.stage, self.columns, self.share))
+        for finer in self._grids():
+            if prod(finer) * column_tiles > self.space.tiles:
+                break
+            is_finer = all(a >= b for a, b in zip(finer, parts, strict=True))
+            if is_finer and self._is_cheap(finer, parts):
+                best = finer
+        return best
+
+    def _is_cheap(self, finer: Parts, parts: Parts) -> bool:
+        if self.stage.contraction is None:
+            return volume(self._largest_tile(finer)) >= VECTOR_TILE_ELEMENTS
+        return self._passes(finer) <= PADDING_TOLERANCE * self._passes(parts)
+
+    def _passes(self, parts: Parts) -> int:
+        """Passes of the matrix array over the rows of the share."""
+        contraction = self.stage.contraction
+        assert contraction is not None
+        rows = self.plan.hardware.matrix_rows
+        return sum(
+            -(-prod(box[a][1] - box[a][0] for a in contraction.m_axes) // rows)
+            for box in row_boxes(self.share, parts)
+        )
+
+    def _loop_order(self, parts: Parts) -> tuple[LoopOrder, bool]:
+        """WEIGHTS outermost where the data stays in LB and partial sums of all rows fit."""
+        weight = self.stage.tile_weight()
+        if weight is None or prod(parts) == 1:
+            return LoopOrder.ROWS, True
+        data_streams = any(
+            o.tensor in self.space.streamed and o.is_reduced_data for o in self.stage.operands
+        )
+        rows = sum(volume(self._cut_columns(box)) for box in row_boxes(self.share, parts))
+        sums = rows * ACCUMULATOR_BYTES * max(self.stage.slots, 1)
+        if not data_streams and (not self.reduced or 2 * sums <= self.space.staging_bytes):
+            return LoopOrder.WEIGHTS, False
+        weights = tensor_bytes(self.plan, weight.tensor, weight.access.box(self.share))
+        return LoopOrder.ROWS, weights <= self.space.weight_bytes - self.space.weight_slot_bytes

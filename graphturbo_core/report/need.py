@@ -1,0 +1,158 @@
+"""GraphSemantics -> what the model's outputs need, element by element: no schedule does less.
+
+A need is one set of indices per axis and stands for their product. Rows that no output reads (the
+last one before a window of stride 2, say) are left out, since a schedule may leave them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.ir.graph import Op, TensorKind
+from graphturbo_core.semantics.access import AxisKind, AxisMap, FusionKind, OpSemantics
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.work import work_of
+
+Indices = NDArray[np.int64]
+Need = tuple[Indices, ...]
+"""Rising indices of every axis."""
+
+
+@dataclass(frozen=True)
+class ModelNeed:
+    """Work that outputs need, and the elements of inputs, weights and outputs they touch.
+
+    `matrix_macs`: of products that only the matrix engine does; grouped ones may run on either.
+    """
+
+    macs: int
+    matrix_macs: int
+    vector_ops: int
+    touched: Mapping[str, int]
+
+
+def model_need(sem: GraphSemantics, transcendental_ops: int) -> ModelNeed:
+    """Walk from the outputs to the inputs; linear in reads and axis sizes."""
+    needs = _needs(sem)
+    macs = matrix_macs = vector_ops = 0
+    for op in sem.graph.ops:
+        semantics = sem.by_op[op.name]
+        for index, name in enumerate(op.outputs):
+            if name not in needs or not semantics.accesses[index]:
+                continue
+            work = work_of(semantics, _counted(needs[name]), index)
+            macs += work.macs
+            matrix_macs += work.macs if _is_matrix_only(semantics) else 0
+            if not semantics.is_view and semantics.fusion is not FusionKind.INJECTIVE:
+                vector_ops += work.vector_ops + work.transcendentals * transcendental_ops
+    return ModelNeed(macs, matrix_macs, vector_ops, _touched(sem, needs))
+
+
+def _is_matrix_only(semantics: OpSemantics) -> bool:
+    return semantics.contraction is not None and semantics.contraction.groups == 1
+
+
+def _counted(need: Need) -> Box:
+    """A box with as many places on every axis."""
+    return tuple((0, len(indices)) for indices in need)
+
+
+def size_of(need: Need) -> int:
+    """Elements of a need."""
+    return prod(len(indices) for indices in need)
+
+
+def _touched(sem: GraphSemantics, needs: Mapping[str, Need]) -> dict[str, int]:
+    """Elements of graph inputs, weights and outputs that must cross DRAM."""
+    tensors = sem.graph.tensors
+    outer = {name for name in needs if tensors[name].kind is not TensorKind.ACTIVATION}
+    made = {name for name in sem.graph.outputs if tensors[name].kind is TensorKind.ACTIVATION}
+    return {name: size_of(needs[name]) for name in needs if name in outer | made}
+
+
+def _needs(sem: GraphSemantics) -> dict[str, Need]:
+    needs: dict[str, Need] = {
+        name: _all(sem.graph.tensors[name].shape) for name in sem.graph.outputs
+    }
+    for op in reversed(sem.graph.ops):
+        for name, need in _read(sem, op, needs):
+            needs[name] = _joined(needs[name], need) if name in needs else need
+    return needs
+
+
+def _read(sem: GraphSemantics, op: Op, needs: Mapping[str, Need]) -> list[tuple[str, Need]]:
+    """What an op needs of its inputs for what is needed of its outputs."""
+    semantics = sem.by_op[op.name]
+    found = []
+    for index, name in enumerate(op.outputs):
+        if name not in needs:
+            continue
+        out = _widened(semantics, index, needs[name])
+        for read in semantics.accesses[index]:
+            need = tuple(_axis(axis, out) for axis in read.axes)
+            if size_of(need):
+                found.append((read.tensor, _moved(semantics, need, size_of(out))))
+    return found
+
+
+def _widened(semantics: OpSemantics, index: int, need: Need) -> Need:
+    """Axes that may not be cut are computed in full."""
+    shape = semantics.output_shapes[index]
+    return tuple(
+        np.arange(shape[axis]) if axis in semantics.uncut_axes else indices
+        for axis, indices in enumerate(need)
+    )
+
+
+def _moved(semantics: OpSemantics, need: Need, results: int) -> Need:
+    """An op that only moves elements needs one for each of its own at most.
+
+    Of a gathered table that is min(table, rows asked for): the leading axis is cut to it.
+    """
+    if semantics.fusion is not FusionKind.INJECTIVE or size_of(need) <= results:
+        return need
+    rows = -(-results // max(1, size_of(need[1:])))
+    return (need[0][:rows], *need[1:])
+
+
+def _axis(axis: AxisMap, out: Need) -> Indices:
+    """The indices of an input axis that the output's indices read."""
+    if axis.out_axis < 0:
+        return np.arange(axis.size)
+    at = out[axis.out_axis]
+    if axis.kind is AxisKind.WINDOW:
+        taps = np.arange(axis.kernel) * axis.dilation - axis.pad
+        places = np.unique(at[:, None] * axis.stride + taps[None, :])
+    elif axis.kind is AxisKind.OFFSET:
+        places = axis.offset + at * axis.step
+    elif axis.kind is AxisKind.GROUPED:
+        blocks = np.unique(at // axis.out_block)
+        places = (blocks[:, None] * axis.in_block + np.arange(axis.in_block)[None, :]).ravel()
+    else:
+        places = at
+    return np.asarray(places[(places >= 0) & (places < axis.size)])
+
+
+def _all(shape: tuple[int, ...]) -> Need:
+    return tuple(np.arange(size) for size in shape)
+
+
+def _joined(first: Need, second: Need) -> Need:
+    """The union where it is a product again (at most one axis differs), else the larger one."""
+    differing = [
+        axis
+        for axis, (a, b) in enumerate(zip(first, second, strict=True))
+        if not np.array_equal(a, b)
+    ]
+    if len(differing) > 1:
+        return max(first, second, key=size_of)
+    return tuple(
+        np.union1d(a, b) if axis in differing else a
+        for axis, (a, b) in enumerate(zip(first, second, strict=True))
+    )

@@ -1,0 +1,378 @@
+"""A Program run on names instead of numbers: which tensor's elements lie in which buffer.
+
+Everything is worked out anew from the op semantics and the Trace's times; lowering's own stages,
+tiles and placements are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphturbo_core.ir.boxes import Box, contains, is_empty, volume, with_interval
+from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.ir.graph import Op, TensorKind
+from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.semantics.access import InputAccess, OpSemantics
+from graphturbo_core.sim.trace import Trace
+
+UNDEFINED = -1
+ACCUMULATOR_BYTES = 4
+COMPUTE = InstructionKind.COMPUTE
+
+
+class ReplayError(AssertionError):
+    """A rule is broken; the message names the instruction and the buffer."""
+
+
+def slices(box: Box) -> tuple[slice, ...]:
+    return tuple(slice(lo, hi) for lo, hi in box)
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One access: its buffer and its box."""
+
+    buffer: int
+    is_write: bool
+    box: Box
+
+
+@dataclass
+class View:
+    """A Program's rows as Python values."""
+
+    program: Program
+    tensors: list[str] = field(init=False)
+    boxes: list[Box] = field(init=False)
+
+    def __post_init__(self) -> None:
+        buffers = self.program.buffers
+        names = self.program.tensors
+        self.tensors = [names[number] for number in buffers.tensor]
+        self.boxes = [
+            self._box(self.tensors[row], buffers.lo[row], buffers.hi[row])
+            for row in range(len(buffers.tensor))
+        ]
+
+    def _box(self, tensor: str, lo: np.ndarray, hi: np.ndarray) -> Box:
+        rank = len(self.program.plan.semantics.graph.tensors[tensor].shape)
+        assert not lo[rank:].any()
+        assert (hi[rank:] == 1).all()
+        return tuple((int(a), int(b)) for a, b in zip(lo[:rank], hi[:rank], strict=True))
+
+    def touches(self, row: int) -> list[Touch]:
+        program = self.program
+        found = []
+        for at in range(program.access_at[row], program.access_at[row + 1]):
+            buffer = int(program.access_buffer[at])
+            box = self._box(self.tensors[buffer], program.access_lo[at], program.access_hi[at])
+            found.append(Touch(buffer, bool(program.access_write[at]), box))
+        return found
+
+    def op(self, row: int) -> Op:
+        return self.program.plan.semantics.graph.ops[int(self.program.op[row])]
+
+    def cut(self, row: int) -> tuple[int, int] | None:
+        """The cut of the reduced axis; None where all of it is summed at once."""
+        lo, hi = int(self.program.reduce_lo[row]), int(self.program.reduce_hi[row])
+        return None if hi < 0 else (lo, hi)
+
+    def result(self, row: int) -> tuple[int, str]:
+        """Which output of its op a compute works on."""
+        op, tensor = self.op(row), self.tensors[self.written(row).buffer]
+        if tensor in op.outputs:
+            return op.outputs.index(tensor), tensor
+        used = [name for name in op.outputs if name]
+        assert len(used) == 1, f"{label(self.program, row)} writes {tensor!r}, not its output"
+        return op.outputs.index(used[0]), used[0]
+
+    def written(self, row: int) -> Touch:
+        (write,) = (touch for touch in self.touches(row) if touch.is_write)
+        return write
+
+
+def label(program: Program, row: int) -> str:
+    kind = InstructionKind(int(program.kind[row])).name
+    op = program.plan.semantics.graph.ops[int(program.op[row])].name
+    return f"#{row} {kind} of {op!r} tile {program.tile[row]} in kernel {program.kernel[row]}"
+
+
+def needed(
+    semantics: OpSemantics, access: InputAccess, out_box: Box, cut: tuple[int, int] | None
+) -> Box:
+    """The box of an input that a tile reads, the cut of K applied."""
+    box = access.box(out_box)
+    contraction = semantics.contraction
+    if cut is None or contraction is None:
+        return box
+    if access.tensor == contraction.weight:
+        return with_interval(box, contraction.weight_reduce_axis, cut)
+    if access.tensor == contraction.data:
+        return with_interval(box, contraction.data_reduce_axis, cut)
+    return box
+
+
+def replay(trace: Trace) -> None:
+    """Run a Trace: every read finds what it needs, nothing is overwritten while in use.
+
+    Raises:
+        ReplayError: at the first instruction that breaks a rule.
+    """
+    _Replay(trace).run()
+
+
+class _Replay:
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.program = trace.program
+        self.view = View(trace.program)
+        self.graph = trace.program.plan.semantics.graph
+        self.number = {name: place for place, name in enumerate(self.program.tensors)}
+        self.content: dict[int, np.ndarray] = {}
+        self.live: dict[tuple[int, int], set[int]] = {}
+        self.flying: dict[int, list[tuple[int, Touch]]] = {}
+        self.touches = [self.view.touches(row) for row in range(self.program.size)]
+        self.results: dict[int, np.ndarray] = {}
+        self._fill_given()
+
+    def run(self) -> None:
+        for _, is_start, row in self._events():
+            if is_start:
+                self._start(row)
+            else:
+                self._end(row)
+        self._check_outputs()
+
+    def _events(self) -> list[tuple[int, bool, int]]:
+        """At one cycle ends come before starts."""
+        rows = range(self.program.size)
+        start, end = self.trace.start, self.trace.end
+        assert (end > start).all()
+        return sorted(
+            [(int(start[row]), True, row) for row in rows]
+            + [(int(end[row]), False, row) for row in rows]
+        )
+
+    def _fill_given(self) -> None:
+        for buffer, tensor in enumerate(self.view.tensors):
+            is_dram = self.program.buffers.memory[buffer] == Memory.DRAM
+            if is_dram and self.graph.tensors[tensor].kind is not TensorKind.ACTIVATION:
+                self._open(buffer).fill(self.number[tensor])
+
+    def _space(self, buffer: int) -> tuple[int, int]:
+        memory = int(self.program.buffers.memory[buffer])
+        if self.program.plan.hardware.is_pooled and memory == Memory.LB_WEIGHT:
+            memory = int(Memory.LB_DATA)
+        return memory, int(self.program.buffers.core[buffer])
+
+    def _open(self, buffer: int) -> np.ndarray:
+        """The buffer takes its bytes: whoever had them loses its content."""
+        buffers = self.program.buffers
+        live = self.live.setdefault(self._space(buffer), set())
+        start, size = buffers.offset[buffer], buffers.size_bytes[buffer]
+        for other in sorted(live):
+            is_apart = buffers.offset[other] >= start + size or (
+                buffers.offset[other] + buffers.size_bytes[other] <= start
+            )
+            if is_apart:
+                continue
+            if self.flying.get(other):
+                raise ReplayError(f"buffer {buffer} takes bytes of {other}, which is in use")
+            live.discard(other)
+            del self.content[other]
+        live.add(buffer)
+        shape = tuple(hi - lo for lo, hi in self.view.boxes[buffer])
+        self.content[buffer] = np.full(shape, UNDEFINED, dtype=np.int64)
+        return self.content[buffer]
+
+    def _part(self, touch: Touch) -> np.ndarray:
+        """The content of a box of a buffer."""
+        whole = self.view.boxes[touch.buffer]
+        if not contains(whole, touch.box):
+            raise ReplayError(f"{touch} does not lie in its buffer {whole}")
+        inside = tuple(
+            slice(lo - base, hi - base)
+            for (lo, hi), (base, _) in zip(touch.box, whole, strict=True)
+        )
+        return self.content[touch.buffer][inside]
+
+    def _start(self, row: int) -> None:
+        for touch in self.touches[row]:
+            if not touch.is_write and touch.buffer not in self.content:
+                self._fail(row, touch, "its bytes hold something else by now, or nothing yet")
+        is_compute = self.program.kind[row] == COMPUTE
+        self.results[row] = self._compute(row) if is_compute else self._move(row)
+        for touch in self.touches[row]:
+            if touch.is_write and touch.buffer not in self.content:
+                self._open(touch.buffer)
+            self._check_free(row, touch)
+        for touch in self.touches[row]:
+            self.flying.setdefault(touch.buffer, []).append((row, touch))
+
+    def _check_free(self, row: int, touch: Touch) -> None:
+        for other, flying in self.flying.get(touch.buffer, ()):
+            is_pair = touch.is_write or flying.is_write
+            if is_pair and all(
+                a < d and c < b for (a, b), (c, d) in zip(touch.box, flying.box, strict=True)
+            ):
+                self._fail(row, touch, f"{label(self.program, other)} is still at it")
+
+    def _end(self, row: int) -> None:
+        result = self.results.pop(row)
+        for touch in self.touches[row]:
+            self.flying[touch.buffer] = [
+                pair for pair in self.flying[touch.buffer] if pair[0] != row
+            ]
+        for touch in self.touches[row]:
+            if touch.is_write:
+                self._part(touch)[...] = result
+
+    def _compute(self, row: int) -> np.ndarray:
+        """What the tile holds afterwards: its tensor, or the partial sum up to the end of K."""
+        op = self.view.op(row)
+        semantics = self.program.plan.semantics.by_op[op.name]
+        write = self.view.written(row)
+        index, name = self.view.result(row)
+        cut = self.view.cut(row)
+        reads = [touch for touch in self.touches[row] if not touch.is_write]
+        explained: set[int] = set()
+        for access in semantics.accesses[index]:
+            box = needed(semantics, access, write.box, cut)
+            if not is_empty(box):
+                explained.add(self._find(row, reads, access.tensor, box))
+        contraction = semantics.contraction
+        depth = contraction.reduce_size if contraction is not None else 1
+        if cut is not None and cut[0] > 0:
+            sums = next((i for i, r in enumerate(reads) if r == Touch(write.buffer, False, write.box)), -1)
+            explained.add(self._sums(row, reads, sums, cut[0]))
+        if explained != set(range(len(reads))):
+            raise ReplayError(f"{label(self.program, row)} reads what it does not need")
+        value = self.number[name]
+        if cut is not None and cut[1] < depth:
+            value = self._partial(row, cut[1])
+        self._check_place(row, write, 1 if value == self.number[name] else ACCUMULATOR_BYTES)
+        return np.array(value)
+
+    def _partial(self, row: int, depth: int) -> int:
+        return ((int(self.program.op[row]) + 1) << 32) + depth
+
+    def _sums(self, row: int, reads: list[Touch], at: int, depth: int) -> int:
+        """Which read is the partial sum; the last cut may write elsewhere."""
+        wanted = self._partial(row, depth)
+        for place, touch in enumerate(reads) if at < 0 else [(at, reads[at])]:
+            if (self._part(touch) == wanted).all() and touch.box == self.view.written(row).box:
+                return place
+        raise ReplayError(f"{label(self.program, row)} finds no partial sum up to {depth}")
+
+    def _find(self, row: int, reads: list[Touch], tensor: str, box: Box) -> int:
+        """The read that gives `box` of `tensor`, all of it there."""
+        for place, touch in enumerate(reads):
+            if touch.box == box and (self._part(touch) == self.number[tensor]).all():
+                return place
+        raise ReplayError(f"{label(self.program, row)} does not find {tensor!r} {box}")
+
+    def _check_place(self, row: int, write: Touch, least_bytes: int) -> None:
+        """A compute works on its own core's LB, in buffers that are large enough."""
+        buffers = self.program.buffers
+        core = self.program.engines[self.program.engine[row]].core
+        if any(buffers.core[touch.buffer] != core for touch in self.touches[row]):
+            raise ReplayError(f"{label(self.program, row)} uses another core's LB")
+        if buffers.size_bytes[write.buffer] < least_bytes * volume(write.box):
+            self._fail(row, write, "its buffer is too small")
+
+    def _move(self, row: int) -> np.ndarray:
+        """What a move carries: all of it one tensor, and that of every target."""
+        (source,) = (touch for touch in self.touches[row] if not touch.is_write)
+        targets = [touch for touch in self.touches[row] if touch.is_write]
+        tensor = self.view.tensors[source.buffer]
+        for touch in targets:
+            if self.view.tensors[touch.buffer] != tensor or touch.box != source.box:
+                self._fail(row, touch, "source and target differ")
+        if not (self._part(source) == self.number[tensor]).all():
+            self._fail(row, source, "part of it was never written")
+        known = self.graph.tensors[tensor]
+        size = element_bytes(known.dtype, self.program.plan.number_format) * volume(source.box)
+        if self.program.size_bytes[row] != size or self.program.halo_bytes[row] > size:
+            self._fail(row, source, f"{self.program.size_bytes[row]} bytes, not {size}")
+        for touch in (source, *targets):
+            if self.program.buffers.size_bytes[touch.buffer] < size:
+                self._fail(row, touch, "its buffer is too small")
+        return np.array(self.number[tensor])
+
+    def _check_outputs(self) -> None:
+        for name in self.graph.outputs:
+            known = self.graph.tensors[name]
+            if known.kind is not TensorKind.ACTIVATION or not known.elements:
+                continue
+            found = [
+                buffer
+                for buffer in self.live.get((int(Memory.DRAM), -1), ())
+                if self.view.tensors[buffer] == name
+            ]
+            if len(found) != 1 or not (self.content[found[0]] == self.number[name]).all():
+                raise ReplayError(f"output {name!r} is not whole in DRAM")
+
+    def _fail(self, row: int, touch: Touch, why: str) -> None:
+        tensor = self.view.tensors[touch.buffer]
+        what = f"{label(self.program, row)} {'writes' if touch.is_write else 'reads'} {tensor!r}"
+        raise ReplayError(f"{what} {touch.box} in buffer {touch.buffer}: {why}")
+
+
+def computes(program: Program) -> Iterator[tuple[int, str, str, Box, tuple[int, int] | None]]:
+    """(kernel, op, output, box, cut of K) of every compute."""
+    view = View(program)
+    for row in np.flatnonzero(program.kind == COMPUTE):
+        _, name = view.result(int(row))
+        box = view.written(int(row)).box
+        yield int(program.kernel[row]), view.op(int(row)).name, name, box, view.cut(int(row))
+
+
+def check_computed_once(program: Program) -> None:
+    """Every kernel computes the boxes of its plan exactly, each element once for all of K."""
+    plan = program.plan
+    tensors = plan.semantics.graph.tensors
+    depth: dict[tuple[int, str], np.ndarray] = {}
+    for kernel, op, name, box, cut in computes(program):
+        contraction = plan.semantics.by_op[op].contraction
+        whole = contraction.reduce_size if contraction is not None else 1
+        count = depth.setdefault((kernel, name), np.zeros(tensors[name].shape, dtype=np.int64))
+        count[slices(box)] += whole if cut is None else cut[1] - cut[0]
+    for index, kernel in enumerate(plan.kernels):
+        for op_name in kernel.ops:
+            for name in plan.semantics.graph.op_by_name[op_name].outputs:
+                if name in kernel.boxes and not is_empty(kernel.boxes[name]):
+                    contraction = plan.semantics.by_op[op_name].contraction
+                    whole = contraction.reduce_size if contraction is not None else 1
+                    expected = np.zeros(tensors[name].shape, dtype=np.int64)
+                    expected[slices(kernel.boxes[name])] = whole
+                    found = depth.pop((index, name), np.zeros_like(expected))
+                    if (found != expected).any():
+                        raise ReplayError(f"{kernel.name} computes {name!r} otherwise than planned")
+    if depth:
+        raise ReplayError(f"computed and not planned: {sorted(depth)}")
+
+
+def check_weights_first_once(program: Program) -> None:
+    """Of a weight's elements that leave DRAM, each is booked once as fetched first."""
+    view = View(program)
+    graph = program.plan.semantics.graph
+    first: dict[str, np.ndarray] = {}
+    all_of_it: dict[str, np.ndarray] = {}
+    for row in np.flatnonzero(program.source == Memory.DRAM):
+        (source,) = (touch for touch in view.touches(int(row)) if not touch.is_write)
+        tensor = view.tensors[source.buffer]
+        if graph.tensors[tensor].kind is not TensorKind.WEIGHT:
+            continue
+        cause = int(program.cause[row])
+        assert cause in (Cause.WEIGHT_FIRST, Cause.WEIGHT_AGAIN), label(program, int(row))
+        for counts, is_meant in ((first, cause == Cause.WEIGHT_FIRST), (all_of_it, True)):
+            shape = graph.tensors[tensor].shape
+            count = counts.setdefault(tensor, np.zeros(shape, dtype=np.int64))
+            count[slices(source.box)] += is_meant
+    for tensor, count in all_of_it.items():
+        if (first[tensor] != (count > 0)).any():
+            often = int(first[tensor].max())
+            raise ReplayError(f"weight {tensor!r} is fetched first {often} times, or never")

@@ -1,0 +1,155 @@
+"""The app as visitors get it: a server on a free loopback port, and a page in headless Chromium."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+SCREENSHOTS = ROOT / "screenshots"
+START_SECONDS = 60
+PATIENCE_MS = 60_000
+CHROMIUM_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+)
+HARMLESS = ("willReadFrequently",)
+"""Console words that are advice, not errors."""
+
+
+@contextmanager
+def served(script: Path = ROOT / "app.py") -> Iterator[str]:
+    """The address of a Streamlit server that runs `script`."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    options = ["--server.port", str(port), "--server.address", "127.0.0.1"]
+    options += ["--server.headless", "true", "--browser.gatherUsageStats", "false"]
+    with subprocess.Popen(
+        [*command, *options, "--server.fileWatcherType", "none"],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            _await_health(f"http://127.0.0.1:{port}/_stcore/health", process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _await_health(url: str, process: subprocess.Popen) -> None:
+    deadline = monotonic() + START_SECONDS
+    while monotonic() < deadline:
+        assert process.poll() is None, f"the server ended with {process.returncode}"
+        try:
+            with urllib.request.urlopen(url, timeout=1):
+                return
+        except OSError:
+            sleep(0.1)
+    raise AssertionError("the server did not start")
+
+
+@contextmanager
+def browser_of(path: str) -> Iterator[Browser]:
+    """A headless Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
+        yield browser
+        browser.close()
+
+
+@dataclass
+class AppPage:
+    """A visitor's page, with every error that page or console reported."""
+
+    page: Page
+    address: str
+    errors: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, context: BrowserContext, address: str) -> AppPage:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        visit = cls(page, address)
+        page.on("pageerror", lambda error: visit.errors.append(f"page: {error}"))
+        page.on("console", visit._note)
+        page.on("requestfailed", visit._note_request)
+        return visit
+
+    def _note(self, message) -> None:
+        is_harmless = any(word in message.text for word in HARMLESS)
+        if message.type in ("error", "warning") and not is_harmless:
+            self.errors.append(f"console: {message.text}")
+
+    def _note_request(self, request) -> None:
+        if not request.url.startswith(self.address):
+            self.errors.append(f"request to {request.url}")
+
+    def open(self, query: str = "") -> None:
+        """Go there and wait until both runs are drawn."""
+        self.page.goto(f"{self.address}/{query}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the script has run and both canvases show both runs."""
+        self.page.wait_for_function(
+            """() => {
+              const all = (root) => [...root.querySelectorAll('*')].flatMap(
+                (e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
+              const drawn = all(document).filter((e) => e.tagName === 'CANVAS' && e.dataset.ready);
+              const busy = document.querySelector('[data-testid="stStatusWidget"]');
+              return !busy && drawn.length >= 2
+                && drawn.every((c) => JSON.parse(c.dataset.scene).panes.length === 2);
+            }"""
+        )
+
+    def canvas(self, name: str) -> Locator:
+        """The canvas of that role description, through the open shadow root."""
+        return self.page.locator(f"canvas[aria-roledescription='{name}']")
+
+    def scene(self, name: str) -> dict:
+        """What the canvas says it shows."""
+        return json.loads(self.canvas(name).get_attribute("data-scene") or "{}")
+
+    def await_scene(self, name: str, test: str) -> dict:
+        """Wait until `test`, JavaScript on `scene`, holds."""
+        handle = self.canvas(name).element_handle()
+        self.page.wait_for_function(
+            f"(canvas) => {{ const scene = JSON.parse(canvas.dataset.scene); return {test}; }}",
+            arg=handle,
+        )
+        return self.scene(name)
+
+    def choose(self, label: str, option: str) -> None:
+        """Pick an option of a box in the sidebar, by typing it."""
+        box = self.page.get_by_role("combobox", name=label)
+        box.click()
+        box.fill(option)
+        box.press("Enter")
+
+    def shoot(self, name: str) -> None:
+        """Keep a picture of the whole page."""
+        SCREENSHOTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+    def command(self) -> str:
+        """The command line that the page offers: names everything that was chosen."""
+        return self.page.get_by_text("python -m graphturbo_core compare").inner_text()

@@ -1,0 +1,243 @@
+"""The app in headless Chromium: what a visitor sees and does, with no error anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from playwright.sync_api import Browser, expect
+
+from tests.conftest import find_browser
+from tests.ui.app_server import AppPage, browser_of, served
+
+pytestmark = pytest.mark.browser
+
+GANTT, GRAPH = "Gantt chart", "Sub-graph view"
+SMALL = "?model=teaching-resnet&batch=8"
+NASTY = "<img src=x onerror=alert(1)> **bold** :smile:"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with served() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = find_browser()
+    assert path is not None
+    with browser_of(path) as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[AppPage]:
+    """A page that ends without an error in page or console."""
+    scheme = getattr(request, "param", "light")
+    size = {"width": 1400, "height": 2600}
+    with browser.new_context(color_scheme=scheme, viewport=size) as context:
+        found = AppPage.of(context, address)
+        yield found
+        assert found.errors == []
+
+
+def nasty_model() -> bytes:
+    """Two convolutions and an add whose names carry markup."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"], f"{NASTY} 1", kernel_shape=[1, 1]),
+        helper.make_node("Relu", ["a"], ["b"], f"{NASTY} 2"),
+        helper.make_node("Add", ["b", "x"], ["y"], f"{NASTY} 3"),
+    ]
+    shape = ["batch", 8, 16, 16]
+    graph = helper.make_graph(
+        nodes,
+        NASTY,
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
+        [helper.make_tensor("w", TensorProto.FLOAT, [8, 8, 1, 1], [0.1] * 64)],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model.SerializeToString()
+
+
+def upload(visit: AppPage, button: str, name: str, data: bytes) -> None:
+    if button == "model":
+        visit.page.get_by_role("button", name="Use my model").click()
+    chooser = visit.page.locator("input[type=file]").first
+    if button == "chip":
+        chooser = visit.page.locator("section[data-testid=stSidebar] input[type=file]")
+    elif button == "model":
+        chooser = visit.page.locator("[data-testid=stPopoverBody] input[type=file]")
+    chooser.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": data})
+
+
+@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+def test_the_default_sample_is_there_with_all_views(visit: AppPage, request):
+    visit.open()
+    page = visit.page
+    for title in ("Sub-graph groupings", "Memory", "Gantt", "Steps"):
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
+    expect(page.get_by_text("as fast as A").first).to_be_visible()
+    expect(page.get_by_test_id("stMetric")).to_have_count(8)
+    expect(page.locator(".js-plotly-plot .bars").first).to_be_visible()
+    graph = visit.scene(GRAPH)
+    assert [pane["title"] for pane in graph["panes"]] == ["tvm@2", "graphturbo@16"]
+    assert len(graph["panes"][0]["boxes"]) > len(graph["panes"][1]["boxes"])
+    gantt = visit.scene(GANTT)
+    assert all(pane["instructions"] > 1000 for pane in gantt["panes"])
+    page.wait_for_timeout(500)
+    is_dark = request.node.callspec.params["visit"] == "dark"
+    visit.shoot("explore-dark" if is_dark else "explore-light")
+    corner = visit.canvas(GANTT).evaluate(
+        "c => [...c.getContext('2d').getImageData(c.width - 3, c.height - 3, 1, 1).data]"
+    )
+    assert (sum(corner[:3]) < 3 * 60) == is_dark
+
+
+def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
+    visit.open(SMALL)
+    canvas = visit.canvas(GANTT)
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    whole = visit.scene(GANTT)
+    middle = whole["gutter"] + whole["plot"] / 2
+    pane = whole["panes"][0]
+
+    canvas.hover(position={"x": middle, "y": 40})
+    visit.page.mouse.wheel(0, 200)
+    visit.page.wait_for_timeout(150)
+    assert visit.scene(GANTT)["windows"] == whole["windows"]
+
+    visit.page.keyboard.down("Control")
+    canvas.hover(position={"x": middle, "y": 40})
+    visit.page.mouse.wheel(0, -300)
+    visit.page.keyboard.up("Control")
+    zoomed = visit.await_scene(GANTT, "scene.windows[0].t1 < scene.longest * 0.9")
+    assert zoomed["windows"][0] == zoomed["windows"][1]
+
+    canvas.focus()
+    visit.page.keyboard.press("KeyW")
+    span = zoomed["windows"][0]["t1"] - zoomed["windows"][0]["t0"]
+    closer = visit.await_scene(
+        GANTT, f"scene.windows[0].t1 - scene.windows[0].t0 < {span} * 0.9"
+    )
+    visit.page.keyboard.press("KeyD")
+    moved = visit.await_scene(GANTT, f"scene.windows[0].t0 > {closer['windows'][0]['t0']}")
+    expect(visit.page.get_by_text("&window=")).to_be_visible()
+    assert visit.scene(GANTT)["windows"] == moved["windows"]
+
+    visit.page.keyboard.press("Digit0")
+    visit.await_scene(GANTT, "scene.windows[0].t1 === scene.longest")
+    row = pane["rows"].index("core 0 matrix")
+    y = pane["first"] + (row + 0.5) * pane["height"]
+    found = find_bar(visit, box["width"], y, whole)
+    assert "waited for" in found
+    visit.page.keyboard.press("Escape")
+
+
+def find_bar(visit: AppPage, width: float, y: float, scene: dict) -> str:
+    """What the chart tells of the first bar of a row, found by moving over it."""
+    canvas = visit.canvas(GANTT)
+    for x in range(int(scene["gutter"]), int(width), 3):
+        canvas.hover(position={"x": x, "y": y})
+        told = canvas.get_attribute("data-hover")
+        if told:
+            return told
+    return ""
+
+
+def test_a_selected_sub_graph_is_marked_in_the_other_run_and_explained(visit: AppPage):
+    visit.open(SMALL)
+    box = next(box for box in reversed(visit.scene(GRAPH)["panes"][1]["boxes"]) if box)
+    at = {"x": box["x"] + box["w"] / 2, "y": box["y"] + box["h"] / 2}
+    visit.canvas(GRAPH).click(position=at)
+    scene = visit.await_scene(GRAPH, "scene.selected !== null")
+    assert any(other["mark"] for other in scene["panes"][0]["boxes"] if other)
+    expect(visit.page.get_by_text("why not further:")).to_be_visible()
+    visit.canvas(GRAPH).dblclick(position=at)
+    visit.await_scene(GRAPH, "scene.panes[1].opened.length === 1")
+    visit.page.get_by_role("button", name="collapse all").click()
+    visit.await_scene(GRAPH, "scene.panes[1].opened.length === 0")
+    visit.page.get_by_role("button", name="expand all").click()
+    visit.await_scene(GRAPH, "scene.panes[0].opened.length > 1")
+
+
+def test_another_chip_and_back_by_swapping(visit: AppPage):
+    visit.open(SMALL)
+    visit.choose("Chip", "generic-4x4")
+    expect(visit.page.get_by_text("--profile generic-4x4")).to_be_visible()
+    visit.settle()
+    assert "chip=generic-4x4" in visit.page.url
+    visit.page.get_by_role("button", name="Swap A and B").click()
+    expect(visit.page.get_by_text("--strategies graphturbo@16,tvm@2")).to_be_visible()
+    visit.await_scene(GANTT, "scene.panes[0].title === 'graphturbo@16'")
+
+
+def test_a_link_restores_what_it_names(visit: AppPage):
+    query = "?model=teaching-resnet&chip=generic-4x4&a=layerwise&b=tvm&batch=16&dtype=int8"
+    visit.open(f"{query}&window=100-900,100-900")
+    assert visit.command() == (
+        "python -m graphturbo_core compare teaching-resnet --profile generic-4x4 "
+        "--strategies layerwise,tvm --batch 16 --dtype int8"
+    )
+    assert visit.scene(GANTT)["windows"][0] == {"t0": 100, "t1": 900}
+
+
+def test_a_link_that_names_nothing_is_answered_calmly(visit: AppPage):
+    visit.open("?model=<b>x</b>&chip=nope&a=tvm@x&batch=-3&dtype=fp1")
+    for word in ("<b>x</b>", "nope", "tvm@x", "-3", "fp1"):
+        expect(visit.page.get_by_text(f"“{word}”")).to_be_visible()
+    assert "resnet50-slim --profile stcp920 --strategies tvm@2,graphturbo@16" in visit.command()
+
+
+def test_an_uploaded_model_is_shown_with_its_names_as_text(visit: AppPage):
+    visit.open(SMALL)
+    upload(visit, "model", "my <net>.onnx", nasty_model())
+    expect(visit.page.get_by_text("compare 'my <net>.onnx'")).to_be_visible()
+    visit.settle()
+    visit.page.keyboard.press("Escape")
+    canvas = visit.canvas(GRAPH)
+    visit.page.get_by_role("button", name="expand all").click()
+    box = next(box for box in visit.scene(GRAPH)["panes"][0]["boxes"] if box)
+    canvas.hover(position={"x": box["x"] + 20, "y": box["y"] + 12})
+    canvas.click(position={"x": box["x"] + 20, "y": box["y"] + 12})
+    expect(visit.page.get_by_text("<img src=x onerror=alert(1)>").first).to_be_visible()
+    assert visit.page.locator("img[src='x']").count() == 0
+    visit.shoot("uploaded-names")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\x00\xff\x13garbage" * 40, b"just a text file\n", nasty_model()[:150]],
+    ids=["empty", "random", "text", "truncated"],
+)
+def test_a_bad_model_gets_a_calm_answer_and_the_app_goes_on(visit: AppPage, data: bytes):
+    visit.open(SMALL)
+    upload(visit, "model", "bad.onnx", data)
+    expect(visit.page.get_by_test_id("stAlert").filter(has_text="Code")).to_be_visible()
+    visit.page.keyboard.press("Escape")
+    visit.settle()
+    assert "teaching-resnet" in visit.command()
+
+
+def test_a_bad_chip_gets_a_calm_answer(visit: AppPage):
+    visit.open(SMALL)
+    upload(visit, "chip", "bad.yaml", b"name: x\nchip: {clusters: -1}\n")
+    expect(visit.page.get_by_test_id("stAlert").filter(has_text="Code")).to_be_visible()
+    assert "stcp920" in visit.command()
+
+
+def test_the_page_names_every_canvas_for_those_who_do_not_see_it(visit: AppPage):
+    visit.open(SMALL)
+    for name in (GANTT, GRAPH):
+        canvas = visit.canvas(name)
+        assert canvas.get_attribute("role") == "application"
+        assert "A" in (canvas.get_attribute("aria-label") or "")
+        assert canvas.get_attribute("tabindex") == "0"
+    for table in ("sub-graphs", "memory", "instructions"):
+        visit.page.get_by_text(f"Table of {table}").click()
+    expect(visit.page.get_by_test_id("stDataFrame")).to_have_count(4)
+    assert onnx.load_model_from_string(nasty_model()).graph.name == NASTY
