@@ -25,6 +25,8 @@ class Limits:
     """Elements of a constant that import computes; larger ones keep their shape only."""
     max_instructions: int = 300_000
     """Instructions of a program; lowering coarsens tiles to stay below (design, section 4)."""
+    max_instructions_coarsest: int = 1_200_000
+    """Where even the coarsest tiles need more than that, up to this many are still simulated."""
     max_name_length: int = 200
     """Characters of an op's name; longer ones are shortened, with a note."""
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from graphturbo_core.errors import CapacityError, ModelError
+from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import read_input_dims
 from graphturbo_core.hardware.profile import parse_profile
-from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui import state
 from graphturbo_ui.glossary import define
@@ -44,7 +44,9 @@ class Choices:
     def request(self, strategy: str) -> RunRequest:
         """The run of one strategy on these choices."""
         return RunRequest(
-            model_name=_file_name(self.model),
+            model_name=PurePath(_file_name(self.model)).stem
+            if state.is_upload(self.model)
+            else self.model,
             strategy=strategy,
             profile=_file_name(self.chip),
             batch=self.batch,
@@ -115,15 +117,15 @@ def choose() -> Choices:
 
 
 def _strategy(label: str, key: str, default: str) -> str:
-    """A strategy box that takes typed names; a name that cannot be one falls back with a word."""
+    """A strategy box that takes typed names; one that cannot be a strategy is refused."""
     chosen = st.selectbox(
         label, state.strategy_choices(key, default), key=key, bind="query-params",
         accept_new_options=True, help=STRATEGY_HELP,
     )  # fmt: skip
     fault = state.strategy_fault(chosen or "")
     if fault:
-        st.warning(f"{safe_text(fault, Sink.MARKDOWN)} Showing {default}.")
-    return default if fault else str(chosen)
+        state.reject(key, fault, default)
+    return str(chosen)
 
 
 def _model_bytes(label: str) -> bytes:
@@ -164,16 +166,7 @@ def _uploader(key: str, label: str, kind: str) -> None:
         show_refusal(refused)
 
 
-def _check_model(data: bytes, name: str) -> None:
-    if len(data) > DEFAULT_LIMITS.max_model_bytes:
-        raise CapacityError(
-            "TOO_LARGE",
-            f"the file has {len(data)} bytes, more than {DEFAULT_LIMITS.max_model_bytes}",
-            name,
-            "export the model without its weights",
-        )
-    if not data:
-        raise ModelError("EMPTY_FILE", "the file is empty", name, "choose an ONNX model")
+def _check_model(data: bytes, _: str) -> None:
     read_input_dims(data)
 
 
@@ -181,12 +174,13 @@ def _check_profile(data: bytes, name: str) -> None:
     parse_profile(data, name)
 
 
-def show_refusal(error: Exception) -> None:
-    """A refusal, calmly: what, where, and what to change."""
+def show_refusal(error: GraphTurboError, run: str = "") -> None:
+    """A refusal, calmly: of which run, what, where, and what to change."""
     parts = [
-        f"**{safe_text(getattr(error, 'what', error), Sink.MARKDOWN, 1000)}**",
-        safe_text(getattr(error, "where", ""), Sink.MARKDOWN, 1000),
-        safe_text(getattr(error, "change", ""), Sink.MARKDOWN, 1000),
-        f"Code {safe_text(getattr(error, 'code', ''), Sink.MARKDOWN)}",
+        f"{run} cannot be computed." if run else "",
+        f"**{safe_text(error.what, Sink.MARKDOWN, 1000)}**",
+        safe_text(error.where, Sink.MARKDOWN, 1000),
+        safe_text(error.change, Sink.MARKDOWN, 1000),
+        f"Code {safe_text(error.code, Sink.MARKDOWN)}",
     ]
     st.warning("  \n".join(part for part in parts if part), icon=":material/info:")

@@ -59,30 +59,35 @@ def wait_for(run: Run, name: str) -> None:
     place.empty()
 
 
+def outcome(run_a: Run, run_b: Run) -> tuple[tuple[Run, ...], bool]:
+    """The runs that can be drawn, and whether B is still to come; refusals are shown.
+
+    B may finish at any moment: it is looked at once, so that what is drawn and what is waited for
+    agree. A refusal of A ends the page.
+
+    Raises:
+        WorkerError: a run met a bug.
+    """
+    is_waiting = not run_b.is_done
+    runs = {"A": run_a} if is_waiting else {"A": run_a, "B": run_b}
+    refused: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        if run.refusal is not None:
+            refused.setdefault(run.refusal.line(), []).append(name)
+    for names in refused.values():
+        show_refusal(runs[names[0]].refusal, " and ".join(names))
+    if run_a.refusal is not None:
+        st.stop()
+    return tuple(run for run in runs.values() if run.refusal is None), is_waiting
+
+
 def finish(run_b: Run) -> None:
     """Wait for B where A's views are drawn already, then draw the page with both.
 
     Raises:
         GraphTurboError: B was refused.
+        WorkerError: B met a bug; not drawn again, for it would be computed anew.
     """
-    if not run_b.is_done:
-        wait_for(run_b, "B")
-        _ = run_b.report  # a failure is not drawn again: what is not kept would be computed anew
-        st.rerun()
-
-
-def succeeded(run_a: Run, run_b: Run) -> tuple[Run, ...]:
-    """A, and B when it is there; a refusal of B is shown beside A's views.
-
-    Raises:
-        GraphTurboError: A was refused.
-    """
-    _ = run_a.report
-    if not run_b.is_done:
-        return (run_a,)
-    error = run_b.answer.exception()
-    if isinstance(error, GraphTurboError):
-        show_refusal(error)
-        return (run_a,)
+    wait_for(run_b, "B")
     _ = run_b.report
-    return (run_a, run_b)
+    st.rerun()

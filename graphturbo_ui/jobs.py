@@ -23,9 +23,10 @@ from typing import TypeVar
 
 import streamlit as st
 
-from graphturbo_core.errors import CapacityError
+from graphturbo_core.errors import CapacityError, GraphTurboError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.report.report import Report
+from graphturbo_core.units import format_bytes
 from graphturbo_ui import protocol, worker
 
 WORKERS = 2
@@ -75,6 +76,18 @@ class Run:
             WorkerError: it met a bug.
         """
         return self.answer.result()
+
+    @property
+    def refusal(self) -> GraphTurboError | None:
+        """Why a finished run has no report; None where it has one.
+
+        Raises:
+            WorkerError: it met a bug.
+        """
+        error = self.answer.exception()
+        if error is None or isinstance(error, GraphTurboError):
+            return error
+        raise error
 
     def wait(self, seconds: float) -> bool:
         """Wait for the answer at most so long; whether it is there."""
@@ -231,15 +244,24 @@ class Desk:
                 total -= self._runs.pop(other.key).size_bytes
 
 
+BAD_LENGTH = "bad message length"
+"""What a pipe says of a frame above the cap (the standard library has no class for it)."""
 TRANSIENT_CODES = frozenset({"WORKER_ENDED", "RUN_TOO_LONG"})
 
 
 def _death(run: Run, code: int | None, error: Exception) -> CapacityError:
-    """Why a run has no answer: its worker died, or was ended for taking too long."""
+    """Why a run has no answer: its worker died, took too long, or said too much."""
     if isinstance(error, TimeoutError):
         return CapacityError(
             "RUN_TOO_LONG",
             f"the run took more than {MAX_RUN_SECONDS:.0f} s and was ended",
+            f"strategy {run.request.strategy}",
+            "choose a smaller batch or model",
+        )
+    if BAD_LENGTH in str(error):
+        return CapacityError(
+            "REPORT_TOO_LARGE",
+            f"the run's report has more than {format_bytes(protocol.MAX_REPORT_BYTES)}",
             f"strategy {run.request.strategy}",
             "choose a smaller batch or model",
         )

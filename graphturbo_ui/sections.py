@@ -34,23 +34,17 @@ def reports_of(runs: tuple[Run, ...]) -> tuple[Report, ...]:
 
 
 def banner(runs: tuple[Run, ...]) -> None:
-    """Says in what A and B differ besides the strategy, and shows each run's notes."""
+    """Says in what A and B differ besides the strategy, and shows the runs' notes."""
     reports = reports_of(runs)
     if len(reports) > 1:
         found = differences(*reports)
         if found:
             said = safe_text("; ".join(found), Sink.MARKDOWN, 1000)
             st.info(f"A and B differ in more than strategy: {said}.", icon=":material/balance:")
-    for name, report in zip("AB", reports, strict=False):
-        _notes(name, report)
-
-
-def _notes(name: str, report: Report) -> None:
-    notes = report.contract["notes"]
+    notes = tables.notes(*reports)
     if notes:
-        with st.expander(f"Notes on {name} ({len(notes)})"):
-            for note in notes:
-                st.markdown(f"- {safe_text(note, Sink.MARKDOWN, 1000)}")
+        with st.expander(f"Notes ({len(notes)})"):
+            st.markdown("\n".join(f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in notes))
 
 
 def verdict(runs: tuple[Run, ...]) -> None:
@@ -94,7 +88,7 @@ def groupings(runs: tuple[Run, ...]) -> None:
     )
     buffer = shared_desk().view("graph", _graph, *runs)
     _facts(reports, graph_view(buffer, key="graph"))
-    table("sub-graphs", tables.group_table, reports)
+    table("sub-graphs", tables.group_table, runs)
 
 
 def _graph(*reports: Report) -> bytes:
@@ -118,11 +112,10 @@ def _facts(reports: tuple[Report, ...], selected: object) -> None:
 
 def memory(runs: tuple[Run, ...]) -> None:
     """LB and GB of every layer as bars under their capacity lines."""
-    reports = reports_of(runs)
     st.subheader("Memory", help=f"{define('LB')} {define('GB')}")
     figure = shared_desk().view("memory", memory_figure, *runs)
     st.plotly_chart(figure, key="memory", alt="LB and GB use of every layer with capacity lines")
-    table("memory", tables.memory_table, reports)
+    table("memory", tables.memory_table, runs)
 
 
 def gantt(runs: tuple[Run, ...]) -> None:
@@ -140,7 +133,7 @@ def gantt(runs: tuple[Run, ...]) -> None:
     )
     state.remember("window", gantt_chart(buffer, key="gantt"))
     count = tables.instruction_count(*reports)
-    table("instructions", tables.instruction_table, reports, f"{count:,} in all")
+    table("instructions", tables.instruction_table, runs, f"{count:,} in all.")
 
 
 def _gantt(windows: list[list[int]] | None, *reports: Report) -> bytes:
@@ -169,13 +162,13 @@ def sharing(choices: Choices) -> None:
 def table(
     name: str,
     make: Callable[..., tables.Table],
-    reports: tuple[Report, ...],
+    runs: tuple[Run, ...],
     size: str = "",
 ) -> None:
     """The same rows as a table, made when somebody opens it."""
     with st.expander(f"Table of {name}", on_change="rerun", key=f"table_{name}") as box:
         if box.open:
-            rows = make(*reports)
+            rows = shared_desk().view(f"table {name}", make, *runs)
             st.dataframe(rows[: tables.MAX_ROWS], hide_index=True)
             if len(rows) >= tables.MAX_ROWS or size:
                 st.caption(f"The first {min(len(rows), tables.MAX_ROWS):,} rows. {size}")

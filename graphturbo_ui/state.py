@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import cast
+from typing import NoReturn, cast
 
 import streamlit as st
 
@@ -34,7 +34,7 @@ class QueryField:
     """A name in the address, its default, and what is wrong with a value (empty: nothing)."""
 
     key: str
-    default: str
+    default: str | int
     fault: Callable[[str], str]
 
 
@@ -46,6 +46,8 @@ def upload_store() -> UploadStore:
 
 def begin() -> None:
     """Read the address once a session; wrong values are noted and taken out of it."""
+    for key, default in st.session_state.pop("rejected", {}).items():
+        st.session_state[key] = default
     if "begun" in st.session_state:
         return
     st.session_state["begun"] = True
@@ -56,7 +58,7 @@ def begin() -> None:
         fault = "" if value is None else entry.fault(value)
         if fault:
             del st.query_params[entry.key]
-            notes.append(f"{fault} The page shows {entry.default} instead.")
+            notes.append(_instead(fault, entry.default))
     st.session_state["notes"] = tuple(notes)
     window = query.get("window", "")
     st.session_state["linked_window"] = window if WINDOW.fullmatch(window) else ""
@@ -74,7 +76,7 @@ def query_fields() -> tuple[QueryField, ...]:
         ),
         QueryField("a", DEFAULT_A, strategy_fault),
         QueryField("b", DEFAULT_B, strategy_fault),
-        QueryField("batch", str(DEFAULT_BATCH), _batch_fault),
+        QueryField("batch", DEFAULT_BATCH, _batch_fault),
         QueryField("dtype", DEFAULT_FORMAT, _format_fault),
     )
 
@@ -112,6 +114,20 @@ def _format_fault(value: str) -> str:
     if value in number_formats():
         return ""
     return f"“{safe_text(value, max_length=40)}” is not a number format."
+
+
+def _instead(fault: str, default: object) -> str:
+    return f"{fault} The page shows {default} instead."
+
+
+def reject(key: str, fault: str, default: str) -> NoReturn:
+    """Give a widget its default back, say why, and run the page again.
+
+    A widget's value can only be set before it is drawn, hence the second run.
+    """
+    st.session_state["rejected"] = {**st.session_state.get("rejected", {}), key: default}
+    st.session_state["notes"] = tuple(dict.fromkeys((*notes(), _instead(fault, default))))
+    st.rerun()
 
 
 def number_formats() -> tuple[str, ...]:
@@ -160,6 +176,11 @@ def swap_runs() -> None:
     """A becomes B and B becomes A."""
     state = st.session_state
     state["a"], state["b"] = state["b"], state["a"]
+
+
+def is_upload(label: str) -> bool:
+    """Whether a model or chip is named as an upload is: `name (digest)`."""
+    return UPLOAD.fullmatch(label) is not None
 
 
 def uploaded(label: str) -> Upload | None:

@@ -22,7 +22,10 @@ def main(pipe: Connection) -> None:
     """Serve runs one after the other; returns when the server closes the pipe."""
     if hasattr(os, "nice"):  # not on Windows
         os.nice(NICENESS)
-    warm_up()
+    try:
+        warm_up()
+    except Exception:  # a bug: whoever asks for a run that meets it hears of it
+        traceback.print_exc()
     pipe.send_bytes(protocol.WARM)
     try:
         while True:

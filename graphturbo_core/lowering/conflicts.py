@@ -63,7 +63,7 @@ def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArra
 
 
 def _as_rows(edges: IntArray, count: int) -> Conflicts:
-    """Sort edges (later, earlier, is_address) into CSR; a data conflict wins over an address one."""
+    """Edges (later, earlier, is_address) as CSR; a data conflict wins over an address one."""
     key = (edges[:, 0] * max(1, count) + edges[:, 1]) * 2 + edges[:, 2]
     edges = edges[np.argsort(key, kind="stable")]
     is_new = np.ones(len(edges), dtype=np.bool_)
@@ -97,7 +97,7 @@ def _covers(lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int
 
 
 @compiled
-def _within_buffers(
+def _within_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     instruction: IntArray,
     order: IntArray,
     buffer_at: IntArray,
@@ -105,8 +105,9 @@ def _within_buffers(
     lo: NDArray[np.int32],
     hi: NDArray[np.int32],
 ) -> tuple[IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Edges between accesses of one buffer; which accesses nothing in the buffer waits for, and
-    which writes wait for nothing in it.
+    """Edges between accesses of one buffer.
+
+    Also: which accesses nothing in their buffer waits for, which writes wait for nothing in it.
     """
     edges = np.empty((1024, 3), dtype=np.int64)
     used = 0
@@ -123,17 +124,17 @@ def _within_buffers(
                 earlier = waiting[slot]
                 is_covered = False
                 is_pair = write[earlier] or write[later]
-                if is_pair and instruction[earlier] != instruction[later]:
-                    if _meets(lo, hi, earlier, later):
-                        if used == len(edges):
-                            edges = _grown(edges)
-                        edges[used, 0] = instruction[later]
-                        edges[used, 1] = instruction[earlier]
-                        edges[used, 2] = 1 if write[later] else 0
-                        used += 1
-                        is_last[earlier] = False
-                        is_first_write[later] = False
-                        is_covered = write[later] and _covers(lo, hi, later, earlier)
+                is_pair = is_pair and instruction[earlier] != instruction[later]
+                if is_pair and _meets(lo, hi, earlier, later):
+                    if used == len(edges):
+                        edges = _grown(edges)
+                    edges[used, 0] = instruction[later]
+                    edges[used, 1] = instruction[earlier]
+                    edges[used, 2] = 1 if write[later] else 0
+                    used += 1
+                    is_last[earlier] = False
+                    is_first_write[later] = False
+                    is_covered = write[later] and _covers(lo, hi, later, earlier)
                 if not is_covered:
                     waiting[kept] = earlier
                     kept += 1
@@ -184,7 +185,7 @@ def _owner_pairs(buffers: IntArray, space: IntArray, start: IntArray, end: IntAr
 
 
 @compiled
-def _between_buffers(
+def _between_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     pairs: IntArray,
     instruction: IntArray,
     order: IntArray,

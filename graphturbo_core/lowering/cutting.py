@@ -30,6 +30,10 @@ PADDING_TOLERANCE = 1.1
 VECTOR_TILE_ELEMENTS = 4096
 """A vector stage is not cut below this for overlap alone (our choice)."""
 
+NARROW_RATIO = 0.75
+"""With one tile a share, K is not cut for a tile that is at least this part of the array wide: a
+narrower tile loses lanes, a cut of K doubles the instructions (our choice)."""
+
 Parts = tuple[int, ...]
 """Pieces per output axis."""
 
@@ -38,16 +42,18 @@ Parts = tuple[int, ...]
 class Grain:
     """How finely work is cut.
 
-    `tile_share`: a streamed tile takes at most this part of the LB's data part, its pair twice that.
+    `tile_share`: a streamed tile takes at most this part of the LB's data part, its pair twice.
     `tiles`: a core's share is cut into up to this many tiles, and its part of an input is loaded in
-    up to this many pieces, so that moves and computes overlap.
+    up to this many pieces, so that moves and computes overlap. `staging_sets`: tiles that may be
+    between the matrix and the vector engine at once.
     """
 
     tile_share: int
     tiles: int
+    staging_sets: int
 
 
-GRAINS = (Grain(16, 4), Grain(16, 1), Grain(8, 1), Grain(4, 1))
+GRAINS = (Grain(16, 4, 2), Grain(8, 1, 2), Grain(1, 1, 1))
 """From fine to coarse; the first that stays below the cap on instructions is taken. 1/16 is our
 choice: reserved tiles must leave room for stage 1 of ResNet-50, which holds 882 of 1,024 KiB."""
 
@@ -58,6 +64,7 @@ class Space:
 
     tile_bytes: int
     tiles: int
+    staging_sets: int
     staging_bytes: int
     weight_slot_bytes: int
     weight_bytes: int
@@ -103,7 +110,10 @@ class _Cutter:
         if contraction.groups > 1 and (hi - lo) // contraction.groups < array:
             return 0, 0
         slot, column_bytes = self.space.weight_slot_bytes, self._column_bytes()
-        columns = min(hi - lo, max(array, slot // column_bytes // array * array))
+        least = array
+        if self.space.tiles == 1 and slot // column_bytes >= NARROW_RATIO * array:
+            least = slot // column_bytes
+        columns = min(hi - lo, max(least, slot // column_bytes // array * array))
         if contraction.groups > 1 or columns * column_bytes <= slot:
             return columns, self._cut_depth()
         depth = slot * contraction.reduce_size // (columns * column_bytes)
@@ -155,7 +165,8 @@ class _Cutter:
     def _fits(self, parts: Parts) -> bool:
         tile = self._cut_columns(self._largest_tile(parts))
         slots = max(self.stage.slots, 1 if self.reduced else 0)
-        if 2 * volume(tile) * ACCUMULATOR_BYTES * slots > self.space.staging_bytes:
+        needed = volume(tile) * ACCUMULATOR_BYTES * slots * self.space.staging_sets
+        if needed > self.space.staging_bytes:
             return False
         limit = self.space.tile_bytes
         output_bytes = tensor_bytes(self.plan, self.stage.output, tile)
@@ -225,7 +236,8 @@ class _Cutter:
         )
         rows = sum(volume(self._cut_columns(box)) for box in row_boxes(self.share, parts))
         sums = rows * ACCUMULATOR_BYTES * max(self.stage.slots, 1)
-        if not data_streams and (not self.reduced or 2 * sums <= self.space.staging_bytes):
+        is_room = sums * self.space.staging_sets <= self.space.staging_bytes
+        if not data_streams and (not self.reduced or is_room):
             return LoopOrder.WEIGHTS, False
         weights = tensor_bytes(self.plan, weight.tensor, weight.access.box(self.share))
         return LoopOrder.ROWS, weights <= self.space.weight_bytes - self.space.weight_slot_bytes

@@ -71,7 +71,7 @@ class _Emitter:
     def stage(self, stage: Stage, tiling: Tiling) -> None:
         """One loop nest: tiles in lockstep over the cores."""
         steps = self.placement.tiles[stage.index]
-        staging = staging_plan(self.plan, stage, tiling, steps)
+        staging = staging_plan(self.plan, stage, tiling, steps, self.placement.grain.staging_sets)
         self.values.clear()
         self.weights.begin(stage, self.op_index)
         self.operands.begin(stage)

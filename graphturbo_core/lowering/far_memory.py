@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, full_box, intersect, is_empty
+from graphturbo_core.ir.boxes import Box, full_box, hull, intersect, is_empty, volume
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.code import SharedKey
@@ -77,7 +78,7 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
         written[output.tensor, output.maker] = site
     held = _held_weights(plan, placements, tops, offsets)
     surroundings = tuple(
-        _surroundings(plan, placements, index, ring, written, held[index])
+        _surroundings(plan, placements, Surroundings(index, {}, {}, ring, held[index]), written)
         for index in range(len(placements))
     )
     offsets.update(_dram_offsets(plan, surroundings))
@@ -208,11 +209,11 @@ def _streamed_weights(placement: KernelPlacement) -> list[str]:
 def _surroundings(
     plan: Plan,
     placements: Sequence[KernelPlacement],
-    index: int,
-    ring: GbRing,
+    blank: Surroundings,
     written: Mapping[tuple[str, int], Site],
-    held: Mapping[str, HeldWeight],
 ) -> Surroundings:
+    """`blank` with the kernel's sources and targets."""
+    index = blank.kernel
     placement = placements[index]
     computed = {stage.output for stage in placement.stages}
     read = {o.tensor for s in placement.stages for o in s.operands if not o.is_tiled_weight}
@@ -225,17 +226,26 @@ def _surroundings(
             if is_read and not is_inherited:
                 by_tensor.setdefault(tensor, []).append(site)
     sources = {
-        tensor: tuple(by_tensor.get(tensor, ())) or _given(plan, tensor, computed, inherited)
+        tensor: _merged(by_tensor.get(tensor, [])) or _given(plan, tensor)
         for tensor in sorted(read)
         if tensor not in computed or tensor not in placement.residents
     }
     targets = {tensor: written[tensor, index] for tensor in computed if (tensor, index) in written}
-    return Surroundings(index, sources, targets, ring, held)
+    return replace(blank, sources=sources, targets=targets)
 
 
-def _given(
-    plan: Plan, tensor: str, computed: set[str], inherited: frozenset[str]
-) -> tuple[Site, ...]:
+def _merged(sites: list[Site]) -> tuple[Site, ...]:
+    """Sites in DRAM that make one box lie in one buffer: one site stands for them."""
+    far = [site for site in sites if site.memory is Memory.DRAM]
+    if not far:
+        return tuple(sites)
+    box = reduce(hull, (site.box for site in far))
+    if volume(box) != sum(volume(site.box) for site in far):
+        return tuple(sites)
+    return (*(site for site in sites if site not in far), replace(far[0], box=box))
+
+
+def _given(plan: Plan, tensor: str) -> tuple[Site, ...]:
     """Graph inputs and weights lie in DRAM from the start."""
     known = plan.semantics.graph.tensors[tensor]
     if known.kind is TensorKind.ACTIVATION:

@@ -87,7 +87,10 @@ class OperandFeeder:
         key = (tensor, core)
         if key not in self._buffers:
             self._buffers[key] = self._mover.local(
-                Memory.LB_DATA, core, placed.offset, tensor, placed.boxes[core], self._kept_key(key)
+                (Memory.LB_DATA, core, placed.offset),
+                tensor,
+                placed.boxes[core],
+                self._kept_key(key),
             )
         return self._buffers[key]
 
@@ -136,7 +139,7 @@ class OperandFeeder:
         turn = self._turn.get((tensor, core), 0)
         self._turn[tensor, core] = turn + 1
         offset = ring.offset + turn % 2 * ring.tile_bytes
-        return self._mover.local(Memory.LB_DATA, core, offset, tensor, box)
+        return self._mover.local((Memory.LB_DATA, core, offset), tensor, box)
 
     def _queue_loads(self, stage: Stage, operand: Operand, placed: Resident) -> None:
         for core, box in placed.boxes.items():

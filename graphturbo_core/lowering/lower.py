@@ -38,26 +38,39 @@ def lower(plan: Plan, limits: Limits = DEFAULT_LIMITS) -> Program:
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
     stages = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
     for grain in GRAINS:
+        is_last = grain == GRAINS[-1]
+        cap = limits.max_instructions_coarsest if is_last else limits.max_instructions
         placements = _place_all(plan, stages, grain)
+        if not is_last and sum(map(_computes, placements)) > cap:
+            continue
         far = place_far(plan, placements)
         settings = [
             Setting(placement, around)
             for placement, around in zip(placements, far.surroundings, strict=True)
         ]
-        kernels = _number_all(plan, settings, limits.max_instructions)
+        kernels = _number_all(plan, settings, cap)
         if kernels is not None:
-            return assemble(plan, kernels, far.offsets, _notes(placements, far, grain, limits))
+            return assemble(plan, kernels, far.offsets, _notes(placements, far, limits))
     raise CapacityError(
         "TOO_MANY_INSTRUCTIONS",
-        f"{plan.strategy} needs more than {limits.max_instructions} instructions",
+        f"{plan.strategy} needs more than {limits.max_instructions_coarsest} instructions even "
+        "with the coarsest tiles",
         where=f"chip {plan.hardware.name}",
         change="choose a smaller batch or cluster batch, or a chip with larger buffers",
     )
 
 
-def _notes(
-    placements: list[KernelPlacement], far: FarMemory, grain: Grain, limits: Limits
-) -> tuple[str, ...]:
+def _computes(placement: KernelPlacement) -> int:
+    """Compute instructions of a kernel."""
+    return sum(
+        len(stage.ops) if tile.is_last else 1
+        for stage, steps in zip(placement.stages, placement.tiles, strict=True)
+        for step in steps
+        for tile in step.values()
+    )
+
+
+def _notes(placements: list[KernelPlacement], far: FarMemory, limits: Limits) -> tuple[str, ...]:
     """What the plan asked for and did not get."""
     notes: list[str] = []
     spilled = sum(
@@ -68,6 +81,7 @@ def _notes(
         notes.append(f"{spilled} tensors of kernels did not fit in LB and went to GB")
     if far.spilled:
         notes.append(f"{len(far.spilled)} tensors did not fit in GB and went to DRAM")
+    grain = placements[0].grain
     if grain != GRAINS[0]:
         notes.append(
             f"tiles are coarser than usual (1/{grain.tile_share} of LB, {grain.tiles} a share): "
@@ -100,8 +114,10 @@ def _number_all(
 
 
 def _place_all(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain) -> list[KernelPlacement]:
-    """Place kernel after kernel; where one finds no room beside what the kernel before left in LB,
-    that one is placed again and parks its outputs.
+    """Place kernel after kernel.
+
+    Where one finds no room beside what the kernel before left in LB, that one is placed again and
+    parks its outputs.
     """
     placements: list[KernelPlacement] = []
     parked: dict[int, frozenset[str]] = {}

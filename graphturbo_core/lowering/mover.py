@@ -21,10 +21,15 @@ from graphturbo_core.lowering.sites import Site
 from graphturbo_core.lowering.stages import tensor_bytes
 from graphturbo_core.strategies.plan import Plan
 
+Spot = tuple[Memory, int, int]
+"""Memory, core (-1: none), byte offset."""
+
 
 class Mover:
-    """Appends moves to a builder. A load or exchange is issued by the receiving core, a store by
-    the sending one, a broadcast by core (tile mod cores), a prefetch by the DMA engines in turn.
+    """Appends moves to a builder.
+
+    A load or exchange is issued by the receiving core, a store by the sending one, a broadcast by
+    core (tile mod cores), a prefetch by the DMA engines in turn.
     """
 
     def __init__(self, plan: Plan, builder: CodeBuilder) -> None:
@@ -34,18 +39,10 @@ class Mover:
         self.machine: Machine = builder.machine
         self._next_dma = 0
 
-    def local(
-        self,
-        memory: Memory,
-        core: int,
-        offset: int,
-        tensor: str,
-        box: Box,
-        shared: SharedKey | None = None,
-    ) -> int:
+    def local(self, spot: Spot, tensor: str, box: Box, shared: SharedKey | None = None) -> int:
         """A new buffer of this kernel, in LB or in the GB ring."""
         size = aligned(tensor_bytes(self.plan, tensor, box))
-        return self.builder.buffer(LocalBuffer(memory, core, offset, size, tensor, box, shared))
+        return self.builder.buffer(LocalBuffer(*spot, size, tensor, box, shared))
 
     def shared(self, site: Site) -> int:
         """The buffer of a site; a DRAM buffer holds the whole tensor."""
@@ -62,7 +59,7 @@ class Mover:
         engine = self.machine.engine(EngineKind.DMA, self._next_dma)
         self._next_dma = (self._next_dma + 1) % self.machine.hardware.dma_engines
         move = self._move(
-            weight.tensor, box, (Memory.DRAM, Memory.GB), weight.cause, Memory.DRAM,
+            (weight.tensor, box), (Memory.DRAM, Memory.GB), weight.cause,
             (self.machine.far(Memory.DRAM), self.machine.far(Memory.GB)),
         )  # fmt: skip
         accesses = (Access(self.shared(weight), False, box), Access(target, True, box))
@@ -76,7 +73,7 @@ class Mover:
         issuer = cores[0] if len(cores) == 1 else where.tile % self.machine.hardware.cores
         kind = InstructionKind.LOAD if len(cores) == 1 else InstructionKind.BROADCAST
         move = self._move(
-            weight.tensor, box, (Memory.GB, Memory.LB_WEIGHT), weight.cause, Memory.GB,
+            (weight.tensor, box), (Memory.GB, Memory.LB_WEIGHT), weight.cause,
             (self.machine.far(Memory.GB), *(self.machine.lb(core) for core in cores)),
         )  # fmt: skip
         accesses = (
@@ -92,7 +89,7 @@ class Mover:
         """GB or DRAM -> LB; `target` is (core, buffer)."""
         core, buffer = target
         move = self._move(
-            site.tensor, box, (site.memory, Memory.LB_DATA), site.cause, site.memory,
+            (site.tensor, box), (site.memory, Memory.LB_DATA), site.cause,
             (self.machine.far(site.memory), self.machine.lb(core)), halo_bytes,
         )  # fmt: skip
         accesses = (Access(self.shared(site), False, box), Access(buffer, True, box))
@@ -103,7 +100,7 @@ class Mover:
         """LB -> GB or DRAM; `source` is (core, buffer)."""
         core, buffer = source
         move = self._move(
-            site.tensor, box, (Memory.LB_DATA, site.memory), site.cause, site.memory,
+            (site.tensor, box), (Memory.LB_DATA, site.memory), site.cause,
             (self.machine.lb(core), self.machine.far(site.memory)),
         )  # fmt: skip
         accesses = (Access(buffer, False, box), Access(self.shared(site), True, box))
@@ -127,13 +124,12 @@ class Mover:
 
     def _move(
         self,
-        tensor: str,
-        box: Box,
+        what: tuple[str, Box],
         ends: tuple[Memory, Memory],
         cause: Cause,
-        far: Memory,
         channels: tuple[int, ...],
         halo_bytes: int = 0,
     ) -> Move:
-        size = tensor_bytes(self.plan, tensor, box)
-        return Move(size, halo_bytes, *ends, cause, self.machine.latency(far), channels)
+        """A move between LB, GB and DRAM; the farther end sets the latency."""
+        size = tensor_bytes(self.plan, *what)
+        return Move(size, halo_bytes, *ends, cause, self.machine.latency(max(ends)), channels)

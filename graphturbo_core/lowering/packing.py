@@ -1,4 +1,4 @@
-"""Offsets for a kernel's buffers, all lifetimes known: the largest first, each as low as it fits."""
+"""Offsets for a kernel's buffers whose lifetimes are known: largest first, as low as it fits."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
 
 
 def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | str | None:
-    """One placement, or the first tensor that does not fit; None: what is inherited is in the way."""
+    """A placement, or the tensor that does not fit; None: what is inherited is in the way."""
     plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
     wanted = _wanted(task, demoted)
     in_lb = {*wanted, *inherited}
@@ -221,9 +221,9 @@ def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, _Need]:
         last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
         found[name] = _Need(name, boxes, stage.shares, stage.index, last)
     for name, boxes in held.items():
-        if name not in found and name not in inherited and name not in demoted:
-            if plan.semantics.graph.tensors[name].elements:
-                found[name] = _Need(name, boxes, {}, min(uses[name]), max(uses[name]))
+        is_asked = name not in found and name not in inherited and name not in demoted
+        if is_asked and plan.semantics.graph.tensors[name].elements:
+            found[name] = _Need(name, boxes, {}, min(uses[name]), max(uses[name]))
     return found
 
 
@@ -247,18 +247,22 @@ def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
 def _space(task: PlacementTask, stage: Stage, in_lb: set[str], small: int) -> Space:
     plan = task.plan
     weights = weight_capacity(plan.hardware) - 2 * small
+    streamed = frozenset(
+        o.tensor
+        for o in stage.operands
+        if o.tensor not in in_lb and not o.is_tiled_weight and not is_small_weight(plan, o)
+    )
+    is_output_streamed = stage.output not in in_lb
+    pairs = max(1, len(streamed) + is_output_streamed)
     return Space(
-        tile_bytes=plan.hardware.lb_data_bytes // task.grain.tile_share,
+        tile_bytes=data_capacity(plan.hardware) // max(task.grain.tile_share, 2 * pairs),
         tiles=task.grain.tiles,
+        staging_sets=task.grain.staging_sets,
         staging_bytes=plan.hardware.staging_bytes,
         weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
         weight_bytes=weights,
-        streamed=frozenset(
-            o.tensor
-            for o in stage.operands
-            if o.tensor not in in_lb and not o.is_tiled_weight and not is_small_weight(plan, o)
-        ),
-        is_output_streamed=stage.output not in in_lb,
+        streamed=streamed,
+        is_output_streamed=is_output_streamed,
     )
 
 

@@ -17,7 +17,7 @@ def list_schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels
     """Instructions (rows of `code`) in their new order.
 
     Longest path to the end first among those that can start earliest; loads move up as far as the
-    buffers they fill are free, since reused bytes are conflicts. Every conflict keeps its direction:
+    buffers they fill are free, since reused bytes are conflicts. Every conflict keeps its way:
     an instruction starts after all it waits for have ended. Greedy with estimated starts: engines
     and channels are free or not, queues are not modelled. Source: design, section 4 (our choice of
     rule; the paper names only the aim).
@@ -48,7 +48,7 @@ def _tails(later_at: IntArray, later: NDArray[np.int32], cycles: IntArray) -> In
     """Longest path from the start of each instruction to the end; rows are topological."""
     tail = cycles.copy()
     for row in range(len(cycles) - 1, -1, -1):
-        longest = 0
+        longest = np.int64(0)
         for position in range(later_at[row], later_at[row + 1]):
             longest = max(longest, tail[later[position]])
         tail[row] += longest
@@ -56,7 +56,7 @@ def _tails(later_at: IntArray, later: NDArray[np.int32], cycles: IntArray) -> In
 
 
 @compiled
-def _free_at(
+def _free_at(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     row: int,
     engine: IntArray,
     channel_at: IntArray,
@@ -64,14 +64,20 @@ def _free_at(
     engine_free: IntArray,
     channel_free: IntArray,
 ) -> int:
-    earliest = engine_free[engine[row]]
+    earliest = int(engine_free[engine[row]])
     for position in range(channel_at[row], channel_at[row + 1]):
-        earliest = max(earliest, channel_free[channel[position]])
+        earliest = max(earliest, int(channel_free[channel[position]]))
     return earliest
 
 
 @compiled
-def _starts(
+def _entry(begin: int, tail: int, row: int) -> tuple[int, int, int]:
+    """Heap entry: the earliest start first, then the longest path, then layer order."""
+    return np.int64(begin), np.int64(-tail), np.int64(row)  # type: ignore[return-value]
+
+
+@compiled
+def _starts(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     earlier_at: IntArray,
     later_at: IntArray,
     later: NDArray[np.int32],
@@ -91,17 +97,17 @@ def _starts(
     start = np.zeros(count, dtype=np.int64)
     engine_free = np.zeros(engines, dtype=np.int64)
     channel_free = np.zeros(channels, dtype=np.int64)
-    heap = [(np.int64(0), np.int64(0), np.int64(-1))]
+    heap = [_entry(0, 0, -1)]
     heappop(heap)
     for row in range(count):
         if missing[row] == 0:
-            heappush(heap, (np.int64(0), -tail[row], np.int64(row)))
+            heappush(heap, _entry(0, tail[row], row))
     while len(heap) > 0:
         guess, rank, row = heappop(heap)
         free = _free_at(row, engine, channel_at, channel, engine_free, channel_free)
-        begin = max(ready[row], free)
+        begin = max(int(ready[row]), free)
         if begin > guess:
-            heappush(heap, (np.int64(begin), rank, row))
+            heappush(heap, _entry(begin, -rank, row))
             continue
         start[row] = begin
         engine_free[engine[row]] = begin + hold[row]
@@ -112,5 +118,7 @@ def _starts(
             ready[follower] = max(ready[follower], begin + hold[row] + latency[row])
             missing[follower] -= 1
             if missing[follower] == 0:
-                heappush(heap, (ready[follower], -tail[follower], np.int64(follower)))
+                heappush(
+                    heap, (np.int64(ready[follower]), np.int64(-tail[follower]), np.int64(follower))
+                )
     return start

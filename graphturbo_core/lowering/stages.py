@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from graphturbo_core.ir.boxes import Box, extents, hull, is_empty, volume, with_interval
+from graphturbo_core.ir.boxes import Box, hull, is_empty, volume, with_interval
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics
@@ -77,9 +78,8 @@ def kernel_stages(plan: Plan, kernel: KernelPlan, layer_of: Mapping[str, int]) -
     stages: list[Stage] = []
     for layer, ops in sorted(by_layer.items()):
         inside = frozenset(ops)
-        for nest in loop_nests(
-            plan.semantics, ops, lambda tensor, ops=inside: _outlives(plan, kernel, ops, tensor)
-        ):
+        outlives = partial(_outlives, plan, kernel, inside)
+        for nest in loop_nests(plan.semantics, ops, outlives):
             stages.extend(_nest_stages(plan, kernel, layer, nest, len(stages)))
     return tuple(stages)
 
@@ -96,14 +96,16 @@ def _nest_stages(
     ops = tuple(graph.op_by_name[name] for name in nest.ops)
     names = [nest.output] if len(ops) > 1 else [n for n in ops[0].outputs if n in kernel.boxes]
     return [
-        _stage(plan, kernel, layer, ops, name, index + position)
+        _stage(plan, kernel, ops, name, (layer, index + position))
         for position, name in enumerate(names)
     ]
 
 
 def _stage(
-    plan: Plan, kernel: KernelPlan, layer: int, ops: tuple[Op, ...], output: str, index: int
+    plan: Plan, kernel: KernelPlan, ops: tuple[Op, ...], output: str, place: tuple[int, int]
 ) -> Stage:
+    """`place` is (layer, index of the stage)."""
+    layer, index = place
     by_op = plan.semantics.by_op
     output_index = ops[0].outputs.index(output) if len(ops) == 1 else 0
     box = kernel.boxes[output]
@@ -183,8 +185,3 @@ def holdings(stages: tuple[Stage, ...]) -> dict[str, dict[int, Box]]:
 def largest_bytes(plan: Plan, tensor: str, boxes: Mapping[int, Box]) -> int:
     """Bytes of the largest core's box."""
     return max((tensor_bytes(plan, tensor, box) for box in boxes.values()), default=0)
-
-
-def shape_key(box: Box) -> tuple[int, ...]:
-    """Extents of a box, for sorting and templates."""
-    return extents(box)

@@ -16,23 +16,24 @@ from graphturbo_core.strategies.plan import Plan
 class StagingPlan:
     """Slot of every value inside the nest, and how many sets of slots take turns.
 
-    A set holds one tile; two sets alternate, or two for each row tile where partial sums of all
-    rows wait for the next cut of K.
+    A set holds one tile, or all row tiles where their partial sums wait for the next cut of K;
+    `sets` of them take turns.
     """
 
     slot_of: Mapping[str, int]
     slot_bytes: int
     slots: int
     rows: int
+    sets: int
 
     def offset(self, tile: Tile, slot: int, ordinal: int) -> int:
         """Byte address of a slot for the core's `ordinal`-th output tile."""
         row = tile.row if self.rows > 1 else 0
         turn = tile.column if self.rows > 1 else ordinal
-        return ((turn % 2 * self.rows + row) * self.slots + slot) * self.slot_bytes
+        return ((turn % self.sets * self.rows + row) * self.slots + slot) * self.slot_bytes
 
 
-def staging_plan(plan: Plan, stage: Stage, tiling: Tiling, steps: Steps) -> StagingPlan:
+def staging_plan(plan: Plan, stage: Stage, tiling: Tiling, steps: Steps, sets: int) -> StagingPlan:
     """Slots by first use; a value is written over one that dies with its op, of the same dtype."""
     slot_of = _assign(plan, stage)
     is_summed = tiling.reduced > 0
@@ -40,7 +41,7 @@ def staging_plan(plan: Plan, stage: Stage, tiling: Tiling, steps: Steps) -> Stag
     holds_all_rows = is_summed and tiling.order is LoopOrder.WEIGHTS
     rows = 1 + max(tile.row for step in steps for tile in step.values()) if holds_all_rows else 1
     slots = max(len(set(slot_of.values())), 1 if is_summed else 0)
-    return StagingPlan(slot_of, aligned(largest * ACCUMULATOR_BYTES), slots, rows)
+    return StagingPlan(slot_of, aligned(largest * ACCUMULATOR_BYTES), slots, rows, sets)
 
 
 def _assign(plan: Plan, stage: Stage) -> dict[str, int]:

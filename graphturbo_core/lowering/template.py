@@ -52,9 +52,7 @@ def template_key(setting: Setting) -> Hashable:
         placement.kernel.ops,
         _shares(setting),
         _residents(setting),
-        tuple(
-            sorted((*key, ring.offset, ring.tile_bytes) for key, ring in placement.rings.items())
-        ),
+        tuple((*key, ring.offset, ring.tile_bytes) for key, ring in placement.rings.items()),
         placement.weights,
         tuple(sorted(placement.kept)),
         _sites(setting),

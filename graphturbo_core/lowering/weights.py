@@ -81,10 +81,10 @@ class WeightFeeder:
 
     def _whole(self, operand: Operand, box: Box, gb: int, lb: int) -> None:
         tensor, where = operand.tensor, self._where(operand, 0)
-        source = self._mover.local(Memory.GB, -1, gb, tensor, box)
+        source = self._mover.local((Memory.GB, -1, gb), tensor, box)
         self._mover.prefetch(where, self._site(tensor), box, source)
         targets = {
-            core: self._mover.local(Memory.LB_WEIGHT, core, lb, tensor, box)
+            core: self._mover.local((Memory.LB_WEIGHT, core, lb), tensor, box)
             for core in self._stage.shares
         }
         self._mover.broadcast(where, self._site(tensor), box, source, targets)
@@ -108,7 +108,7 @@ class WeightFeeder:
         self._gb_slots_taken += 1
         found: dict[Box, int] = {}
         for box in boxes:
-            found[box] = self._mover.local(Memory.GB, -1, offset, tensor, box)
+            found[box] = self._mover.local((Memory.GB, -1, offset), tensor, box)
             self._mover.prefetch(where, self._site(tensor), box, found[box])
             offset += aligned(tensor_bytes(self._plan, tensor, box))
         return found
@@ -121,7 +121,7 @@ class WeightFeeder:
         found: dict[int, int] = {}
         for box, cores in items.items[number].boxes.items():
             targets = {
-                core: self._mover.local(Memory.LB_WEIGHT, core, offset, tensor, box)
+                core: self._mover.local((Memory.LB_WEIGHT, core, offset), tensor, box)
                 for core in cores
             }
             self._mover.broadcast(where, self._site(tensor), box, self._in_gb[number][box], targets)

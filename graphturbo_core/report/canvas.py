@@ -22,19 +22,18 @@ ALIGNMENT = 8
 """Bytes; the widest element sent is a float64."""
 SENT_TYPES: Mapping[str, str] = {
     "start": "<f8",
-    "hold": "<f8",
-    "visible": "<f8",
+    "hold": "<u4",
     "kind": "|u1",
     "wait": "|u1",
     "layer": "<i4",
     "group": "<i4",
-    "kernel": "<i4",
     "op": "<i4",
     "tile": "<i4",
-    "wait_on": "<i4",
-    "size_bytes": "<f8",
+    "size_bytes": "<u4",
 }
-"""Arrays of a Gantt chart as sent; cycles and bytes as float64, exact up to 2^53."""
+"""Arrays of a Gantt chart as sent; start cycles as float64, exact up to 2^53."""
+NARROW = "<i2"
+"""What an index array is sent as where its values fit, which they mostly do."""
 
 Array = NDArray[np.generic]
 Show = Callable[[str], str]
@@ -91,7 +90,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     own: dict[str, Array] = {
-        name: report.arrays[name][order].astype(kind) for name, kind in SENT_TYPES.items()
+        name: _sent(report.arrays[name][order], kind) for name, kind in SENT_TYPES.items()
     }
     waits = report.arrays["wait_on"][order].astype(np.int64)
     own["wait_on"] = np.where(waits < 0, -1, place[np.maximum(waits, 0)]).astype("<i4")
@@ -119,6 +118,13 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     }
     header["overlap"], stretches = _overlap(report)
     return header, {**own, **stretches}
+
+
+def _sent(values: Array, kind: str) -> Array:
+    limits = np.iinfo(NARROW)
+    numbers = values.astype(np.int64)
+    is_narrow = numbers.min(initial=0) >= limits.min and numbers.max(initial=0) <= limits.max
+    return numbers.astype(NARROW if kind == "<i4" and is_narrow else kind)
 
 
 def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:

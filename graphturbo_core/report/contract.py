@@ -9,9 +9,9 @@ from graphturbo_core.lowering.program import Memory
 from graphturbo_core.report.bounds import bounds
 from graphturbo_core.report.halo import halo_macs
 from graphturbo_core.report.memory import Memories
+from graphturbo_core.report.need import ModelNeed, model_need
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.report.need import ModelNeed, model_need
 from graphturbo_core.report.traffic import overlap_ratio, stall_shares, traffic
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.strategies.registry import strategy_options

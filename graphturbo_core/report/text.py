@@ -80,7 +80,7 @@ def run_table(reports: Sequence[Report]) -> Table:
     table = Table(title=escape(title), title_justify="left")
     table.add_column("figure")
     for contract in contracts:
-        table.add_column(escape(str(contract["strategy"])), justify="right")
+        table.add_column(escape(str(contract["strategy"])), justify="right", no_wrap=True)
     for label, value, text in FIGURES:
         table.add_row(label, *(text(value(contract)) for contract in contracts))
     return table
@@ -107,8 +107,8 @@ def group_table(report: Report) -> Table:
 def list_table(title: str, rows: Sequence[Mapping[str, str]]) -> Table:
     """Rows of text with the same keys, which are the headings."""
     table = Table(title=title, title_justify="left")
-    for heading in rows[0] if rows else ():
-        table.add_column(heading)
+    for place, heading in enumerate(rows[0] if rows else ()):
+        table.add_column(heading, no_wrap=place == 0)
     for row in rows:
         table.add_row(*(escape(value) for value in row.values()))
     return table

@@ -7,7 +7,9 @@ function readBuffer(data) {
   if (bytes.byteOffset % 8) bytes = bytes.slice();
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  const types = { "<f8": Float64Array, "<i4": Int32Array, "|u1": Uint8Array };
+  const types = {
+    "<f8": Float64Array, "<i4": Int32Array, "<i2": Int16Array, "<u4": Uint32Array, "|u1": Uint8Array,
+  };
   const base = bytes.byteOffset + 4 + length;
   const arrays = {};
   for (const [name, type, offset, count] of header.arrays) {
@@ -61,6 +63,19 @@ function fitted(pen, text, width) {
     else high = middle - 1;
   }
   return low > 0 ? text.slice(0, low) + "…" : "";
+}
+
+/** `head` and the end of `name`, where names of ops differ, within `width` pixels. */
+function fittedTail(pen, head, name, width) {
+  if (pen.measureText(head + name).width <= width) return head + name;
+  let low = 0;
+  let high = name.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (pen.measureText(`${head}…${name.slice(-middle)}`).width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low > 0 ? `${head}…${name.slice(-low)}` : fitted(pen, head, width);
 }
 
 function bytesText(size) {

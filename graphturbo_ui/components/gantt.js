@@ -29,6 +29,7 @@ class Gantt {
     if (name === "isLocked" && value) this.windows = this.windows.map(() => ({ ...this.windows[0] }));
     this.arrange();
     this.paint();
+    fillLegend(this.root, this);
   }
 
   /** New runs; the window stays where it was while the first run is the same. */
@@ -337,6 +338,5 @@ export default function ({ data, parentElement, setStateValue }) {
   canvas.setAttribute("aria-label", buffer.header.label || "Gantt chart");
   gantt.load(buffer, initial);
   fillLegend(parentElement, gantt);
-  parentElement.querySelector("[data-act=colour]").addEventListener("input", () => fillLegend(parentElement, gantt));
   parentElement.querySelector(".lock").hidden = gantt.runs.length < 2;
 }

@@ -52,7 +52,7 @@ function rowsOf(run, isFolded) {
   const kinds = [...new Set(run.rows.map((row) => row.kind))];
   return [overlap, ...kinds.map((kind) => {
     const ranges = run.rows.filter((row) => row.kind === kind);
-    return own({ label: `${kind} ×${ranges.length}`, kind, ranges, share: ranges.length });
+    return own({ label: `${kind} x${ranges.length}`, kind, ranges, share: ranges.length });
   })];
 }
 

@@ -4,6 +4,7 @@
 const HEAD = 26;
 const FOOT = 6;
 const HEIGHT = 720;
+const MAX_FIRST_PITCH = 48;
 const MAX_OPEN_NODES = 2000;
 const MIN_TEXT = 11;
 
@@ -57,7 +58,7 @@ class GraphView {
 
   /** Pixels a rank, first rank shown, and each pane's shift sideways. */
   start() {
-    this.view ||= { pitch: (this.height - HEAD - FOOT) / this.ranks, top: 0, left: this.runs.map(() => 0) };
+    this.view ||= { pitch: Math.min(MAX_FIRST_PITCH, (this.height - HEAD - FOOT) / this.ranks), top: 0, left: this.runs.map(() => 0) };
     while (this.view.left.length < this.runs.length) this.view.left.push(0);
   }
 
@@ -144,7 +145,9 @@ class GraphView {
         pen.lineTo(side, to.y - bend);
         pen.bezierCurveTo(side, to.y - 2, x1, to.y - 4, x1, to.y);
       } else {
-        const middle = (y0 + to.y) / 2;
+        const bend = Math.min(to.y - y0, this.view.pitch * 1.5); // straight down, then over
+        const middle = to.y - bend / 2;
+        pen.lineTo(x0, to.y - bend);
         pen.bezierCurveTo(x0, middle, x1, middle, x1, to.y);
       }
       pen.stroke();
@@ -199,11 +202,12 @@ class GraphView {
     pen.fillStyle = colour;
     pen.fillRect(box.x, box.y, box.w, Math.max(1, box.h));
     pen.globalAlpha = 1;
-    this.write(pen, `${run.op_types[op]} ${run.ops[op]}`, box, isHit ? inkOn(colour) : this.theme.text);
+    const ink = isHit ? inkOn(colour) : this.theme.text;
+    this.write(pen, run.ops[op], box, ink, `${run.op_types[op]} `);
   }
 
   /** A line of text in the part of a box that is in sight. */
-  write(pen, text, box, ink) {
+  write(pen, text, box, ink, head = "") {
     const top = Math.max(box.y, HEAD);
     const height = Math.min(box.y + box.h, this.height) - top;
     if (height < MIN_TEXT - 1 || box.w < 24) return;
@@ -211,7 +215,8 @@ class GraphView {
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     pen.fillStyle = ink;
-    pen.fillText(fitted(pen, text, box.w - 8), box.x + 5, top + height / 2 + 0.5);
+    const shown = head ? fittedTail(pen, head, text, box.w - 8) : fitted(pen, text, box.w - 8);
+    pen.fillText(shown, box.x + 5, top + height / 2 + 0.5);
   }
 
   /** `all` or `part` of a sub-graph's ops are selected (in this pane or in the other). */

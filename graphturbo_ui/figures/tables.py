@@ -51,6 +51,15 @@ def _step_seconds(report: Report) -> dict[str, float]:
     return seconds
 
 
+def notes(*reports: Report) -> list[str]:
+    """Every note of the runs once, with whose it is."""
+    owners: dict[str, str] = {}
+    for name, report in zip("AB", reports, strict=False):
+        for note in cast(Sequence[str], report.contract["notes"]):
+            owners[note] = f"{owners[note]} and {name}" if note in owners else name
+    return [f"{owner}: {note}" for note, owner in owners.items()]
+
+
 def group_table(*reports: Report) -> Table:
     """A row a sub-graph of every run: what the graph view draws."""
     return [
@@ -139,18 +148,22 @@ def group_facts(report: Report, group: int) -> Mapping[str, str]:
 def graph_summary(*reports: Report) -> str:
     """The graph view in a sentence."""
     parts = [
-        f"{name} runs {format_count(len(report.tables['graph_nodes']))} ops as "
-        f"{len(report.tables['groups'])} sub-graphs"
+        f"{name} runs {_counted(len(report.tables['graph_nodes']), 'op')} as "
+        f"{_counted(len(report.tables['groups']), 'sub-graph')}"
         for name, report in zip("AB", reports, strict=False)
     ]
     return f"{'; '.join(parts)}. The vertical axis is the same for both: order of dependence."
 
 
+def _counted(count: int, noun: str) -> str:
+    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def gantt_summary(*reports: Report) -> str:
     """The Gantt chart in a sentence."""
     parts = [
-        f"{name}: {format_count(len(report.arrays['start']))} instructions on "
-        f"{len(report.tables['engines'])} engines"
+        f"{name}: {_counted(len(report.arrays['start']), 'instruction')} on "
+        f"{_counted(len(report.tables['engines']), 'engine')}"
         for name, report in zip("AB", reports, strict=False)
     ]
     return f"One round on one cluster. {'; '.join(parts)}."

@@ -28,7 +28,7 @@ def show() -> None:
     choices = controls.choose()
     run_a, run_b = frame.runs_of(choices)
     frame.wait_for(run_a, "A")
-    runs = frame.succeeded(run_a, run_b)
+    runs, is_waiting = frame.outcome(run_a, run_b)
     sections.banner(runs)
     sections.verdict(runs)
     sections.groupings(runs)
@@ -36,4 +36,5 @@ def show() -> None:
     sections.gantt(runs)
     sections.steps(runs)
     sections.sharing(choices)
-    frame.finish(run_b)
+    if is_waiting:
+        frame.finish(run_b)

@@ -7,7 +7,8 @@ tiles and placements are not looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +32,7 @@ def slices(box: Box) -> tuple[slice, ...]:
     return tuple(slice(lo, hi) for lo, hi in box)
 
 
-@dataclass(frozen=True)
-class Touch:
+class Touch(NamedTuple):
     """One access: its buffer and its box."""
 
     buffer: int
@@ -40,37 +40,34 @@ class Touch:
     box: Box
 
 
-@dataclass
 class View:
     """A Program's rows as Python values."""
 
-    program: Program
-    tensors: list[str] = field(init=False)
-    boxes: list[Box] = field(init=False)
-
-    def __post_init__(self) -> None:
-        buffers = self.program.buffers
-        names = self.program.tensors
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        buffers, names = program.buffers, program.tensors
         self.tensors = [names[number] for number in buffers.tensor]
-        self.boxes = [
-            self._box(self.tensors[row], buffers.lo[row], buffers.hi[row])
-            for row in range(len(buffers.tensor))
+        self.boxes = self._boxes(self.tensors, buffers.lo, buffers.hi)
+        owners = program.access_buffer.tolist()
+        boxes = self._boxes(
+            [self.tensors[buffer] for buffer in owners], program.access_lo, program.access_hi
+        )
+        writes = program.access_write.tolist()
+        accesses = [Touch(*row) for row in zip(owners, writes, boxes, strict=True)]
+        ends = program.access_at.tolist()
+        self.touches = [accesses[a:b] for a, b in pairwise(ends)]
+
+    def _boxes(self, tensors: list[str], lo: np.ndarray, hi: np.ndarray) -> list[Box]:
+        """Boxes of as many axes as their tensor has; the others must say [0, 1)."""
+        known = self.program.plan.semantics.graph.tensors
+        ranks = np.array([len(known[name].shape) for name in tensors], dtype=np.int64)
+        is_extra = np.arange(lo.shape[1]) >= ranks[:, None]
+        assert (lo[is_extra] == 0).all()
+        assert (hi[is_extra] == 1).all()
+        return [
+            tuple(zip(a[:rank], b[:rank], strict=True))
+            for a, b, rank in zip(lo.tolist(), hi.tolist(), ranks.tolist(), strict=True)
         ]
-
-    def _box(self, tensor: str, lo: np.ndarray, hi: np.ndarray) -> Box:
-        rank = len(self.program.plan.semantics.graph.tensors[tensor].shape)
-        assert not lo[rank:].any()
-        assert (hi[rank:] == 1).all()
-        return tuple((int(a), int(b)) for a, b in zip(lo[:rank], hi[:rank], strict=True))
-
-    def touches(self, row: int) -> list[Touch]:
-        program = self.program
-        found = []
-        for at in range(program.access_at[row], program.access_at[row + 1]):
-            buffer = int(program.access_buffer[at])
-            box = self._box(self.tensors[buffer], program.access_lo[at], program.access_hi[at])
-            found.append(Touch(buffer, bool(program.access_write[at]), box))
-        return found
 
     def op(self, row: int) -> Op:
         return self.program.plan.semantics.graph.ops[int(self.program.op[row])]
@@ -90,7 +87,7 @@ class View:
         return op.outputs.index(used[0]), used[0]
 
     def written(self, row: int) -> Touch:
-        (write,) = (touch for touch in self.touches(row) if touch.is_write)
+        (write,) = (touch for touch in self.touches[row] if touch.is_write)
         return write
 
 
@@ -134,7 +131,7 @@ class _Replay:
         self.content: dict[int, np.ndarray] = {}
         self.live: dict[tuple[int, int], set[int]] = {}
         self.flying: dict[int, list[tuple[int, Touch]]] = {}
-        self.touches = [self.view.touches(row) for row in range(self.program.size)]
+        self.touches = self.view.touches
         self.results: dict[int, np.ndarray] = {}
         self._fill_given()
 
@@ -193,10 +190,10 @@ class _Replay:
         whole = self.view.boxes[touch.buffer]
         if not contains(whole, touch.box):
             raise ReplayError(f"{touch} does not lie in its buffer {whole}")
-        inside = tuple(
+        inside = (..., *(
             slice(lo - base, hi - base)
             for (lo, hi), (base, _) in zip(touch.box, whole, strict=True)
-        )
+        ))
         return self.content[touch.buffer][inside]
 
     def _start(self, row: int) -> None:
@@ -242,12 +239,11 @@ class _Replay:
         for access in semantics.accesses[index]:
             box = needed(semantics, access, write.box, cut)
             if not is_empty(box):
-                explained.add(self._find(row, reads, access.tensor, box))
+                explained |= self._find(row, reads, access.tensor, box)
         contraction = semantics.contraction
         depth = contraction.reduce_size if contraction is not None else 1
         if cut is not None and cut[0] > 0:
-            sums = next((i for i, r in enumerate(reads) if r == Touch(write.buffer, False, write.box)), -1)
-            explained.add(self._sums(row, reads, sums, cut[0]))
+            explained.add(self._sums(row, reads, cut[0]))
         if explained != set(range(len(reads))):
             raise ReplayError(f"{label(self.program, row)} reads what it does not need")
         value = self.number[name]
@@ -259,19 +255,24 @@ class _Replay:
     def _partial(self, row: int, depth: int) -> int:
         return ((int(self.program.op[row]) + 1) << 32) + depth
 
-    def _sums(self, row: int, reads: list[Touch], at: int, depth: int) -> int:
+    def _sums(self, row: int, reads: list[Touch], depth: int) -> int:
         """Which read is the partial sum; the last cut may write elsewhere."""
         wanted = self._partial(row, depth)
-        for place, touch in enumerate(reads) if at < 0 else [(at, reads[at])]:
-            if (self._part(touch) == wanted).all() and touch.box == self.view.written(row).box:
+        box = self.view.written(row).box
+        for place, touch in enumerate(reads):
+            if touch.box == box and (self._part(touch) == wanted).all():
                 return place
         raise ReplayError(f"{label(self.program, row)} finds no partial sum up to {depth}")
 
-    def _find(self, row: int, reads: list[Touch], tensor: str, box: Box) -> int:
-        """The read that gives `box` of `tensor`, all of it there."""
-        for place, touch in enumerate(reads):
-            if touch.box == box and (self._part(touch) == self.number[tensor]).all():
-                return place
+    def _find(self, row: int, reads: list[Touch], tensor: str, box: Box) -> set[int]:
+        """The reads that give `box` of `tensor`, all of it there; several for an op of x and x."""
+        found = {
+            place
+            for place, touch in enumerate(reads)
+            if touch.box == box and (self._part(touch) == self.number[tensor]).all()
+        }
+        if found:
+            return found
         raise ReplayError(f"{label(self.program, row)} does not find {tensor!r} {box}")
 
     def _check_place(self, row: int, write: Touch, least_bytes: int) -> None:
@@ -362,7 +363,7 @@ def check_weights_first_once(program: Program) -> None:
     first: dict[str, np.ndarray] = {}
     all_of_it: dict[str, np.ndarray] = {}
     for row in np.flatnonzero(program.source == Memory.DRAM):
-        (source,) = (touch for touch in view.touches(int(row)) if not touch.is_write)
+        (source,) = (touch for touch in view.touches[row] if not touch.is_write)
         tensor = view.tensors[source.buffer]
         if graph.tensors[tensor].kind is not TensorKind.WEIGHT:
             continue
@@ -376,3 +377,16 @@ def check_weights_first_once(program: Program) -> None:
         if (first[tensor] != (count > 0)).any():
             often = int(first[tensor].max())
             raise ReplayError(f"weight {tensor!r} is fetched first {often} times, or never")
+
+
+def check_program(trace: Trace) -> None:
+    """All that must hold of a lowered and simulated plan.
+
+    Raises:
+        InvariantError: of the Trace's own checks.
+        ReplayError: of the ones here.
+    """
+    trace.check()
+    replay(trace)
+    check_computed_once(trace.program)
+    check_weights_first_once(trace.program)

@@ -9,6 +9,8 @@ import pytest
 from onnx import TensorProto, helper
 from playwright.sync_api import Browser, expect
 
+from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.importer import read_input_dims
 from tests.conftest import find_browser
 from tests.ui.app_server import AppPage, browser_of, served
 
@@ -63,15 +65,27 @@ def nasty_model() -> bytes:
     return model.SerializeToString()
 
 
-def upload(visit: AppPage, button: str, name: str, data: bytes) -> None:
-    if button == "model":
-        visit.page.get_by_role("button", name="Use my model").click()
-    chooser = visit.page.locator("input[type=file]").first
-    if button == "chip":
-        chooser = visit.page.locator("section[data-testid=stSidebar] input[type=file]")
-    elif button == "model":
-        chooser = visit.page.locator("[data-testid=stPopoverBody] input[type=file]")
+def cyclic_model() -> bytes:
+    """Two ops, each of which needs the other's result."""
+    nodes = [
+        helper.make_node("Add", ["x", "b"], ["a"], "first"),
+        helper.make_node("Relu", ["a"], ["b"], "second"),
+    ]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 8]) for n in ("x", "b")]
+    graph = helper.make_graph(nodes, "cycle", ends[:1], ends[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model.SerializeToString()
+
+
+def drop(visit: AppPage, place: str, name: str, data: bytes) -> None:
+    """Give a file to the uploader in `place`."""
+    chooser = visit.page.locator(f"{place} input[type=file]")
     chooser.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": data})
+
+
+def upload_model(visit: AppPage, name: str, data: bytes) -> None:
+    visit.page.get_by_role("button", name="Use my model").click()
+    drop(visit, "[data-testid=stPopoverBody]", name, data)
 
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
@@ -121,9 +135,7 @@ def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
     canvas.focus()
     visit.page.keyboard.press("KeyW")
     span = zoomed["windows"][0]["t1"] - zoomed["windows"][0]["t0"]
-    closer = visit.await_scene(
-        GANTT, f"scene.windows[0].t1 - scene.windows[0].t0 < {span} * 0.9"
-    )
+    closer = visit.await_scene(GANTT, f"scene.windows[0].t1 - scene.windows[0].t0 < {span} * 0.9")
     visit.page.keyboard.press("KeyD")
     moved = visit.await_scene(GANTT, f"scene.windows[0].t0 > {closer['windows'][0]['t0']}")
     expect(visit.page.get_by_text("&window=")).to_be_visible()
@@ -131,6 +143,21 @@ def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
 
     visit.page.keyboard.press("Digit0")
     visit.await_scene(GANTT, "scene.windows[0].t1 === scene.longest")
+    visit.page.get_by_label("same time axis").uncheck()
+    visit.page.keyboard.down("Control")
+    canvas.hover(position={"x": middle, "y": whole["panes"][1]["first"] + 20})
+    visit.page.mouse.wheel(0, -300)
+    visit.page.keyboard.up("Control")
+    visit.await_scene(GANTT, "scene.windows[1].t1 - scene.windows[1].t0 < scene.longest")
+    assert visit.scene(GANTT)["windows"][0] == {"t0": 0, "t1": whole["longest"]}
+    visit.page.get_by_label("colour by").select_option("layer")
+    visit.page.get_by_label("one row an engine kind").check()
+    folded = visit.await_scene(GANTT, "scene.options.isFolded")
+    assert folded["panes"][0]["rows"][1].startswith("matrix x")
+    visit.page.get_by_label("one row an engine kind").uncheck()
+    visit.page.get_by_label("same time axis").check()
+    visit.page.get_by_role("button", name="fit").last.click()
+    visit.await_scene(GANTT, "scene.windows[1].t1 === scene.longest")
     row = pane["rows"].index("core 0 matrix")
     y = pane["first"] + (row + 0.5) * pane["height"]
     found = find_bar(visit, box["width"], y, whole)
@@ -195,7 +222,7 @@ def test_a_link_that_names_nothing_is_answered_calmly(visit: AppPage):
 
 def test_an_uploaded_model_is_shown_with_its_names_as_text(visit: AppPage):
     visit.open(SMALL)
-    upload(visit, "model", "my <net>.onnx", nasty_model())
+    upload_model(visit, "my <net>.onnx", nasty_model())
     expect(visit.page.get_by_text("compare 'my <net>.onnx'")).to_be_visible()
     visit.settle()
     visit.page.keyboard.press("Escape")
@@ -209,23 +236,40 @@ def test_an_uploaded_model_is_shown_with_its_names_as_text(visit: AppPage):
     visit.shoot("uploaded-names")
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"\x00\xff\x13garbage" * 40, b"just a text file\n", nasty_model()[:150]],
-    ids=["empty", "random", "text", "truncated"],
-)
-def test_a_bad_model_gets_a_calm_answer_and_the_app_goes_on(visit: AppPage, data: bytes):
+def test_bad_models_get_calm_answers_and_the_app_goes_on(visit: AppPage):
     visit.open(SMALL)
-    upload(visit, "model", "bad.onnx", data)
-    expect(visit.page.get_by_test_id("stAlert").filter(has_text="Code")).to_be_visible()
+    bad = {
+        "empty": b"",
+        "random": b"\x00\xff\x13garbage" * 40,
+        "text": b"just a text file\n",
+        "truncated": nasty_model()[:150],
+    }
+    visit.page.get_by_role("button", name="Use my model").click()
+    for name, data in bad.items():
+        drop(visit, "[data-testid=stPopoverBody]", f"{name}.onnx", data)
+        with pytest.raises(ModelError) as refused:
+            read_input_dims(data)
+        said = visit.page.get_by_test_id("stAlert").filter(has_text=f"Code {refused.value.code}")
+        expect(said).to_be_visible()
+        visit.settle()
     visit.page.keyboard.press("Escape")
     visit.settle()
     assert "teaching-resnet" in visit.command()
 
 
+def test_a_refused_run_leaves_the_app_usable(visit: AppPage):
+    visit.open(SMALL)
+    upload_model(visit, "cycle.onnx", cyclic_model())
+    expect(visit.page.get_by_test_id("stAlert").filter(has_text="Code")).to_be_visible()
+    visit.page.keyboard.press("Escape")
+    visit.choose("Model", "teaching-resnet")
+    expect(visit.page.get_by_text("compare teaching-resnet")).to_be_visible()
+    visit.settle()
+
+
 def test_a_bad_chip_gets_a_calm_answer(visit: AppPage):
     visit.open(SMALL)
-    upload(visit, "chip", "bad.yaml", b"name: x\nchip: {clusters: -1}\n")
+    drop(visit, "section[data-testid=stSidebar]", "bad.yaml", b"name: x\nchip: {clusters: -1}\n")
     expect(visit.page.get_by_test_id("stAlert").filter(has_text="Code")).to_be_visible()
     assert "stcp920" in visit.command()
 

@@ -65,6 +65,15 @@ def test_instructions_are_sent_engine_by_engine_in_order_of_start():
     assert list(arrays["0.op"]) == [1, 5, 0]
 
 
+def test_indices_are_sent_narrow_where_they_fit():
+    report = small_report()
+    wide = replace(report, arrays={**report.arrays, "tile": np.array([0, 40_000, 1])})
+    assert unpack(gantt_buffer(report))[1]["0.tile"].dtype == np.int16
+    tile = unpack(gantt_buffer(wide))[1]["0.tile"]
+    assert tile.dtype == np.int32
+    assert list(tile) == [1, 0, 40_000]
+
+
 def test_what_an_instruction_waited_for_is_found_in_the_new_order():
     _, arrays = unpack(gantt_buffer(small_report()))
     # 2 waited for 1, which is now third; 0 waited for 2, now first; 1 for none

@@ -93,3 +93,10 @@ def test_summaries_count():
         "A runs 36 ops as 12 sub-graphs; B runs 36 ops as 2 sub-graphs."
     )
     assert tables.gantt_summary(a) == "One round on one cluster. A: 400 instructions on 7 engines."
+
+
+def test_a_note_of_both_runs_is_told_once():
+    a, b = synthetic_report(), synthetic_report()
+    a = replace(a, contract={**a.contract, "notes": ["one", "two"]})
+    b = replace(b, contract={**b.contract, "notes": ["two", "three"]})
+    assert tables.notes(a, b) == ["A: one", "A and B: two", "B: three"]

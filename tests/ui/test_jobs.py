@@ -70,6 +70,12 @@ def test_a_dead_worker_is_said_and_replaced(desk: Desk):
     assert finished(desk, "after a death").report.contract["strategy"] == "after a death"
 
 
+def test_a_report_above_the_cap_is_refused_unread(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(protocol, "MAX_REPORT_BYTES", 1000)
+    with pytest.raises(CapacityError, match="more than 1000 B"):
+        _ = finished(desk, "too large").report
+
+
 def test_a_bug_is_not_kept_and_its_traceback_stays_in_the_log(desk: Desk):
     run = finished(desk, "bug")
     with pytest.raises(WorkerError, match="a bug of ours") as caught:

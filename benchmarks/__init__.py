@@ -1,0 +1,1 @@
+"""What README claims, as commands."""

@@ -1,0 +1,80 @@
+"""`python -m benchmarks.speed`: how long from ONNX bytes to Trace, and how much memory.
+
+A fresh process runs everything once to warm up (compiled loops are loaded or compiled then), and
+after that the runs that count. Goals for ResNet-50: under 2 s and 500 MiB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from statistics import median
+from time import perf_counter
+from typing import cast
+
+from rich.console import Console
+from rich.table import Table
+
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import RunRequest, run_report
+
+DEFAULT = "resnet50-slim:graphturbo@16"
+KIB_PER_MIB = 1024
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure in child processes and print a table."""
+    parser = argparse.ArgumentParser(description="Seconds from import to Trace, and peak memory.")
+    parser.add_argument("--runs", type=int, default=5, help="runs that count")
+    parser.add_argument("--child", metavar="SAMPLE:STRATEGY", help=argparse.SUPPRESS)
+    parser.add_argument("cases", nargs="*", default=[DEFAULT], metavar="SAMPLE:STRATEGY")
+    chosen = parser.parse_args(arguments)
+    if chosen.child:
+        sys.stdout.write(json.dumps(measure(chosen.child, chosen.runs)))
+        return 0
+    table = Table(title=f"import to Trace, median of {chosen.runs} after a warm-up run")
+    for heading in ("case", "seconds", "slowest", "first run", "peak MiB", "instructions"):
+        is_name = heading == "case"
+        table.add_column(heading, justify="left" if is_name else "right", no_wrap=is_name)
+    for case in chosen.cases:
+        found = _in_child(case, chosen.runs)
+        table.add_row(
+            case, f"{found['median_s']:.2f}", f"{found['slowest_s']:.2f}",
+            f"{found['warm_up_s']:.2f}", f"{found['peak_mib']:.0f}",
+            f"{found['instructions']:,.0f}",
+        )  # fmt: skip
+    Console(highlight=False).print(table)
+    return 0
+
+
+def _in_child(case: str, runs: int) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.speed", "--runs", str(runs), "--child", case]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return cast(dict[str, float], json.loads(done.stdout))
+
+
+def measure(case: str, runs: int) -> dict[str, float]:
+    """Seconds and peak memory of this process; the warm-up counts the report as well."""
+    sample, _, strategy = case.partition(":")
+    data, request = load_sample(sample), RunRequest(sample, strategy)
+    began = perf_counter()
+    report = run_report(data, request)
+    warm_up_s = perf_counter() - began
+    seconds = [
+        cast(float, run_report(data, request).contract["schedule_seconds"]) for _ in range(runs)
+    ]
+    return {
+        "median_s": median(seconds),
+        "slowest_s": max(seconds),
+        "warm_up_s": warm_up_s,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / KIB_PER_MIB,
+        "instructions": cast(int, report.contract["instructions"]),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

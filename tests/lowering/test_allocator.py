@@ -1,0 +1,141 @@
+"""Addresses: worked by hand, and against maps of bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
+from graphturbo_core.lowering.packing import Request, Taken, pack
+
+UNIT = 32
+
+
+@pytest.mark.parametrize(("size", "rounded"), [(0, 0), (1, 32), (32, 32), (33, 64)])
+def test_sizes_are_rounded_up(size: int, rounded: int) -> None:
+    assert aligned(size) == rounded
+
+
+def test_first_fit_by_hand() -> None:
+    """Capacity 160. `a` [0, 64) to step 1, `b` [64, 96) to step 3, `c` [96, 160) to step 2.
+
+    At step 2 `a` is gone: `d` of 32 takes its first half, `e` of 32 the second. At step 3 `c` is
+    gone: `f` of 64 takes [96, 160). `g` finds nothing until step 4, where all but `f` is free:
+    [0, 96) holds 96 bytes and not 97.
+    """
+    allocator = OffsetAllocator(160)
+    assert allocator.place("a", 64, 0, 1) == 0
+    assert allocator.place("b", 20, 0, 3) == 64
+    assert allocator.place("c", 64, 1, 2) == 96
+    assert allocator.place("too large", 1, 1, 1) is None
+    assert allocator.place("d", 32, 2, 3) == 0
+    assert allocator.place("e", 32, 2, 3) == 32
+    assert allocator.place("f", 64, 3, 9) == 96
+    assert allocator.place("g", 1, 3, 3) is None
+    assert allocator.place("h", 97, 4, 4) is None
+    assert allocator.place("i", 96, 4, 4) == 0
+    assert allocator.peak_bytes == 160
+
+
+def test_last_step_is_still_live() -> None:
+    allocator = OffsetAllocator(64)
+    assert allocator.place("a", 32, 0, 5) == 0
+    assert allocator.place("b", 32, 5, 5) == 32
+    assert allocator.place("c", 32, 6, 6) == 0
+
+
+def test_base_and_pinned_bytes_are_left_alone() -> None:
+    """[0, 64) belongs to others, [96, 128) is pinned: 32 bytes before it, the rest behind."""
+    allocator = OffsetAllocator(256, base_bytes=64)
+    allocator.pin("pinned", 96, 32, 3)
+    assert allocator.place("a", 64, 0, 3) == 128
+    assert allocator.place("b", 32, 0, 3) == 64
+    assert allocator.place("c", 128, 4, 4) == 64
+    assert allocator.peak_bytes == 192
+
+
+requests = st.lists(
+    st.tuples(st.integers(0, 140), st.integers(0, 2), st.integers(0, 5)), min_size=1, max_size=25
+)
+
+
+@given(requests, st.integers(0, 10), st.integers(0, 2))
+def test_no_shared_byte_and_nothing_refused_that_fits(
+    sizes: list[tuple[int, int, int]], capacity_units: int, base_units: int
+) -> None:
+    capacity, base = capacity_units * UNIT, base_units * UNIT
+    allocator = OffsetAllocator(capacity, base)
+    placed: list[tuple[int, int, int]] = []
+    step = 0
+    for number, (size, later, length) in enumerate(sizes):
+        step += later
+        busy = np.zeros(capacity_units, dtype=np.bool_)
+        busy[:base_units] = True
+        for offset, units, last in placed:
+            if last >= step:
+                assert not busy[offset : offset + units].any()
+                busy[offset : offset + units] = True
+        units = -(-size // UNIT)
+        free = [
+            start
+            for start in range(base_units, capacity_units - units + 1)
+            if not busy[start : start + units].any()
+        ]
+        found = allocator.place(number, size, step, step + length)
+        if units:
+            assert found == (free[0] * UNIT if free else None)
+        if found is not None:
+            assert base <= found
+            assert found + units * UNIT <= capacity
+            placed.append((found // UNIT, units, step + length))
+
+
+def test_packing_by_hand() -> None:
+    """Capacity 128. Largest first: `a` (64) [0, 64); `b` (48) lives beside it: [64, 112) is 64 wide
+    once rounded, so [64, 128); `c` (32) lives with `b` alone: [0, 32); `d` (32), with `c`: [32, 64).
+    """
+    wanted = [Request("d", 32, 2, 3), Request("c", 32, 2, 2), Request("b", 48, 1, 2)]
+    wanted.append(Request("a", 64, 0, 1))
+    assert pack(wanted, (), 128) == ({"a": 0, "b": 64, "c": 0, "d": 32}, None)
+
+
+def test_packing_names_what_does_not_fit() -> None:
+    taken = [Taken(32, 32, 0, 1)]
+    wanted = [Request("x", 64, 0, 0), Request("y", 32, 2, 2)]
+    assert pack(wanted, taken, 96) == ({}, "x")
+    assert pack(wanted, taken, 128) == ({"x": 64, "y": 0}, None)
+
+
+spans = st.tuples(st.integers(1, 120), st.integers(0, 4), st.integers(0, 3))
+
+
+@given(st.lists(spans, max_size=14), st.lists(spans, max_size=2), st.integers(1, 12))
+def test_packing_shares_no_byte_and_refuses_only_what_has_no_gap(
+    sizes: list[tuple[int, int, int]], others: list[tuple[int, int, int]], capacity_units: int
+) -> None:
+    steps = 9
+    busy = np.zeros((steps, 64), dtype=np.bool_)
+    taken, offset = [], 0
+    for size, first, length in others:
+        taken.append(Taken(offset * UNIT, aligned(size), first, first + length))
+        units = aligned(size) // UNIT
+        busy[first : first + length + 1, offset : offset + units] = True
+        offset += units
+    wanted = [
+        Request(f"r{n:02}", size, first, first + length)
+        for n, (size, first, length) in enumerate(sizes)
+    ]
+    offsets, failed = pack(wanted, taken, capacity_units * UNIT)
+    for request in sorted(wanted, key=lambda r: (-r.size_bytes, r.first, r.key)):
+        units = aligned(request.size_bytes) // UNIT
+        row = busy[request.first : request.last + 1].any(axis=0)
+        free = [s for s in range(capacity_units - units + 1) if not row[s : s + units].any()]
+        if request.key == failed:
+            assert not free
+            break
+        assert offsets[request.key] == free[0] * UNIT
+        busy[request.first : request.last + 1, free[0] : free[0] + units] = True
+    else:
+        assert failed is None

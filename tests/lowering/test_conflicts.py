@@ -1,0 +1,149 @@
+"""Conflicts against the design's definition (section 4), all pairs of accesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
+from graphturbo_core.lowering.code import KernelCode
+from graphturbo_core.lowering.conflicts import find_conflicts
+from graphturbo_core.lowering.program import MAX_RANK, Memory
+from tests.lowering.codes import Row, closure, csr_edges, kernel_code, kernel_codes, local, space
+
+LEFT: Box = ((0, 4), (0, 2))
+RIGHT: Box = ((0, 4), (2, 4))
+WHOLE: Box = ((0, 4), (0, 4))
+
+
+@dataclass(frozen=True)
+class _Access:
+    row: int
+    buffer: int
+    is_write: bool
+    box: Box
+
+
+def _all_accesses(code: KernelCode) -> list[_Access]:
+    return [
+        _Access(
+            row,
+            int(code.access_buffer[at]),
+            bool(code.access_write[at]),
+            tuple(
+                (int(code.access_lo[at, axis]), int(code.access_hi[at, axis]))
+                for axis in range(MAX_RANK)
+            ),
+        )
+        for row in range(len(code.rows))
+        for at in range(code.access_at[row], code.access_at[row + 1])
+    ]
+
+
+def _reuses(code: KernelCode, one: int, other: int, is_pooled: bool) -> bool:
+    """Different buffers, placed by this kernel, with a byte in common."""
+    first, second = code.buffers[one], code.buffers[other]
+    if any(b.shared is not None and b.shared[0] != "KEPT" for b in (first, second)):
+        return False
+    is_apart = (
+        first.offset + first.size_bytes <= second.offset
+        or second.offset + second.size_bytes <= first.offset
+    )
+    return space(first, is_pooled) == space(second, is_pooled) and not is_apart
+
+
+def _definition(code: KernelCode, is_pooled: bool) -> dict[tuple[int, int], bool]:
+    """(later, earlier) -> whether it is an address conflict.
+
+    Data is read from the last write: one that a later write covers whole is not where it is from.
+    """
+    found: dict[tuple[int, int], bool] = {}
+    accesses = _all_accesses(code)
+    for place, later in enumerate(accesses):
+        for before, earlier in enumerate(accesses[:place]):
+            if earlier.row == later.row:
+                continue
+            key = (later.row, earlier.row)
+            if earlier.buffer != later.buffer:
+                if _reuses(code, earlier.buffer, later.buffer, is_pooled):
+                    found.setdefault(key, True)
+                continue
+            is_pair = earlier.is_write or later.is_write
+            if not is_pair or is_empty(intersect(earlier.box, later.box)):
+                continue
+            is_stale = any(
+                other.is_write
+                and other.buffer == earlier.buffer
+                and other.row != earlier.row
+                and contains(other.box, earlier.box)
+                for other in accesses[before + 1 : place]
+            )
+            is_data = not later.is_write and not is_stale
+            found[key] = found.get(key, True) and not is_data
+    return found
+
+
+@settings(max_examples=120)
+@given(kernel_codes(), st.booleans())
+def test_edges_are_conflicts_and_imply_all_of_them(code: KernelCode, is_pooled: bool) -> None:
+    conflicts = find_conflicts(code, is_pooled)
+    edges = csr_edges(conflicts.at, conflicts.earlier)
+    expected = _definition(code, is_pooled)
+    assert len(set(edges)) == len(edges)
+    assert set(edges) <= set(expected)
+    count = len(code.rows)
+    assert closure(count, set(edges)) == closure(count, set(expected))
+    for edge, is_address in zip(edges, conflicts.is_address.tolist(), strict=True):
+        assert is_address == expected[edge], edge
+
+
+def _edges(rows: list[Row], *buffers: object, is_pooled: bool = False) -> dict[str, str]:
+    conflicts = find_conflicts(kernel_code(rows, buffers), is_pooled)  # type: ignore[arg-type]
+    edges = csr_edges(conflicts.at, conflicts.earlier)
+    kinds = ["address" if flag else "data" for flag in conflicts.is_address.tolist()]
+    return {f"{a} after {b}": kind for (a, b), kind in zip(edges, kinds, strict=True)}
+
+
+def test_read_after_write_is_data_and_write_after_either_is_address() -> None:
+    rows = [
+        Row([(0, True, LEFT)]),
+        Row([(0, True, RIGHT)]),
+        Row([(0, False, WHOLE)]),
+        Row([(0, True, LEFT)]),
+    ]
+    assert _edges(rows, local(0, 32)) == {
+        "2 after 0": "data",
+        "2 after 1": "data",
+        "3 after 0": "address",
+        "3 after 2": "address",
+    }
+
+
+def test_reused_bytes_are_an_address_conflict_with_the_last_accesses() -> None:
+    """Buffer 1 takes half of buffer 0's bytes; its writer waits for the reader, not the writer."""
+    rows = [Row([(0, True, WHOLE)]), Row([(0, False, WHOLE)]), Row([(1, True, WHOLE)])]
+    assert _edges(rows, local(0, 64), local(32, 64)) == {
+        "1 after 0": "data",
+        "2 after 1": "address",
+    }
+    assert "2 after 1" not in _edges(rows, local(0, 64), local(64, 64))
+
+
+def test_accumulating_is_data() -> None:
+    rows = [Row([(0, True, LEFT)]), Row([(0, False, LEFT), (0, True, LEFT)])]
+    assert _edges(rows, local(0, 32)) == {"1 after 0": "data"}
+
+
+def test_weights_and_data_share_addresses_in_a_pool_only() -> None:
+    rows = [Row([(0, True, WHOLE)]), Row([(1, True, WHOLE)])]
+    buffers = (local(0, 32), local(0, 32, Memory.LB_WEIGHT))
+    assert _edges(rows, *buffers) == {}
+    assert _edges(rows, *buffers, is_pooled=True) == {"1 after 0": "address"}
+
+
+def test_a_covered_access_is_not_waited_for_twice() -> None:
+    """The second write covers the first: the read waits for it alone."""
+    rows = [Row([(0, True, LEFT)]), Row([(0, True, WHOLE)]), Row([(0, False, LEFT)])]
+    assert _edges(rows, local(0, 32)) == {"1 after 0": "address", "2 after 1": "data"}

@@ -1,0 +1,186 @@
+"""The contract, tables and arrays of real runs, held against each other and against hand counts."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.lowering.program import Cause, Memory
+from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.report.bounds import Bounds
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows import nested_text
+from graphturbo_core.report.text import FIGURES, group_table, run_table
+from graphturbo_core.report.traffic import Traffic
+from graphturbo_core.strategies.plan import Binding
+
+CONTRACT_KEYS = [
+    "schema", "model", "profile", "strategy", "options", "dtype", "batch", "cluster_batch",
+    "rounds", "notes", "assumptions", "version", "latency_s", "throughput_per_s", "cycles",
+    "lower_bound_s", "plan_bound_s", "program_critical_path_s", "gap", "kernels", "instructions",
+    "sub_graphs_fine", "groups", "order", "dram_read_bytes", "dram_write_bytes", "gb_read_bytes",
+    "gb_write_bytes", "core_to_core_bytes", "compulsory_dram_bytes", "dram_ledger", "macs",
+    "halo_macs", "utilization", "mac_utilization", "stalls", "cross_layer_overlap", "lb", "gb",
+    "layers", "verify", "steps", "schedule_seconds",
+]  # fmt: skip
+COLUMNS = {
+    "engines": "index kind core label",
+    "layers": "index name op_types group lb_peak_bytes lb_mean_bytes gb_peak_bytes start_s end_s "
+    "macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "
+    "matrix_utilization",
+    "groups": "index name layers ops split_axis pieces covered_ops peak_bytes why why_not",
+    "kernels": "index name group start_cycle end_cycle layers",
+    "decisions": "index step rule subject taken numbers",
+    "ready": "index run ready",
+    "bindings": "kernel tensor op binding axes scope",
+    "stalls": "engine kind busy data address channel barrier idle",
+    "ledger": "memory cause bytes",
+    "graph_nodes": "index op op_type layer group rank x_fine x_coarse output_shape",
+    "graph_edges": "source target tensor shape bytes",
+    "chip": "key value source is_assumption",
+}
+ARRAYS = [
+    "start", "hold", "visible", "engine", "kind", "layer", "group", "kernel", "op", "tile",
+    "wait", "wait_on", "size_bytes", "gb_cycle", "gb_bytes", "lb_cycle", "lb_bytes",
+    "overlap_core", "overlap_start", "overlap_end",
+]  # fmt: skip
+
+
+@cache
+def report_of(strategy: str, batch: int = 64, profile: str = "stcp920") -> Report:
+    request = RunRequest("teaching-resnet", strategy, profile, batch)
+    return run_report(load_sample("teaching-resnet"), request)
+
+
+def number(report: Report, key: str) -> float:
+    value = report.contract[key]
+    assert isinstance(value, int | float)
+    return value
+
+
+@pytest.mark.parametrize("strategy", ["tvm@2", "graphturbo@16", "graphturbo@5"])
+def test_every_documented_name_is_there_and_no_other(strategy: str) -> None:
+    report = report_of(strategy)
+    assert sorted(report.contract) == sorted(CONTRACT_KEYS)
+    assert sorted(report.arrays) == sorted(ARRAYS)
+    for table, columns in COLUMNS.items():
+        assert all(list(row) == columns.split() for row in report.tables[table]), table
+    assert sorted(report.tables) == sorted(COLUMNS)
+
+
+def test_a_report_survives_the_way_to_another_process() -> None:
+    report = report_of("graphturbo@5")
+    again = Report.from_bytes(report.to_bytes())
+    assert again.contract == json.loads(json.dumps(report.contract))
+    assert dict(again.tables) == dict(report.tables)
+    assert all(np.array_equal(again.arrays[name], array) for name, array in report.arrays.items())
+
+
+def test_rounds_multiply_time_and_bytes() -> None:
+    # 64 samples, 4 clusters, 2 at once: 8 equal rounds; 8 samples: one of them.
+    whole, one = report_of("tvm@2"), report_of("tvm@2", batch=8)
+    assert (whole.contract["rounds"], one.contract["rounds"]) == (8, 1)
+    for key in ("cycles", "dram_read_bytes", "dram_write_bytes", "gb_read_bytes", "macs"):
+        assert number(whole, key) == 8 * number(one, key)
+    assert whole.contract["kernels"] == one.contract["kernels"] == 13
+    assert whole.contract["stalls"] == one.contract["stalls"]
+
+
+def test_weights_are_fetched_first_once_a_cluster_and_again_after_that() -> None:
+    whole, one = (report_of("tvm@2", batch).contract["dram_ledger"] for batch in (64, 8))
+    assert isinstance(whole, dict)
+    assert isinstance(one, dict)
+    assert whole["weight_first"] == one["weight_first"]
+    assert whole["weight_again"] == 7 * one["weight_first"] + 8 * one["weight_again"]
+
+
+def test_a_remainder_is_one_more_smaller_round() -> None:
+    # 64 over 4 clusters: shares of 16 in rounds of 5, 5, 5, 1.
+    report = report_of("graphturbo@5")
+    five, one = report_of("graphturbo@5", batch=20), report_of("graphturbo@1", batch=4)
+    assert report.contract["rounds"] == 4
+    assert number(report, "cycles") == 3 * number(five, "cycles") + number(one, "cycles")
+    assert number(report, "dram_write_bytes") == 3 * number(five, "dram_write_bytes") + number(
+        one, "dram_write_bytes"
+    )
+
+
+def test_clusters_without_samples_are_idle() -> None:
+    busy, lone = report_of("graphturbo@1", batch=4), report_of("graphturbo@1", batch=1)
+    assert any("3 of 4 clusters idle" in note for note in lone.contract["notes"])  # type: ignore[attr-defined]
+    assert lone.contract["cycles"] == busy.contract["cycles"]
+    for kind, shares in busy.contract["stalls"].items():  # type: ignore[attr-defined]
+        alone = lone.contract["stalls"][kind]  # type: ignore[index]
+        assert alone["busy"] == pytest.approx(shares["busy"] / 4)
+        assert alone["idle"] == pytest.approx(0.75 + shares["idle"] / 4)
+    assert number(lone, "cross_layer_overlap") == pytest.approx(
+        number(busy, "cross_layer_overlap") / 4
+    )
+
+
+def test_macs_are_those_of_the_network() -> None:
+    # 32 x 32: stem 3 -> 16, four 3x3 of 16; 16 x 16: 16 -> 32 1x1 and 3x3, three 3x3 of 32; 320.
+    image = 32 * 32 * 9 * (3 * 16 + 4 * 16 * 16) + 16 * 16 * (16 * 32 * 10 + 3 * 9 * 32 * 32) + 320
+    assert report_of("tvm@2").contract["macs"] == 64 * image
+    assert report_of("tvm@2").contract["halo_macs"] == 0
+
+
+def test_lists_describe_one_round() -> None:
+    report = report_of("graphturbo@16")
+    groups = report.contract["groups"]
+    assert isinstance(groups, list)
+    pieces = [f"{g['name']}/{p}" for g in groups for p in range(1, g["pieces"] + 1)]
+    assert sorted(report.contract["order"]) == sorted(pieces)  # type: ignore[call-overload]
+    assert [row["name"] for row in report.tables["kernels"]] == report.contract["order"]
+    ops = [row["op"] for row in report.tables["graph_nodes"]]
+    assert sorted(op for group in groups for op in group["ops"]) == sorted(ops)
+
+
+def test_layer_rows_sum_to_the_round() -> None:
+    report = report_of("tvm@2", batch=8)
+    layers = report.tables["layers"]
+    moved = number(report, "dram_read_bytes") + number(report, "dram_write_bytes")
+    assert 4 * sum(int(row["dram_bytes"] or 0) for row in layers) == moved
+    assert 4 * sum(int(row["macs"] or 0) for row in layers) == report.contract["macs"]
+    busy = sum(int(r["busy"] or 0) for r in report.tables["stalls"] if r["kind"] == "matrix")
+    assert sum(int(row["matrix_cycles"] or 0) for row in layers) == busy
+
+
+def test_reasons_name_rule_and_numbers() -> None:
+    (group,) = report_of("graphturbo@16").tables["groups"]
+    assert "merges, the last: straight, rule 2" in str(group["why"])
+    assert "pieces 1" in str(group["why"])
+    alone = report_of("tvm@2").tables["groups"][0]
+    assert alone["why"] == "one layer: nothing was merged into it"
+
+
+def test_bindings_are_the_vendors_nested_lists() -> None:
+    assert nested_text(Binding((0, 2), (2, 2), (0, 1, 2, 3))) == "[[0,1],[2,3]]"
+    assert nested_text(Binding((1,), (3,), (4, 5, 6))) == "[4,5,6]"
+    assert nested_text(Binding((), (), (7,))) == "7"
+
+
+def test_a_broken_bound_is_a_bug() -> None:
+    Bounds(1.0, 2.0, 3.0, 0).check(3.0)
+    with pytest.raises(InvariantError, match=r"program_critical_path_s 3\.0 exceeds 2\.9"):
+        Bounds(1.0, 2.0, 3.0, 0).check(2.9)
+
+
+def test_a_byte_without_a_cause_is_a_bug() -> None:
+    causes = {Memory.DRAM: {Cause.INPUT: 10}, Memory.GB: {Cause.INPUT: 0}}
+    Traffic(6, 4, 0, 0, 0, causes).check()
+    with pytest.raises(InvariantError, match="DRAM: 10 of 11 bytes"):
+        Traffic(7, 4, 0, 0, 0, causes).check()
+
+
+def test_tables_for_a_terminal() -> None:
+    reports = [report_of("tvm@2"), report_of("graphturbo@16")]
+    table = run_table(reports)
+    assert table.row_count == len(FIGURES)
+    assert [str(column.header) for column in table.columns] == ["figure", "tvm@2", "graphturbo@16"]
+    assert group_table(reports[1]).row_count == 1

@@ -1,0 +1,122 @@
+"""The recipe: what the recorder does, what a comparison shares, how the batch is found."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import graphturbo_core
+from graphturbo_core import pipeline
+from graphturbo_core.errors import GraphTurboError, InvariantError, ModelError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.pipeline import Recorder, RunRequest, run_report, run_reports
+from tests.models import model_bytes
+
+STEPS = ["profile", "import", "import a round", "analyse", "plan", "lower", "simulate"]
+SYMBOLIC = """chain (float[n, 8] x, float[8, 8] w) => (float[n, 8] y)
+    { t = MatMul(x, w)  y = Relu(t) }"""
+
+
+class Broken:
+    """A product that breaks its own invariant."""
+
+    def check(self) -> None:
+        raise InvariantError("BROKEN", "two rows are one")
+
+
+def test_recorder_times_checks_and_tells() -> None:
+    told: list[str] = []
+    recorder = Recorder(lambda name, seconds: told.append(f"{name} {seconds >= 0}"))
+    assert recorder.run("add", lambda a, b: a + b, 1, 2) == 3
+    assert told == ["add True"]
+    assert [step.name for step in recorder.steps] == ["add"]
+    with pytest.raises(InvariantError) as caught:
+        recorder.run("build", Broken)
+    assert caught.value.__notes__ == ["in step 'build'"]
+    assert [step.name for step in recorder.steps] == ["add"]
+
+
+def test_other_errors_pass_untouched() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        Recorder().run("divide", lambda: 1 // 0)
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_steps_of_a_run_in_their_order() -> None:
+    told: list[str] = []
+    request = RunRequest("teaching-resnet", "tvm@2", batch=8)
+    report = run_report(
+        load_sample("teaching-resnet"), request, None, lambda name, _: told.append(name)
+    )
+    assert told == [*STEPS, "report"]
+    steps = report.contract["steps"]
+    assert isinstance(steps, list)
+    assert [step["name"] for step in steps] == STEPS
+    assert report.contract["schedule_seconds"] == sum(step["seconds"] for step in steps)
+
+
+def test_a_comparison_imports_every_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int | None] = []
+    real = pipeline.import_model
+
+    def counted(data: bytes, options: pipeline.ImportOptions) -> Graph:
+        batches.append(options.batch)
+        return real(data, options)
+
+    monkeypatch.setattr(pipeline, "import_model", counted)
+    names = ("tvm@2", "graphturbo:lb@2", "graphturbo@16")
+    requests = [RunRequest("teaching-resnet", name) for name in names]
+    reports = list(run_reports(load_sample("teaching-resnet"), requests))
+    assert [report.contract["strategy"] for report in reports] == list(names)
+    assert batches == [None, 2, 16]
+
+
+def test_choices_are_looked_at_before_anything_runs() -> None:
+    requests = [RunRequest("teaching-resnet"), RunRequest("teaching-resnet", "nobody")]
+    with pytest.raises(GraphTurboError, match="strategy 'nobody' is not known"):
+        next(run_reports(load_sample("teaching-resnet"), requests))
+
+
+def test_a_fixed_batch_is_the_models_own() -> None:
+    text = "fixed (float[6, 8] x, float[8, 8] w) => (float[6, 8] y) { y = MatMul(x, w) }"
+    report = run_report(model_bytes(text), RunRequest("fixed", "tvm"))
+    # 6 over 4 clusters: two of 2, two of 1.
+    assert (report.contract["batch"], report.contract["cluster_batch"]) == (6, 2)
+    assert report.contract["macs"] == 6 * 64
+    one = text.replace("6,", "1,")
+    lone = run_report(model_bytes(one), RunRequest("fixed", "tvm"))
+    assert lone.contract["batch"] == 1
+    assert any("3 of 4 clusters idle" in note for note in lone.contract["notes"])  # type: ignore[attr-defined]
+
+
+def test_the_batch_may_be_bound_as_a_dimension_of_any_name() -> None:
+    by_name = run_report(model_bytes(SYMBOLIC), RunRequest("chain", "tvm@2", dims={"n": 8}))
+    by_batch = run_report(model_bytes(SYMBOLIC), RunRequest("chain", "tvm@2", batch=8))
+    assert by_name.contract["batch"] == 8
+    assert by_name.contract["cycles"] == by_batch.contract["cycles"]
+    with pytest.raises(ModelError, match="dimension 'n' has no size") as caught:
+        run_report(model_bytes(SYMBOLIC), RunRequest("chain", "tvm@2"))
+    assert caught.value.__notes__ == ["in step 'import'"]
+
+
+def test_options_of_other_strategies_are_not_echoed() -> None:
+    data, options = load_sample("teaching-resnet"), {"graphturbo.peak": "literal"}
+    tvm = run_report(data, RunRequest("teaching-resnet", "tvm@2", batch=8, options=options))
+    turbo = run_report(data, RunRequest("teaching-resnet", batch=8, options=options))
+    assert tvm.contract["options"] == {}
+    assert turbo.contract["options"]["graphturbo.peak"] == "literal"  # type: ignore[index]
+
+
+def test_an_own_profile_travels_as_bytes() -> None:
+    data = (Path(__file__).parents[1] / "hardware_profiles" / "generic-4x4.yaml").read_bytes()
+    request = RunRequest("teaching-resnet", "tvm@2", "mine.yaml", batch=8)
+    report = run_report(load_sample("teaching-resnet"), request, data)
+    assert report.contract["profile"] == "generic-4x4"
+
+
+def test_the_version_is_the_projects() -> None:
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(text)["project"]["version"] == graphturbo_core.__version__

@@ -1,0 +1,195 @@
+"""Every sample, two chips, every strategy and level: what must hold of any run at all.
+
+Our own samples are built small, so that the matrix stays quick; kinds of layers and strategies are
+those of the full ones. With GRAPHTURBO_FULL_MATRIX=1 every file runs in full size under every
+strategy (a quarter of an hour).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphturbo_core.frontend.catalogue import load_sample, sample_names
+from graphturbo_core.pipeline import RunRequest, run_reports
+from graphturbo_core.report.report import Report
+from sample_models import build_samples
+
+CHIPS = ("stcp920", "generic-4x4")
+STRATEGIES = (
+    "layerwise", "tvm@1", "graphturbo:gb", "graphturbo:lb", "graphturbo:order@3", "graphturbo",
+)  # fmt: skip
+BATCH = 13
+"""Shares of 4, 3, 3, 3: clusters that differ, and with a cluster batch of 3 a remainder."""
+CLOCK = ("steps", "schedule_seconds")
+
+SMALL = {
+    "resnet50-v1": lambda: build_samples.resnet("v1", (1, 2, 1, 1), 32, 64),
+    "resnet50-v15": lambda: build_samples.resnet("v15", (1, 2, 2, 1), 32, 64),
+    "resnet50-slim": lambda: build_samples.resnet("slim", (2, 2, 2, 2), 32, 64),
+    "mobilenet-v2": lambda: build_samples.mobilenet_v2(resolution=64),
+    "densenet-121": lambda: build_samples.densenet((2, 3, 2, 2), 64),
+    "teaching-resnet": build_samples.teaching_resnet,
+}
+LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
+LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
+"""Tens of thousands of instructions on the small chip: one strategy there is enough every day."""
+FULL = (("resnet50-slim", "graphturbo@16"), ("densenet-121", "graphturbo@2"))
+HAS_FULL_MATRIX = os.environ.get("GRAPHTURBO_FULL_MATRIX") == "1"
+
+
+def light_strategies(name: str, chip: str) -> tuple[str, ...]:
+    if HAS_FULL_MATRIX:
+        return STRATEGIES
+    return ("graphturbo",) if name in LARGE and chip != CHIPS[0] else ("tvm", "graphturbo")
+
+
+def small_model(name: str) -> bytes:
+    return bytes(SMALL[name]().SerializeToString(deterministic=True))
+
+
+@cache
+def reports_of(name: str, chip: str) -> tuple[Report, ...]:
+    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in STRATEGIES]
+    return tuple(run_reports(small_model(name), requests))
+
+
+def text_without_clock(report: Report) -> str:
+    contract = {key: value for key, value in report.contract.items() if key not in CLOCK}
+    return json.dumps([contract, report.tables], allow_nan=False)
+
+
+def check_sound(report: Report) -> None:
+    """Independent of how the report was made: from its own figures alone."""
+    contract: dict[str, Any] = dict(report.contract)
+    check_times(contract)
+    check_bytes(contract, report)
+    check_stalls(contract, report)
+    check_memory(contract, report)
+    check_engines(report)
+    check_lists(contract, report)
+
+
+def check_times(contract: dict[str, Any]) -> None:
+    latency_s = contract["latency_s"]
+    for bound in ("lower_bound_s", "plan_bound_s", "program_critical_path_s"):
+        assert 0 < contract[bound] <= latency_s * (1 + 1e-12), bound
+    assert contract["gap"] == pytest.approx(latency_s / contract["lower_bound_s"])
+    assert contract["throughput_per_s"] == pytest.approx(contract["batch"] / latency_s)
+
+
+def check_bytes(contract: dict[str, Any], report: Report) -> None:
+    dram = contract["dram_read_bytes"] + contract["dram_write_bytes"]
+    assert sum(contract["dram_ledger"].values()) == dram
+    assert dram >= contract["compulsory_dram_bytes"] > 0
+    counted = {"DRAM": dram, "GB": contract["gb_read_bytes"] + contract["gb_write_bytes"]}
+    for memory, moved in counted.items():
+        rows = [row["bytes"] for row in report.tables["ledger"] if row["memory"] == memory]
+        assert sum(rows) == moved  # type: ignore[arg-type]
+        assert min(rows) >= 0  # type: ignore[type-var]
+    assert contract["macs"] > 0
+    assert contract["halo_macs"] >= 0
+
+
+def check_stalls(contract: dict[str, Any], report: Report) -> None:
+    for kind, shares in contract["stalls"].items():
+        assert sum(shares.values()) == pytest.approx(1, abs=1e-9)
+        assert all(0 <= share <= 1 for share in shares.values())
+        assert contract["utilization"][kind] == shares["busy"]
+    classes = ("busy", "data", "address", "channel", "barrier", "idle")
+    sums = {sum(int(row[c] or 0) for c in classes) for row in report.tables["stalls"]}
+    assert len(sums) == 1, "every engine's cycles sum to the same makespan"
+    assert sums.pop() >= report.arrays["visible"].max()
+    assert 0 < contract["mac_utilization"] <= 1
+    assert 0 <= contract["cross_layer_overlap"] <= 1
+
+
+def check_memory(contract: dict[str, Any], report: Report) -> None:
+    for memory in ("lb", "gb"):
+        peak, capacity = contract[memory]["peak_bytes"], contract[memory]["capacity_bytes"]
+        assert 0 < peak <= capacity
+        assert report.arrays[f"{memory}_bytes"].max() <= peak
+        assert all(0 <= row[f"{memory}_peak_bytes"] <= peak for row in contract["layers"])
+
+
+def check_engines(report: Report) -> None:
+    """An engine does one thing at a time, and nothing ends before it starts."""
+    start, hold = (report.arrays[name].astype(np.int64) for name in ("start", "hold"))
+    order = np.lexsort((start + hold, start, report.arrays["engine"]))
+    same = np.diff(report.arrays["engine"][order]) == 0
+    assert (start[order][1:] >= (start + hold)[order][:-1])[same].all()
+    assert (report.arrays["visible"] >= start + hold).all()
+
+
+def check_lists(contract: dict[str, Any], report: Report) -> None:
+    pieces = [f"{g['name']}/{n}" for g in contract["groups"] for n in range(1, g["pieces"] + 1)]
+    assert sorted(contract["order"]) == sorted(pieces)
+    assert contract["kernels"] == len(pieces)
+    grouped = [op for group in contract["groups"] for op in group["ops"]]
+    assert sorted(grouped) == sorted(row["op"] for row in report.tables["graph_nodes"])  # type: ignore[type-var]
+    assert len(contract["layers"]) == contract["sub_graphs_fine"]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", SMALL)
+def test_our_samples_under_every_strategy(name: str, chip: str) -> None:
+    for report in reports_of(name, chip):
+        check_sound(report)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_strategies_do_the_same_work(name: str) -> None:
+    contracts = [report.contract for report in reports_of(name, CHIPS[0])]
+    for key in ("macs", "lower_bound_s", "compulsory_dram_bytes", "sub_graphs_fine"):
+        assert len({contract[key] for contract in contracts}) == 1, key
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", ["resnet50-slim", "densenet-121"])
+def test_the_same_bytes_twice(name: str, chip: str) -> None:
+    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in STRATEGIES]
+    again = run_reports(small_model(name), requests)
+    for first, second in zip(reports_of(name, chip), again, strict=True):
+        assert text_without_clock(first) == text_without_clock(second)
+        for key, array in first.arrays.items():
+            assert np.array_equal(array, second.arrays[key]), key
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", LIGHT)
+def test_the_onnx_packages_models(name: str, chip: str) -> None:
+    requests = [RunRequest(name, strategy, chip) for strategy in light_strategies(name, chip)]
+    for report in run_reports(load_sample(name), requests):
+        check_sound(report)
+        assert report.contract["batch"] == 1
+
+
+@pytest.mark.skipif(not HAS_FULL_MATRIX, reason="GRAPHTURBO_FULL_MATRIX=1 runs whole files")
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", SMALL)
+def test_whole_files_under_every_strategy(name: str, chip: str) -> None:
+    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in STRATEGIES]
+    for report in run_reports(load_sample(name), requests):
+        check_sound(report)
+
+
+@pytest.mark.parametrize(("name", "strategy"), FULL)
+def test_whole_files(name: str, strategy: str) -> None:
+    (report,) = run_reports(load_sample(name), [RunRequest(name, strategy)])
+    check_sound(report)
+
+
+def test_the_contract_of_the_teaching_network(golden: Callable[[str, str], None]) -> None:
+    requests = [RunRequest("teaching-resnet", name, batch=8) for name in ("tvm@2", "graphturbo@2")]
+    reports = run_reports(load_sample("teaching-resnet"), requests)
+    contracts = [
+        {key: value for key, value in report.contract.items() if key not in CLOCK}
+        for report in reports
+    ]
+    golden("contract-teaching-resnet", json.dumps(contracts, indent=1) + "\n")
