@@ -107,14 +107,14 @@ class _Cutter:
             return 0, 0
         lo, hi = self.share[contraction.n_axis]
         array = self.plan.hardware.matrix_columns
-        if contraction.groups > 1 and (hi - lo) // contraction.groups < array:
-            return 0, 0
         slot, column_bytes = self.space.weight_slot_bytes, self._column_bytes()
+        if contraction.groups > 1:
+            return min(hi - lo, max(1, slot // column_bytes)), 0
         least = array
         if self.space.tiles == 1 and slot // column_bytes >= NARROW_RATIO * array:
             least = slot // column_bytes
         columns = min(hi - lo, max(least, slot // column_bytes // array * array))
-        if contraction.groups > 1 or columns * column_bytes <= slot:
+        if columns * column_bytes <= slot:
             return columns, self._cut_depth()
         depth = slot * contraction.reduce_size // (columns * column_bytes)
         return columns, max(1, min(depth, contraction.reduce_size))

@@ -103,9 +103,9 @@ class _Emitter:
 
     def _target(self, stage: Stage, core: int, box: Box) -> int:
         """The LB buffer that the nest's result goes to."""
-        resident = self.operands.resident(stage.output, core)
-        if resident is not None:
-            return resident
+        placed = self.placement.residents.get(stage.output)
+        if placed is not None and core in placed.shares:
+            return self.operands.held(placed, core)
         return self.operands.ring_buffer(stage, stage.output, core, box)
 
     def _compute(

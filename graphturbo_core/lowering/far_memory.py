@@ -220,7 +220,8 @@ def _surroundings(
     inherited = placements[index - 1].kept if index else frozenset()
     by_tensor: dict[str, list[Site]] = {}
     for (tensor, maker), site in written.items():
-        if tensor in read and (maker < index or (maker == index and tensor in computed)):
+        is_before = maker == index if tensor in computed else maker < index
+        if tensor in read and is_before:
             is_inherited = maker == index - 1 and tensor in inherited
             is_read = not is_empty(intersect(placement.kernel.boxes[tensor], site.box))
             if is_read and not is_inherited:
@@ -228,7 +229,7 @@ def _surroundings(
     sources = {
         tensor: _merged(by_tensor.get(tensor, [])) or _given(plan, tensor)
         for tensor in sorted(read)
-        if tensor not in computed or tensor not in placement.residents
+        if tensor not in placement.in_place
     }
     targets = {tensor: written[tensor, index] for tensor in computed if (tensor, index) in written}
     return replace(blank, sources=sources, targets=targets)

@@ -84,21 +84,23 @@ class OperandFeeder:
         placed = self._placement.residents.get(tensor)
         if placed is None or core not in placed.boxes:
             return None
-        key = (tensor, core)
+        return self.held(placed, core)
+
+    def held(self, placed: Resident, core: int) -> int:
+        """The LB buffer of a resident tensor on one of its cores."""
+        key = (placed.tensor, core)
         if key not in self._buffers:
-            self._buffers[key] = self._mover.local(
-                (Memory.LB_DATA, core, placed.offset),
-                tensor,
-                placed.boxes[core],
-                self._kept_key(key),
-            )
+            spot = (Memory.LB_DATA, core, placed.offset)
+            box, shared = placed.boxes[core], self._kept_key(placed, core)
+            self._buffers[key] = self._mover.local(spot, placed.tensor, box, shared)
         return self._buffers[key]
 
-    def _kept_key(self, key: tuple[str, int]) -> SharedKey | None:
+    def _kept_key(self, placed: Resident, core: int) -> SharedKey | None:
         """Identity of a buffer that two kernels share: the one before, or the one after."""
-        if self._placement.residents[key[0]].is_inherited:
-            return ("KEPT", *key, self._around.kernel - 1)
-        return ("KEPT", *key, self._around.kernel) if key[0] in self._placement.kept else None
+        key = ("KEPT", placed.tensor, core)
+        if placed.is_inherited:
+            return (*key, self._around.kernel - 1)
+        return (*key, self._around.kernel) if placed.tensor in self._placement.kept else None
 
     def begin(self, stage: Stage) -> None:
         """Queue the loads of tensors that this stage reads first, and exchange what cores share."""
@@ -213,7 +215,5 @@ class OperandFeeder:
                 part = intersect(share, box)
                 if owner == core or is_empty(part):
                     continue
-                source = self.resident(placed.tensor, owner)
-                target = self.resident(placed.tensor, core)
-                assert source is not None and target is not None
+                source, target = self.held(placed, owner), self.held(placed, core)
                 self._mover.exchange(where, placed.tensor, part, (owner, source), (core, target))

@@ -29,6 +29,9 @@ from graphturbo_core.lowering.weight_space import (
 )
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Scope
 
+SLOTS = 2
+"""A weight tile is fetched while another is used."""
+
 
 @dataclass(frozen=True)
 class Resident:
@@ -95,6 +98,13 @@ class KernelPlacement:
         """Tensors that the kernel's stages write."""
         return frozenset(stage.output for stage in self.stages)
 
+    @property
+    def in_place(self) -> frozenset[str]:
+        """Tensors that are computed into the LB buffers from which they are read."""
+        return frozenset(
+            name for name, r in self.residents.items() if r.shares and not r.is_inherited
+        )
+
     def scope(self, tensor: str) -> Scope:
         """Where a computed tensor that outlives its nest is held, spills taken into account."""
         planned = self.kernel.scopes.get(tensor, Scope.LB)
@@ -113,6 +123,17 @@ class _Need:
     shares: Shares
     first: int
     last: int
+
+
+@dataclass(frozen=True, slots=True)
+class _InLb:
+    """Tensors that cores read from LB buffers of their own, and those they compute into them.
+
+    A tensor that goes through GB because bindings differ may be in the first and not the second.
+    """
+
+    read: frozenset[str]
+    written: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -152,7 +173,10 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
     """A placement, or the tensor that does not fit; None: what is inherited is in the way."""
     plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
     wanted = _wanted(task, demoted)
-    in_lb = {*wanted, *inherited}
+    in_lb = _InLb(
+        frozenset({*wanted, *inherited}),
+        frozenset(name for name, need in wanted.items() if need.shares),
+    )
     small = max((small_bytes(plan, stage) for stage in stages), default=0)
     tilings = tuple(choose_tiling(plan, s, _space(task, s, in_lb, small)) for s in stages)
     tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
@@ -244,15 +268,15 @@ def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
     return uses
 
 
-def _space(task: PlacementTask, stage: Stage, in_lb: set[str], small: int) -> Space:
+def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space:
     plan = task.plan
     weights = weight_capacity(plan.hardware) - 2 * small
     streamed = frozenset(
         o.tensor
         for o in stage.operands
-        if o.tensor not in in_lb and not o.is_tiled_weight and not is_small_weight(plan, o)
+        if o.tensor not in in_lb.read and not o.is_tiled_weight and not is_small_weight(plan, o)
     )
-    is_output_streamed = stage.output not in in_lb
+    is_output_streamed = stage.output not in in_lb.written
     pairs = max(1, len(streamed) + is_output_streamed)
     return Space(
         tile_bytes=data_capacity(plan.hardware) // max(task.grain.tile_share, 2 * pairs),
@@ -266,7 +290,7 @@ def _space(task: PlacementTask, stage: Stage, in_lb: set[str], small: int) -> Sp
     )
 
 
-def _rings(task: PlacementTask, cuts: tuple[Steps, ...], in_lb: set[str]) -> list[dict[str, int]]:
+def _rings(task: PlacementTask, cuts: tuple[Steps, ...], in_lb: _InLb) -> list[dict[str, int]]:
     """Per stage: bytes of the largest tile of each streamed tensor."""
     plan = task.plan
     found: list[dict[str, int]] = []
@@ -314,6 +338,13 @@ def _weight_part(
     )
     capacity = weight_capacity(hardware)
     slots = (capacity - 2 * small) // slot if slot else 0
+    if slot and slots < SLOTS:
+        raise CapacityError(
+            "WEIGHT_TILE",
+            f"two weight tiles of {slot} bytes do not fit in {capacity - 2 * small} bytes of LB",
+            where=f"chip {hardware.name}",
+            change="choose a chip with a larger weight part",
+        )
     base = data_capacity(hardware) if hardware.is_pooled else 0
     return WeightPart(base, slots, slot, slots * slot, small)
 
