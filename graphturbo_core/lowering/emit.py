@@ -69,7 +69,9 @@ class _Emitter:
         self.values: dict[tuple[int, int, int, str], int] = {}
 
     def stage(self, stage: Stage, tiling: Tiling) -> None:
-        """One loop nest: tiles in lockstep over the cores."""
+        """One loop nest: tiles in lockstep over the cores; nothing where the result is a view."""
+        if stage.index in self.placement.views.skipped:
+            return
         steps = self.placement.tiles[stage.index]
         staging = staging_plan(self.plan, stage, tiling, steps, self.placement.grain.staging_sets)
         self.values.clear()
@@ -93,20 +95,21 @@ class _Emitter:
         if tile.is_first:
             self.ordinal[core] = self.ordinal.get(core, -1) + 1
         ops = stage.ops if tile.is_last else stage.ops[:1]
-        target: int | None = None
+        target: Access | None = None
         for op in ops:
             if op is stage.ops[-1] and tile.is_last:
                 target = self._target(stage, core, tile.box)
             self._compute(stage, staging, at, op, target)
         if target is not None:
-            self._store(stage, at, target)
+            self._store(stage, at, target.buffer)
 
-    def _target(self, stage: Stage, core: int, box: Box) -> int:
-        """The LB buffer that the nest's result goes to."""
-        placed = self.placement.residents.get(stage.output)
-        if placed is not None and core in placed.shares:
-            return self.operands.held(placed, core)
-        return self.operands.ring_buffer(stage, stage.output, core, box)
+    def _target(self, stage: Stage, core: int, box: Box) -> Access:
+        """Where in LB the nest's result goes."""
+        holder, inside = self.placement.views.root(stage.output, box)
+        placed = self.placement.residents.get(holder)
+        if placed is not None and core in placed.boxes and stage.output in self.placement.in_place:
+            return Access(self.operands.held(placed, core), True, inside)
+        return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
 
     def _compute(
         self,
@@ -114,12 +117,12 @@ class _Emitter:
         staging: StagingPlan,
         at: tuple[int, int, Tile],
         op: Op,
-        target: int | None,
+        target: Access | None,
     ) -> None:
         step, core, tile = at
         is_first_op = op is stage.ops[0]
         reads = [
-            Access(self._source(operand, step, core), False, box)
+            self._read(operand, step, core, box)
             for operand in stage.operands
             if operand.op is op and not is_empty(box := operand_box(stage, operand, tile))
         ]
@@ -130,7 +133,8 @@ class _Emitter:
         ]
         written = target
         if written is None:
-            written = self._value(staging, at, self._result(op, staging))
+            value = self._value(staging, at, self._result(op, staging))
+            written = Access(value, True, tile.box)
         if is_first_op and not tile.is_first:
             reads.append(Access(self._value(staging, at, self._sums(op, staging)), False, tile.box))
         semantics = self.plan.semantics.by_op[op.name]
@@ -143,14 +147,17 @@ class _Emitter:
             self.machine.engine(kind, core),
             Where(self.op_index[op.name], stage.layer, step),
             Compute(max(1, cycles), work.macs, operations, cut or (0, -1)),
-            [*reads, Access(written, True, tile.box)],
+            [*reads, written],
         )
 
-    def _source(self, operand: Operand, step: int, core: int) -> int:
+    def _read(self, operand: Operand, step: int, core: int, box: Box) -> Access:
         if operand.is_tiled_weight:
-            return self.weights.tile(step, core)
+            return Access(self.weights.tile(step, core), False, box)
         small = self.weights.small(operand.tensor, core)
-        return self.operands.buffer(operand.tensor, core, step) if small is None else small
+        if small is not None:
+            return Access(small, False, box)
+        buffer, inside = self.operands.locate(operand.tensor, core, step, box)
+        return Access(buffer, False, inside)
 
     def _result(self, op: Op, staging: StagingPlan) -> str:
         return next((name for name in op.outputs if name in staging.slot_of), op.outputs[0])

@@ -130,10 +130,11 @@ class OperandFeeder:
                 if (stage.index, tensor) in self._placement.rings and not is_empty(box):
                     self._stream(where, stage, operands[0], (core, box, tile))
 
-    def buffer(self, tensor: str, core: int, step: int) -> int:
-        """The LB buffer that a compute of this core reads in `step`."""
-        resident = self.resident(tensor, core)
-        return self._tiles[tensor, core, step] if resident is None else resident
+    def locate(self, tensor: str, core: int, step: int, box: Box) -> tuple[int, Box]:
+        """The LB buffer that this core reads in `step`, and the box in its coordinates."""
+        holder, inside = self._placement.views.root(tensor, box)
+        resident = self.resident(holder, core)
+        return (self._tiles[tensor, core, step] if resident is None else resident), inside
 
     def ring_buffer(self, stage: Stage, tensor: str, core: int, box: Box) -> int:
         """The next of the two tile buffers of a streamed tensor."""

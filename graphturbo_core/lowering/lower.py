@@ -65,6 +65,7 @@ def _computes(placement: KernelPlacement) -> int:
     return sum(
         len(stage.ops) if tile.is_last else 1
         for stage, steps in zip(placement.stages, placement.tiles, strict=True)
+        if stage.index not in placement.views.skipped
         for step in steps
         for tile in step.values()
     )

@@ -20,6 +20,7 @@ from graphturbo_core.lowering.stages import (
     tensor_bytes,
 )
 from graphturbo_core.lowering.tiling import Steps, Tiling, operand_box, stage_tiles
+from graphturbo_core.lowering.views import Need, Views, find_views
 from graphturbo_core.lowering.weight_items import WeightItems, weight_items
 from graphturbo_core.lowering.weight_space import (
     data_capacity,
@@ -80,6 +81,7 @@ class KernelPlacement:
     tilings: tuple[Tiling, ...]
     tiles: tuple[Steps, ...]
     residents: Mapping[str, Resident]
+    views: Views
     rings: Mapping[tuple[int, str], Ring]
     weights: WeightPart
     kept: frozenset[str]
@@ -103,7 +105,7 @@ class KernelPlacement:
         """Tensors that are computed into the LB buffers from which they are read."""
         return frozenset(
             name for name, r in self.residents.items() if r.shares and not r.is_inherited
-        )
+        ).union(self.views.maps)
 
     def scope(self, tensor: str) -> Scope:
         """Where a computed tensor that outlives its nest is held, spills taken into account."""
@@ -112,17 +114,6 @@ class KernelPlacement:
             tensor in self.kernel.outputs and tensor not in self.kept
         )
         return Scope.GB if is_lost and planned is Scope.LB else planned
-
-
-@dataclass(frozen=True)
-class _Need:
-    """A tensor that wants LB: when, and the boxes on each core."""
-
-    tensor: str
-    boxes: Shares
-    shares: Shares
-    first: int
-    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +168,7 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
         frozenset({*wanted, *inherited}),
         frozenset(name for name, need in wanted.items() if need.shares),
     )
+    views = find_views(plan, kernel, stages, wanted)
     small = max((small_bytes(plan, stage) for stage in stages), default=0)
     tilings = tuple(choose_tiling(plan, s, _space(task, s, in_lb, small)) for s in stages)
     tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
@@ -203,14 +195,14 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
     ]
     requests = [
         Request(need.tensor, largest_bytes(plan, need.tensor, need.boxes), need.first, need.last)
-        for need in wanted.values()
+        for need in views.needs.values()
     ]
     offsets, failed = pack(requests, fixed, capacity)
     if failed is not None:
         return failed
     residents = dict(inherited)
     for request in requests:
-        name, need = request.key, wanted[request.key]
+        name, need = request.key, views.needs[request.key]
         residents[name] = Resident(
             name, offsets[name], aligned(request.size_bytes), need.boxes, need.shares, need.first,
             need.last,
@@ -222,6 +214,7 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
         tilings=tilings,
         tiles=tiles,
         residents=residents,
+        views=views,
         rings=_ring_offsets(rings, base["rings"]),
         weights=_weight_part(plan, stages, tiles, small),
         kept=frozenset(kernel.kept - demoted),
@@ -229,12 +222,12 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
     )
 
 
-def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, _Need]:
+def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, Need]:
     """Tensors that ask for a place in LB: computed ones kept here, and inputs loaded whole."""
     plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
     held = holdings(stages)
     uses = _uses(stages)
-    found: dict[str, _Need] = {}
+    found: dict[str, Need] = {}
     for stage in stages:
         name = stage.output
         if name in demoted or not _stays(plan, kernel, name, held):
@@ -243,11 +236,11 @@ def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, _Need]:
         merge_needs(boxes, held.get(name, {}))
         merge_needs(boxes, task.wanted_next.get(name, {}) if name in kernel.kept else {})
         last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
-        found[name] = _Need(name, boxes, stage.shares, stage.index, last)
+        found[name] = Need(name, boxes, stage.shares, stage.index, last)
     for name, boxes in held.items():
         is_asked = name not in found and name not in inherited and name not in demoted
         if is_asked and plan.semantics.graph.tensors[name].elements:
-            found[name] = _Need(name, boxes, {}, min(uses[name]), max(uses[name]))
+            found[name] = Need(name, boxes, {}, min(uses[name]), max(uses[name]))
     return found
 
 

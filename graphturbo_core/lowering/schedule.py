@@ -118,7 +118,5 @@ def _starts(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
             ready[follower] = max(ready[follower], begin + hold[row] + latency[row])
             missing[follower] -= 1
             if missing[follower] == 0:
-                heappush(
-                    heap, (np.int64(ready[follower]), np.int64(-tail[follower]), np.int64(follower))
-                )
+                heappush(heap, _entry(ready[follower], tail[follower], follower))
     return start

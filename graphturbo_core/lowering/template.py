@@ -54,6 +54,8 @@ def template_key(setting: Setting) -> Hashable:
         _residents(setting),
         tuple((*key, ring.offset, ring.tile_bytes) for key, ring in placement.rings.items()),
         placement.weights,
+        tuple(placement.views.maps),
+        placement.views.skipped,
         tuple(sorted(placement.kept)),
         _sites(setting),
         tuple(sorted((name, held.is_fetched) for name, held in setting.around.held.items())),

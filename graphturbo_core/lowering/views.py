@@ -1,0 +1,201 @@
+"""Needs -> Views: tensors that are another tensor's bytes, so that no instruction copies them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from graphturbo_core.ir.boxes import Box, contains, volume
+from graphturbo_core.lowering.stages import Operand, Shares, Stage, bytes_per_element
+from graphturbo_core.semantics.access import AxisKind, AxisMap, FusionKind, InputAccess
+from graphturbo_core.strategies.plan import KernelPlan, Plan
+
+_PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
+
+
+@dataclass(frozen=True)
+class Need:
+    """A tensor that wants LB: when, the box on each core, and what each core computes of it."""
+
+    tensor: str
+    boxes: Shares
+    shares: Shares
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Views:
+    """`maps`: view -> where a box of it lies in the tensor that holds it (which may be a view).
+
+    `skipped`: stages that need no instruction. `needs`: what still asks for a place of its own.
+    """
+
+    needs: Mapping[str, Need]
+    maps: Mapping[str, InputAccess] = field(default_factory=dict)
+    skipped: frozenset[int] = frozenset()
+
+    def root(self, tensor: str, box: Box) -> tuple[str, Box]:
+        """The tensor that holds the bytes, and the box there."""
+        while tensor in self.maps:
+            tensor, box = self.maps[tensor].tensor, self.maps[tensor].box(box)
+        return tensor, box
+
+
+def find_views(
+    plan: Plan, kernel: KernelPlan, stages: tuple[Stage, ...], needs: Mapping[str, Need]
+) -> Views:
+    """Every view that is legal inside the kernel, stage by stage.
+
+    1. Split, slice, squeeze, reshape by axes of one element: the result lies in its source, where
+       every core already has what it reads. 2. Concat: the parts are computed in their place in the
+       result, where no core needs more of it than it computes. 3. Elementwise nest: the result is
+       written over an operand that dies there. Tensors that leave the kernel are no views.
+    """
+    views = Views(dict(needs))
+    for stage in stages:
+        if stage.output not in views.needs or _leaves(kernel, stage.output):
+            continue
+        for rule in (_alias, _joined, _overwritten):
+            found = rule(plan, kernel, stage, views)
+            if found is not None:
+                views = found
+                break
+    return views
+
+
+def _leaves(kernel: KernelPlan, tensor: str) -> bool:
+    return tensor in kernel.outputs or tensor in kernel.kept
+
+
+def _alias(plan: Plan, kernel: KernelPlan, stage: Stage, views: Views) -> Views | None:
+    """Rule 1."""
+    data = [operand for operand in stage.operands if not operand.is_weight]
+    if len(stage.ops) != 1 or not stage.first.is_view or len(data) != 1:
+        return None
+    access = data[0].access
+    result = views.needs[stage.output]
+    if not all(_is_exact(axis) for axis in access.axes):
+        return None
+    holder, _ = views.root(access.tensor, tuple((0, axis.size) for axis in access.axes))
+    source = views.needs.get(holder)
+    if source is None or not source.shares:
+        return None
+    for core, box in result.boxes.items():
+        inside = views.root(access.tensor, access.box(box))[1]
+        if volume(inside) != volume(box) or core not in source.shares:
+            return None
+        if not contains(source.shares[core], inside):
+            return None
+    return _merged(views, stage.output, access, holder, is_skipped=stage.index)
+
+
+def _is_exact(axis: AxisMap) -> bool:
+    """Whether boxes of the result are boxes of the source, element for element."""
+    if axis.kind in _PLAIN:
+        return True
+    if axis.kind is AxisKind.OFFSET:
+        return axis.step == 1
+    if axis.kind is AxisKind.GROUPED:
+        return axis.out_block == 1 and axis.in_block == 1
+    return axis.kind is AxisKind.WHOLE and axis.size == 1
+
+
+def _joined(plan: Plan, kernel: KernelPlan, stage: Stage, views: Views) -> Views | None:
+    """Rule 2."""
+    axis = _joint(stage)
+    result = views.needs[stage.output]
+    if axis is None or dict(result.boxes) != dict(result.shares):
+        return None
+    maps: dict[str, InputAccess] = {}
+    for operand in stage.operands:
+        part = views.needs.get(operand.tensor)
+        is_held = part is not None and part.shares and dict(part.boxes) == dict(part.shares)
+        if part is None or not is_held or _leaves(kernel, operand.tensor):
+            return None
+        place = _placed(stage, operand, axis)
+        fits = all(
+            core in result.boxes and contains(result.boxes[core], place.box(box))
+            for core, box in part.boxes.items()
+        )
+        if not fits or operand.tensor in maps:
+            return None
+        maps[operand.tensor] = place
+    for tensor, place in maps.items():
+        views = _merged(views, tensor, place, stage.output, is_skipped=stage.index)
+    return views
+
+
+def _joint(stage: Stage) -> int | None:
+    """The axis along which a stage does nothing but lay its operands side by side."""
+    if len(stage.ops) != 1 or stage.first.fusion is not FusionKind.INJECTIVE:
+        return None
+    if len(stage.operands) <= 1 or any(operand.is_weight for operand in stage.operands):
+        return None
+    axes = {
+        place
+        for operand in stage.operands
+        for place, how in enumerate(operand.access.axes)
+        if how.kind is not AxisKind.SAME
+    }
+    if len(axes) != 1:
+        return None
+    axis = axes.pop()
+    parts = [operand.access.axes[axis] for operand in stage.operands]
+    size = stage.first.output_shapes[stage.output_index][axis]
+    is_joint = all(p.kind is AxisKind.OFFSET and p.step == 1 for p in parts)
+    return axis if is_joint and sum(p.size for p in parts) == size else None
+
+
+def _placed(stage: Stage, operand: Operand, axis: int) -> InputAccess:
+    """Where a box of a concat's operand lies in the result."""
+    shape = stage.first.output_shapes[stage.output_index]
+    begin = -operand.access.axes[axis].offset
+    return InputAccess(
+        stage.output,
+        tuple(
+            AxisMap(AxisKind.OFFSET, size, place, offset=begin if place == axis else 0)
+            for place, size in enumerate(shape)
+        ),
+    )
+
+
+def _overwritten(plan: Plan, kernel: KernelPlan, stage: Stage, views: Views) -> Views | None:
+    """Rule 3."""
+    if not all(plan.semantics.by_op[op.name].is_pointwise for op in stage.ops):
+        return None
+    result = views.needs[stage.output]
+    width = bytes_per_element(plan, stage.output)
+    for operand in stage.operands:
+        name = operand.tensor
+        source = views.needs.get(name)
+        if source is None or source.last != stage.index or _leaves(kernel, name):
+            continue
+        others = (views.root(o.tensor, stage.box)[0] for o in stage.operands if o.tensor != name)
+        if name in others:
+            continue
+        is_same = dict(source.boxes) == dict(result.boxes) == dict(result.shares)
+        readers = [other.access for other in stage.operands if other.tensor == name]
+        is_one_to_one = all(_is_identity(access, stage) for access in readers)
+        if is_same and is_one_to_one and bytes_per_element(plan, name) == width:
+            return _merged(views, stage.output, operand.access, name, is_skipped=None)
+    return None
+
+
+def _is_identity(access: InputAccess, stage: Stage) -> bool:
+    shape = stage.first.output_shapes[stage.output_index]
+    return len(access.axes) == len(shape) and all(
+        axis.kind is AxisKind.SAME and axis.out_axis == place and axis.size == size
+        for place, (axis, size) in enumerate(zip(access.axes, shape, strict=True))
+    )
+
+
+def _merged(
+    views: Views, tensor: str, access: InputAccess, holder: str, *, is_skipped: int | None
+) -> Views:
+    """`tensor` becomes a view; what holds it lives as long as both."""
+    view, kept = views.needs[tensor], views.needs[holder]
+    lasting = replace(kept, first=min(kept.first, view.first), last=max(kept.last, view.last))
+    needs = {name: need for name, need in views.needs.items() if name != tensor}
+    skipped = views.skipped if is_skipped is None else views.skipped | {is_skipped}
+    return Views({**needs, holder: lasting}, {**views.maps, tensor: access}, skipped)
