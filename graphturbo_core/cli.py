@@ -23,6 +23,7 @@ from graphturbo_core.pipeline import (
     strategies,
     strategy_names,
     strategy_options,
+    warm_up,
 )
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.text import group_table, list_table, run_table
@@ -174,11 +175,12 @@ class _Job:
         progress = Console(stderr=True, highlight=False)
         if self.requests[0].verify:
             progress.print("note: --verify: replay is not there yet, verify.ran is false")
-        runs = run_reports(
-            self.model_bytes,
-            self.requests,
-            on_step=lambda name, seconds: progress.print(f"  {name}: {seconds:.3f} s"),
-        )
+
+        def tell(name: str, seconds: float) -> None:
+            progress.print(f"  {name}: {seconds:.3f} s")
+
+        warm_up(tell)
+        runs = run_reports(self.model_bytes, self.requests, on_step=tell)
         for request in self.requests:
             progress.print(f"{request.model_name}, {request.strategy}", markup=False)
             yield next(runs)

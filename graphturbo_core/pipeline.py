@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from graphturbo_core.errors import GraphTurboError, OptionError
+from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
@@ -34,8 +35,8 @@ from graphturbo_core.strategies.registry import (
 )
 
 __all__ = [
-    "Recorder", "RunRequest", "StrategyInfo", "profile_names", "read_input_dims", "run_report",
-    "run_reports", "strategies", "strategy_names", "strategy_options",
+    "NUMBER_FORMATS", "Recorder", "RunRequest", "StrategyInfo", "profile_names", "read_input_dims",
+    "run_report", "run_reports", "strategies", "strategy_names", "strategy_options", "warm_up",
 ]  # fmt: skip
 
 OnStep = Callable[[str, float], None]
@@ -91,6 +92,21 @@ class RunRequest:
     options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     skip_passes: Sequence[str] = ()
     verify: bool = False
+
+
+WARM_UP_SAMPLE = "teaching-resnet"
+WARM_UP_STRATEGIES = ("tvm", "graphturbo")
+
+
+def warm_up(on_step: OnStep | None = None) -> None:
+    """Compile the hot loops, or load them where a run before has left them on disk.
+
+    Costs some seconds once after installation, half a second in a new process; done before a job so
+    that no job's steps contain it.
+    """
+    model = load_sample(WARM_UP_SAMPLE)
+    requests = [RunRequest(WARM_UP_SAMPLE, strategy, batch=8) for strategy in WARM_UP_STRATEGIES]
+    Recorder(on_step).run("warm-up", lambda: list(run_reports(model, requests)))
 
 
 def strategy_names() -> tuple[str, ...]:

@@ -8,14 +8,10 @@ from multiprocessing.connection import Connection
 
 from graphturbo_core import pipeline
 from graphturbo_core.errors import GraphTurboError
-from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui import protocol
 
 NICENESS = 10
 """Below the server, so that a run never freezes somebody else's page."""
-WARM_UP_SAMPLE = "teaching-resnet"
-WARM_UP_STRATEGIES = ("tvm@2", "graphturbo@16")
 
 
 def main(pipe: Connection) -> None:
@@ -23,7 +19,7 @@ def main(pipe: Connection) -> None:
     if hasattr(os, "nice"):  # not on Windows
         os.nice(NICENESS)
     try:
-        warm_up()
+        pipeline.warm_up()
     except Exception:  # a bug: whoever asks for a run that meets it hears of it
         traceback.print_exc()
     pipe.send_bytes(protocol.WARM)
@@ -32,23 +28,6 @@ def main(pipe: Connection) -> None:
             serve(pipe, pipe.recv_bytes())
     except (EOFError, OSError, KeyboardInterrupt):
         return  # the server has gone, or stops together with this process
-
-
-def warm_up() -> None:
-    """Pay for imports and compiled loops before the first job (benchmarked: seconds)."""
-    for strategy in WARM_UP_STRATEGIES:
-        request = RunRequest(
-            model_name=WARM_UP_SAMPLE,
-            strategy=strategy,
-            profile=pipeline.profile_names()[0],
-            batch=8,
-            dims={},
-            dtype="fp16",
-            options={},
-            skip_passes=(),
-            verify=False,
-        )
-        pipeline.run_report(load_sample(WARM_UP_SAMPLE), request, None, None)
 
 
 def serve(pipe: Connection, frame: bytes) -> None:

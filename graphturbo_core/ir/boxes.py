@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from math import prod
 
 Interval = tuple[int, int]
@@ -63,4 +64,4 @@ def divide(interval: Interval, parts: int) -> tuple[Interval, ...]:
     lo, hi = interval
     size, longer = divmod(hi - lo, parts)
     edges = [lo + part * size + min(part, longer) for part in range(parts + 1)]
-    return tuple(zip(edges, edges[1:], strict=False))
+    return tuple(pairwise(edges))

@@ -13,6 +13,9 @@ from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemanti
 from graphturbo_core.semantics.nests import LoopNest, loop_nests, nest_slots
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 
+CHANNEL_AXIS = 1
+"""ONNX lays images out as (batch, channel, height, width)."""
+
 Shares = Mapping[int, Box]
 """Core id -> box."""
 
@@ -61,7 +64,16 @@ class Stage:
 
 
 def tensor_bytes(plan: Plan, tensor: str, box: Box) -> int:
-    """Bytes of a box of a tensor in the run's number format."""
+    """Bytes of a box of a tensor in the run's number format.
+
+    Activations with axes beyond (batch, channel) take whole multiples of the profile's
+    `channel_padding` channels (axis 1).
+    """
+    padding = plan.hardware.channel_padding
+    is_weight = plan.semantics.graph.tensors[tensor].kind is TensorKind.WEIGHT
+    if padding > 1 and len(box) > CHANNEL_AXIS + 1 and not is_weight and not is_empty(box):
+        lo, hi = box[CHANNEL_AXIS]
+        box = with_interval(box, CHANNEL_AXIS, (lo, lo - (lo - hi) // padding * padding))
     return volume(box) * bytes_per_element(plan, tensor)
 
 

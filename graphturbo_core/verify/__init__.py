@@ -1,1 +1,1 @@
-"""verify: replay of a Program in Trace order on real numbers; reports say `ran: false` till then."""
+"""verify: replay of a Program on real numbers; until then reports say `ran: false`."""

@@ -1,4 +1,4 @@
-"""A Program run on names instead of numbers: which tensor's elements lie in which buffer.
+"""A Program run on identities instead of numbers: which tensor's elements lie in which buffer.
 
 Everything is worked out anew from the op semantics and the Trace's times; lowering's own stages,
 tiles and placements are not looked at.
@@ -18,18 +18,17 @@ from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.sim.trace import Trace
+from tests.lowering.identities import COPIES, Identities, slices
 
-UNDEFINED = -1
+UNDEFINED = 0
+DEPTHS = 1 << 20
+"""More than the largest reduced axis; tells partial sums of one element apart."""
 ACCUMULATOR_BYTES = 4
 COMPUTE = InstructionKind.COMPUTE
 
 
 class ReplayError(AssertionError):
     """A rule is broken; the message names the instruction and the buffer."""
-
-
-def slices(box: Box) -> tuple[slice, ...]:
-    return tuple(slice(lo, hi) for lo, hi in box)
 
 
 class Touch(NamedTuple):
@@ -40,12 +39,21 @@ class Touch(NamedTuple):
     box: Box
 
 
+class Result(NamedTuple):
+    """Output number, its tensor, and the box of it that a compute works on."""
+
+    index: int
+    tensor: str
+    box: Box
+
+
 class View:
     """A Program's rows as Python values."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         buffers, names = program.buffers, program.tensors
+        self.ids = Identities(program.plan.semantics.graph)
         self.tensors = [names[number] for number in buffers.tensor]
         self.boxes = self._boxes(self.tensors, buffers.lo, buffers.hi)
         owners = program.access_buffer.tolist()
@@ -77,14 +85,31 @@ class View:
         lo, hi = int(self.program.reduce_lo[row]), int(self.program.reduce_hi[row])
         return None if hi < 0 else (lo, hi)
 
-    def result(self, row: int) -> tuple[int, str]:
-        """Which output of its op a compute works on."""
-        op, tensor = self.op(row), self.tensors[self.written(row).buffer]
-        if tensor in op.outputs:
-            return op.outputs.index(tensor), tensor
-        used = [name for name in op.outputs if name]
-        assert len(used) == 1, f"{label(self.program, row)} writes {tensor!r}, not its output"
-        return op.outputs.index(used[0]), used[0]
+    def result(self, row: int) -> Result:
+        """What a compute works on. Where its buffer bears another tensor's name, the result is a
+        part of that tensor (or of one that it is written over) and is found by its identities.
+        """
+        op, write = self.op(row), self.written(row)
+        tensor = self.tensors[write.buffer]
+        outputs = [name for name in op.outputs if name]
+        if tensor in outputs:
+            return Result(op.outputs.index(tensor), tensor, write.box)
+        if self.program.buffers.memory[write.buffer] == Memory.STAGING:
+            (name,) = outputs
+            return Result(op.outputs.index(name), name, write.box)
+        wanted = self.ids.box(tensor, write.box)
+        for name in outputs:
+            for twin in self._twins(name):
+                box = self.ids.locate(twin, wanted)
+                if box is not None:
+                    return Result(op.outputs.index(name), name, box)
+        raise ReplayError(f"{label(self.program, row)} writes {tensor!r}, not its output")
+
+    def _twins(self, name: str) -> list[str]:
+        """The tensor, then all others of its shape."""
+        tensors = self.program.plan.semantics.graph.tensors
+        shape = tensors[name].shape
+        return [name, *(n for n, t in tensors.items() if t.shape == shape and n != name)]
 
     def written(self, row: int) -> Touch:
         (write,) = (touch for touch in self.touches[row] if touch.is_write)
@@ -121,13 +146,18 @@ def replay(trace: Trace) -> None:
     _Replay(trace).run()
 
 
+def _partial(ids: np.ndarray, depth: int) -> np.ndarray:
+    """Elements summed up to `depth` of the reduced axis."""
+    return -(ids * DEPTHS + depth)
+
+
 class _Replay:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.program = trace.program
         self.view = View(trace.program)
         self.graph = trace.program.plan.semantics.graph
-        self.number = {name: place for place, name in enumerate(self.program.tensors)}
+        self.ids = self.view.ids
         self.content: dict[int, np.ndarray] = {}
         self.live: dict[tuple[int, int], set[int]] = {}
         self.flying: dict[int, list[tuple[int, Touch]]] = {}
@@ -157,7 +187,7 @@ class _Replay:
         for buffer, tensor in enumerate(self.view.tensors):
             is_dram = self.program.buffers.memory[buffer] == Memory.DRAM
             if is_dram and self.graph.tensors[tensor].kind is not TensorKind.ACTIVATION:
-                self._open(buffer).fill(self.number[tensor])
+                self._open(buffer)[...] = self.ids.of[tensor]
 
     def _space(self, buffer: int) -> tuple[int, int]:
         memory = int(self.program.buffers.memory[buffer])
@@ -225,55 +255,45 @@ class _Replay:
             ]
         for touch in self.touches[row]:
             if touch.is_write:
-                self._part(touch)[...] = result
+                part = self._part(touch)
+                part[...] = result.reshape(part.shape)
 
     def _compute(self, row: int) -> np.ndarray:
-        """What the tile holds afterwards: its tensor, or the partial sum up to the end of K."""
+        """What the tile holds afterwards: its elements, or their partial sums up to the end of K."""
         op = self.view.op(row)
         semantics = self.program.plan.semantics.by_op[op.name]
         write = self.view.written(row)
-        index, name = self.view.result(row)
+        index, name, out_box = self.view.result(row)
         cut = self.view.cut(row)
         reads = [touch for touch in self.touches[row] if not touch.is_write]
         explained: set[int] = set()
         for access in semantics.accesses[index]:
-            box = needed(semantics, access, write.box, cut)
+            box = needed(semantics, access, out_box, cut)
             if not is_empty(box):
-                explained |= self._find(row, reads, access.tensor, box)
+                ids = self.ids.box(access.tensor, box)
+                explained |= self._find(row, reads, ids, f"{access.tensor!r} {box}")
         contraction = semantics.contraction
         depth = contraction.reduce_size if contraction is not None else 1
+        value = self.ids.box(name, out_box)
         if cut is not None and cut[0] > 0:
-            explained.add(self._sums(row, reads, cut[0]))
+            sums = _partial(value, cut[0])
+            explained |= self._find(row, reads, sums, f"its partial sum up to {cut[0]}")
         if explained != set(range(len(reads))):
             raise ReplayError(f"{label(self.program, row)} reads what it does not need")
-        value = self.number[name]
-        if cut is not None and cut[1] < depth:
-            value = self._partial(row, cut[1])
-        self._check_place(row, write, 1 if value == self.number[name] else ACCUMULATOR_BYTES)
-        return np.array(value)
+        is_whole = cut is None or cut[1] == depth
+        self._check_place(row, write, 1 if is_whole else ACCUMULATOR_BYTES)
+        return value if cut is None or is_whole else _partial(value, cut[1])
 
-    def _partial(self, row: int, depth: int) -> int:
-        return ((int(self.program.op[row]) + 1) << 32) + depth
-
-    def _sums(self, row: int, reads: list[Touch], depth: int) -> int:
-        """Which read is the partial sum; the last cut may write elsewhere."""
-        wanted = self._partial(row, depth)
-        box = self.view.written(row).box
-        for place, touch in enumerate(reads):
-            if touch.box == box and (self._part(touch) == wanted).all():
-                return place
-        raise ReplayError(f"{label(self.program, row)} finds no partial sum up to {depth}")
-
-    def _find(self, row: int, reads: list[Touch], tensor: str, box: Box) -> set[int]:
-        """The reads that give `box` of `tensor`, all of it there; several for an op of x and x."""
+    def _find(self, row: int, reads: list[Touch], ids: np.ndarray, what: str) -> set[int]:
+        """The reads that give these elements; several for an op of x and x."""
         found = {
             place
             for place, touch in enumerate(reads)
-            if touch.box == box and (self._part(touch) == self.number[tensor]).all()
+            if np.array_equal(self._part(touch).ravel(), ids)
         }
         if found:
             return found
-        raise ReplayError(f"{label(self.program, row)} does not find {tensor!r} {box}")
+        raise ReplayError(f"{label(self.program, row)} does not find {what}")
 
     def _check_place(self, row: int, write: Touch, least_bytes: int) -> None:
         """A compute works on its own core's LB, in buffers that are large enough."""
@@ -285,23 +305,21 @@ class _Replay:
             self._fail(row, write, "its buffer is too small")
 
     def _move(self, row: int) -> np.ndarray:
-        """What a move carries: all of it one tensor, and that of every target."""
+        """What a move carries: of every target's tensor, the elements of its box."""
         (source,) = (touch for touch in self.touches[row] if not touch.is_write)
-        targets = [touch for touch in self.touches[row] if touch.is_write]
-        tensor = self.view.tensors[source.buffer]
-        for touch in targets:
-            if self.view.tensors[touch.buffer] != tensor or touch.box != source.box:
-                self._fail(row, touch, "source and target differ")
-        if not (self._part(source) == self.number[tensor]).all():
-            self._fail(row, source, "part of it was never written")
-        known = self.graph.tensors[tensor]
-        size = element_bytes(known.dtype, self.program.plan.number_format) * volume(source.box)
-        if self.program.size_bytes[row] != size or self.program.halo_bytes[row] > size:
-            self._fail(row, source, f"{self.program.size_bytes[row]} bytes, not {size}")
-        for touch in (source, *targets):
+        carried = self._part(source).ravel()
+        for touch in self.touches[row]:
+            tensor = self.view.tensors[touch.buffer]
+            if touch.is_write and not np.array_equal(carried, self.ids.box(tensor, touch.box)):
+                self._fail(row, touch, "that is not, or not all, what its source holds")
+            size = volume(touch.box) * element_bytes(
+                self.graph.tensors[tensor].dtype, self.program.plan.number_format
+            )
+            if self.program.size_bytes[row] != size or self.program.halo_bytes[row] > size:
+                self._fail(row, touch, f"{self.program.size_bytes[row]} bytes, not {size}")
             if self.program.buffers.size_bytes[touch.buffer] < size:
                 self._fail(row, touch, "its buffer is too small")
-        return np.array(self.number[tensor])
+        return carried.copy()
 
     def _check_outputs(self) -> None:
         for name in self.graph.outputs:
@@ -313,7 +331,8 @@ class _Replay:
                 for buffer in self.live.get((int(Memory.DRAM), -1), ())
                 if self.view.tensors[buffer] == name
             ]
-            if len(found) != 1 or not (self.content[found[0]] == self.number[name]).all():
+            is_there = len(found) == 1 and np.array_equal(self.content[found[0]], self.ids.of[name])
+            if not is_there:
                 raise ReplayError(f"output {name!r} is not whole in DRAM")
 
     def _fail(self, row: int, touch: Touch, why: str) -> None:
@@ -326,13 +345,15 @@ def computes(program: Program) -> Iterator[tuple[int, str, str, Box, tuple[int, 
     """(kernel, op, output, box, cut of K) of every compute."""
     view = View(program)
     for row in np.flatnonzero(program.kind == COMPUTE):
-        _, name = view.result(int(row))
-        box = view.written(int(row)).box
+        _, name, box = view.result(int(row))
         yield int(program.kernel[row]), view.op(int(row)).name, name, box, view.cut(int(row))
 
 
 def check_computed_once(program: Program) -> None:
-    """Every kernel computes the boxes of its plan exactly, each element once for all of K."""
+    """Every kernel computes the boxes of its plan exactly, each element once for all of K.
+
+    What only copies may be left out: its result is a view then, which `replay` sees to.
+    """
     plan = program.plan
     tensors = plan.semantics.graph.tensors
     depth: dict[tuple[int, str], np.ndarray] = {}
@@ -342,16 +363,18 @@ def check_computed_once(program: Program) -> None:
         count = depth.setdefault((kernel, name), np.zeros(tensors[name].shape, dtype=np.int64))
         count[slices(box)] += whole if cut is None else cut[1] - cut[0]
     for index, kernel in enumerate(plan.kernels):
-        for op_name in kernel.ops:
-            for name in plan.semantics.graph.op_by_name[op_name].outputs:
-                if name in kernel.boxes and not is_empty(kernel.boxes[name]):
-                    contraction = plan.semantics.by_op[op_name].contraction
-                    whole = contraction.reduce_size if contraction is not None else 1
-                    expected = np.zeros(tensors[name].shape, dtype=np.int64)
-                    expected[slices(kernel.boxes[name])] = whole
-                    found = depth.pop((index, name), np.zeros_like(expected))
-                    if (found != expected).any():
-                        raise ReplayError(f"{kernel.name} computes {name!r} otherwise than planned")
+        for name, box in kernel.boxes.items():
+            if name not in kernel.bindings or is_empty(box):
+                continue
+            op = plan.semantics.graph.producer[name]
+            if op.op_type in COPIES and (index, name) not in depth:
+                continue
+            contraction = plan.semantics.by_op[op.name].contraction
+            expected = np.zeros(tensors[name].shape, dtype=np.int64)
+            expected[slices(box)] = contraction.reduce_size if contraction is not None else 1
+            found = depth.pop((index, name), np.zeros_like(expected))
+            if (found != expected).any():
+                raise ReplayError(f"{kernel.name} computes {name!r} otherwise than planned")
     if depth:
         raise ReplayError(f"computed and not planned: {sorted(depth)}")
 

@@ -1,0 +1,75 @@
+"""An identity for every element of every tensor; an op that only copies hands identities on."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.ir.graph import Graph, Op
+
+RESHAPES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
+COPIES = RESHAPES | {"Concat", "Split", "Transpose"}
+
+
+def slices(box: Box) -> tuple[slice, ...]:
+    return tuple(slice(lo, hi) for lo, hi in box)
+
+
+class Identities:
+    """`of[tensor]` has the tensor's shape; identities are positive."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.of: dict[str, np.ndarray] = {}
+        self._next = 1
+        self._sorted = cache(self._sort)
+        copied = {name for op in graph.ops if op.op_type in COPIES for name in op.outputs}
+        for name in graph.tensors:
+            if name not in copied:
+                self._enter(name)
+        for op in graph.ops:
+            if op.op_type in COPIES:
+                self._copy(op)
+
+    def box(self, tensor: str, box: Box) -> np.ndarray:
+        """Identities of a box, in row-major order."""
+        return self.of[tensor][slices(box)].ravel()
+
+    def locate(self, tensor: str, wanted: np.ndarray) -> Box | None:
+        """The box of the tensor that consists of these identities, in this order."""
+        order, known = self._sorted(tensor)
+        at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+        if not len(known) or (known[at] != wanted).any():
+            return None
+        corners = np.unravel_index(order[at], self.of[tensor].shape)
+        box = tuple((int(axis.min()), int(axis.max()) + 1) for axis in corners)
+        return box if np.array_equal(self.box(tensor, box), wanted) else None
+
+    def _sort(self, tensor: str) -> tuple[np.ndarray, np.ndarray]:
+        flat = self.of[tensor].ravel()
+        order = np.argsort(flat, kind="stable")
+        return order, flat[order]
+
+    def _enter(self, name: str) -> None:
+        tensor = self.graph.tensors[name]
+        last = self._next + tensor.elements
+        self.of[name] = np.arange(self._next, last, dtype=np.int64).reshape(tensor.shape)
+        self._next = last
+
+    def _copy(self, op: Op) -> None:
+        shape = self.graph.tensors[op.outputs[0]].shape
+        first = self.of[op.inputs[0]]
+        axis = op.attributes.get("axis", 0)
+        assert isinstance(axis, int)
+        if op.op_type in RESHAPES:
+            self.of[op.outputs[0]] = first.reshape(shape)
+        elif op.op_type == "Concat":
+            self.of[op.outputs[0]] = np.concatenate([self.of[n] for n in op.inputs], axis)
+        elif op.op_type == "Split":
+            sizes = [self.graph.tensors[name].shape[axis] for name in op.outputs]
+            parts = np.split(first, np.cumsum(sizes)[:-1], axis)
+            self.of.update(zip(op.outputs, parts, strict=True))
+        else:
+            self.of[op.outputs[0]] = np.transpose(first, op.attributes.get("perm"))
