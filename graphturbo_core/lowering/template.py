@@ -104,14 +104,32 @@ def _site_row(setting: Setting, site: Site) -> Hashable:
 
 
 def _edges(setting: Setting) -> Hashable:
-    """Corners on the axes where place matters."""
-    found: list[tuple[str, int, int]] = []
+    """How the boxes of inputs lie to those of outputs on axes where place matters.
+
+    Where input rows follow output rows at a fixed stride, their distance and whether the box
+    touches an edge of the tensor say all; otherwise the place itself does, as it does for weights
+    that follow an output axis (a split over channels).
+    """
+    found: list[tuple[str, int, int, bool, bool]] = []
     for stage in setting.placement.stages:
+        shape = stage.first.output_shapes[stage.output_index]
         for operand in stage.operands:
             box = setting.placement.kernel.boxes.get(operand.tensor)
             for axis, how in enumerate(operand.access.axes):
-                if how.kind not in _PLACELESS and box is not None:
-                    found.append((operand.tensor, axis, box[axis][0]))
+                if how.out_axis < 0:
+                    continue
+                begin = stage.box[how.out_axis][0]
+                if box is None:
+                    found.append((operand.tensor, axis, begin, True, True))
+                    continue
+                if how.kind in _PLACELESS:
+                    continue
+                lo, hi = box[axis]
+                row = (operand.tensor, axis, lo, True, True)
+                if how.kind is AxisKind.WINDOW and how.size == shape[how.out_axis] * how.stride:
+                    distance = lo - begin * how.stride
+                    row = (operand.tensor, axis, distance, lo == 0, hi == how.size)
+                found.append(row)
     return tuple(found)
 
 

@@ -37,15 +37,26 @@ class Identities:
         """Identities of a box, in row-major order."""
         return self.of[tensor][slices(box)].ravel()
 
-    def locate(self, tensor: str, wanted: np.ndarray) -> Box | None:
-        """The box of the tensor that consists of these identities, in this order."""
+    def locate(self, tensor: str, wanted: np.ndarray, sizes: tuple[int, ...]) -> Box | None:
+        """The box of the tensor that consists of these identities, in this order.
+
+        `sizes` is tried where the tensor has as many axes: an element may be there twice.
+        """
         order, known = self._sorted(tensor)
+        first, last = np.searchsorted(known, wanted[0]), np.searchsorted(known, wanted[0], "right")
+        shape = self.of[tensor].shape
         at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
-        if not len(known) or (known[at] != wanted).any():
+        if first == last or (known[at] != wanted).any():
             return None
-        corners = np.unravel_index(order[at], self.of[tensor].shape)
-        box = tuple((int(axis.min()), int(axis.max()) + 1) for axis in corners)
-        return box if np.array_equal(self.box(tensor, box), wanted) else None
+        corners = np.unravel_index(order[at], shape)
+        boxes = [tuple((int(axis.min()), int(axis.max()) + 1) for axis in corners)]
+        if len(sizes) == len(shape):
+            starts = np.transpose(np.unravel_index(np.sort(order[first:last]), shape))
+            boxes += [
+                tuple((lo, lo + size) for lo, size in zip(start, sizes, strict=True))
+                for start in starts.tolist()
+            ]
+        return next((box for box in boxes if np.array_equal(self.box(tensor, box), wanted)), None)
 
     def _sort(self, tensor: str) -> tuple[np.ndarray, np.ndarray]:
         flat = self.of[tensor].ravel()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphturbo_core.ir.boxes import Box, contains, is_empty, volume, with_interval
+from graphturbo_core.ir.boxes import Box, contains, extents, is_empty, volume, with_interval
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
@@ -100,7 +100,7 @@ class View:
         wanted = self.ids.box(tensor, write.box)
         for name in outputs:
             for twin in self._twins(name):
-                box = self.ids.locate(twin, wanted)
+                box = self.ids.locate(twin, wanted, extents(write.box))
                 if box is not None:
                     return Result(op.outputs.index(name), name, box)
         raise ReplayError(f"{label(self.program, row)} writes {tensor!r}, not its output")

@@ -1,0 +1,201 @@
+"""Lowering broken on purpose: each mistake must be seen by the checks of `test_lower`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.lowering import assemble, emit, lower, placement, stages, tiling
+from graphturbo_core.lowering import conflicts as conflicts_module
+from graphturbo_core.lowering.conflicts import Conflicts
+from graphturbo_core.lowering.loads import OperandFeeder
+from graphturbo_core.lowering.mover import Mover
+from graphturbo_core.lowering.packing import pack
+from graphturbo_core.lowering.staging import StagingPlan
+from graphturbo_core.lowering.weights import WeightFeeder
+from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.plan import Plan
+from tests.lowering.nets import chip, plan_of, small_model
+from tests.lowering.replay import ReplayError, check_program
+from tests.lowering.test_tiling import one_conv
+from tests.strategies.samples import weighted
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+HALO = (
+    "g (float[1,8,16,16] x, float[8,8,3,3] w, float[8,8,3,3] v) => (float[1,8,16,16] y)"
+    "{ a = Conv <pads = [1,1,1,1]> (x, w) y = Conv <pads = [1,1,1,1]> (a, v) }"
+)
+
+
+def teaching(strategy: str = "graphturbo:full", name: str = "generic-4x4") -> Plan:
+    return plan_of(small_model("teaching-resnet"), strategy, chip(name))
+
+
+def halo() -> Plan:
+    """Two convolutions of one sample over four cores, the map between them in LB."""
+    return plan_of(weighted(HALO), "graphturbo:full", chip("generic-4x4"))
+
+
+def k_cut() -> Plan:
+    """Two cuts of K, two rows each."""
+    return one_conv(64)[0]
+
+
+def streaming() -> Plan:
+    return plan_of(small_model("resnet"), "layerwise", chip("tiny"))
+
+
+def batches() -> Plan:
+    """Four pieces that are copies of one."""
+    text = HALO.replace("[1,", "[16,")
+    small = replace(chip("tiny"), lb_data_bytes=32768, split_capacity_bytes=65536)
+    plan = plan_of(weighted(text), "graphturbo:full", small)
+    assert plan.groups[0].pieces > 1
+    assert plan.groups[0].split_axis == 0
+    return plan
+
+
+def no_exchange(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(OperandFeeder, "_exchange", lambda *_: None)
+
+
+def no_store(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Mover, "store", lambda *_: None)
+
+
+def one_store_forgotten(patch: pytest.MonkeyPatch) -> None:
+    store, calls = Mover.store, iter(range(10**6))
+    patch.setattr(Mover, "store", lambda *at: None if next(calls) == 1 else store(*at))
+
+
+def no_conflicts(patch: pytest.MonkeyPatch) -> None:
+    def nothing(code: object, _: bool) -> Conflicts:
+        rows = len(code.rows)  # type: ignore[attr-defined]
+        at = np.zeros(rows + 1, np.int64)
+        return Conflicts(at, np.zeros(0, np.int32), np.zeros(0, np.bool_))
+
+    patch.setattr(lower, "find_conflicts", nothing)
+
+
+def no_reuse_conflicts(patch: pytest.MonkeyPatch) -> None:
+    empty = np.zeros((0, 2), np.int64)
+    patch.setattr(conflicts_module, "_owner_pairs", lambda *_: empty)
+
+
+def one_staging_slot(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(StagingPlan, "offset", lambda *_: 0)
+
+
+def no_halo_read(patch: pytest.MonkeyPatch) -> None:
+    """A window is read as if the kernel were one element wide."""
+    box = tiling.operand_box
+
+    def shrunk(stage, operand, tile):  # type: ignore[no-untyped-def]
+        found = box(stage, operand, tile)
+        if operand.is_weight:
+            return found
+        return tuple((lo, max(lo + 1, hi - 1)) for lo, hi in found)
+
+    for module in (emit, placement):
+        patch.setattr(module, "operand_box", shrunk)
+
+
+def first_cut_of_k_only(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(emit._Emitter, "_tile", _without_last(emit._Emitter._tile))
+
+
+def _without_last(tile):  # type: ignore[no-untyped-def]
+    def first(self, stage, staging, at):  # type: ignore[no-untyped-def]
+        number, core, found = at
+        if found.is_first:
+            tile(self, stage, staging, (number, core, replace(found, is_last=True)))
+
+    return first
+
+
+def all_of_k_each_time(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(tiling, "cut_reduced", lambda operand, contraction, box, k: box)
+
+
+def shares_overlap(patch: pytest.MonkeyPatch) -> None:
+    """Every core computes the first core's share."""
+    used = stages._used_shares
+
+    def same(binding, box):  # type: ignore[no-untyped-def]
+        shares = used(binding, box)
+        return dict.fromkeys(shares, next(iter(shares.values())))
+
+    patch.setattr(stages, "_used_shares", same)
+
+
+def residents_at_zero(patch: pytest.MonkeyPatch) -> None:
+    """All buffers are placed at the bottom of LB."""
+
+    def bottom(requests, taken, capacity):  # type: ignore[no-untyped-def]
+        offsets, failed = pack(requests, taken, capacity)
+        return dict.fromkeys(offsets, 0), failed
+
+    patch.setattr(placement, "pack", bottom)
+
+
+def weights_of_another_step(patch: pytest.MonkeyPatch) -> None:
+    tile = WeightFeeder.tile
+    patch.setattr(WeightFeeder, "tile", lambda self, step, core: tile(self, 0, core))
+
+
+def slot_offset_wrong(patch: pytest.MonkeyPatch) -> None:
+    """Weight slots are half as far apart as they are wide."""
+    part = placement._weight_part
+
+    def narrow(*at):  # type: ignore[no-untyped-def]
+        found = part(*at)
+        return replace(found, slot_bytes=found.slot_bytes // 2)
+
+    patch.setattr(placement, "_weight_part", narrow)
+
+
+def always_fetched_first(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(assemble, "_weight_causes", lambda cause, *_: cause.astype(np.int8))
+
+
+def copies_not_moved(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(lower, "copied", lambda code, model, setting: code)
+
+
+CASES: list[tuple[Callable[[], Plan], Patch]] = [
+    (halo, no_exchange),
+    (teaching, no_store),
+    (k_cut, one_store_forgotten),
+    (teaching, no_conflicts),
+    (teaching, no_reuse_conflicts),
+    (k_cut, one_staging_slot),
+    (halo, no_halo_read),
+    (k_cut, first_cut_of_k_only),
+    (k_cut, all_of_k_each_time),
+    (halo, shares_overlap),
+    (teaching, residents_at_zero),
+    (k_cut, weights_of_another_step),
+    (k_cut, slot_offset_wrong),
+    (streaming, always_fetched_first),
+    (batches, copies_not_moved),
+]
+
+
+@pytest.mark.parametrize("make", [halo, teaching, k_cut, streaming, batches])
+def test_unbroken_passes(make: Callable[[], Plan]) -> None:
+    check_program(simulate(lower.lower(make())))
+
+
+@pytest.mark.parametrize(("make", "mutate"), CASES, ids=[m.__name__ for _, m in CASES])
+def test_mistake_is_seen(
+    make: Callable[[], Plan], mutate: Patch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make()
+    mutate(monkeypatch)
+    with pytest.raises((ReplayError, InvariantError)):
+        check_program(simulate(lower.lower(plan)))
