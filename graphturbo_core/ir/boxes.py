@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from math import prod
 
 Interval = tuple[int, int]
 Box = tuple[Interval, ...]
@@ -17,7 +16,12 @@ def full_box(shape: Iterable[int]) -> Box:
 
 def volume(box: Box) -> int:
     """Number of elements; 0 when any axis is empty, 1 for a scalar."""
-    return prod(max(0, hi - lo) for lo, hi in box)
+    elements = 1
+    for lo, hi in box:
+        if hi <= lo:
+            return 0
+        elements *= hi - lo
+    return elements
 
 
 def extents(box: Box) -> tuple[int, ...]:

@@ -72,6 +72,8 @@ class AxisMap:
             lo, hi = self.offset + lo * self.step, self.offset + (hi - 1) * self.step + 1
         elif self.kind is AxisKind.GROUPED:
             lo, hi = lo // self.out_block * self.in_block, -(-hi // self.out_block) * self.in_block
+        if lo >= 0 and hi <= self.size:
+            return (lo, hi)
         lo, hi = max(0, lo), min(self.size, hi)
         return (lo, hi) if lo < hi else (0, 0)
 
@@ -85,7 +87,7 @@ class InputAccess:
 
     def box(self, out_box: Box) -> Box:
         """The box of the input that a box of the output needs (a hull; empty where none)."""
-        return tuple(axis.interval(out_box) for axis in self.axes)
+        return tuple([axis.interval(out_box) for axis in self.axes])
 
 
 @dataclass(frozen=True, slots=True)
