@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,75 +40,72 @@ def assemble(
     """Lay the kernels one after the other."""
     names, buffers, buffer_of = _number_buffers(plan, kernels, offsets)
     sizes = [len(kernel.order) for kernel in kernels]
-    starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    rows = np.concatenate([k.code.rows[k.order] for k in kernels])
-    column = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
+    columns = _columns(kernels)
     kernel_of = np.repeat(np.arange(len(kernels)), sizes).astype(np.int32)
-    segment, opens, closes = _segments(plan, kernel_of, column["layer"])
-    channel_at, channel, channel_cycles = _joined(
-        [(k.code.channel_at, k.order, (k.code.channel, k.code.channel_cycles)) for k in kernels]
-    )
-    conflict_at, conflict, is_address = _joined(
-        [
-            (k.conflicts.at, k.order, (_renumbered(k, start), k.conflicts.is_address))
-            for k, start in zip(kernels, starts, strict=False)
-        ]
-    )
-    access_at, access_buffer, access_write, access_lo, access_hi = _joined(
-        [
-            (
-                k.code.access_at,
-                k.order,
-                (found[k.code.access_buffer], k.code.access_write, k.code.access_lo,
-                 k.code.access_hi),
-            )
-            for k, found in zip(kernels, buffer_of, strict=True)
-        ]
-    )  # fmt: skip
+    segment, opens, closes = _segments(plan, kernel_of, columns["layer"])
+    tables = _tables(kernels, buffer_of)
+    columns["cause"] = _weight_causes(columns, tables, _tensor_numbers(buffers, names))
     machine = Machine(plan.hardware)
-    first, last = _lifetimes(len(buffers), access_at, access_buffer, access_write)
     return Program(
         plan=plan,
         engines=machine.engines(),
         channels=machine.channels(),
         tensors=names,
-        buffers=_buffer_table(buffers, names, first, last),
-        engine=column["engine"].astype(np.int16),
-        kind=column["kind"].astype(np.int8),
+        buffers=_buffer_table(buffers, names, _lifetimes(len(buffers), tables)),
         kernel=kernel_of,
         segment=segment,
-        op=column["op"].astype(np.int32),
-        layer=column["layer"].astype(np.int32),
-        tile=column["tile"].astype(np.int32),
-        hold_cycles=column["hold_cycles"].copy(),
-        latency_cycles=column["latency_cycles"].copy(),
-        size_bytes=column["size_bytes"].copy(),
-        halo_bytes=column["halo_bytes"].copy(),
-        macs=column["macs"].copy(),
-        vector_ops=column["vector_ops"].copy(),
-        source=column["source"].astype(np.int8),
-        target=column["target"].astype(np.int8),
-        cause=_weight_causes(
-            column["cause"], column["kind"], access_at, (access_buffer, access_lo, access_hi),
-            _tensor_numbers(buffers, names),
-        ),
-        reduce_lo=column["reduce_lo"].astype(np.int32),
-        reduce_hi=column["reduce_hi"].astype(np.int32),
-        channel_at=channel_at,
-        channel=channel,
-        channel_cycles=channel_cycles,
-        conflict_at=conflict_at,
-        conflict=conflict,
-        is_address_conflict=is_address,
-        access_at=access_at,
-        access_buffer=access_buffer,
-        access_write=access_write,
-        access_lo=access_lo,
-        access_hi=access_hi,
         segment_open_cycles=opens,
         segment_close_cycles=closes,
         notes=notes,
-    )  # fmt: skip
+        **columns,
+        **tables,
+    )
+
+
+Arrays = dict[str, NDArray[Any]]
+"""Columns of Program by their name."""
+
+CsrPart = tuple[IntArray, IntArray, tuple[NDArray[Any], ...]]
+"""Row offsets, the order that the rows shall have, and the columns of a CSR table."""
+
+_DTYPES = {
+    "engine": np.int16, "kind": np.int8, "op": np.int32, "layer": np.int32, "tile": np.int32,
+    "source": np.int8, "target": np.int8, "cause": np.int8, "reduce_lo": np.int32,
+    "reduce_hi": np.int32,
+}  # fmt: skip
+"""Columns that are not int64."""
+
+
+def _columns(kernels: Sequence[NumberedKernel]) -> Arrays:
+    """One entry an instruction, in sequence order."""
+    rows = np.concatenate([kernel.code.rows[kernel.order] for kernel in kernels])
+    return {
+        name: rows[:, place].astype(_DTYPES.get(name, np.int64))
+        for place, name in enumerate(COLUMNS)
+    }
+
+
+def _tables(kernels: Sequence[NumberedKernel], buffer_of: list[NDArray[np.int32]]) -> Arrays:
+    """The CSR tables: channels, conflicts, accesses."""
+    starts = np.cumsum([0, *(len(kernel.order) for kernel in kernels)])
+    channels: list[CsrPart] = []
+    conflicts: list[CsrPart] = []
+    accesses: list[CsrPart] = []
+    for kernel, start, found in zip(kernels, starts, buffer_of, strict=False):
+        code, order = kernel.code, kernel.order
+        channels.append((code.channel_at, order, (code.channel, code.channel_cycles)))
+        earlier = (_renumbered(kernel, start), kernel.conflicts.is_address)
+        conflicts.append((kernel.conflicts.at, order, earlier))
+        touched = (found[code.access_buffer], code.access_write, code.access_lo, code.access_hi)
+        accesses.append((code.access_at, order, touched))
+    names = ("access_at", "access_buffer", "access_write", "access_lo", "access_hi")
+    return {
+        **dict(zip(("channel_at", "channel", "channel_cycles"), _joined(channels), strict=True)),
+        **dict(
+            zip(("conflict_at", "conflict", "is_address_conflict"), _joined(conflicts), strict=True)
+        ),
+        **dict(zip(names, _joined(accesses), strict=True)),
+    }
 
 
 def _segments(
@@ -135,10 +133,12 @@ def _renumbered(kernel: NumberedKernel, start: int) -> NDArray[np.int32]:
     return (rank[kernel.conflicts.earlier] + start).astype(np.int32)
 
 
-def _joined(parts: list[tuple[IntArray, IntArray, tuple[NDArray[np.generic], ...]]]):  # type: ignore[no-untyped-def]
+def _joined(
+    parts: Sequence[CsrPart],
+) -> tuple[NDArray[Any], ...]:
     """Concatenate CSR tables with their rows put in order."""
     counts: list[IntArray] = []
-    columns: list[tuple[NDArray[np.generic], ...]] = []
+    columns: list[tuple[NDArray[Any], ...]] = []
     for at, order, values in parts:
         lengths = np.diff(at)[order]
         begin = np.repeat(at[:-1][order] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
@@ -182,9 +182,9 @@ def _tensor_numbers(
 def _buffer_table(
     buffers: list[tuple[LocalBuffer, int]],
     names: tuple[str, ...],
-    first: IntArray,
-    last: IntArray,
+    lifetimes: tuple[IntArray, IntArray],
 ) -> Buffers:
+    first, last = lifetimes
     lo, hi = pack_boxes([buffer.box for buffer, _ in buffers])
     return Buffers(
         memory=np.array([buffer.memory for buffer, _ in buffers], dtype=np.int8),
@@ -200,13 +200,10 @@ def _buffer_table(
     )
 
 
-def _lifetimes(
-    count: int,
-    access_at: IntArray,
-    access_buffer: NDArray[np.int32],
-    access_write: NDArray[np.bool_],
-) -> tuple[IntArray, IntArray]:
+def _lifetimes(count: int, tables: Arrays) -> tuple[IntArray, IntArray]:
     """First writer (first access where nothing writes) and last access of every buffer."""
+    access_at, access_buffer = tables["access_at"], tables["access_buffer"]
+    access_write = tables["access_write"]
     sequence = np.repeat(np.arange(len(access_at) - 1), np.diff(access_at)).astype(np.int64)
     never = len(access_at)
     first = np.full(count, never, dtype=np.int64)
@@ -218,21 +215,16 @@ def _lifetimes(
     return np.where(first == never, touched, first), last
 
 
-def _weight_causes(
-    cause: IntArray,
-    kind: IntArray,
-    access_at: IntArray,
-    access: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
-    tensor: NDArray[np.int32],
-) -> NDArray[np.int8]:
+def _weight_causes(columns: Arrays, tables: Arrays, tensor: NDArray[np.int32]) -> NDArray[np.int8]:
     """A weight's box fetched before (by the same kind of move) is fetched again."""
-    result = cause.astype(np.int8)
-    moves = np.flatnonzero(cause == Cause.WEIGHT_FIRST)
+    result = columns["cause"].astype(np.int8)
+    moves = np.flatnonzero(result == Cause.WEIGHT_FIRST)
     if not len(moves):
         return result
-    buffer, lo, hi = access
-    at = access_at[moves]
-    keys = np.column_stack((kind[moves], tensor[buffer[at]], lo[at], hi[at]))
+    at = tables["access_at"][moves]
+    fetched = tensor[tables["access_buffer"][at]]
+    box = tables["access_lo"][at], tables["access_hi"][at]
+    keys = np.column_stack((columns["kind"][moves], fetched, *box))
     _, first = np.unique(keys, axis=0, return_index=True)
     is_again = np.ones(len(moves), dtype=np.bool_)
     is_again[first] = False

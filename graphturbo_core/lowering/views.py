@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box, contains, volume
 from graphturbo_core.lowering.stages import Operand, Shares, Stage, bytes_per_element
-from graphturbo_core.semantics.access import AxisKind, AxisMap, FusionKind, InputAccess
+from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
 from graphturbo_core.strategies.plan import KernelPlan, Plan
 
 _PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
@@ -128,23 +128,18 @@ def _joined(plan: Plan, kernel: KernelPlan, stage: Stage, views: Views) -> Views
 
 def _joint(stage: Stage) -> int | None:
     """The axis along which a stage does nothing but lay its operands side by side."""
-    if len(stage.ops) != 1 or stage.first.fusion is not FusionKind.INJECTIVE:
+    if len(stage.ops) != 1 or not stage.first.is_joint:
         return None
-    if len(stage.operands) <= 1 or any(operand.is_weight for operand in stage.operands):
+    if any(operand.is_weight for operand in stage.operands):
         return None
-    axes = {
+    reads = stage.first.accesses[stage.output_index]
+    moved = {
         place
-        for operand in stage.operands
-        for place, how in enumerate(operand.access.axes)
-        if how.kind is not AxisKind.SAME
+        for read in reads
+        for place, axis in enumerate(read.axes)
+        if axis.kind is AxisKind.OFFSET
     }
-    if len(axes) != 1:
-        return None
-    axis = axes.pop()
-    parts = [operand.access.axes[axis] for operand in stage.operands]
-    size = stage.first.output_shapes[stage.output_index][axis]
-    is_joint = all(p.kind is AxisKind.OFFSET and p.step == 1 for p in parts)
-    return axis if is_joint and sum(p.size for p in parts) == size else None
+    return moved.pop() if len(moved) == 1 else None
 
 
 def _placed(stage: Stage, operand: Operand, axis: int) -> InputAccess:

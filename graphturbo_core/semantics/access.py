@@ -143,6 +143,7 @@ class OpSemantics:
     (opaque ops: their bytes). `is_view`: only names its input's bytes anew (reshape, squeeze,
     split, slice with step 1): legal as a view where the access boxes are exact.
     `is_pointwise`: every data input of the output's own shape maps SAME on all axes.
+    `is_joint`: lays its inputs side by side (concat); Relay hands them over as one tuple.
     """
 
     fusion: FusionKind
@@ -157,6 +158,7 @@ class OpSemantics:
     is_opaque: bool = False
     is_view: bool = False
     is_pointwise: bool = False
+    is_joint: bool = False
     uncut_axes: frozenset[int] = frozenset()
     """Output axes that may not be cut (softmax's own axis): an input axis WHOLE alone does not
     forbid cutting output axes, it only costs reading all of it."""

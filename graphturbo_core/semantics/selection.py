@@ -58,6 +58,7 @@ def concat(view: OpView) -> OpSemantics:
         engine=EngineKind.VECTOR,
         accesses=(tuple(reads),),
         output_shapes=view.shapes_out,
+        is_joint=True,
     )
 
 

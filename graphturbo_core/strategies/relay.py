@@ -18,9 +18,6 @@ from graphturbo_core.strategies.layers import Layer
 MAX_FUSED_NODES = 256
 """TVM's default `relay.FuseOps.max_depth`."""
 
-_TUPLE_OPERANDS = frozenset({"Concat"})
-"""Ops that take their operands as one tuple in Relay."""
-
 _PHASES = (0, 1, 2)
 
 Condition = Callable[[FusionKind, bool], bool]
@@ -135,7 +132,7 @@ def _read_operands(
     """Edges into an op: a broadcast between equal shapes counts as elementwise."""
     kind = sem.by_op[op.name].fusion
     names = [name for name in op.inputs if name in source]
-    if op.op_type in _TUPLE_OPERANDS:
+    if sem.by_op[op.name].is_joint:
         operands = builder.add(FusionKind.TUPLE)
         for name in names:
             builder.connect(source[name], operands, FusionKind.INJECTIVE)
