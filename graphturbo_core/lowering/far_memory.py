@@ -185,8 +185,10 @@ def _held_weights(
                 continue
             offsets[(Memory.GB.name, tensor, -1, first)] = free
             free += size
+            fetched: frozenset[Box] = frozenset()
             for index in range(first, last + 1):
-                held[index][tensor] = HeldWeight(first, index > first)
+                held[index][tensor] = HeldWeight(first, fetched)
+                fetched |= _read_boxes(placements[index], tensor)
     return held
 
 
@@ -199,6 +201,17 @@ def _runs(placements: Sequence[KernelPlacement]) -> list[tuple[int, int]]:
         else:
             runs.append((index, index))
     return runs
+
+
+def _read_boxes(placement: KernelPlacement, tensor: str) -> frozenset[Box]:
+    """The boxes of a streamed weight that a kernel fetches."""
+    return frozenset(
+        box
+        for items in placement.items
+        if items is not None and items.operand.tensor == tensor
+        for item in items.items
+        for box in item.boxes
+    )
 
 
 def _streamed_weights(placement: KernelPlacement) -> list[str]:

@@ -50,10 +50,13 @@ class GbRing:
 
 @dataclass(frozen=True, slots=True)
 class HeldWeight:
-    """A weight tensor that stays in GB: whole, from kernel `maker` on."""
+    """A weight tensor that has a place in GB from kernel `maker` on; which boxes are there already.
+
+    Pieces of a split over channels read different boxes.
+    """
 
     maker: int
-    is_fetched: bool
+    fetched: frozenset[Box]
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def template_key(setting: Setting) -> Hashable:
         placement.views.skipped,
         tuple(sorted(placement.kept)),
         _sites(setting),
-        tuple(sorted((name, held.is_fetched) for name, held in setting.around.held.items())),
+        tuple((name, held.fetched) for name, held in setting.around.held.items()),
         _edges(setting),
     )
 

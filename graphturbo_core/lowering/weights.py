@@ -100,7 +100,7 @@ class WeightFeeder:
             site = Site(tensor, Memory.GB, self._site(tensor).box, held.maker, Cause.WEIGHT_FIRST)
             target = self._mover.shared(site)
             for box in boxes:
-                if not held.is_fetched and (tensor, box) not in self._held_boxes:
+                if box not in held.fetched and (tensor, box) not in self._held_boxes:
                     self._held_boxes.add((tensor, box))
                     self._mover.prefetch(where, self._site(tensor), box, target)
             return dict.fromkeys(boxes, target)

@@ -83,8 +83,7 @@ def space(buffer: LocalBuffer, is_pooled: bool) -> tuple[Memory, int]:
 
 def _meet(one: LocalBuffer, other: LocalBuffer) -> bool:
     return (
-        one.offset < other.offset + other.size_bytes
-        and other.offset < one.offset + one.size_bytes
+        one.offset < other.offset + other.size_bytes and other.offset < one.offset + one.size_bytes
     )
 
 
@@ -107,9 +106,7 @@ def kernel_codes(draw: st.DrawFn) -> KernelCode:
             Memory.LB_DATA, 0, 0, 3, "k", ((0, SIDE), (0, SIDE)), ("KEPT", "k", 0, 0)
         )
         life.enter(kept, is_whole=True)
-    far = LocalBuffer(
-        Memory.DRAM, -1, 0, 9, "far", ((0, SIDE), (0, SIDE)), ("DRAM", "far", -1, -1)
-    )
+    far = LocalBuffer(Memory.DRAM, -1, 0, 9, "far", ((0, SIDE), (0, SIDE)), ("DRAM", "far", -1, -1))
     life.enter(far, is_whole=True)
     rows = [
         Row(

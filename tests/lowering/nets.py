@@ -101,7 +101,8 @@ def conv_net(
     builder = Builder("net")
     values = [(builder.conv("stem", "image", (3, channels), kernel=3), channels, resolution)]
     for index, (what, number, back) in enumerate(steps):
-        values.append(_step(builder, f"s{index}", (what, number), (values[-1], values[back % len(values)])))
+        operands = (values[-1], values[back % len(values)])
+        values.append(_step(builder, f"s{index}", (what, number), operands))
     x, width, _ = values[-1]
     return builder.model(builder.classifier(x, width, 5), resolution, 5)
 

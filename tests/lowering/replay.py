@@ -220,10 +220,13 @@ class _Replay:
         whole = self.view.boxes[touch.buffer]
         if not contains(whole, touch.box):
             raise ReplayError(f"{touch} does not lie in its buffer {whole}")
-        inside = (..., *(
-            slice(lo - base, hi - base)
-            for (lo, hi), (base, _) in zip(touch.box, whole, strict=True)
-        ))
+        inside = (
+            ...,
+            *(
+                slice(lo - base, hi - base)
+                for (lo, hi), (base, _) in zip(touch.box, whole, strict=True)
+            ),
+        )
         return self.content[touch.buffer][inside]
 
     def _start(self, row: int) -> None:
@@ -259,7 +262,7 @@ class _Replay:
                 part[...] = result.reshape(part.shape)
 
     def _compute(self, row: int) -> np.ndarray:
-        """What the tile holds afterwards: its elements, or their partial sums up to the end of K."""
+        """What the tile holds afterwards: its elements, or partial sums up to the end of K."""
         op = self.view.op(row)
         semantics = self.program.plan.semantics.by_op[op.name]
         write = self.view.written(row)

@@ -93,8 +93,8 @@ def test_no_shared_byte_and_nothing_refused_that_fits(
 
 
 def test_packing_by_hand() -> None:
-    """Capacity 128. Largest first: `a` (64) [0, 64); `b` (48) lives beside it: [64, 112) is 64 wide
-    once rounded, so [64, 128); `c` (32) lives with `b` alone: [0, 32); `d` (32), with `c`: [32, 64).
+    """Capacity 128, largest first: `a` takes [0, 64). `b` (48, rounded to 64) lives beside it:
+    [64, 128). `c` lives with `b` alone: [0, 32). `d` lives with `b` and `c`: [32, 64).
     """
     wanted = [Request("d", 32, 2, 3), Request("c", 32, 2, 2), Request("b", 48, 1, 2)]
     wanted.append(Request("a", 64, 0, 1))

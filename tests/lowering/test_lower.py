@@ -90,7 +90,7 @@ def test_random_networks(sem: GraphSemantics, strategy: str, name: str) -> None:
     check_program(simulate(program))
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(
     conv_nets(),
     st.sampled_from(["graphturbo:order", "graphturbo:full"]),
@@ -154,7 +154,7 @@ SPECIAL = {
         "c = Conv <pads = [1,1,1,1]> (a, w) d = Conv <pads = [1,1,1,1]> (b, w) y = Add (c, d) }"
     ),
     "long K": (
-        "g (float[64,20000] x, float[20000,64] w, float[64] wb) => (float[64,64] y)"
+        "g (float[64,5000] x, float[5000,64] w, float[64] wb) => (float[64,64] y)"
         "{ y = Gemm (x, w, wb) }"
     ),
     "transposed convolution": (
@@ -162,7 +162,7 @@ SPECIAL = {
         "{ y = ConvTranspose <pads = [1,1,1,1], strides = [2,2]> (x, w) }"
     ),
     "table": (
-        "g (int64[4,8] x, float[5000,64] w) => (float[4,8,64] y)"
+        "g (int64[4,8] x, float[500,64] w) => (float[4,8,64] y)"
         "{ e = Gather <axis = 0> (w, x) y = Relu (e) }"
     ),
     "normalisation": (
@@ -173,17 +173,12 @@ SPECIAL = {
 }
 
 
-@pytest.mark.parametrize("name", [*CHIPS, "tiny"])
+@pytest.mark.parametrize("name", CHIPS)
 @pytest.mark.parametrize("case", SPECIAL)
 def test_special_cases(case: str, name: str) -> None:
     sem = weighted(SPECIAL[case])
     for strategy in ("layerwise", "graphturbo:lb", "graphturbo:order", "graphturbo:full"):
-        try:
-            program = lower(plan_of(sem, strategy, chip(name)))
-        except CapacityError:
-            assert name == "tiny"
-            continue
-        check_program(simulate(program))
+        check_program(simulate(lower(plan_of(sem, strategy, chip(name)))))
 
 
 def test_pieces_along_channels_fetch_their_own_weights() -> None:

@@ -52,7 +52,7 @@ def streaming() -> Plan:
 
 def batches() -> Plan:
     """Four pieces that are copies of one."""
-    text = HALO.replace("[1,", "[16,")
+    text = HALO.replace("float[1,", "float[16,")
     small = replace(chip("tiny"), lb_data_bytes=32768, split_capacity_bytes=65536)
     plan = plan_of(weighted(text), "graphturbo:full", small)
     assert plan.groups[0].pieces > 1
@@ -119,7 +119,7 @@ def _without_last(tile):  # type: ignore[no-untyped-def]
 
 
 def all_of_k_each_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(tiling, "cut_reduced", lambda operand, contraction, box, k: box)
+    patch.setattr(emit, "operand_box", lambda _, operand, tile: operand.access.box(tile.box))
 
 
 def shares_overlap(patch: pytest.MonkeyPatch) -> None:

@@ -10,17 +10,22 @@ import pytest
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
+from graphturbo_core.sim.simulate import simulate
 from sample_models import build_samples
 from tests.lowering.nets import analysed, chip, plan_of
+from tests.lowering.replay import check_program
 from tests.models import graph_of
 
-CHANNELS = """
-g (float[1,8,16,16] x) => (float[1,256,16,16] y) {
-  s = Constant<value_ints=[256,8,3,3]>()
+
+def _wide(channels: int) -> str:
+    """One convolution to so many channels."""
+    return f"""
+g (float[1,8,16,16] x) => (float[1,{channels},16,16] y) {{
+  s = Constant<value_ints=[{channels},8,3,3]>()
   w = ConstantOfShape(s)
   c = Conv<pads=[1,1,1,1]>(x, w)
   y = Relu(c)
-}"""
+}}"""
 
 
 def _arrays(program: Program) -> dict[str, np.ndarray]:
@@ -52,10 +57,18 @@ def test_copies_equal_what_they_stand_for(
         assert np.array_equal(value, emitted[key]), key
 
 
-def test_a_split_over_channels_takes_other_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pieces of output channels read pieces of the weights: their places count in the key."""
-    plan = plan_of(analyse(graph_of(CHANNELS)), "graphturbo:order", chip("tiny"))
-    copied = _arrays(lowering.lower(plan))
+@pytest.mark.parametrize("channels", [64, 96, 256])
+def test_a_split_over_channels_takes_other_weights(
+    monkeypatch: pytest.MonkeyPatch, channels: int
+) -> None:
+    """Pieces of output channels read pieces of the weights: their places count in the key.
+
+    Where all weights have a place in GB, each piece still fetches its own.
+    """
+    plan = plan_of(analyse(graph_of(_wide(channels))), "graphturbo:order", chip("tiny"))
+    program = lowering.lower(plan)
+    check_program(simulate(program))
+    copied = _arrays(program)
     monkeypatch.setattr(lowering, "template_key", id)
     emitted = _arrays(lowering.lower(plan))
     assert all(np.array_equal(copied[key], emitted[key]) for key in copied)

@@ -80,9 +80,7 @@ def check_limits(plan: Plan, placement: KernelPlacement) -> None:
         check_streamed(plan, placement, stage, steps)
 
 
-def check_streamed(
-    plan: Plan, placement: KernelPlacement, stage: Stage, steps: Steps
-) -> None:
+def check_streamed(plan: Plan, placement: KernelPlacement, stage: Stage, steps: Steps) -> None:
     """What all ops of a nest read of a streamed tensor for one tile fits one of its two buffers."""
     for operand in stage.operands:
         ring = placement.rings.get((stage.index, operand.tensor))
@@ -153,10 +151,10 @@ def test_weights_too_large_for_a_slot_cut_columns_and_k() -> None:
     """64 channels: a column of K = 64 * 9 = 576 takes 1,152 bytes.
 
     The weight part has 65,536; twice the bias (128) leaves 65,280, a slot is half: 32,640. 28
-    columns fit, less than the array's 32: 32 columns and of K floor(32,640 * 64 / 36,864) = 56 input
-    channels. Two column tiles: two rows give the four tiles wanted. The data stays in LB, and the
-    partial sums of 256 positions x 32 columns x 4 bytes, twice, are the staging buffer's 65,536:
-    weights go outermost, each tile meets both rows.
+    columns fit, less than the array's 32: 32 columns, and of K floor(32,640 * 64 / 36,864) = 56
+    input channels. Two column tiles: two rows give the four tiles wanted. The data stays in LB,
+    and the partial sums of 256 positions x 32 columns x 4 bytes, twice, are the staging buffer's
+    65,536: weights go outermost, each tile meets both rows.
     """
     plan, placement = one_conv(64)
     (tiling,) = placement.tilings
@@ -189,9 +187,9 @@ def test_halo_of_a_share() -> None:
 def test_uneven_rows_of_partial_sums_fit_staging() -> None:
     """9 x 28 positions a core, in four row tiles of 3, 2, 2 and 2 lines, K cut at 56 of 64.
 
-    Sums of all rows wait for the second cut: 252 positions x 32 columns x 4 bytes = 32,256 fit the
-    64 KiB twice, but four slots as large as the first tile (84 positions: 10,752 bytes) take 43,008,
-    and twice that does not.
+    Sums of all rows wait for the second cut. 252 positions x 32 columns x 4 bytes = 32,256 fit the
+    64 KiB twice; four slots as large as the first tile (84 positions: 10,752 bytes) take 43,008,
+    and twice that does not fit.
     """
     text = (
         "g (float[4,64,9,28] x, float[64,64,3,3] w) => (float[4,64,9,28] y)"
@@ -201,9 +199,7 @@ def test_uneven_rows_of_partial_sums_fit_staging() -> None:
     (placement,) = placements_of(plan)
     (stage,), (tiling,) = placement.stages, placement.tilings
     if tiling.order is LoopOrder.WEIGHTS and tiling.reduced:
-        sizes = {
-            (t.row, t.column): volume(t.box) for s in placement.tiles[0] for t in s.values()
-        }
+        sizes = {(t.row, t.column): volume(t.box) for s in placement.tiles[0] for t in s.values()}
         rows = 1 + max(row for row, _ in sizes)
         sets = 1 + (len({column for _, column in sizes}) > 1)
         assert sets * rows * max(sizes.values()) * 4 <= plan.hardware.staging_bytes

@@ -39,7 +39,7 @@ def test_rows_outermost_hold_tiles_where_slots_allow() -> None:
     """Four tiles of weights for each of two rows. Five slots hold all four, with one to fill; in
     four slots the fifth fetch would have to wait, so tiles are fetched again for the second row.
     """
-    plan, placement = one_conv(64)
+    _, placement = one_conv(64)
     (stage,) = placement.stages
     tiling = Tiling((1, 1, 2, 1), 32, 56, LoopOrder.ROWS, is_held=True)
     steps = stage_tiles(stage, tiling)
@@ -101,9 +101,7 @@ def test_every_step_finds_its_weights(sem: GraphSemantics, strategy: str, name: 
 
 def test_one_slot_per_core_where_rows_take_different_weights() -> None:
     """A product whose weight has a batch axis: each row of tiles reads its own matrix."""
-    text = (
-        "g (float[6,64,64] x, float[6,64,80] w) => (float[6,64,80] y) { y = MatMul (x, w) }"
-    )
+    text = "g (float[6,64,64] x, float[6,64,80] w) => (float[6,64,80] y) { y = MatMul (x, w) }"
     plan = plan_of(weighted(text), "tvm", chip("generic-4x4"))
     for placement in placements_of(plan):
         for items in placement.items:
