@@ -15,6 +15,7 @@ from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.loads import OperandFeeder
 from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.packing import pack
+from graphturbo_core.lowering.program import Cause
 from graphturbo_core.lowering.staging import StagingPlan
 from graphturbo_core.lowering.weights import WeightFeeder
 from graphturbo_core.sim.simulate import simulate
@@ -51,11 +52,11 @@ def streaming() -> Plan:
 
 
 def batches() -> Plan:
-    """Four pieces that are copies of one."""
+    """Pieces along the batch; the third and later ones are copies of the second."""
     text = HALO.replace("float[1,", "float[16,")
-    small = replace(chip("tiny"), lb_data_bytes=32768, split_capacity_bytes=65536)
+    small = replace(chip("tiny"), lb_data_bytes=32768, split_capacity_bytes=32768)
     plan = plan_of(weighted(text), "graphturbo:full", small)
-    assert plan.groups[0].pieces > 1
+    assert plan.groups[0].pieces > 2
     assert plan.groups[0].split_axis == 0
     return plan
 
@@ -160,7 +161,13 @@ def slot_offset_wrong(patch: pytest.MonkeyPatch) -> None:
 
 
 def always_fetched_first(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(assemble, "_weight_causes", lambda cause, *_: cause.astype(np.int8))
+    causes = assemble._weight_causes
+
+    def first(*at):  # type: ignore[no-untyped-def]
+        found = causes(*at)
+        return np.where(found == Cause.WEIGHT_AGAIN, Cause.WEIGHT_FIRST, found).astype(np.int8)
+
+    patch.setattr(assemble, "_weight_causes", first)
 
 
 def copies_not_moved(patch: pytest.MonkeyPatch) -> None:
