@@ -17,7 +17,16 @@ from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
-from tests.lowering.nets import MODELS, STRATEGIES, chip, conv_nets, plan_of, small_model
+from tests.lowering.nets import (
+    MODELS,
+    STRATEGIES,
+    analysed,
+    chip,
+    conv_net,
+    conv_nets,
+    plan_of,
+    small_model,
+)
 from tests.lowering.replay import check_program
 from tests.strategies.samples import weighted
 
@@ -90,7 +99,7 @@ def test_random_networks(sem: GraphSemantics, strategy: str, name: str) -> None:
     check_program(simulate(program))
 
 
-@settings(max_examples=15)
+@settings(max_examples=12)
 @given(
     conv_nets(),
     st.sampled_from(["graphturbo:order", "graphturbo:full"]),
@@ -194,3 +203,13 @@ def test_pieces_along_channels_fetch_their_own_weights() -> None:
         plan = plan_of(weighted(text), strategy, small)
         assert [(group.split_axis, group.pieces > 1) for group in plan.groups] == [(1, True)]
         check_program(simulate(lower(plan)))
+
+
+def test_pieces_that_cut_a_weight_differently_fetch_no_element_first_twice() -> None:
+    """One kernel takes the 3 x 24 x 3 x 3 weight in two cuts of K, a later one in one tile."""
+    steps = [("concat", 16, 2), ("concat", 8, 0), ("concat", 16, 2), ("conv", 3, 4)]
+    sem = analysed(conv_net([*steps, ("pool", 16, 1), ("pool", 8, 3)], 4, 28), 1)
+    roomy = replace(chip("tiny"), cores=1, gb_bytes=131072)
+    plan = plan_of(sem, "graphturbo:order", roomy)
+    tight = replace(plan, hardware=replace(roomy, lb_data_bytes=4096))
+    check_program(simulate(lower(tight)))

@@ -99,18 +99,6 @@ def test_every_step_finds_its_weights(sem: GraphSemantics, strategy: str, name: 
                 assert len(cores) == len(set(cores)), "a slot holds one tile a core"
 
 
-def test_one_slot_per_core_where_rows_take_different_weights() -> None:
-    """A product whose weight has a batch axis: each row of tiles reads its own matrix."""
-    text = "g (float[6,64,64] x, float[6,64,80] w) => (float[6,64,80] y) { y = MatMul (x, w) }"
-    plan = plan_of(weighted(text), "tvm", chip("generic-4x4"))
-    for placement in placements_of(plan):
-        for items in placement.items:
-            assert items is not None
-            for item in items.items:
-                cores = [core for cores in item.boxes.values() for core in cores]
-                assert len(cores) == len(set(cores))
-
-
 def test_a_small_convolution_needs_one_item() -> None:
     plan = plan_of(weighted(CONV.format(c=16)), "tvm", chip("generic-4x4"))
     (placement,) = placements_of(plan)
