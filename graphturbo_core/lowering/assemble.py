@@ -18,7 +18,8 @@ from graphturbo_core.lowering.code import (
     pack_boxes,
 )
 from graphturbo_core.lowering.conflicts import Conflicts
-from graphturbo_core.lowering.program import Buffers, Cause, IntArray, Program
+from graphturbo_core.lowering.program import Buffers, IntArray, Program
+from graphturbo_core.lowering.weight_causes import weight_causes
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -44,7 +45,12 @@ def assemble(
     kernel_of = np.repeat(np.arange(len(kernels)), sizes).astype(np.int32)
     segment, opens, closes = _segments(plan, kernel_of, columns["layer"])
     tables = _tables(kernels, buffer_of)
-    columns["cause"] = _weight_causes(columns, tables, _tensor_numbers(buffers, names))
+    fetched = tables["access_at"][:-1]
+    columns["cause"] = weight_causes(
+        columns["cause"],
+        (columns["source"], _tensor_numbers(buffers, names)[tables["access_buffer"][fetched]]),
+        (tables["access_lo"][fetched], tables["access_hi"][fetched]),
+    )
     machine = Machine(plan.hardware)
     return Program(
         plan=plan,
@@ -213,20 +219,3 @@ def _lifetimes(count: int, tables: Arrays) -> tuple[IntArray, IntArray]:
     last = np.zeros(count, dtype=np.int64)
     np.maximum.at(last, access_buffer, sequence)
     return np.where(first == never, touched, first), last
-
-
-def _weight_causes(columns: Arrays, tables: Arrays, tensor: NDArray[np.int32]) -> NDArray[np.int8]:
-    """A weight's box fetched before (by the same kind of move) is fetched again."""
-    result = columns["cause"].astype(np.int8)
-    moves = np.flatnonzero(result == Cause.WEIGHT_FIRST)
-    if not len(moves):
-        return result
-    at = tables["access_at"][moves]
-    fetched = tensor[tables["access_buffer"][at]]
-    box = tables["access_lo"][at], tables["access_hi"][at]
-    keys = np.column_stack((columns["kind"][moves], fetched, *box))
-    _, first = np.unique(keys, axis=0, return_index=True)
-    is_again = np.ones(len(moves), dtype=np.bool_)
-    is_again[first] = False
-    result[moves[is_again]] = Cause.WEIGHT_AGAIN
-    return result

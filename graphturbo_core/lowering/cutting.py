@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, divide, extents, volume, with_interval
+from graphturbo_core.ir.boxes import Box, divide, extents, hull, volume, with_interval
 from graphturbo_core.lowering.stages import (
     Operand,
     Stage,
@@ -16,12 +16,12 @@ from graphturbo_core.lowering.stages import (
     tensor_bytes,
 )
 from graphturbo_core.lowering.tiling import (
-    ACCUMULATOR_BYTES,
     LoopOrder,
     Tiling,
     column_boxes,
     row_axes,
     row_boxes,
+    staging_slot_bytes,
 )
 from graphturbo_core.strategies.plan import Plan
 
@@ -164,19 +164,28 @@ class _Cutter:
 
     def _fits(self, parts: Parts) -> bool:
         tile = self._cut_columns(self._largest_tile(parts))
-        slots = max(self.stage.slots, 1 if self.reduced else 0)
-        needed = volume(tile) * ACCUMULATOR_BYTES * slots * self.space.staging_sets
-        if needed > self.space.staging_bytes:
+        if self._staging_bytes(tile, 1) > self.space.staging_bytes:
             return False
         limit = self.space.tile_bytes
         output_bytes = tensor_bytes(self.plan, self.stage.output, tile)
         if self.space.is_output_streamed and output_bytes > limit:
             return False
-        return all(
-            tensor_bytes(self.plan, operand.tensor, self._read(operand, tile)) <= limit
-            for operand in self.stage.operands
-            if operand.tensor in self.space.streamed and not operand.is_tiled_weight
-        )
+        weight = self.stage.tile_weight()
+        if weight is not None:
+            read = tensor_bytes(self.plan, weight.tensor, self._read(weight, tile))
+            if read > self.space.weight_slot_bytes:
+                return False
+        boxes: dict[str, Box] = {}
+        for operand in self.stage.operands:
+            if operand.tensor in self.space.streamed and not operand.is_tiled_weight:
+                box = self._read(operand, tile)
+                boxes[operand.tensor] = hull(boxes.get(operand.tensor, box), box)
+        return all(tensor_bytes(self.plan, name, box) <= limit for name, box in boxes.items())
+
+    def _staging_bytes(self, tile: Box, rows: int) -> int:
+        """Bytes of all sets of slots, with partial sums of so many row tiles."""
+        slots = max(self.stage.slots, 1 if self.reduced else 0)
+        return staging_slot_bytes(volume(tile)) * slots * rows * self.space.staging_sets
 
     def _read(self, operand: Operand, tile: Box) -> Box:
         box = operand.access.box(tile)
@@ -234,9 +243,8 @@ class _Cutter:
         data_streams = any(
             o.tensor in self.space.streamed and o.is_reduced_data for o in self.stage.operands
         )
-        rows = sum(volume(self._cut_columns(box)) for box in row_boxes(self.share, parts))
-        sums = rows * ACCUMULATOR_BYTES * max(self.stage.slots, 1)
-        is_room = sums * self.space.staging_sets <= self.space.staging_bytes
+        largest = self._cut_columns(self._largest_tile(parts))
+        is_room = self._staging_bytes(largest, prod(parts)) <= self.space.staging_bytes
         if not data_streams and (not self.reduced or is_room):
             return LoopOrder.WEIGHTS, False
         weights = tensor_bytes(self.plan, weight.tensor, weight.access.box(self.share))

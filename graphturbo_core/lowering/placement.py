@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, volume
+from graphturbo_core.ir.boxes import Box, hull, volume
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.cutting import Grain, Space, choose_tiling
 from graphturbo_core.lowering.packing import Request, Taken, pack
@@ -295,13 +295,10 @@ def _rings(task: PlacementTask, cuts: tuple[Steps, ...], in_lb: _InLb) -> list[d
             sizes[stage.output] = aligned(
                 max(tensor_bytes(plan, stage.output, tile.box) for tile in tiles)
             )
-        for operand in stage.operands:
-            if operand.tensor in space.streamed:
-                largest = max(
-                    tensor_bytes(plan, operand.tensor, operand_box(stage, operand, tile))
-                    for tile in tiles
-                )
-                sizes[operand.tensor] = max(sizes.get(operand.tensor, 0), aligned(largest))
+        for name in sorted(space.streamed):
+            readers = [o for o in stage.operands if o.tensor == name]
+            boxes = (reduce(hull, (operand_box(stage, o, t) for o in readers)) for t in tiles)
+            sizes[name] = aligned(max(tensor_bytes(plan, name, box) for box in boxes))
         found.append(sizes)
     return found
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graphturbo_core.ir.boxes import volume
-from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import Stage
-from graphturbo_core.lowering.tiling import ACCUMULATOR_BYTES, LoopOrder, Steps, Tile, Tiling
+from graphturbo_core.lowering.tiling import LoopOrder, Steps, Tile, Tiling, staging_slot_bytes
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -41,7 +40,7 @@ def staging_plan(plan: Plan, stage: Stage, tiling: Tiling, steps: Steps, sets: i
     holds_all_rows = is_summed and tiling.order is LoopOrder.WEIGHTS
     rows = 1 + max(tile.row for step in steps for tile in step.values()) if holds_all_rows else 1
     slots = max(len(set(slot_of.values())), 1 if is_summed else 0)
-    return StagingPlan(slot_of, aligned(largest * ACCUMULATOR_BYTES), slots, rows, sets)
+    return StagingPlan(slot_of, staging_slot_bytes(largest), slots, rows, sets)
 
 
 def _assign(plan: Plan, stage: Stage) -> dict[str, int]:

@@ -8,6 +8,7 @@ from enum import Enum
 from itertools import product
 
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume, with_interval
+from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import (
     Operand,
     Stage,
@@ -72,6 +73,11 @@ def row_boxes(share: Box, parts: tuple[int, ...]) -> list[Box]:
     """The row tiles of a share, row-major; empty ones are left out by the caller."""
     cuts = [divide(interval, count) for interval, count in zip(share, parts, strict=True)]
     return [tuple(cell) for cell in product(*cuts)]
+
+
+def staging_slot_bytes(elements: int) -> int:
+    """Bytes that a value of so many elements takes between the ops of a nest."""
+    return aligned(elements * ACCUMULATOR_BYTES)
 
 
 def stage_tiles(stage: Stage, tiling: Tiling) -> Steps:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
-from graphturbo_core.lowering.tiling import LoopOrder, Steps, Tile, Tiling, operand_box
+from graphturbo_core.lowering.tiling import LoopOrder, Steps, Tile, Tiling, operand_box, row_axes
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -41,9 +41,11 @@ def weight_items(stage: Stage, tiling: Tiling, steps: Steps, slots: int) -> Weig
     items: list[tuple[int, dict[Box, set[int]]]] = []
     of_step: list[int] = []
     known: dict[tuple[int, ...], int] = {}
-    is_held = _is_held(tiling, steps, slots)
+    follows_rows = _follows_rows(stage, operand)
+    is_held = not follows_rows and _is_held(tiling, steps, slots)
     for number, step in enumerate(steps):
-        key = _key(next(iter(step.values())), tiling, is_held)
+        is_shared = is_held or (tiling.order is LoopOrder.WEIGHTS and not follows_rows)
+        key = _key(next(iter(step.values())), is_shared)
         if key not in known:
             if not is_held:
                 known.clear()
@@ -66,10 +68,15 @@ def _is_held(tiling: Tiling, steps: Steps, slots: int) -> bool:
     return tiling.order is LoopOrder.ROWS and tiling.is_held and is_repeated and len(tiles) < slots
 
 
-def _key(tile: Tile, tiling: Tiling, is_held: bool) -> tuple[int, ...]:
-    if is_held or tiling.order is LoopOrder.WEIGHTS:
-        return (tile.column, tile.depth)
-    return (tile.row, tile.column, tile.depth)
+def _follows_rows(stage: Stage, operand: Operand) -> bool:
+    """Whether another row tile reads another part of the weight: a product with a batch."""
+    rows = set(row_axes(stage))
+    return any(axis.out_axis in rows for axis in operand.access.axes)
+
+
+def _key(tile: Tile, is_shared: bool) -> tuple[int, ...]:
+    """What tells weight tiles apart: the row only where rows do not share them."""
+    return (tile.column, tile.depth) if is_shared else (tile.row, tile.column, tile.depth)
 
 
 def item_gb_bytes(plan: Plan, items: WeightItems) -> int:

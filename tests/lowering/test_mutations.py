@@ -161,13 +161,13 @@ def slot_offset_wrong(patch: pytest.MonkeyPatch) -> None:
 
 
 def always_fetched_first(patch: pytest.MonkeyPatch) -> None:
-    causes = assemble._weight_causes
+    causes = assemble.weight_causes
 
     def first(*at):  # type: ignore[no-untyped-def]
         found = causes(*at)
         return np.where(found == Cause.WEIGHT_AGAIN, Cause.WEIGHT_FIRST, found).astype(np.int8)
 
-    patch.setattr(assemble, "_weight_causes", first)
+    patch.setattr(assemble, "weight_causes", first)
 
 
 def copies_not_moved(patch: pytest.MonkeyPatch) -> None:
