@@ -76,9 +76,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refused(line: str) -> int:
-    """Names come from files: what a terminal would act on is shown as a question mark."""
-    print("".join(c if c.isprintable() else "?" for c in line), file=sys.stderr)
+    print(_printable(line), file=sys.stderr)
     return REFUSED
+
+
+def _printable(line: str) -> str:
+    """Names come from files: what a terminal would act on is shown as a question mark."""
+    return "".join(c if c.isprintable() else "?" for c in line)
 
 
 @app.command()
@@ -241,7 +245,7 @@ def _answer(json_to: str | None, contracts: object, reports: Sequence[Report]) -
     if len(reports) == 1:
         console.print(group_table(reports[0]))
     for note in dict.fromkeys(note for report in reports for note in _notes(report)):
-        console.print(f"note: {note}", markup=False)
+        console.print(_printable(f"note: {note}"), markup=False)
 
 
 def _notes(report: Report) -> list[str]:

@@ -19,8 +19,10 @@ class Limits:
     """Named values of a model, weights included."""
     max_rank: int = 8
     """Axes of a tensor; ONNX models in use have at most 6."""
-    max_elements: int = 2**63 - 1
-    """Elements of a tensor: what a 64-bit count holds."""
+    max_elements: int = 2**36
+    """Elements of a tensor: 128 GiB at two bytes each, 32 times a cluster's DRAM."""
+    max_batch: int = 65_536
+    """Samples of a run; the paper's largest batch is 1,024."""
     max_elements_value_propagation: int = 4096
     """Elements of a constant that import computes; larger ones keep their shape only."""
     max_instructions: int = 300_000

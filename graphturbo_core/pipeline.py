@@ -142,13 +142,19 @@ def run_reports(
         GraphTurboError: the input is refused; every strategy and option is looked at first.
     """
     for request in requests:
-        _check_choices(request)
+        _check_choices(request, limits)
     imports = _Imports(model_bytes, limits)
     for request in requests:
         yield _run(imports, request, profile_bytes, Recorder(on_step))
 
 
-def _check_choices(request: RunRequest) -> None:
+def _check_choices(request: RunRequest, limits: Limits) -> None:
+    if request.batch is not None and request.batch > limits.max_batch:
+        raise OptionError(
+            "BATCH_TOO_LARGE",
+            f"a batch of {request.batch} is more than {limits.max_batch}",
+            change="choose a smaller batch; throughput no longer depends on it",
+        )
     parse_strategy(request.strategy)
     resolve_options(request.options)
     if request.dtype not in NUMBER_FORMATS:

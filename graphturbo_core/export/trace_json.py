@@ -68,8 +68,8 @@ def _instructions(report: Report) -> Iterator[Event]:
             "name": op or kind,
             "cat": kind,
             "ph": "X",
-            "ts": row["start"] * scale,
-            "dur": row["hold"] * scale,
+            "ts": round(row["start"] * scale, 6),
+            "dur": round(row["hold"] * scale, 6),
             "pid": CLUSTER,
             "tid": row["engine"] + 1,
             "args": {

@@ -34,7 +34,25 @@ def import_model(data: bytes, options: ImportOptions) -> Graph:
             f"all {len(model.graph.node)} nodes are constant",
             "check the model's outputs",
         )
+    _check_sizes(graph)
     return graph
+
+
+def _check_sizes(graph: Graph) -> None:
+    """Every op has something to compute.
+
+    Raises:
+        ModelError: EMPTY_TENSOR for a value without elements, such as a window past its input.
+    """
+    for op in graph.ops:
+        for name in op.outputs:
+            if name and not graph.tensors[name].elements:
+                raise ModelError(
+                    "EMPTY_TENSOR",
+                    f"{name!r} has shape {list(graph.tensors[name].shape)}, no element",
+                    f"computed by {op.op_type} {op.name!r}",
+                    "use a larger input or correct the attributes",
+                )
 
 
 def read_input_dims(data: bytes) -> tuple[InputDim, ...]:

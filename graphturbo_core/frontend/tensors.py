@@ -67,7 +67,7 @@ def checked_shape(dims: Sequence[int], where: str, limits: Limits) -> tuple[int,
     if prod(shape) > limits.max_elements:
         raise ModelError(
             "SHAPE_TOO_LARGE",
-            f"shape {list(shape)} has {prod(shape)} elements, more than 2^63 - 1",
+            f"shape {list(shape)} has {prod(shape)} elements, more than {limits.max_elements}",
             where,
             "use smaller dimensions",
         )

@@ -106,7 +106,15 @@ def _nest_stages(
 ) -> list[Stage]:
     graph = plan.semantics.graph
     ops = tuple(graph.op_by_name[name] for name in nest.ops)
-    names = [nest.output] if len(ops) > 1 else [n for n in ops[0].outputs if n in kernel.boxes]
+    names = (
+        [nest.output]
+        if len(ops) > 1
+        else [
+            name
+            for name in ops[0].outputs
+            if name in kernel.boxes and not is_empty(kernel.boxes[name])
+        ]
+    )
     return [
         _stage(plan, kernel, ops, name, (layer, index + position))
         for position, name in enumerate(names)

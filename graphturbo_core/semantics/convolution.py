@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from graphturbo_core.errors import ModelError
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.semantics.access import (
     AxisKind,
@@ -37,6 +38,32 @@ def _bias(view: OpView) -> tuple[InputAccess, ...]:
     return (per_channel(view.op.inputs[2], view.shape(2)),)
 
 
+def _check_groups(view: OpView, groups: int) -> None:
+    """Channels fall into groups that the weight fits; onnx's shape inference does not look.
+
+    Raises:
+        ModelError: BAD_CONVOLUTION, with the op and its shapes.
+    """
+    sizes = {view.shape()[1], view.shape_out()[1]}
+    is_divided = groups > 0 and all(size % groups == 0 for size in sizes)
+    if not is_divided or not _fits_weight(view, groups):
+        raise ModelError(
+            "BAD_CONVOLUTION",
+            f"{view.op.op_type} {view.op.name!r} has data {list(view.shape())}, "
+            f"weight {list(view.shape(1))} and {groups} groups",
+            "channels and groups do not match",
+            "correct the model's weight or its group attribute",
+        )
+
+
+def _fits_weight(view: OpView, groups: int) -> bool:
+    """Conv's weight is [out, in / groups, ...], a transposed one's [in, out / groups, ...]."""
+    first, second = view.shape(1)[:2]
+    channels, out_channels = view.shape()[1], view.shape_out()[1]
+    held = (first, second * groups)
+    return held in {(out_channels, channels), (channels, out_channels)}
+
+
 def _convolved(
     view: OpView, spatial: tuple[AxisMap, ...], weight_axes: tuple[AxisMap, ...], area: int
 ) -> OpSemantics:
@@ -44,6 +71,7 @@ def _convolved(
     data, weight = view.op.inputs[:2]
     groups = view.integer("group", 1)
     batch, channels = view.shape()[:2]
+    _check_groups(view, groups)
     data_axes = (same(batch, 0), _channels(channels, groups, view.shape_out()[1]), *spatial)
     depth = channels // groups
     is_whole = groups == 1
