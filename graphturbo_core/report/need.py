@@ -77,8 +77,12 @@ def _touched(sem: GraphSemantics, needs: Mapping[str, Need]) -> dict[str, int]:
 
 
 def _needs(sem: GraphSemantics) -> dict[str, Need]:
+    """An output that is a weight lies in DRAM already: nobody needs to touch it."""
+    tensors = sem.graph.tensors
     needs: dict[str, Need] = {
-        name: _all(sem.graph.tensors[name].shape) for name in sem.graph.outputs
+        name: _all(tensors[name].shape)
+        for name in sem.graph.outputs
+        if tensors[name].kind is TensorKind.ACTIVATION
     }
     for op in reversed(sem.graph.ops):
         for name, need in _read(sem, op, needs):
