@@ -1,0 +1,132 @@
+"""README.md and ARCHITECTURE.md: what they name exists, and what they must name is there."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from graphturbo_core.cli import app
+from graphturbo_core.frontend.catalogue import sample_names
+from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.strategies.registry import parse_strategy, resolve_options
+from graphturbo_ui.glossary import GLOSSARY
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGES = {"README.md": README, "ARCHITECTURE.md": ARCHITECTURE}
+
+COMMANDS = re.findall(r"^python -m graphturbo_core (.+)$", README, re.MULTILINE)
+MODULES = sorted(set(re.findall(r"-m ((?:benchmarks|sample_models)\.\w+)", README)))
+TARGETS = sorted(set(re.findall(r"\bmake ([a-z-]+)\b(?=`|\s+#)", README)))
+
+
+def section(page: str, heading: str) -> str:
+    """What stands below a heading, up to the next one of its rank or above."""
+    rank = heading.split(" ", 1)[0]
+    below = page.split(f"\n{heading}\n", 1)[1]
+    return re.split(rf"^#{{1,{len(rank)}}} ", below, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def first_cells(text: str) -> list[str]:
+    """The first column of every table, headings and rules left out."""
+    rows = re.findall(r"^\| ([^|]+?) \|", text, re.MULTILINE)
+    return [row for row in rows if row not in ("word", "package")]
+
+
+def parsed(command: str) -> dict[str, object]:
+    """The options of an example as the command line reads them; nothing is run."""
+    name, *arguments = shlex.split(command)
+    group = typer.main.get_command(app)
+    sub_command = group.commands[name]
+    with sub_command.make_context(name, arguments) as context:
+        return context.params
+
+
+def test_the_examples_are_found() -> None:
+    assert {command.split()[0] for command in COMMANDS} == {
+        "run", "compare", "models", "profiles", "strategies",
+    }  # fmt: skip
+    assert {"benchmarks.paper", "benchmarks.speed", "benchmarks.app"} <= set(MODULES)
+    assert {"run", "test"} <= set(TARGETS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_example_is_what_the_command_line_takes(command: str) -> None:
+    found = parsed(command)
+    if "model" not in found:
+        return
+    assert found["model"] in sample_names()
+    assert found["profile"] in profile_names()
+    for text in str(found.get("strategy") or found.get("strategies")).split(","):
+        parse_strategy(text)
+    options = found["options"] or []
+    assert isinstance(options, list | tuple)
+    resolve_options(dict(text.split("=", 1) for text in options))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_to_run_exists(module: str) -> None:
+    assert importlib.util.find_spec(module) is not None
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_of_make_exists(target: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_images_and_links_lead_to_files(name: str) -> None:
+    page = PAGES[name]
+    targets = re.findall(r"\]\(([^)#]+)", page) + re.findall(r'src(?:set)?="([^"]+)"', page)
+    assert targets
+    for target in targets:
+        assert (ROOT / target).is_file(), f"{name} points to {target}"
+
+
+def test_pictures_are_small_enough_to_load() -> None:
+    pictures = sorted((ROOT / "docs" / "images").glob("*.png"))
+    assert {"explore-light.png", "explore-dark.png"} <= {path.name for path in pictures}
+    for path in pictures:
+        assert path.stat().st_size < 400_000, path.name
+        assert f"docs/images/{path.name}" in README, f"{path.name} is shown nowhere"
+
+
+def test_the_files_that_architecture_names_exist() -> None:
+    names = set(re.findall(r"`([\w/.*-]+\.(?:py|md|yaml|txt))`", ARCHITECTURE))
+    assert len(names) > 20
+    bases = (ROOT, ROOT / "graphturbo_core", ROOT / "graphturbo_core" / "lowering")
+    more = (ROOT / "graphturbo_core" / "semantics", ROOT / "graphturbo_ui")
+    for name in sorted(names):
+        assert any(any(base.glob(name)) for base in (*bases, *more)), name
+
+
+def test_every_step_of_lowering_is_named() -> None:
+    steps = section(ARCHITECTURE, "### Inside lowering")
+    for path in (ROOT / "graphturbo_core" / "lowering").glob("*.py"):
+        if path.name not in ("__init__.py", "program.py"):
+            assert f"`{path.name}`" in steps, path.name
+
+
+def test_every_word_is_defined_once_and_as_in_the_app() -> None:
+    glossary = section(ARCHITECTURE, "## Glossary")
+    words = [word.casefold() for word in first_cells(glossary)]
+    assert len(words) > 40
+    assert len(words) == len(set(words))
+    for word, meaning in GLOSSARY.items():
+        assert f"| {word} | {meaning} |" in glossary, word
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_dependency_is_justified_and_no_other(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    pinned = re.findall(r"^([\w-]+)==", text, re.MULTILINE)
+    reasons = section(ARCHITECTURE, "## Why each dependency").split("\n### ", 1)[0]
+    table = reasons.split(f"(`{name}`)", 1)[1].split("(`requirements", 1)[0]
+    assert sorted(first_cells(table), key=str.casefold) == sorted(pinned, key=str.casefold)
