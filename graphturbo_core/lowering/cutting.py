@@ -67,7 +67,6 @@ class Space:
     staging_sets: int
     staging_bytes: int
     weight_slot_bytes: int
-    weight_bytes: int
     streamed: frozenset[str]
     is_output_streamed: bool
 
@@ -97,8 +96,7 @@ class _Cutter:
         if fitting is None:
             raise self._does_not_fit()
         parts = self._pipelined(fitting)
-        order, is_held = self._loop_order(parts)
-        return Tiling(parts, self.columns, self.reduced, order, is_held)
+        return Tiling(parts, self.columns, self.reduced, self._loop_order(parts))
 
     def _weight_tile(self) -> tuple[int, int]:
         """Columns and reduced elements of a weight tile; 0 where that axis is not cut."""
@@ -235,17 +233,15 @@ class _Cutter:
             for box in row_boxes(self.share, parts)
         )
 
-    def _loop_order(self, parts: Parts) -> tuple[LoopOrder, bool]:
+    def _loop_order(self, parts: Parts) -> LoopOrder:
         """WEIGHTS outermost where the data stays in LB and partial sums of all rows fit."""
-        weight = self.stage.tile_weight()
-        if weight is None or prod(parts) == 1:
-            return LoopOrder.ROWS, True
+        if self.stage.tile_weight() is None or prod(parts) == 1:
+            return LoopOrder.ROWS
         data_streams = any(
             o.tensor in self.space.streamed and o.is_reduced_data for o in self.stage.operands
         )
         largest = self._cut_columns(self._largest_tile(parts))
         is_room = self._staging_bytes(largest, prod(parts)) <= self.space.staging_bytes
         if not data_streams and (not self.reduced or is_room):
-            return LoopOrder.WEIGHTS, False
-        weights = tensor_bytes(self.plan, weight.tensor, weight.access.box(self.share))
-        return LoopOrder.ROWS, weights <= self.space.weight_bytes - self.space.weight_slot_bytes
+            return LoopOrder.WEIGHTS
+        return LoopOrder.ROWS

@@ -82,6 +82,9 @@ def _notes(placements: list[KernelPlacement], far: FarMemory, limits: Limits) ->
         notes.append(f"{spilled} tensors of kernels did not fit in LB and went to GB")
     if far.spilled:
         notes.append(f"{len(far.spilled)} tensors did not fit in GB and went to DRAM")
+    streamed = sum(len(placement.demoted) for placement in placements)
+    if streamed:
+        notes.append(f"streamed, as their place in LB was too small: {streamed} weights")
     grain = placements[0].grain
     if grain != GRAINS[0]:
         notes.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, hull, volume
@@ -28,7 +28,7 @@ from graphturbo_core.lowering.weight_space import (
     small_bytes,
     weight_capacity,
 )
-from graphturbo_core.strategies.plan import KernelPlan, Plan, Scope
+from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
 
 SLOTS = 2
 """A weight tile is fetched while another is used."""
@@ -62,13 +62,19 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class WeightPart:
-    """Division of a core's weight part: streamed slots from 0, then two regions for small ones."""
+    """Division of a core's weight part: bytes for tiles, then two regions for small weights.
+
+    Streamed tiles take slots of those bytes in turn, resident ones as much as they need.
+    """
 
     base: int
-    slots: int
+    tile_bytes: int
     slot_bytes: int
-    small_offset: int
     small_bytes: int
+
+    def small_offset(self, parity: int) -> int:
+        """Where a stage's small weights go."""
+        return self.base + self.tile_bytes + parity * self.small_bytes
 
 
 @dataclass(frozen=True)
@@ -84,16 +90,16 @@ class KernelPlacement:
     views: Views
     rings: Mapping[tuple[int, str], Ring]
     weights: WeightPart
+    items: tuple[WeightItems | None, ...]
+    """The weight tiles of each stage."""
     kept: frozenset[str]
     spilled: frozenset[str]
 
-    @cached_property
-    def items(self) -> tuple[WeightItems | None, ...]:
-        """The weight tiles of each stage."""
-        return tuple(
-            weight_items(stage, tiling, steps, self.weights.slots)
-            for stage, tiling, steps in zip(self.stages, self.tilings, self.tiles, strict=True)
-        )
+    @property
+    def demoted(self) -> tuple[str, ...]:
+        """Weights that the plan holds in LB and that are streamed for want of room."""
+        streamed = [i.operand.tensor for i in self.items if i is not None and not i.is_resident]
+        return tuple(name for name in streamed if self.kernel.residency.get(name) is Residency.LB)
 
     @property
     def computed(self) -> frozenset[str]:
@@ -200,6 +206,7 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
     offsets, failed = pack(requests, fixed, capacity)
     if failed is not None:
         return failed
+    weights = _weight_part(plan, stages, tiles, small)
     residents = dict(inherited)
     for request in requests:
         name, need = request.key, views.needs[request.key]
@@ -216,7 +223,11 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
         residents=residents,
         views=views,
         rings=_ring_offsets(rings, base["rings"]),
-        weights=_weight_part(plan, stages, tiles, small),
+        weights=weights,
+        items=tuple(
+            weight_items((plan, kernel), stage, (tiling, steps), weights.tile_bytes)
+            for stage, tiling, steps in zip(stages, tilings, tiles, strict=True)
+        ),
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
     )
@@ -277,7 +288,6 @@ def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space
         staging_sets=task.grain.staging_sets,
         staging_bytes=plan.hardware.staging_bytes,
         weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
-        weight_bytes=weights,
         streamed=streamed,
         is_output_streamed=is_output_streamed,
     )
@@ -321,22 +331,22 @@ def _ring_offsets(rings: list[dict[str, int]], base: int) -> dict[tuple[int, str
 def _weight_part(
     plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...], small: int
 ) -> WeightPart:
-    """Slots as large as the kernel's largest weight tile, as many as fit beside the small ones."""
+    """Slots as large as the kernel's largest weight tile; two must fit beside the small weights."""
     hardware = plan.hardware
     slot = max(
         (_weight_tile_bytes(plan, s, t) for s, t in zip(stages, cuts, strict=True)), default=0
     )
     capacity = weight_capacity(hardware)
-    slots = (capacity - 2 * small) // slot if slot else 0
-    if slot and slots < SLOTS:
+    room = (capacity - 2 * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+    if SLOTS * slot > room:
         raise CapacityError(
             "WEIGHT_TILE",
-            f"two weight tiles of {slot} bytes do not fit in {capacity - 2 * small} bytes of LB",
+            f"two weight tiles of {slot} bytes do not fit in {room} bytes of LB",
             where=f"chip {hardware.name}",
             change="choose a chip with a larger weight part",
         )
     base = data_capacity(hardware) if hardware.is_pooled else 0
-    return WeightPart(base, slots, slot, slots * slot, small)
+    return WeightPart(base, room, slot, small)
 
 
 def _weight_tile_bytes(plan: Plan, stage: Stage, steps: Steps) -> int:

@@ -54,6 +54,7 @@ def template_key(setting: Setting) -> Hashable:
         _residents(setting),
         tuple((*key, ring.offset, ring.tile_bytes) for key, ring in placement.rings.items()),
         placement.weights,
+        tuple(items and items.offsets for items in placement.items),
         tuple(placement.views.maps),
         placement.views.skipped,
         tuple(sorted(placement.kept)),

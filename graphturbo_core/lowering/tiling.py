@@ -39,8 +39,6 @@ class Tiling:
     columns: int
     reduced: int
     order: LoopOrder
-    is_held: bool
-    """In the ROWS order: weight tiles are fetched once and held for all rows."""
 
 
 @dataclass(frozen=True, slots=True)

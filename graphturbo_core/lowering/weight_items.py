@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling import LoopOrder, Steps, Tile, Tiling, operand_box, row_axes
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,32 +23,65 @@ class WeightItem:
 
 @dataclass(frozen=True)
 class WeightItems:
-    """A stage's items in order, and which one each step reads."""
+    """A stage's items in order, and which one each step reads.
+
+    `offsets`: of a weight that is resident in LB, each item's bytes of its own while the stage
+    runs, so that none is fetched twice; empty where items take slots in turn. `size_bytes`: what a
+    resident weight takes.
+    """
 
     operand: Operand
     items: tuple[WeightItem, ...]
     of_step: tuple[int, ...]
+    offsets: tuple[int, ...] = ()
+    size_bytes: int = 0
+
+    @property
+    def is_resident(self) -> bool:
+        """Whether the items stay in LB while the stage runs."""
+        return bool(self.offsets)
 
 
-def weight_items(stage: Stage, tiling: Tiling, steps: Steps, slots: int) -> WeightItems | None:
-    """Items of the stage's tiled weight; None without one.
+def weight_items(
+    planned: tuple[Plan, KernelPlan], stage: Stage, cut: tuple[Tiling, Steps], room_bytes: int
+) -> WeightItems | None:
+    """Items of the stage's tiled weight, None without one.
 
-    Steps that follow each other with the same tile share an item; where tiles are held for all
-    rows (and there are slots for it) each tile is one item.
+    It is resident where the plan holds it in LB and all its items fit in `room_bytes`.
     """
     operand = stage.tile_weight()
     if operand is None:
         return None
+    plan, kernel = planned
+    if kernel.residency.get(operand.tensor) is Residency.LB:
+        items = _items(stage, operand, cut, is_resident=True)
+        sizes = [
+            aligned(max(tensor_bytes(plan, operand.tensor, box) for box in item.boxes))
+            for item in items.items
+        ]
+        if sum(sizes) <= room_bytes:
+            offsets = tuple(accumulate(sizes[:-1], initial=0))
+            return replace(items, offsets=offsets, size_bytes=sum(sizes))
+    return _items(stage, operand, cut, is_resident=False)
+
+
+def _items(
+    stage: Stage, operand: Operand, cut: tuple[Tiling, Steps], is_resident: bool
+) -> WeightItems:
+    """Steps that follow each other with the same tile share an item.
+
+    Of a resident weight, all steps with the same tile do.
+    """
+    tiling, steps = cut
     items: list[tuple[int, dict[Box, set[int]]]] = []
     of_step: list[int] = []
     known: dict[tuple[int, ...], int] = {}
-    follows_rows = _follows_rows(stage, operand)
-    is_held = not follows_rows and _is_held(tiling, steps, slots)
+    is_by_weight = is_resident or tiling.order is LoopOrder.WEIGHTS
+    is_shared = is_by_weight and not _follows_rows(stage, operand)
     for number, step in enumerate(steps):
-        is_shared = is_held or (tiling.order is LoopOrder.WEIGHTS and not follows_rows)
         key = _key(next(iter(step.values())), is_shared)
         if key not in known:
-            if not is_held:
+            if not is_resident:
                 known.clear()
             known[key] = len(items)
             items.append((number, {}))
@@ -60,12 +94,6 @@ def weight_items(stage: Stage, tiling: Tiling, steps: Steps, slots: int) -> Weig
         for number, boxes in items
     )
     return WeightItems(operand, fetched, tuple(of_step))
-
-
-def _is_held(tiling: Tiling, steps: Steps, slots: int) -> bool:
-    tiles = {(tile.column, tile.depth) for step in steps for tile in step.values()}
-    is_repeated = len(tiles) < len(steps)
-    return tiling.order is LoopOrder.ROWS and tiling.is_held and is_repeated and len(tiles) < slots
 
 
 def _follows_rows(stage: Stage, operand: Operand) -> bool:

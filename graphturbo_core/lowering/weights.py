@@ -29,7 +29,8 @@ class WeightFeeder:
         self._part = placement.weights
         self._around = around
         self._mover = mover
-        self._slots_taken = 0
+        self._lb_end = 0
+        self._lb_start = 0
         self._gb_slots_taken = 0
         self._held_boxes: set[tuple[str, Box]] = set()
         self._small: dict[tuple[str, int], int] = {}
@@ -42,11 +43,13 @@ class WeightFeeder:
         self._stage = stage
         self._items = self._placement.items[stage.index]
         self._in_gb, self._in_lb = [], []
+        if self._items is not None and self._items.is_resident:
+            self._lb_start = self._take(self._items.size_bytes)
         self._op_index = op_index
         self._small.clear()
         parity = stage.index % 2
         gb = self._around.ring.small_offset(parity)
-        lb = self._part.base + self._part.small_offset + parity * self._part.small_bytes
+        lb = self._part.small_offset(parity)
         for tensor, (operand, box) in small_weights(self._plan, stage).items():
             self._whole(operand, box, gb, lb)
             size = aligned(tensor_bytes(self._plan, tensor, box))
@@ -116,8 +119,7 @@ class WeightFeeder:
     def _broadcast(self, items: WeightItems, number: int) -> dict[int, int]:
         tensor = items.operand.tensor
         where = self._where(items.operand, number)
-        offset = self._part.base + self._slots_taken % self._part.slots * self._part.slot_bytes
-        self._slots_taken += 1
+        offset = self._part.base + self._offset(items, number)
         found: dict[int, int] = {}
         for box, cores in items.items[number].boxes.items():
             targets = {
@@ -127,3 +129,18 @@ class WeightFeeder:
             self._mover.broadcast(where, self._site(tensor), box, self._in_gb[number][box], targets)
             found.update(targets)
         return found
+
+    def _offset(self, items: WeightItems, number: int) -> int:
+        """Where in the weight part an item goes: its own place, or the next slot."""
+        if items.is_resident:
+            return self._lb_start + items.offsets[number]
+        slot = self._part.slot_bytes
+        self._lb_end = -(-self._lb_end // slot) * slot
+        return self._take(slot)
+
+    def _take(self, size_bytes: int) -> int:
+        """Bytes after those taken last, so that what is fetched ahead need not wait for them."""
+        if self._lb_end + size_bytes > self._part.tile_bytes:
+            self._lb_end = 0
+        self._lb_end += size_bytes
+        return self._lb_end - size_bytes

@@ -15,7 +15,7 @@ from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.registry import make_plan, parse_strategy, strategies
 from sample_models import build_samples
 from sample_models.build_samples import Builder
@@ -56,6 +56,15 @@ def plan_of(sem: GraphSemantics, strategy: str, hardware: Hardware) -> Plan:
     plan = make_plan(parse_strategy(strategy), sem, hardware, "fp16", {})
     plan.check()
     return plan
+
+
+def with_residency(plan: Plan, residency: Residency) -> Plan:
+    """The plan with all weights held the same way."""
+    kernels = (
+        replace(kernel, residency=dict.fromkeys(kernel.residency, residency))
+        for kernel in plan.kernels
+    )
+    return replace(plan, kernels=tuple(kernels))
 
 
 def placements_of(plan: Plan) -> list[KernelPlacement]:

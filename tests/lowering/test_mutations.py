@@ -19,8 +19,8 @@ from graphturbo_core.lowering.program import Cause
 from graphturbo_core.lowering.staging import StagingPlan
 from graphturbo_core.lowering.weights import WeightFeeder
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
-from tests.lowering.nets import chip, plan_of, small_model
+from graphturbo_core.strategies.plan import Plan, Residency
+from tests.lowering.nets import chip, plan_of, small_model, with_residency
 from tests.lowering.replay import ReplayError, check_program
 from tests.lowering.test_tiling import one_conv
 from tests.strategies.samples import weighted
@@ -48,7 +48,9 @@ def k_cut() -> Plan:
 
 
 def streaming() -> Plan:
-    return plan_of(small_model("resnet"), "layerwise", chip("tiny"))
+    return with_residency(
+        plan_of(small_model("resnet"), "layerwise", chip("tiny")), Residency.STREAM
+    )
 
 
 def batches() -> Plan:

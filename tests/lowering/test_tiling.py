@@ -61,15 +61,14 @@ def check_limits(plan: Plan, placement: KernelPlacement) -> None:
     if chip_.is_pooled:
         data_bytes = weights.base
     weight_bytes = chip_.lb_data_bytes - weights.base if chip_.is_pooled else chip_.lb_weight_bytes
-    end = weights.slots * weights.slot_bytes + 2 * weights.small_bytes
-    assert end <= weight_bytes
+    assert weights.tile_bytes + 2 * weights.small_bytes <= weight_bytes
     for ring in placement.rings.values():
         assert ring.offset + 2 * ring.tile_bytes <= data_bytes
     for stage, steps in zip(placement.stages, placement.tiles, strict=True):
         tiles = [tile for step in steps for tile in step.values()]
         operand = stage.tile_weight()
         if operand is not None:
-            assert weights.slots >= 2
+            assert 2 * weights.slot_bytes <= weights.tile_bytes
             boxes = [operand_box(stage, operand, tile) for tile in tiles]
             assert all(tensor_bytes(plan, operand.tensor, b) <= weights.slot_bytes for b in boxes)
         ring = placement.rings.get((stage.index, stage.output))

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
-from graphturbo_core.lowering.tiling import LoopOrder, Tiling, operand_box, stage_tiles
-from graphturbo_core.lowering.weight_items import item_gb_bytes, weight_items
+from graphturbo_core.lowering.tiling import operand_box
+from graphturbo_core.lowering.weight_items import item_gb_bytes
 from graphturbo_core.semantics.table import GraphSemantics
-from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of
+from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.plan import Residency
+from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of, with_residency
+from tests.lowering.replay import check_program
 from tests.lowering.test_tiling import CONV, one_conv
 from tests.strategies.samples import weighted
 
+LARGE = (
+    "g (float[4,48,64,64] x, float[48,48,3,3] w) => (float[4,48,64,64] y)"
+    "{ y = Conv <pads = [1,1,1,1]> (x, w) }"
+)
 LEFT, RIGHT = (0, 32), (32, 64)
 AREA = ((0, 3), (0, 3))
 ALL = (0, 1, 2, 3)
@@ -35,22 +41,35 @@ def test_a_tile_of_weights_is_fetched_once_for_all_rows() -> None:
     assert item_gb_bytes(plan, items) == 32 * 56 * 9 * 2
 
 
-def test_rows_outermost_hold_tiles_where_slots_allow() -> None:
-    """Four tiles of weights for each of two rows. Five slots hold all four, with one to fill; in
-    four slots the fifth fetch would have to wait, so tiles are fetched again for the second row.
+@pytest.mark.parametrize(
+    ("residency", "from_dram", "from_gb"),
+    [(Residency.LB, 1, 1), (Residency.GB, 1, 64), (Residency.STREAM, 64, 64)],
+)
+def test_each_residency_takes_its_own_path(
+    residency: Residency, from_dram: int, from_gb: int
+) -> None:
+    """A core's sample of 48 x 64 x 64, 384 KiB, does not fit in 192 KiB and streams row by row.
+
+    The weights, 48 * 48 * 9 * 2 = 41,472 bytes, are two tiles of 32 and 16 columns; all 64 rows
+    need both. Resident in LB they come once; held in GB, once to there and 64 times to the cores;
+    streamed, 64 times from DRAM. The plan itself chooses LB: the weight part has 64 KiB.
     """
-    _, placement = one_conv(64)
-    (stage,) = placement.stages
-    tiling = Tiling((1, 1, 2, 1), 32, 56, LoopOrder.ROWS, is_held=True)
-    steps = stage_tiles(stage, tiling)
-    held = weight_items(stage, tiling, steps, 5)
-    again = weight_items(stage, tiling, steps, 4)
-    assert held is not None
-    assert again is not None
-    assert held.of_step == (0, 1, 2, 3, 0, 1, 2, 3)
-    assert again.of_step == tuple(range(8))
-    streamed = weight_items(stage, replace(tiling, is_held=False), steps, 5)
-    assert streamed == again
+    own = plan_of(weighted(LARGE), "tvm", chip("generic-4x4"))
+    assert set(own.kernels[0].residency.values()) == {Residency.LB}
+    program = lower(with_residency(own, residency))
+    fetched = [size for size, _ in _moves(program, InstructionKind.PREFETCH)]
+    sent = [size for size, _ in _moves(program, InstructionKind.BROADCAST)]
+    assert fetched == [27648, 13824] * from_dram
+    assert sent == [27648, 13824] * from_gb
+    check_program(simulate(program))
+
+
+def test_a_weight_too_large_for_its_place_is_streamed_with_a_note() -> None:
+    """64 * 64 * 9 * 2 = 73,728 bytes: more than the 65,536 of the weight part."""
+    plan = with_residency(one_conv(64)[0], Residency.LB)
+    (placement,) = placements_of(plan)
+    assert placement.demoted == ("w",)
+    assert "streamed, as their place in LB was too small: 1 weights" in lower(plan).notes
 
 
 def _moves(program: Program, kind: InstructionKind) -> list[tuple[int, int]]:
