@@ -44,11 +44,16 @@ def assemble(
     columns = _columns(kernels)
     kernel_of = np.repeat(np.arange(len(kernels)), sizes).astype(np.int32)
     segment, opens, closes = _segments(plan, kernel_of, columns["layer"])
-    tables = _tables(kernels, buffer_of)
+    tables = _tables(kernels, buffer_of, names)
+    numbers = _tensor_numbers(buffers, names)
+    of_buffer = numbers[tables["access_buffer"]]
+    tables["access_tensor"] = np.where(
+        tables["access_tensor"] < 0, of_buffer, tables["access_tensor"]
+    )
     fetched = tables["access_at"][:-1]
     columns["cause"] = weight_causes(
         columns["cause"],
-        (columns["source"], _tensor_numbers(buffers, names)[tables["access_buffer"][fetched]]),
+        (columns["source"], of_buffer[fetched]),
         (tables["access_lo"][fetched], tables["access_hi"][fetched]),
     )
     machine = Machine(plan.hardware)
@@ -86,13 +91,20 @@ def _columns(kernels: Sequence[NumberedKernel]) -> Arrays:
     """One entry an instruction, in sequence order."""
     rows = np.concatenate([kernel.code.rows[kernel.order] for kernel in kernels])
     return {
-        name: rows[:, place].astype(_DTYPES.get(name, np.int64))
-        for place, name in enumerate(COLUMNS)
+        "result_lo": np.concatenate([k.code.result_lo[k.order] for k in kernels]),
+        "result_hi": np.concatenate([k.code.result_hi[k.order] for k in kernels]),
+        **{
+            name: rows[:, place].astype(_DTYPES.get(name, np.int64))
+            for place, name in enumerate(COLUMNS)
+        },
     }
 
 
-def _tables(kernels: Sequence[NumberedKernel], buffer_of: list[NDArray[np.int32]]) -> Arrays:
-    """The CSR tables: channels, conflicts, accesses."""
+def _tables(
+    kernels: Sequence[NumberedKernel], buffer_of: list[NDArray[np.int32]], names: tuple[str, ...]
+) -> Arrays:
+    """The CSR tables: channels, conflicts, accesses; an access without a tensor has -1."""
+    number = {name: place for place, name in enumerate(names)}
     starts = np.cumsum([0, *(len(kernel.order) for kernel in kernels)])
     channels: list[CsrPart] = []
     conflicts: list[CsrPart] = []
@@ -102,15 +114,20 @@ def _tables(kernels: Sequence[NumberedKernel], buffer_of: list[NDArray[np.int32]
         channels.append((code.channel_at, order, (code.channel, code.channel_cycles)))
         earlier = (_renumbered(kernel, start), kernel.conflicts.is_address)
         conflicts.append((kernel.conflicts.at, order, earlier))
-        touched = (found[code.access_buffer], code.access_write, code.access_lo, code.access_hi)
+        touched = (
+            found[code.access_buffer], code.access_write, code.access_lo, code.access_hi,
+            np.array([number.get(name, -1) for name in code.tensors], np.int32)[code.access_tensor],
+        )  # fmt: skip
         accesses.append((code.access_at, order, touched))
-    names = ("access_at", "access_buffer", "access_write", "access_lo", "access_hi")
+    columns = (
+        "access_at", "access_buffer", "access_write", "access_lo", "access_hi", "access_tensor",
+    )  # fmt: skip
     return {
         **dict(zip(("channel_at", "channel", "channel_cycles"), _joined(channels), strict=True)),
         **dict(
             zip(("conflict_at", "conflict", "is_address_conflict"), _joined(conflicts), strict=True)
         ),
-        **dict(zip(names, _joined(accesses), strict=True)),
+        **dict(zip(columns, _joined(accesses), strict=True)),
     }
 
 

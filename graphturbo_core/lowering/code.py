@@ -80,11 +80,16 @@ class Machine:
 
 
 class Access(NamedTuple):
-    """One buffer that an instruction reads or writes, and the box."""
+    """One buffer that an instruction reads or writes, and the box.
+
+    `tensor`: what a compute takes it for, its operand or result, which may be a part of the
+    buffer's tensor, or the same bytes by another name. Moves take a buffer for what it is.
+    """
 
     buffer: int
     is_write: bool
     box: Box
+    tensor: str = ""
 
 
 class Where(NamedTuple):
@@ -110,8 +115,9 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """Work of one op on one tile."""
+    """Work of one op on one tile: the box of its output, and what that costs."""
 
+    box: Box
     cycles: int
     macs: int
     vector_ops: int
@@ -140,6 +146,7 @@ class CodeBuilder:
     rows: list[tuple[int, ...]] = field(default_factory=list)
     channel_rows: list[tuple[tuple[int, int], ...]] = field(default_factory=list)
     access_rows: list[tuple[Access, ...]] = field(default_factory=list)
+    results: list[Box] = field(default_factory=list)
     buffers: list[LocalBuffer] = field(default_factory=list)
     shared: dict[SharedKey, int] = field(default_factory=dict)
 
@@ -163,6 +170,7 @@ class CodeBuilder:
         )  # fmt: skip
         self.channel_rows.append(())
         self.access_rows.append(tuple(accesses))
+        self.results.append(work.box)
 
     def move(
         self,
@@ -188,6 +196,7 @@ class CodeBuilder:
         )  # fmt: skip
         self.channel_rows.append(times)
         self.access_rows.append(tuple(accesses))
+        self.results.append(())
 
     def finish(self) -> KernelCode:
         """The collected rows as arrays."""
@@ -195,6 +204,9 @@ class CodeBuilder:
         channels = [pair for row in self.channel_rows for pair in row]
         accesses = [access for row in self.access_rows for access in row]
         lo, hi = pack_boxes([access.box for access in accesses])
+        result_lo, result_hi = pack_boxes(self.results)
+        names = tuple(dict.fromkeys(access.tensor for access in accesses))
+        number = {name: place for place, name in enumerate(names)}
         pairs = np.array(channels, dtype=np.int64).reshape(len(channels), 2)
         return KernelCode(
             rows=rows,
@@ -206,6 +218,10 @@ class CodeBuilder:
             access_write=np.array([a.is_write for a in accesses], dtype=np.bool_),
             access_lo=lo,
             access_hi=hi,
+            access_tensor=np.array([number[a.tensor] for a in accesses], dtype=np.int32),
+            tensors=names,
+            result_lo=result_lo,
+            result_hi=result_hi,
             buffers=tuple(self.buffers),
         )
 
@@ -219,7 +235,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class KernelCode:
-    """One kernel's instructions in layer order; buffers are its own rows."""
+    """One kernel's instructions in layer order; buffers are its own rows.
+
+    `access_tensor` indexes `tensors`, where "" is the tensor of the buffer.
+    """
 
     rows: IntArray
     channel_at: IntArray
@@ -230,6 +249,10 @@ class KernelCode:
     access_write: NDArray[np.bool_]
     access_lo: NDArray[np.int32]
     access_hi: NDArray[np.int32]
+    access_tensor: NDArray[np.int32]
+    tensors: tuple[str, ...]
+    result_lo: NDArray[np.int32]
+    result_hi: NDArray[np.int32]
     buffers: tuple[LocalBuffer, ...]
 
     def column(self, name: str) -> IntArray:

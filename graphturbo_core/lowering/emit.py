@@ -122,21 +122,23 @@ class _Emitter:
         step, core, tile = at
         is_first_op = op is stage.ops[0]
         reads = [
-            self._read(operand, step, core, box)
+            self._read(operand, step, core, box)._replace(tensor=operand.tensor)
             for operand in stage.operands
             if operand.op is op and not is_empty(box := operand_box(stage, operand, tile))
         ]
         reads += [
-            Access(self._value(staging, at, name), False, tile.box)
+            Access(self._value(staging, at, name), False, tile.box, name)
             for name in dict.fromkeys(op.inputs)
             if name in staging.slot_of
         ]
         written = target
+        result = stage.output if target is not None else self._result(op, staging)
         if written is None:
-            value = self._value(staging, at, self._result(op, staging))
-            written = Access(value, True, tile.box)
+            written = Access(self._value(staging, at, result), True, tile.box)
+        written = written._replace(tensor=result)
         if is_first_op and not tile.is_first:
-            reads.append(Access(self._value(staging, at, self._sums(op, staging)), False, tile.box))
+            sums = self._result(op, staging)
+            reads.append(Access(self._value(staging, at, sums), False, tile.box, result))
         semantics = self.plan.semantics.by_op[op.name]
         cut = tile.reduce if is_first_op else None
         index = stage.output_index if is_first_op else 0
@@ -146,7 +148,7 @@ class _Emitter:
         self.builder.compute(
             self.machine.engine(kind, core),
             Where(self.op_index[op.name], stage.layer, step),
-            Compute(max(1, cycles), work.macs, operations, cut or (0, -1)),
+            Compute(tile.box, max(1, cycles), work.macs, operations, cut or (0, -1)),
             [*reads, written],
         )
 
@@ -161,8 +163,6 @@ class _Emitter:
 
     def _result(self, op: Op, staging: StagingPlan) -> str:
         return next((name for name in op.outputs if name in staging.slot_of), op.outputs[0])
-
-    _sums = _result
 
     def _value(self, staging: StagingPlan, at: tuple[int, int, Tile], name: str) -> int:
         """The staging buffer of a value inside the nest; values in one slot share a buffer."""

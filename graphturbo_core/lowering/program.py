@@ -107,7 +107,10 @@ class Program:
     CSR tables: `channel_at[i]:channel_at[i+1]` rows of `channel`, `channel_cycles`;
     `conflict_at` rows of `conflict` (earlier sequence numbers) and `is_address_conflict` (reused
     bytes or write after read/write; else read after write); `access_at` rows of `access_buffer`,
-    `access_write`, `access_lo`, `access_hi` (box in tensor coordinates).
+    `access_write`, `access_lo`, `access_hi` (box in the coordinates of the buffer's tensor),
+    `access_tensor`: of computes the operand or result that the access stands for (it may lie in a
+    buffer of another name: a view, or written over), of moves the buffer's tensor.
+    `result_lo`, `result_hi`: the box of a compute's result in its own coordinates.
     `reduce_lo`, `reduce_hi`: the cut of the contraction's reduced axis (0, -1: all of it).
     """
 
@@ -145,6 +148,9 @@ class Program:
     access_write: NDArray[np.bool_]
     access_lo: NDArray[np.int32]
     access_hi: NDArray[np.int32]
+    access_tensor: NDArray[np.int32]
+    result_lo: NDArray[np.int32]
+    result_hi: NDArray[np.int32]
     segment_open_cycles: IntArray
     segment_close_cycles: IntArray
     notes: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, intersect
 from graphturbo_core.lowering.code import KernelCode, SharedKey
@@ -139,11 +140,14 @@ def copied(code: KernelCode, model: Setting, setting: Setting) -> KernelCode:
     names = {buffer.tensor for buffer in code.buffers}
     shift = {name: _shift(name, model, setting) for name in names}
     moved = np.array([_padded(shift[b.tensor]) for b in code.buffers], dtype=np.int32)
+    results = _result_shifts(code, model, setting)
     keys = _key_map(model, setting)
     return replace(
         code,
         access_lo=code.access_lo + moved[code.access_buffer],
         access_hi=code.access_hi + moved[code.access_buffer],
+        result_lo=code.result_lo + results,
+        result_hi=code.result_hi + results,
         buffers=tuple(
             replace(
                 buffer,
@@ -162,6 +166,17 @@ def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:
     if old is None or new is None:
         return ()
     return tuple(b - a for a, b in zip(old, new, strict=True))
+
+
+def _result_shifts(code: KernelCode, model: Setting, setting: Setting) -> NDArray[np.int32]:
+    """By how much the result of each compute moves: as far as the tensor that it writes."""
+    by_tensor = np.array(
+        [_padded(_shift(name, model, setting)) for name in code.tensors], dtype=np.int32
+    )
+    found = np.zeros_like(code.result_lo)
+    row = np.repeat(np.arange(len(code.rows)), np.diff(code.access_at))[code.access_write]
+    found[row] = by_tensor[code.access_tensor[code.access_write]]
+    return found
 
 
 def _padded(shift: Corner) -> Corner:

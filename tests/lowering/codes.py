@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.code import COLUMNS, KernelCode, LocalBuffer, pack_boxes
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.lowering.program import MAX_RANK, Memory
 
 SIDE = 4
 """Every random buffer is a map of SIDE x SIDE elements."""
@@ -48,6 +48,10 @@ def kernel_code(rows: Sequence[Row], buffers: Sequence[LocalBuffer]) -> KernelCo
         access_write=np.array([is_write for _, is_write, _ in accesses], dtype=np.bool_),
         access_lo=lo,
         access_hi=hi,
+        access_tensor=np.zeros(len(accesses), dtype=np.int32),
+        tensors=("",),
+        result_lo=np.zeros((len(rows), MAX_RANK), dtype=np.int32),
+        result_hi=np.ones((len(rows), MAX_RANK), dtype=np.int32),
         buffers=tuple(buffers),
     )
 

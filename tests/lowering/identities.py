@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from graphturbo_core.ir.boxes import Box
@@ -24,7 +22,6 @@ class Identities:
         self.graph = graph
         self.of: dict[str, np.ndarray] = {}
         self._next = 1
-        self._sorted = cache(self._sort)
         copied = {name for op in graph.ops if op.op_type in COPIES for name in op.outputs}
         for name in graph.tensors:
             if name not in copied:
@@ -36,32 +33,6 @@ class Identities:
     def box(self, tensor: str, box: Box) -> np.ndarray:
         """Identities of a box, in row-major order."""
         return self.of[tensor][slices(box)].ravel()
-
-    def locate(self, tensor: str, wanted: np.ndarray, sizes: tuple[int, ...]) -> Box | None:
-        """The box of the tensor that consists of these identities, in this order.
-
-        `sizes` is tried where the tensor has as many axes: an element may be there twice.
-        """
-        order, known = self._sorted(tensor)
-        first, last = np.searchsorted(known, wanted[0]), np.searchsorted(known, wanted[0], "right")
-        shape = self.of[tensor].shape
-        at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
-        if first == last or (known[at] != wanted).any():
-            return None
-        corners = np.unravel_index(order[at], shape)
-        boxes = [tuple((int(axis.min()), int(axis.max()) + 1) for axis in corners)]
-        if len(sizes) == len(shape):
-            starts = np.transpose(np.unravel_index(np.sort(order[first:last]), shape))
-            boxes += [
-                tuple((lo, lo + size) for lo, size in zip(start, sizes, strict=True))
-                for start in starts.tolist()
-            ]
-        return next((box for box in boxes if np.array_equal(self.box(tensor, box), wanted)), None)
-
-    def _sort(self, tensor: str) -> tuple[np.ndarray, np.ndarray]:
-        flat = self.of[tensor].ravel()
-        order = np.argsort(flat, kind="stable")
-        return order, flat[order]
 
     def _enter(self, name: str) -> None:
         tensor = self.graph.tensors[name]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphturbo_core.ir.boxes import Box, contains, extents, is_empty, volume, with_interval
+from graphturbo_core.ir.boxes import Box, contains, is_empty, volume, with_interval
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
@@ -32,11 +32,12 @@ class ReplayError(AssertionError):
 
 
 class Touch(NamedTuple):
-    """One access: its buffer and its box."""
+    """One access: its buffer and its box, and what a compute takes it for."""
 
     buffer: int
     is_write: bool
     box: Box
+    tensor: str
 
 
 class Result(NamedTuple):
@@ -61,7 +62,8 @@ class View:
             [self.tensors[buffer] for buffer in owners], program.access_lo, program.access_hi
         )
         writes = program.access_write.tolist()
-        accesses = [Touch(*row) for row in zip(owners, writes, boxes, strict=True)]
+        taken_for = [names[number] for number in program.access_tensor]
+        accesses = [Touch(*row) for row in zip(owners, writes, boxes, taken_for, strict=True)]
         ends = program.access_at.tolist()
         self.touches = [accesses[a:b] for a, b in pairwise(ends)]
 
@@ -86,30 +88,10 @@ class View:
         return None if hi < 0 else (lo, hi)
 
     def result(self, row: int) -> Result:
-        """What a compute works on. Where its buffer bears another tensor's name, the result is a
-        part of that tensor (or of one that it is written over) and is found by its identities.
-        """
-        op, write = self.op(row), self.written(row)
-        tensor = self.tensors[write.buffer]
-        outputs = [name for name in op.outputs if name]
-        if tensor in outputs:
-            return Result(op.outputs.index(tensor), tensor, write.box)
-        if self.program.buffers.memory[write.buffer] == Memory.STAGING:
-            (name,) = outputs
-            return Result(op.outputs.index(name), name, write.box)
-        wanted = self.ids.box(tensor, write.box)
-        for name in outputs:
-            for twin in self._twins(name):
-                box = self.ids.locate(twin, wanted, extents(write.box))
-                if box is not None:
-                    return Result(op.outputs.index(name), name, box)
-        raise ReplayError(f"{label(self.program, row)} writes {tensor!r}, not its output")
-
-    def _twins(self, name: str) -> list[str]:
-        """The tensor, then all others of its shape."""
-        tensors = self.program.plan.semantics.graph.tensors
-        shape = tensors[name].shape
-        return [name, *(n for n, t in tensors.items() if t.shape == shape and n != name)]
+        """What a compute works on."""
+        name = self.written(row).tensor
+        (box,) = self._boxes([name], self.program.result_lo[[row]], self.program.result_hi[[row]])
+        return Result(self.op(row).outputs.index(name), name, box)
 
     def written(self, row: int) -> Touch:
         (write,) = (touch for touch in self.touches[row] if touch.is_write)
@@ -274,29 +256,31 @@ class _Replay:
             box = needed(semantics, access, out_box, cut)
             if not is_empty(box):
                 ids = self.ids.box(access.tensor, box)
-                explained |= self._find(row, reads, ids, f"{access.tensor!r} {box}")
+                explained |= self._find(row, reads, ids, (access.tensor, box))
         contraction = semantics.contraction
         depth = contraction.reduce_size if contraction is not None else 1
         value = self.ids.box(name, out_box)
         if cut is not None and cut[0] > 0:
             sums = _partial(value, cut[0])
-            explained |= self._find(row, reads, sums, f"its partial sum up to {cut[0]}")
+            explained |= self._find(row, reads, sums, (name, out_box))
         if explained != set(range(len(reads))):
             raise ReplayError(f"{label(self.program, row)} reads what it does not need")
         is_whole = cut is None or cut[1] == depth
         self._check_place(row, write, 1 if is_whole else ACCUMULATOR_BYTES)
         return value if cut is None or is_whole else _partial(value, cut[1])
 
-    def _find(self, row: int, reads: list[Touch], ids: np.ndarray, what: str) -> set[int]:
-        """The reads that give these elements; several for an op of x and x."""
+    def _find(
+        self, row: int, reads: list[Touch], ids: np.ndarray, wanted: tuple[str, Box]
+    ) -> set[int]:
+        """The reads that give these elements and say so; several for an op of x and x."""
         found = {
             place
             for place, touch in enumerate(reads)
-            if np.array_equal(self._part(touch).ravel(), ids)
+            if touch.tensor == wanted[0] and np.array_equal(self._part(touch).ravel(), ids)
         }
         if found:
             return found
-        raise ReplayError(f"{label(self.program, row)} does not find {what}")
+        raise ReplayError(f"{label(self.program, row)} does not find {wanted}")
 
     def _check_place(self, row: int, write: Touch, least_bytes: int) -> None:
         """A compute works on its own core's LB, in buffers that are large enough."""

@@ -148,6 +148,9 @@ def build(
         ),
         access_lo=boxes,
         access_hi=boxes,
+        access_tensor=np.zeros(len(access), np.int32),
+        result_lo=np.zeros((n, MAX_RANK), np.int32),
+        result_hi=np.ones((n, MAX_RANK), np.int32),
         segment_open_cycles=np.array([launch for launch, _ in segments], np.int64),
         segment_close_cycles=np.array([barrier for _, barrier in segments], np.int64),
     )
