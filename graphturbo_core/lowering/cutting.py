@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from graphturbo_core.errors import CapacityError
@@ -60,9 +60,14 @@ choice: reserved tiles must leave room for stage 1 of ResNet-50, which holds 882
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What a stage may use: bytes of a core's memories, and which operands stream."""
+    """What a stage may use: bytes of a core's memories, and which operands stream.
+
+    A streamed tile takes `tile_bytes`; where not even the finest cut is as small,
+    `largest_tile_bytes`.
+    """
 
     tile_bytes: int
+    largest_tile_bytes: int
     tiles: int
     staging_sets: int
     staging_bytes: int
@@ -77,7 +82,14 @@ def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
     Raises:
         CapacityError: not even single rows fit; names the op and the bytes.
     """
-    return _Cutter(plan, stage, space).tiling()
+    found = _Cutter(plan, stage, space).tiling()
+    if found is None:
+        space = replace(space, tile_bytes=space.largest_tile_bytes)
+        cutter = _Cutter(plan, stage, space)
+        found = cutter.tiling()
+        if found is None:
+            raise cutter.does_not_fit()
+    return found
 
 
 class _Cutter:
@@ -90,11 +102,11 @@ class _Cutter:
         self.share = max(stage.shares.values(), key=volume)
         self.columns, self.reduced = self._weight_tile()
 
-    def tiling(self) -> Tiling:
-        """Rows as coarse as fits, then finer for overlap."""
+    def tiling(self) -> Tiling | None:
+        """Rows as coarse as fits, then finer for overlap; None: not even single rows fit."""
         fitting = next((p for p in self._grids() if self._fits(p)), None)
         if fitting is None:
-            raise self._does_not_fit()
+            return None
         parts = self._pipelined(fitting)
         return Tiling(parts, self.columns, self.reduced, self._loop_order(parts))
 
@@ -191,7 +203,8 @@ class _Cutter:
             return box
         return cut_reduced(operand, self.stage.contraction, box, (0, self.reduced))
 
-    def _does_not_fit(self) -> CapacityError:
+    def does_not_fit(self) -> CapacityError:
+        """What to tell the user where not even single rows fit."""
         streamed = [o for o in self.stage.operands if o.tensor in self.space.streamed]
         sizes = [
             (tensor_bytes(self.plan, o.tensor, o.access.box(self.share)), o.tensor)
@@ -203,7 +216,7 @@ class _Cutter:
             f"a single tile of {self.stage.ops[0].name!r} needs more than "
             f"{self.space.tile_bytes} bytes of LB for {name!r}",
             where=f"chip {self.plan.hardware.name}",
-            change="choose a chip with a larger LB or a smaller input",
+            change="choose a chip with a larger LB, a smaller input or a smaller cluster batch",
         )
 
     def _pipelined(self, parts: Parts) -> Parts:

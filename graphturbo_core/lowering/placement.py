@@ -284,6 +284,7 @@ def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space
     pairs = max(1, len(streamed) + is_output_streamed)
     return Space(
         tile_bytes=data_capacity(plan.hardware) // max(task.grain.tile_share, 2 * pairs),
+        largest_tile_bytes=data_capacity(plan.hardware) // (2 * pairs),
         tiles=task.grain.tiles,
         staging_sets=task.grain.staging_sets,
         staging_bytes=plan.hardware.staging_bytes,
