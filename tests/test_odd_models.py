@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from graphturbo_core.errors import GraphTurboError, ModelError, OptionError
 from graphturbo_core.pipeline import RunRequest, run_report
@@ -79,3 +81,52 @@ g (float[n,4] x) => (float[n,4] y, float[512,512] w) {
     contract = _run(text).contract
     moved = contract["dram_read_bytes"] + contract["dram_write_bytes"]  # type: ignore[operator]
     assert contract["compulsory_dram_bytes"] == moved == 2 * 4 * 2 * 2
+
+
+_STRATEGIES = ("layerwise", "tvm@2", "graphturbo@16")
+
+
+def _with_custom_op(batch: int | str) -> bytes:
+    """Conv -> com.foo.Bar -> Relu on 12x12 images, Bar's output recorded with that batch."""
+    make = helper.make_tensor_value_info
+    weight = numpy_helper.from_array(np.ones((12, 3, 3, 3), dtype=np.float32), "w")
+    shape = [batch, 12, 12, 12]
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]),
+            helper.make_node("Bar", ["a"], ["b"], name="bar", domain="com.foo"),
+            helper.make_node("Relu", ["b"], ["y"]),
+        ],
+        "custom",
+        [make("x", TensorProto.FLOAT, [batch, 3, 12, 12])],
+        [make("y", TensorProto.FLOAT, shape)],
+        [weight],
+        value_info=[make("b", TensorProto.FLOAT, shape)],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.foo", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    return bytes(model.SerializeToString())
+
+
+@pytest.mark.parametrize("strategy", _STRATEGIES)
+@pytest.mark.parametrize("batch", ["n", 1, 4])
+def test_a_custom_op_runs_whole_at_any_batch(batch: int | str, strategy: str) -> None:
+    """64 samples on 4 clusters: rounds of 16, 2 and 16, whatever batch the file records."""
+    request = RunRequest("custom", strategy, "stcp920", 64)
+    report = run_report(_with_custom_op(batch), request)
+    taken = 2 if strategy == "tvm@2" else 16
+    notes = report.contract["notes"]
+    assert isinstance(notes, list)
+    assert any(note.startswith("1 op(s) of type Bar have no semantics") for note in notes)
+    bound = f"bar: shapes of com.foo.Bar taken from the file: 'b' [{taken}, 12, 12, 12]"
+    followed = f"bar: leading {batch} of 'b' rescaled to {taken} as that of an input, "
+    assert any(note.startswith(bound if batch == "n" else followed) for note in notes)
+    assert report.contract["instructions"]
+
+
+def test_one_dim_binds_a_custom_op_in_the_whole_and_in_a_round() -> None:
+    request = RunRequest("custom", "graphturbo@16", "stcp920", dims={"n": 64})
+    notes = run_report(_with_custom_op("n"), request).contract["notes"]
+    assert isinstance(notes, list)
+    shapes = [note.rpartition("'b' ")[2] for note in notes if "taken from the file" in note]
+    assert shapes == ["[64, 12, 12, 12]", "[16, 12, 12, 12]"]

@@ -13,6 +13,10 @@ from graphturbo_core.frontend.element_types import dtype_name
 from graphturbo_core.ir.graph import AttributeValue, Op
 
 _PYTHON_TYPES = {"INT": (int,), "FLOAT": (float,), "STRING": (str, bytes)}
+_READABLE = (
+    AttributeProto.INT, AttributeProto.FLOAT, AttributeProto.STRING,
+    AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS,
+)  # fmt: skip
 _SUB_GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
@@ -30,6 +34,26 @@ def read_attributes(node: onnx.NodeProto, label: str) -> Mapping[str, AttributeV
     return MappingProxyType(
         {attribute.name: _plain(attribute, label) for attribute in node.attribute}
     )
+
+
+def read_custom_attributes(node: onnx.NodeProto, label: str) -> Mapping[str, AttributeValue]:
+    """As `read_attributes`, without what `unread_attributes` names.
+
+    Nothing is computed from a custom op's attributes, so an odd kind is no reason to refuse it.
+
+    Raises:
+        ModelError: SUB_GRAPH for control flow, which reads values that the node does not list.
+    """
+    unread = unread_attributes(node)
+    return MappingProxyType(
+        {a.name: _plain(a, label) for a in node.attribute if a.name not in unread}
+    )
+
+
+def unread_attributes(node: onnx.NodeProto) -> tuple[str, ...]:
+    """Names of the attributes that hold tensors or types."""
+    kept = (*_READABLE, *_SUB_GRAPHS)
+    return tuple(attribute.name for attribute in node.attribute if attribute.type not in kept)
 
 
 def _plain(attribute: AttributeProto, label: str) -> AttributeValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import onnx
@@ -14,6 +14,7 @@ DEFAULT_BATCH = 64
 """Size of a symbolic dimension named `batch` when none is given (design, section 7)."""
 
 _BATCH_NAME = "batch"
+_UNKNOWN_SIZE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +46,25 @@ def symbolic_dims(inputs: Sequence[onnx.ValueInfoProto]) -> tuple[InputDim, ...]
     return tuple(found)
 
 
-def symbol_of(dim: onnx.TensorShapeProto.Dimension, input_name: str, axis: int) -> str | None:
-    """The dimension's symbol; None when it is fixed. Exporters also write 0 or -1 for unknown."""
-    if dim.WhichOneof("value") == "dim_value" and dim.dim_value > 0:
+def symbol_of(dim: onnx.TensorShapeProto.Dimension, value_name: str, axis: int) -> str | None:
+    """The dimension's symbol; None when the file gives a size, be it a wrong one.
+
+    -1 is no size: exporters (Paddle's among them) write it for unknown.
+    """
+    if dim.WhichOneof("value") == "dim_value" and dim.dim_value != _UNKNOWN_SIZE:
         return None
-    return dim.dim_param or f"{input_name}:{axis}"
+    return dim.dim_param or f"{value_name}:{axis}"
 
 
-def bind(inputs: Sequence[onnx.ValueInfoProto], options: ImportOptions) -> Binding:
-    """A size for every symbolic dimension.
+def bind(
+    inputs: Sequence[onnx.ValueInfoProto],
+    recorded: Sequence[onnx.ValueInfoProto],
+    options: ImportOptions,
+) -> Binding:
+    """A size for every symbolic dimension of the inputs.
 
-    1. `dims` binds by name.
+    1. `dims` binds by name: a symbol of the inputs, or one that only `recorded` has, the types in
+       the file of what custom ops write. The latter stays as given at every batch: a note says so.
     2. `batch` binds the batch symbol: the leading symbolic dimension of the first input with two
        or more axes (of the first input at all when there is none), whatever its name.
     3. A symbol named `batch` is 64 when neither says otherwise.
@@ -65,10 +74,11 @@ def bind(inputs: Sequence[onnx.ValueInfoProto], options: ImportOptions) -> Bindi
         OptionError: UNKNOWN_DIM, BAD_DIM, DIM_CONFLICT.
     """
     symbols = tuple(dict.fromkeys(dim.symbol for dim in symbolic_dims(inputs)))
-    _check_options(symbols, options)
+    own_symbols = {dim.symbol for dim in symbolic_dims(recorded)}.difference(symbols)
+    _check_options((*symbols, *sorted(own_symbols)), options)
     batch_symbol = _batch_symbol(inputs)
     sizes = dict(options.dims)
-    notes: tuple[str, ...] = ()
+    notes = _own_notes(own_symbols, options)
     if batch_symbol is not None and options.batch is not None:
         if sizes.setdefault(batch_symbol, options.batch) != options.batch:
             raise OptionError(
@@ -78,11 +88,19 @@ def bind(inputs: Sequence[onnx.ValueInfoProto], options: ImportOptions) -> Bindi
             )
     elif _BATCH_NAME in symbols and _BATCH_NAME not in sizes:
         sizes[_BATCH_NAME] = DEFAULT_BATCH
-        notes = (f"symbolic dimension 'batch' was not given: {DEFAULT_BATCH}",)
+        notes = (*notes, f"symbolic dimension 'batch' was not given: {DEFAULT_BATCH}")
     for dim in symbolic_dims(inputs):
         if dim.symbol not in sizes:
             raise _unbound(dim, batch_symbol)
     return Binding(sizes, batch_symbol, notes)
+
+
+def _own_notes(own_symbols: Collection[str], options: ImportOptions) -> tuple[str, ...]:
+    return tuple(
+        f"dimension {name!r}, which no input has, is taken as {size} and follows no bound batch"
+        for name, size in options.dims.items()
+        if name in own_symbols
+    )
 
 
 def _check_options(symbols: Sequence[str], options: ImportOptions) -> None:

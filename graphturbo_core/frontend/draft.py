@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from graphturbo_core.frontend.recorded import RecordedType
 from graphturbo_core.ir.graph import Op, Tensor
 
 
@@ -12,13 +13,12 @@ from graphturbo_core.ir.graph import Op, Tensor
 class Draft:
     """Ops in topological order, typed weights and inputs; activations have no shape yet.
 
-    `recorded` holds the static types the file gives for other values: used only for ops that no
-    schema describes, since recorded shapes go stale when a dimension is bound anew.
+    `recorded` holds the types that the file gives for the outputs of ops that no schema describes.
     """
 
     ops: tuple[Op, ...]
     sources: Mapping[str, Tensor]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    recorded: Mapping[str, Tensor]
+    recorded: Mapping[str, RecordedType]
     notes: tuple[str, ...]

@@ -8,6 +8,7 @@ from graphturbo_core.frontend.dimensions import InputDim, bind, symbolic_dims
 from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.parsing import parse_model
 from graphturbo_core.frontend.reader import check_inputs, graph_inputs, read_draft
+from graphturbo_core.frontend.recorded import recorded_values
 from graphturbo_core.frontend.shapes import infer_graph
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS
@@ -25,7 +26,7 @@ def import_model(data: bytes, options: ImportOptions) -> Graph:
     model = parse_model(data, options.limits)
     inputs = graph_inputs(model.graph)
     check_inputs(inputs)
-    draft = read_draft(model, bind(inputs, options), options.limits)
+    draft = read_draft(model, bind(inputs, recorded_values(model), options), options.limits)
     graph = clean_up(infer_graph(draft, options.name, options.limits), options)
     if not graph.ops:
         raise ModelError(

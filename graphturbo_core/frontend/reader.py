@@ -9,16 +9,20 @@ import numpy as np
 import onnx
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.attributes import read_attributes
+from graphturbo_core.frontend.attributes import (
+    read_attributes,
+    read_custom_attributes,
+    unread_attributes,
+)
 from graphturbo_core.frontend.dimensions import Binding, symbol_of
 from graphturbo_core.frontend.draft import Draft
 from graphturbo_core.frontend.element_types import dtype_name
+from graphturbo_core.frontend.recorded import recorded_types
+from graphturbo_core.frontend.schemas import DEFAULT_DOMAINS, is_custom_node, opset_versions
 from graphturbo_core.frontend.structure import topological_order, unique_names
 from graphturbo_core.frontend.tensors import checked_shape, read_only, read_weight
 from graphturbo_core.ir.graph import Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
-
-_DEFAULT_DOMAINS = ("", "ai.onnx")
 
 
 def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draft:
@@ -43,7 +47,7 @@ def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draf
     for index in order:
         node = graph.node[index]
         _check_named(node, labels[index])
-        if node.op_type == "Constant" and node.domain in _DEFAULT_DOMAINS:
+        if node.op_type == "Constant" and node.domain in DEFAULT_DOMAINS:
             weights[node.output[0]] = _constant(node, labels[index], limits)
             continue
         _check_function(model, node, labels[index])
@@ -51,38 +55,11 @@ def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draf
         op = _without_unread(op, read)
         ops += [op] if any(op.outputs) else []
     outputs = _outputs(graph, ops, {**weights, **inputs})
-    recorded = _recorded(graph, limits)
-    notes = (*binding.notes, *_name_notes(graph.node, names))
+    recorded = recorded_types(model, binding.sizes)
+    notes = (
+        *binding.notes, *_name_notes(graph.node, names), *_unread_notes(graph.node, names, versions)
+    )  # fmt: skip
     return Draft(tuple(ops), {**weights, **inputs}, tuple(inputs), outputs, recorded, notes)
-
-
-def opset_versions(model: onnx.ModelProto) -> Mapping[str, int]:
-    """Opset version by domain; the default domain is the empty string.
-
-    Raises:
-        ModelError: NO_OPSET, OPSET_TOO_NEW.
-    """
-    versions = {
-        "" if entry.domain in _DEFAULT_DOMAINS else entry.domain: int(entry.version)
-        for entry in model.opset_import
-    }
-    newest = onnx.defs.onnx_opset_version()
-    if not versions:
-        raise ModelError(
-            "NO_OPSET",
-            "the model names no operator set",
-            "ModelProto.opset_import",
-            "export the model again; the file may be cut off",
-        )
-    version = versions.setdefault("", 1)
-    if not 1 <= version <= newest:
-        raise ModelError(
-            "OPSET_TOO_NEW",
-            f"operator set version {version} is not known",
-            f"known are 1 to {newest}",
-            "export the model with an older opset",
-        )
-    return versions
 
 
 def graph_inputs(graph: onnx.GraphProto) -> tuple[onnx.ValueInfoProto, ...]:
@@ -92,10 +69,10 @@ def graph_inputs(graph: onnx.GraphProto) -> tuple[onnx.ValueInfoProto, ...]:
 
 
 def check_inputs(inputs: Iterable[onnx.ValueInfoProto]) -> None:
-    """Every input is a tensor of known rank.
+    """Every input is a tensor of known rank, and no size that the file gives is below one.
 
     Raises:
-        ModelError: NOT_A_TENSOR, UNKNOWN_RANK.
+        ModelError: NOT_A_TENSOR, UNKNOWN_RANK, BAD_SHAPE, EMPTY_TENSOR.
     """
     for value in inputs:
         kind = value.type.WhichOneof("value")
@@ -111,6 +88,27 @@ def check_inputs(inputs: Iterable[onnx.ValueInfoProto]) -> None:
                 f"input {value.name!r} has no shape in the file",
                 change="export the model with input shapes (symbolic ones will do)",
             )
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            if symbol_of(dim, value.name, axis) is None:
+                _check_size(value.name, axis, dim.dim_value)
+
+
+def _check_size(name: str, axis: int, size: int) -> None:
+    """An empty input is refused as an op's empty output is: there is nothing to compute."""
+    if size < 0:
+        raise ModelError(
+            "BAD_SHAPE",
+            f"input {name!r} has size {size}, which is negative",
+            f"axis {axis}",
+            "give it a size of 1 or more in the model, or a symbol and --dim where it is open",
+        )
+    if size == 0:
+        raise ModelError(
+            "EMPTY_TENSOR",
+            f"input {name!r} has size 0, so it holds no element",
+            f"axis {axis}",
+            "give it a size of 1 or more in the model, or a symbol and --dim where it is open",
+        )
 
 
 def _weights(graph: onnx.GraphProto, limits: Limits) -> dict[str, Tensor]:
@@ -197,17 +195,18 @@ def _check_function(model: onnx.ModelProto, node: onnx.NodeProto, label: str) ->
 
 
 def _op(node: onnx.NodeProto, name: str, label: str, versions: Mapping[str, int]) -> Op:
-    domain = "" if node.domain in _DEFAULT_DOMAINS else node.domain
+    domain = "" if node.domain in DEFAULT_DOMAINS else node.domain
     inputs = tuple(node.input)
     while inputs and not inputs[-1]:
         inputs = inputs[:-1]
+    read = read_custom_attributes if is_custom_node(node, versions) else read_attributes
     return Op(
         name=name,
         op_type=node.op_type,
         domain=domain,
         inputs=inputs,
         outputs=tuple(node.output),
-        attributes=read_attributes(node, label),
+        attributes=read(node, label),
         opset=versions.get(domain, 1),
     )
 
@@ -242,20 +241,17 @@ def _outputs(
     return outputs
 
 
-def _recorded(graph: onnx.GraphProto, limits: Limits) -> dict[str, Tensor]:
-    recorded = {}
-    for value in (*graph.value_info, *graph.output):
-        dims = value.type.tensor_type.shape.dim
-        if not value.type.tensor_type.elem_type:
-            continue
-        if value.type.tensor_type.HasField("shape") and all(dim.dim_value > 0 for dim in dims):
-            where = f"value {value.name!r}"
-            shape = checked_shape([dim.dim_value for dim in dims], where, limits)
-            dtype = dtype_name(value.type.tensor_type.elem_type, where)
-            recorded[value.name] = Tensor(value.name, shape, dtype, TensorKind.ACTIVATION)
-    return recorded
-
-
 def _name_notes(nodes: Sequence[onnx.NodeProto], names: Sequence[str]) -> tuple[str, ...]:
     renamed = sum(bool(n.name) and n.name != name for n, name in zip(nodes, names, strict=True))
     return (f"{renamed} repeated or long op names were changed",) if renamed else ()
+
+
+def _unread_notes(
+    nodes: Sequence[onnx.NodeProto], names: Sequence[str], versions: Mapping[str, int]
+) -> tuple[str, ...]:
+    return tuple(
+        f"{name}: attribute {unread!r} is not read, and its bytes are not counted"
+        for node, name in zip(nodes, names, strict=True)
+        if is_custom_node(node, versions)
+        for unread in unread_attributes(node)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -10,11 +10,15 @@ import numpy as np
 
 from graphturbo_core.errors import ModelError, OptionError
 from graphturbo_core.frontend.rewrite import fresh_name, with_ops
-from graphturbo_core.frontend.shapes import infer_outputs, is_custom
+from graphturbo_core.frontend.schemas import is_custom
+from graphturbo_core.frontend.shapes import infer_outputs
 from graphturbo_core.frontend.tensors import read_only
 from graphturbo_core.frontend.values import reshape_target
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
+
+_SYMBOLIC_BATCH = "export the model with a symbolic batch"
+"""Never "use --batch": a round takes fewer samples than --batch says, so that need not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,8 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
     2. A Reshape to a constant whose leading size is the old batch, and whose input carries the
        batch in its leading axis (alone or merged with others), gets a constant for the new one;
        not where the user skips this pass.
-    3. All shapes are inferred anew.
+    3. All shapes are inferred anew. An output of a custom op cannot be: its leading size follows
+       that of an input which had the same one and carries the batch, and a note says so.
 
     Raises:
         ModelError: BATCH_RESHAPE, BATCH_MISMATCH or BATCH_FIXED, naming the op.
@@ -52,6 +57,7 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
             notes.append(f"{op.name}: leading {change.old} of its shape rescaled to {batch}")
         outputs = _outputs(change, new_op, tensors, limits)
         tensors.update((tensor.name, tensor) for tensor in outputs)
+        notes += _grown_notes(change, new_op, outputs)
         ops.append(new_op)
     return with_ops(replace(graph, tensors=tensors), ops, notes=notes)
 
@@ -94,7 +100,7 @@ def _rescaled_sources(change: Rescaling) -> dict[str, Tensor]:
 
 def _rescaled_target(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -> Tensor | None:
     """A new constant for a Reshape whose leading size stands for the batch, else None."""
-    if not change.has_reshapes or op.op_type != "Reshape" or not op.inputs[1:]:
+    if not change.has_reshapes or not _is_reshape(op):
         return None
     data, sizes = tensors[op.inputs[0]], tensors[op.inputs[1]].value
     if sizes is None or not _carries_batch(change, data) or sizes[:1].tolist() != [change.old]:
@@ -105,11 +111,15 @@ def _rescaled_target(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -
             "BATCH_RESHAPE",
             f"Reshape {op.name!r} cannot be rescaled from batch {change.old} to {change.new}",
             f"{list(data.shape)} has {prod(data.shape)} elements, {target} asks for others",
-            f"use --batch {change.old}, or export the model with a symbolic batch",
+            _SYMBOLIC_BATCH,
         )
     name = fresh_name(f"{op.inputs[1]}@batch{change.new}:{op.name}", tensors)
     value = read_only(np.array(target, dtype=np.int64))
     return Tensor(name, value.shape, "int64", TensorKind.WEIGHT, value)
+
+
+def _is_reshape(op: Op) -> bool:
+    return op.op_type == "Reshape" and not op.domain and bool(op.inputs[1:])
 
 
 def _carries_batch(change: Rescaling, data: Tensor) -> bool:
@@ -122,7 +132,7 @@ def _inferred(
     change: Rescaling, op: Op, tensors: Mapping[str, Tensor], limits: Limits
 ) -> tuple[Tensor, ...]:
     try:
-        return infer_outputs(op, tensors, {}, limits)
+        return infer_outputs(op, tensors, limits)
     except ModelError as error:
         if error.code != "SHAPE_MISMATCH":
             raise
@@ -130,21 +140,50 @@ def _inferred(
             "BATCH_MISMATCH",
             f"batch {change.old} cannot be rescaled to {change.new}: {error.what}",
             error.where,
-            f"use --batch {change.old}, or export the model with a symbolic batch",
+            _SYMBOLIC_BATCH,
         ) from error
 
 
 def _outputs(
     change: Rescaling, op: Op, tensors: Mapping[str, Tensor], limits: Limits
 ) -> tuple[Tensor, ...]:
-    recorded = {name: change.graph.tensors[name] for name in op.outputs if name}
     if not is_custom(op):
         return _inferred(change, op, tensors, limits)
-    if any(tensors[name].shape != change.graph.tensors[name].shape for name in op.inputs if name):
+    before = change.graph.tensors
+    outputs = tuple(before[name] for name in op.outputs if name)
+    if all(tensors[name].shape == before[name].shape for name in op.inputs if name):
+        return outputs
+    grown = {
+        before[name].shape[0]: tensors[name].shape[0]
+        for name in op.inputs
+        if name and _carries_batch(change, tensors[name])
+    }
+    return tuple(_grown(change, op, output, grown) for output in outputs)
+
+
+def _grown(change: Rescaling, op: Op, output: Tensor, grown: Mapping[int, int]) -> Tensor:
+    """The custom op's output with the leading size that an input of the same one now has."""
+    if not output.shape:
+        return output
+    if output.shape[0] not in grown:
         raise ModelError(
             "BATCH_FIXED",
-            f"{op.op_type} {op.name!r} is not a standard operator: its shape for another batch "
-            "is not known",
-            change=f"use --batch {change.old}",
+            f"{op.op_type} {op.name!r} is no ONNX operator: the shape of its output "
+            f"{output.name!r} is known for batch {change.old} only, not for {change.new}",
+            f"{list(output.shape)} does not lead with the batch as an input does",
+            f"{_SYMBOLIC_BATCH}, recorded in that shape too",
         )
-    return tuple(recorded.values())
+    return replace(output, shape=(grown[output.shape[0]], *output.shape[1:]))
+
+
+def _grown_notes(change: Rescaling, op: Op, outputs: Iterable[Tensor]) -> list[str]:
+    """What was assumed of a custom op: nothing in the file says that its output follows."""
+    if not is_custom(op):
+        return []
+    before = change.graph.tensors
+    return [
+        f"{op.name}: leading {before[output.name].shape[0]} of {output.name!r} rescaled to "
+        f"{output.shape[0]} as that of an input, an assumption on {op.domain}.{op.op_type}"
+        for output in outputs
+        if output.shape != before[output.name].shape
+    ]

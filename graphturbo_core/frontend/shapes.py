@@ -7,7 +7,6 @@ target is computed from shapes is then as static as any other, and every refusal
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from math import prod
 
 import numpy as np
@@ -18,6 +17,8 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.attributes import check_node, node_of
 from graphturbo_core.frontend.draft import Draft
 from graphturbo_core.frontend.element_types import dtype_name, element_type, numpy_dtype
+from graphturbo_core.frontend.recorded import recorded_outputs
+from graphturbo_core.frontend.schemas import is_custom, schema_of
 from graphturbo_core.frontend.tensors import checked_shape, read_only
 from graphturbo_core.frontend.values import EVALUATORS, VIEWS, reshape_target
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
@@ -36,23 +37,26 @@ def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
     tensors = dict(draft.sources)
     notes = list(draft.notes)
     for op in draft.ops:
-        outputs = infer_outputs(op, tensors, draft.recorded, limits)
-        if outputs and is_custom(op):
-            notes.append(f"{op.name}: shapes of {op.domain}.{op.op_type} taken from the file")
+        if is_custom(op):
+            outputs = recorded_outputs(op, draft.recorded, limits)
+            notes.append(_recorded_note(op, outputs))
+        else:
+            outputs = infer_outputs(op, tensors, limits)
         tensors.update((tensor.name, tensor) for tensor in outputs)
     return Graph(name, draft.ops, tensors, draft.inputs, draft.outputs, tuple(notes))
 
 
-def infer_outputs(
-    op: Op, tensors: Mapping[str, Tensor], recorded: Mapping[str, Tensor], limits: Limits
-) -> tuple[Tensor, ...]:
-    """The op's outputs as activations; a value is set where all that decides it is known.
+def _recorded_note(op: Op, outputs: Iterable[Tensor]) -> str:
+    shapes = ", ".join(f"{tensor.name!r} {list(tensor.shape)}" for tensor in outputs)
+    return f"{op.name}: shapes of {op.domain}.{op.op_type} taken from the file: {shapes}"
+
+
+def infer_outputs(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
+    """The outputs of an op with a schema; a value is set where all that decides it is known.
 
     Raises:
-        ModelError: UNKNOWN_OP, SHAPE_MISMATCH, DYNAMIC_SHAPE, NOT_A_TENSOR, BAD_CONSTANT.
+        ModelError: SHAPE_MISMATCH, DYNAMIC_SHAPE, NOT_A_TENSOR, BAD_CONSTANT.
     """
-    if is_custom(op):
-        return _recorded_outputs(op, recorded)
     is_fill = op.op_type == "ConstantOfShape" and not op.domain
     outputs = (_fill_output if is_fill else _inferred)(op, tensors, limits)
     _check_reshape(op, tensors)
@@ -63,43 +67,8 @@ def infer_outputs(
     return (Tensor(first.name, first.shape, first.dtype, first.kind, value),)
 
 
-def is_custom(op: Op) -> bool:
-    """Whether no ONNX schema describes the op, as it belongs to somebody's own domain.
-
-    Raises:
-        ModelError: UNKNOWN_OP when the op claims to be ONNX's.
-    """
-    is_known = _schema(op.op_type, op.opset, op.domain) is not None
-    if not is_known and not op.domain:
-        raise _unknown(op, "check its spelling and the model's operator set version")
-    return not is_known
-
-
-@cache
-def _schema(op_type: str, opset: int, domain: str) -> onnx.defs.OpSchema | None:
-    try:
-        return onnx.defs.get_schema(op_type, opset, domain)
-    except onnx.defs.SchemaError:
-        return None
-
-
 def _label(op: Op) -> str:
     return f"{op.op_type} {op.name!r}"
-
-
-def _recorded_outputs(op: Op, recorded: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-    if all(name in recorded for name in op.outputs if name):
-        return tuple(recorded[name] for name in op.outputs if name)
-    raise _unknown(op, "export with standard operators, or with static shapes recorded")
-
-
-def _unknown(op: Op, change: str) -> ModelError:
-    return ModelError(
-        "UNKNOWN_OP",
-        f"{_label(op)} is not an operator of version {op.opset}",
-        f"domain {op.domain or 'ai.onnx'!r}",
-        change,
-    )
 
 
 def _fill_output(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
@@ -113,8 +82,8 @@ def _fill_output(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple
 
 
 def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
-    schema = _schema(op.op_type, op.opset, op.domain)
-    assert schema is not None  # guarded by is_custom
+    schema = schema_of(op.op_type, op.opset, op.domain)
+    assert schema is not None  # the caller asks is_custom first
     check_node(op, schema)
     sources = {name: tensors[name] for name in op.inputs if name}
     try:

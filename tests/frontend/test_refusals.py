@@ -52,7 +52,7 @@ def test_files_that_are_no_model(data: bytes, code: str) -> None:
         (
             "g (float[2] x) => (float[2] c) { a = Add(x, c) b = Relu(a) c = Neg(b) }",
             "CYCLE",
-            "Add 'Add_0' -> Relu 'Relu_1' -> Neg 'Neg_2'",
+            "Add 'Add_0' -> Relu 'Relu_1' -> Neg 'Neg_2' -> Add 'Add_0',",
         ),
         ("g (float[2] x) => (float[2] y) { y = Add(y, x) }", "CYCLE", "cycle of 1"),
         ("g (float[2] x) => (float[2] y) { y = Relu(x) y = Neg(x) }", "DUPLICATE_VALUE", "'y'"),
@@ -191,10 +191,30 @@ def test_deep_chains_do_not_recurse() -> None:
     assert len(graph.ops) == count
 
 
-def test_ops_of_other_domains_take_recorded_shapes_or_are_refused() -> None:
-    model = model_of("g (float[2] x) => (float[2] y) { y = Own(x) }")
-    model.graph.node[0].domain = "com.example"
-    graph = imported(model.SerializeToString())
-    assert graph.notes == ("Own_0: shapes of com.example.Own taken from the file",)
-    model.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "N"
-    assert refusal(model.SerializeToString()).code == "UNKNOWN_OP"
+@pytest.mark.parametrize(
+    ("size", "code", "what"),
+    [
+        (0, "EMPTY_TENSOR", "input 'x' has size 0, so it holds no element"),
+        (-3, "BAD_SHAPE", "input 'x' has size -3, which is negative"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"batch": 4}, {"dims": {"x:1": 4}}])
+def test_input_sizes_below_one(size: int, code: str, what: str, options: dict[str, object]) -> None:
+    """Neither is an open size: no option binds it, and the form does not offer it."""
+    model = model_of("g (float[2,5] x) => (float[2,5] y) { y = Relu(x) }")
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = size
+    error = refusal(model.SerializeToString(), **options)
+    assert (error.code, error.what, error.where) == (code, what, "axis 1")
+    assert error.change.startswith("give it a size of 1 or more in the model")
+    with pytest.raises(ModelError, match="axis 1"):
+        read_input_dims(model.SerializeToString())
+
+
+def test_minus_one_is_an_open_size() -> None:
+    """Paddle and others write -1 for unknown."""
+    model = model_of("g (float[2,5] x) => (float[2,5] y) { y = Relu(x) }")
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = -1
+    data = model.SerializeToString()
+    assert "give --dim x:1=N" in refusal(data).change
+    graph = imported(data, ImportOptions("test", dims={"x:1": 7}))
+    assert graph.tensors["y"].shape == (2, 7)
