@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +16,7 @@ from rich.console import Console
 from typer._click.exceptions import UsageError  # typer gives it no public name
 
 from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
+from graphturbo_core.export.dot import dot_text
 from graphturbo_core.export.trace_json import trace_json
 from graphturbo_core.frontend.catalogue import read_model, sample_names
 from graphturbo_core.hardware.profile import DEFAULT_PROFILE, load_profile, profile_names
@@ -55,6 +58,28 @@ SkipPass = Annotated[list[str] | None, typer.Option(help="a clean-up pass to lea
 Verify = Annotated[bool, typer.Option("--verify", help="replay on real numbers (not yet)")]
 Json = Annotated[str | None, typer.Option("--json", help="write JSON to this file, - for stdout")]
 TraceFile = Annotated[str | None, typer.Option("--trace", help="write a Chrome/Perfetto trace")]
+DotFile = Annotated[str | None, typer.Option("--dot", help="write the groups as a Graphviz graph")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What `run` and `compare` take alike: every field is an option (see `_spread`)."""
+
+    batch: Batch = None
+    dim: Dim = None
+    dtype: Dtype = "fp16"
+    options: Set = None
+    skip_pass: SkipPass = None
+    verify: Verify = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """The files that `run` writes: every field is an option."""
+
+    json_to: Json = None
+    trace: TraceFile = None
+    dot: DotFile = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,48 +110,56 @@ def _printable(line: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in line)
 
 
+def _spread(function: Callable[..., None]) -> Callable[..., None]:
+    """The function as typer reads it: for a parameter of an options class stand its fields."""
+    own = signature(function, eval_str=True).parameters.values()
+    classes = {each.name: each.annotation for each in own if each.annotation in (Choices, Targets)}
+
+    @wraps(function)
+    def command(**values: object) -> None:
+        for name, options in classes.items():
+            values[name] = options(**{each.name: values.pop(each.name) for each in fields(options)})
+        function(**values)
+
+    spread: list[Parameter] = []
+    for each in own:
+        inner = classes.get(each.name)
+        spread += signature(inner, eval_str=True).parameters.values() if inner else [each]
+    command.__signature__ = Signature(spread)  # type: ignore[attr-defined]  # what inspect reads
+    return command
+
+
 @app.command()
-def run(  # noqa: PLR0913  # typer reads the options from the signature
+@_spread
+def run(
     model: Model,
     *,
     profile: Profile = DEFAULT_PROFILE,
     strategy: Strategy = DEFAULT_STRATEGY,
-    batch: Batch = None,
-    dim: Dim = None,
-    dtype: Dtype = "fp16",
-    options: Set = None,
-    skip_pass: SkipPass = None,
-    verify: Verify = False,
-    json_to: Json = None,
-    trace: TraceFile = None,
+    choices: Choices,
+    targets: Targets,
 ) -> None:
     """Schedule and simulate one model on one chip with one strategy."""
-    common = _common(profile, batch, dtype, verify)
-    job = _job(model, common, (dim, options, skip_pass), [strategy])
-    (report,) = job.reports()
-    if trace is not None:
-        _write(trace, lambda: trace_json(report))
-    _answer(json_to, report.contract, [report])
+    (report,) = _job(model, profile, choices, [strategy]).reports()
+    if targets.dot is not None:
+        _write(targets.dot, lambda: dot_text(report))
+    if targets.trace is not None:
+        _write(targets.trace, lambda: trace_json(report))
+    _answer(targets.json_to, report.contract, [report])
 
 
 @app.command()
-def compare(  # noqa: PLR0913  # typer reads the options from the signature
+@_spread
+def compare(
     model: Model,
     *,
     profile: Profile = DEFAULT_PROFILE,
     strategies: Strategies = DEFAULT_COMPARISON,
-    batch: Batch = None,
-    dim: Dim = None,
-    dtype: Dtype = "fp16",
-    options: Set = None,
-    skip_pass: SkipPass = None,
-    verify: Verify = False,
+    choices: Choices,
     json_to: Json = None,
 ) -> None:
     """Run several strategies on the same model and chip, side by side."""
-    common = _common(profile, batch, dtype, verify)
-    job = _job(model, common, (dim, options, skip_pass), strategies.split(","))
-    reports = tuple(job.reports())
+    reports = tuple(_job(model, profile, choices, strategies.split(",")).reports())
     _answer(json_to, [report.contract for report in reports], reports)
 
 
@@ -159,14 +192,6 @@ def list_strategies(json_to: Json = None) -> None:
     _list(json_to, "strategies and options", rows)
 
 
-def _common(profile: str, batch: int | None, dtype: str, verify: bool) -> RunRequest:
-    return RunRequest(model_name="", profile=profile, batch=batch, dtype=dtype, verify=verify)
-
-
-Lists = tuple[list[str] | None, list[str] | None, list[str] | None]
-"""The values of --dim, --set and --skip-pass."""
-
-
 @dataclass(frozen=True)
 class _Job:
     """Requests on one model."""
@@ -190,16 +215,18 @@ class _Job:
             yield next(runs)
 
 
-def _job(model: str, common: RunRequest, lists: Lists, names: Sequence[str]) -> _Job:
+def _job(model: str, profile: str, choices: Choices, names: Sequence[str]) -> _Job:
     """The runs that the command line asks for; nothing is computed yet."""
-    dims, options, passes = lists
     name, data = read_model(model)
-    request = replace(
-        common,
+    request = RunRequest(
         model_name=name,
-        dims={key: _whole(key, value) for key, value in _pairs("--dim", dims or []).items()},
-        options=_pairs("--set", options or []),
-        skip_passes=tuple(passes or ()),
+        profile=profile,
+        batch=choices.batch,
+        dims={key: _whole(key, value) for key, value in _pairs("--dim", choices.dim or []).items()},
+        dtype=choices.dtype,
+        options=_pairs("--set", choices.options or []),
+        skip_passes=tuple(choices.skip_pass or ()),
+        verify=choices.verify,
     )
     return _Job(data, tuple(replace(request, strategy=name.strip()) for name in names))
 

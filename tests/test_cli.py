@@ -12,8 +12,9 @@ from typing import Any
 
 import onnx
 import pytest
+import typer
 
-from graphturbo_core.cli import main
+from graphturbo_core.cli import app, main
 from graphturbo_core.frontend.catalogue import load_sample
 from tests.models import model_bytes
 
@@ -81,6 +82,47 @@ def test_trace_goes_to_a_file(capsys: Capture, tmp_path: Path) -> None:
     events = json.loads(target.read_text(encoding="utf-8"))["traceEvents"]
     assert code == 0
     assert sum(e["ph"] == "X" for e in events) == json.loads(out)["instructions"]
+
+
+def test_groups_go_to_a_dot_file(capsys: Capture, tmp_path: Path) -> None:
+    target = tmp_path / "groups.dot"
+    code, out, _ = answer(capsys, "run", SAMPLE, "--strategy", "tvm", "--dot", str(target))
+    text = target.read_text(encoding="utf-8")
+    assert code == 0
+    assert "throughput" in out
+    # A layer a group: 13 of them, with 26 ops.
+    assert text.count("subgraph cluster_") == 13
+    assert (
+        len([line for line in text.splitlines() if line.startswith("op") and "->" not in line])
+        == 26
+    )
+
+
+def test_a_graph_too_large_for_dot_is_refused_before_anything_is_written(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphturbo_core.export.dot.MAX_OPS", 25)
+    dot, trace = tmp_path / "groups.dot", tmp_path / "trace.json"
+    line = refusal(capsys, "run", SAMPLE, "--json", "-", "--dot", str(dot), "--trace", str(trace))
+    assert line.startswith("error: DOT_TOO_LARGE: the graph has 26 ops, a DOT file takes 25,")
+    assert not dot.exists()
+    assert not trace.exists()
+
+
+COMMON = "--profile {} --batch --dim --dtype --set --skip-pass --verify --json"
+
+
+def options_of(command: str) -> list[str]:
+    """The options in the order in which --help lists them."""
+    parameters = typer.main.get_command(app).commands[command].params
+    return [each.opts[0] for each in parameters if each.param_type_name == "option"]
+
+
+def test_run_and_compare_take_the_same_choices() -> None:
+    assert options_of("run") == [*COMMON.format("--strategy").split(), "--trace", "--dot"]
+    assert options_of("compare") == COMMON.format("--strategies").split()
+    for command in ("models", "profiles", "strategies"):
+        assert options_of(command) == ["--json"]
 
 
 def test_verify_says_not_yet_and_the_run_still_happens(capsys: Capture) -> None:

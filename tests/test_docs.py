@@ -130,3 +130,18 @@ def test_every_dependency_is_justified_and_no_other(name: str) -> None:
     reasons = section(ARCHITECTURE, "## Why each dependency").split("\n### ", 1)[0]
     table = reasons.split(f"(`{name}`)", 1)[1].split("(`requirements", 1)[0]
     assert sorted(first_cells(table), key=str.casefold) == sorted(pinned, key=str.casefold)
+
+
+MODULE_OF = {"protobuf": "google.protobuf", "PyYAML": "yaml"}
+"""Of packages that are imported by another name than their own."""
+
+
+def test_every_run_time_dependency_is_imported() -> None:
+    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    folders = (ROOT / "graphturbo_core", ROOT / "graphturbo_ui")
+    sources = "\n".join(
+        path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py")
+    )
+    for package in re.findall(r"^([\w-]+)==", text, re.MULTILINE):
+        module = MODULE_OF.get(package, package.replace("-", "_"))
+        assert re.search(rf"^ *(import|from) {module}\b", sources, re.MULTILINE), package

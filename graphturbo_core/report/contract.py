@@ -12,6 +12,7 @@ from graphturbo_core.report.memory import Memories
 from graphturbo_core.report.need import ModelNeed, model_need
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
+from graphturbo_core.report.rows import layer_counts
 from graphturbo_core.report.traffic import overlap_ratio, stall_shares, traffic
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.strategies.registry import strategy_options
@@ -121,19 +122,21 @@ def _sizes(outcome: Outcome) -> dict[str, object]:
 
 
 def _lists(outcome: Outcome) -> dict[str, object]:
+    plan = outcome.plan
+    layers = layer_counts(plan, [group.ops for group in plan.groups])
     groups = [
         {
             "name": group.name,
             "ops": list(group.ops),
-            "layers": len(group.layers),
+            "layers": layers[index],
             "split_axis": group.split_axis,
             "pieces": group.pieces,
             "covered_ops": group.covered_ops,
             "peak_bytes": group.peak_bytes,
         }
-        for group in outcome.plan.groups
+        for index, group in enumerate(plan.groups)
     ]
-    return {"groups": groups, "order": [kernel.name for kernel in outcome.plan.kernels]}
+    return {"groups": groups, "order": [kernel.name for kernel in plan.kernels]}
 
 
 def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.report.rows import numbers_text
+from graphturbo_core.report.rows import layer_counts, numbers_text
 from graphturbo_core.strategies.plan import Decision, Group, Plan
 
 RANGE = " .. "
@@ -18,12 +18,13 @@ MAX_REFUSALS = 3
 def group_rows(outcome: Outcome) -> Iterator[Row]:
     """One row a group, in the plan's order."""
     plan = outcome.plan
+    layers = layer_counts(plan, [group.ops for group in plan.groups])
     reasons = _Reasons(plan)
     for index, group in enumerate(plan.groups):
         yield {
             "index": index,
             "name": group.name,
-            "layers": len(group.layers),
+            "layers": layers[index],
             "ops": len(group.ops),
             "split_axis": group.split_axis,
             "pieces": group.pieces,
@@ -39,6 +40,7 @@ class _Reasons:
 
     def __init__(self, plan: Plan) -> None:
         self._strategy = plan.strategy
+        self._layers = plan.layers
         self._group_of_layer = {
             plan.layers[layer].name: index
             for index, group in enumerate(plan.groups)
@@ -74,6 +76,9 @@ class _Reasons:
             return f"{count}: {last.step}, {_reason(last)}"
         if len(group.layers) > 1:
             return f"{self._strategy} puts its layers together"
+        layer = self._layers[group.layers[0]]
+        if len(group.ops) < len(layer.ops):
+            return f"part of the layer {layer.name!r}: nothing was merged into it"
         return "one layer: nothing was merged into it"
 
     def why_not(self, index: int, group: Group) -> str:

@@ -20,6 +20,7 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
 
     `*_cycles` are busy cycles of all engines of the kind; `matrix_utilization` is the share of the
     layer's windows (first start to last end in each kernel) in which the matrix engines work.
+    `group` is that of the layer's first op, where a strategy makes groups smaller than a layer.
     """
     plan, found, program = outcome.plan, memories.layers, outcome.program
     graph, clock_hz = plan.semantics.graph, outcome.hardware.clock_hz

@@ -1,6 +1,6 @@
 """GraphSemantics -> what the model's outputs need, element by element: no schedule does less.
 
-A need is one set of indices per axis and stands for their product. Rows that no output reads (the
+A need is one set of places per axis and stands for their product. Rows that no output reads (the
 last one before a window of stride 2, say) are left out, since a schedule may leave them out.
 """
 
@@ -10,18 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.ir.graph import Op, TensorKind
-from graphturbo_core.semantics.access import AxisKind, AxisMap, FusionKind, OpSemantics
+from graphturbo_core.report.places import Places, is_same, read_places, united
+from graphturbo_core.semantics.access import AxisMap, FusionKind, OpSemantics
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import work_of
 
-Indices = NDArray[np.int64]
-Need = tuple[Indices, ...]
-"""Rising indices of every axis."""
+Need = tuple[Places, ...]
+"""Rising places of every axis."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,11 @@ class ModelNeed:
 
 
 def model_need(sem: GraphSemantics, transcendental_ops: int) -> ModelNeed:
-    """Walk from the outputs to the inputs; linear in reads and axis sizes."""
+    """Walk from the outputs to the inputs; linear in reads.
+
+    Raises:
+        CapacityError: NEED_TOO_SCATTERED, an op reads places that are too many to list.
+    """
     needs = _needs(sem)
     macs = matrix_macs = vector_ops = 0
     for op in sem.graph.ops:
@@ -60,12 +61,12 @@ def _is_matrix_only(semantics: OpSemantics) -> bool:
 
 def _counted(need: Need) -> Box:
     """A box with as many places on every axis."""
-    return tuple((0, len(indices)) for indices in need)
+    return tuple((0, len(places)) for places in need)
 
 
 def size_of(need: Need) -> int:
     """Elements of a need."""
-    return prod(len(indices) for indices in need)
+    return prod(len(places) for places in need)
 
 
 def _touched(sem: GraphSemantics, needs: Mapping[str, Need]) -> dict[str, int]:
@@ -86,7 +87,7 @@ def _needs(sem: GraphSemantics) -> dict[str, Need]:
     }
     for op in reversed(sem.graph.ops):
         for name, need in _read(sem, op, needs):
-            needs[name] = _joined(needs[name], need) if name in needs else need
+            needs[name] = _joined(op.name, needs[name], need) if name in needs else need
     return needs
 
 
@@ -99,7 +100,7 @@ def _read(sem: GraphSemantics, op: Op, needs: Mapping[str, Need]) -> list[tuple[
             continue
         out = _widened(semantics, index, needs[name])
         for read in semantics.accesses[index]:
-            need = tuple(_axis(axis, out) for axis in read.axes)
+            need = tuple(_axis(op.name, axis, out) for axis in read.axes)
             if size_of(need):
                 found.append((read.tensor, _moved(semantics, need, size_of(out))))
     return found
@@ -109,8 +110,8 @@ def _widened(semantics: OpSemantics, index: int, need: Need) -> Need:
     """Axes that may not be cut are computed in full."""
     shape = semantics.output_shapes[index]
     return tuple(
-        np.arange(shape[axis]) if axis in semantics.uncut_axes else indices
-        for axis, indices in enumerate(need)
+        range(shape[axis]) if axis in semantics.uncut_axes else places
+        for axis, places in enumerate(need)
     )
 
 
@@ -125,38 +126,23 @@ def _moved(semantics: OpSemantics, need: Need, results: int) -> Need:
     return (need[0][:rows], *need[1:])
 
 
-def _axis(axis: AxisMap, out: Need) -> Indices:
-    """The indices of an input axis that the output's indices read."""
-    if axis.out_axis < 0:
-        return np.arange(axis.size)
-    at = out[axis.out_axis]
-    if axis.kind is AxisKind.WINDOW:
-        taps = np.arange(axis.kernel) * axis.dilation - axis.pad
-        places = np.unique(at[:, None] * axis.stride + taps[None, :])
-    elif axis.kind is AxisKind.OFFSET:
-        places = axis.offset + at * axis.step
-    elif axis.kind is AxisKind.GROUPED:
-        blocks = np.unique(at // axis.out_block)
-        places = (blocks[:, None] * axis.in_block + np.arange(axis.in_block)[None, :]).ravel()
-    else:
-        places = at
-    return np.asarray(places[(places >= 0) & (places < axis.size)])
+def _axis(op: str, axis: AxisMap, out: Need) -> Places:
+    """The places of an input axis that the output's places read."""
+    return range(axis.size) if axis.out_axis < 0 else read_places(op, axis, out[axis.out_axis])
 
 
 def _all(shape: tuple[int, ...]) -> Need:
-    return tuple(np.arange(size) for size in shape)
+    return tuple(range(size) for size in shape)
 
 
-def _joined(first: Need, second: Need) -> Need:
+def _joined(op: str, first: Need, second: Need) -> Need:
     """The union where it is a product again (at most one axis differs), else the larger one."""
     differing = [
-        axis
-        for axis, (a, b) in enumerate(zip(first, second, strict=True))
-        if not np.array_equal(a, b)
+        axis for axis, (a, b) in enumerate(zip(first, second, strict=True)) if not is_same(a, b)
     ]
     if len(differing) > 1:
         return max(first, second, key=size_of)
     return tuple(
-        np.union1d(a, b) if axis in differing else a
+        united(op, a, b) if axis in differing else a
         for axis, (a, b) in enumerate(zip(first, second, strict=True))
     )

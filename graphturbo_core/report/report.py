@@ -25,8 +25,9 @@ class Report:
       layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
                 start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
                 move_cycles, dma_cycles, matrix_utilization
-      groups    index, name, layers, ops, split_axis, pieces, covered_ops, peak_bytes, why, why_not
-      kernels   index, name, group, start_cycle, end_cycle, layers
+      groups    index, name, layers (to how many its ops belong), ops, split_axis, pieces,
+                covered_ops, peak_bytes, why, why_not
+      kernels   index, name, group, start_cycle, end_cycle, layers (as above)
       decisions index, step, rule, subject, taken, numbers (text)
       ready     index, run, ready (Algorithm 3, newest last)
       bindings  kernel, tensor, op, binding (nested list as text), axes, scope

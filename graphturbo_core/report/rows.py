@@ -32,7 +32,7 @@ def kernel_rows(outcome: Outcome) -> Iterator[Row]:
     end = np.zeros(len(kernels), np.int64)
     np.minimum.at(start, trace.program.kernel, trace.start)
     np.maximum.at(end, trace.program.kernel, trace.end)
-    layer_of = layer_of_op(outcome.plan)
+    layers = layer_counts(outcome.plan, [kernel.ops for kernel in kernels])
     for index, kernel in enumerate(kernels):
         yield {
             "index": index,
@@ -40,13 +40,24 @@ def kernel_rows(outcome: Outcome) -> Iterator[Row]:
             "group": outcome.plan.groups[kernel.group].name,
             "start_cycle": int(min(start[index], end[index])),
             "end_cycle": int(end[index]),
-            "layers": len({layer_of[op] for op in kernel.ops}),
+            "layers": layers[index],
         }
 
 
 def layer_of_op(plan: Plan) -> Mapping[str, int]:
     """The layer of every op."""
     return {op: layer.index for layer in plan.layers for op in layer.ops}
+
+
+def layer_counts(plan: Plan, parts: Sequence[Sequence[str]]) -> list[int]:
+    """To how many layers the ops of each part (a kernel, a group) belong.
+
+    Layers are the Relay partition for every strategy (design, section 7). A layer counts in each
+    part that holds an op of it, so where parts are smaller than a layer (`layerwise`) the counts
+    add up to more than there are layers; our choice, since "0 of a layer" would help nobody.
+    """
+    layer_of = layer_of_op(plan)
+    return [len({layer_of[op] for op in ops}) for ops in parts]
 
 
 def decision_rows(outcome: Outcome) -> Iterator[Row]:

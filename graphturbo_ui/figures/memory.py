@@ -48,9 +48,9 @@ def memory_rows(report: Report) -> tuple[MemoryRow, ...]:
     )
 
 
-def memory_figure(*reports: Report) -> go.Figure:
+def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
     """LB left, GB right, a row of charts a run; both runs share each memory's scale."""
-    names = "AB"[: len(reports)]
+    named = dict(zip(names, reports, strict=False))
     figure = make_subplots(
         rows=len(reports),
         cols=2,
@@ -58,9 +58,9 @@ def memory_figure(*reports: Report) -> go.Figure:
         shared_yaxes="columns",
         horizontal_spacing=0.08,
         vertical_spacing=0.12,
-        subplot_titles=[f"{name} · {memory}" for name in names for memory in ("LB", "GB")],
+        subplot_titles=[f"{name} · {memory}" for name in named for memory in ("LB", "GB")],
     )
-    for line, (name, report) in enumerate(zip(names, reports, strict=True), 1):
+    for line, (name, report) in enumerate(named.items(), 1):
         _add_run(figure, line, name, report)
     figure.update_xaxes(title_text="layer, in order of execution", row=len(reports))
     figure.update_yaxes(title_text="LB (KiB a core)", col=1, rangemode="tozero")

@@ -19,25 +19,28 @@ MAX_ROWS = 5000
 KIND_NAMES = ("compute", "load", "store", "core to core", "broadcast", "DMA")
 WAIT_NAMES = ("nothing", "data", "buffer space", "channel", "barrier", "nothing to do")
 
+BOTH = "AB"
+"""Names of the runs, one a report; a run that is shown alone keeps its own."""
+
 Table = list[dict[str, object]]
 
 
-def step_rows(*reports: Report) -> Table:
+def step_rows(*reports: Report, names: str = BOTH) -> Table:
     """Every step with its seconds, a column a run; steps that only one run has stay empty."""
-    names = "AB"[: len(reports)]
     columns = [_step_seconds(report) for report in reports]
     steps = list(dict.fromkeys(step for column in columns for step in column))
     rows: Table = [
         {
             "step": safe_text(step),
             **{
-                f"{name} (s)": column.get(step) for name, column in zip(names, columns, strict=True)
+                f"{name} (s)": column.get(step)
+                for name, column in zip(names, columns, strict=False)
             },
         }
         for step in steps
     ]
     total: dict[str, object] = {"step": "import to trace, together"}
-    for name, report in zip(names, reports, strict=True):
+    for name, report in zip(names, reports, strict=False):
         total[f"{name} (s)"] = report.contract["schedule_seconds"]
     return [*rows, total]
 
@@ -51,16 +54,16 @@ def _step_seconds(report: Report) -> dict[str, float]:
     return seconds
 
 
-def notes(*reports: Report) -> list[str]:
+def notes(*reports: Report, names: str = BOTH) -> list[str]:
     """Every note of the runs once, with whose it is."""
     owners: dict[str, str] = {}
-    for name, report in zip("AB", reports, strict=False):
+    for name, report in zip(names, reports, strict=False):
         for note in cast(Sequence[str], report.contract["notes"]):
             owners[note] = f"{owners[note]} and {name}" if note in owners else name
     return [f"{owner}: {note}" for note, owner in owners.items()]
 
 
-def group_table(*reports: Report) -> Table:
+def group_table(*reports: Report, names: str = BOTH) -> Table:
     """A row a sub-graph of every run: what the graph view draws."""
     return [
         {
@@ -74,26 +77,26 @@ def group_table(*reports: Report) -> Table:
             "why merged": safe_text(row["why"]),
             "why not further": safe_text(row["why_not"]),
         }
-        for name, report in zip("AB", reports, strict=False)
+        for name, report in zip(names, reports, strict=False)
         for row in report.tables["groups"]
     ]
 
 
-def memory_table(*reports: Report) -> Table:
+def memory_table(*reports: Report, names: str = BOTH) -> Table:
     """A row a layer of every run: what the memory bars draw."""
     return [
         {"run": name, **asdict(row)}
-        for name, report in zip("AB", reports, strict=False)
+        for name, report in zip(names, reports, strict=False)
         for row in memory_rows(report)
     ]
 
 
-def instruction_table(*reports: Report) -> Table:
+def instruction_table(*reports: Report, names: str = BOTH) -> Table:
     """The first instructions of every run by start: what the Gantt chart draws."""
     share = MAX_ROWS // max(len(reports), 1)
     return [
         row
-        for name, report in zip("AB", reports, strict=False)
+        for name, report in zip(names, reports, strict=False)
         for row in _instructions(name, report, share)
     ]
 
@@ -145,12 +148,12 @@ def group_facts(report: Report, group: int) -> Mapping[str, str]:
     }
 
 
-def graph_summary(*reports: Report) -> str:
+def graph_summary(*reports: Report, names: str = BOTH) -> str:
     """The graph view in a sentence."""
     parts = [
         f"{name} runs {_counted(len(report.tables['graph_nodes']), 'op')} as "
         f"{_counted(len(report.tables['groups']), 'sub-graph')}"
-        for name, report in zip("AB", reports, strict=False)
+        for name, report in zip(names, reports, strict=False)
     ]
     return f"{'; '.join(parts)}. The vertical axis is the same for both: order of dependence."
 
@@ -159,11 +162,11 @@ def _counted(count: int, noun: str) -> str:
     return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
 
 
-def gantt_summary(*reports: Report) -> str:
+def gantt_summary(*reports: Report, names: str = BOTH) -> str:
     """The Gantt chart in a sentence."""
     parts = [
         f"{name}: {_counted(len(report.arrays['start']), 'instruction')} on "
         f"{_counted(len(report.tables['engines']), 'engine')}"
-        for name, report in zip("AB", reports, strict=False)
+        for name, report in zip(names, reports, strict=False)
     ]
     return f"One round on one cluster. {'; '.join(parts)}."

@@ -18,6 +18,7 @@ from graphturbo_core.report.rows import nested_text
 from graphturbo_core.report.text import FIGURES, group_table, run_table
 from graphturbo_core.report.traffic import Traffic
 from graphturbo_core.strategies.plan import Binding
+from tests.models import model_bytes
 
 CONTRACT_KEYS = [
     "schema", "model", "profile", "strategy", "options", "dtype", "batch", "cluster_batch",
@@ -157,6 +158,42 @@ def test_reasons_name_rule_and_numbers() -> None:
     assert "pieces 1" in str(group["why"])
     alone = report_of("tvm@2").tables["groups"][0]
     assert alone["why"] == "one layer: nothing was merged into it"
+
+
+TWO_LAYERS = """two (float[8, 32, 64, 64] x, float[32, 32, 1, 1] w)
+=> (float[8, 32, 64, 64] y) {
+    a = Conv<kernel_shape = [1, 1]>(x, w)
+    b = Relu(a)
+    c = Conv<kernel_shape = [1, 1]>(b, w)
+    y = Relu(c)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("strategy", "groups", "kernels"),
+    [
+        # Two layers, Conv + Relu each. An op a kernel: four groups, each within one of the two.
+        ("layerwise", [1, 1, 1, 1], 4),
+        ("tvm", [1, 1], 2),
+        # One group of both layers in two pieces: a piece is no further layer.
+        ("graphturbo@8", [2], 2),
+    ],
+)
+def test_layers_of_a_group_are_those_its_ops_belong_to(
+    strategy: str, groups: list[int], kernels: int
+) -> None:
+    request = RunRequest("two", strategy, "generic-4x4")
+    report = run_report(model_bytes(TWO_LAYERS), request)
+    assert report.contract["sub_graphs_fine"] == 2
+    assert [group["layers"] for group in report.contract["groups"]] == groups  # type: ignore[attr-defined]
+    assert [row["layers"] for row in report.tables["groups"]] == groups
+    assert [row["layers"] for row in report.tables["kernels"]] == groups * (kernels // len(groups))
+
+
+def test_a_group_smaller_than_a_layer_says_so() -> None:
+    request = RunRequest("two", "layerwise", "generic-4x4")
+    first, *_ = run_report(model_bytes(TWO_LAYERS), request).tables["groups"]
+    assert first["why"] == "part of the layer 'Conv_0': nothing was merged into it"
 
 
 def test_bindings_are_the_vendors_nested_lists() -> None:

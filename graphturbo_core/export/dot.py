@@ -1,0 +1,102 @@
+"""Report -> DOT: the graph of ops with a cluster a group, for Graphviz and what reads its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.report.report import Report, Row
+
+MAX_OPS = 5_000
+"""Ops of a DOT file; `dot` needs over 25 s for DenseNet-121's (our choice)."""
+MAX_EDGES = 20_000
+"""Tensors read, graph inputs included, in a DOT file (our choice)."""
+GRAPH_INPUT = -1
+"""Source of an edge that comes from no op."""
+UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "&": "&amp;", "\n": r"\n"})
+
+
+def dot_text(report: Report) -> str:
+    """The largest share's graph as text; the same report gives the same bytes.
+
+    A node an op (its type, below it its name), a cluster a group, a node without a frame a graph
+    input; edges carry the shape of the tensor that is read.
+
+    Raises:
+        CapacityError: DOT_TOO_LARGE, more than `MAX_OPS` ops or `MAX_EDGES` tensors read.
+    """
+    import pydot  # noqa: PLC0415  # some 60 ms that no other command needs
+
+    nodes, edges = report.tables["graph_nodes"], report.tables["graph_edges"]
+    _check_size(len(nodes), "ops", MAX_OPS)
+    _check_size(len(edges), "edges", MAX_EDGES)
+    graph = pydot.Dot("run", graph_type="digraph", label=quoted(_title(report)))
+    graph.set_node_defaults(shape="box")
+    for group, ops in _members(report):
+        cluster = pydot.Subgraph(f"cluster_{group['index']}", label=quoted(_group_label(group)))
+        for row in ops:
+            label = quoted(f"{row['op_type']}\n{row['op']}")
+            cluster.add_node(pydot.Node(f"op{row['index']}", label=label))
+        graph.add_subgraph(cluster)
+    inputs = _input_ids(edges)
+    for tensor, node_id in inputs.items():
+        graph.add_node(pydot.Node(node_id, label=quoted(tensor), shape="plaintext"))
+    for row in edges:
+        source = row["source"]
+        start = inputs[str(row["tensor"])] if source == GRAPH_INPUT else f"op{source}"
+        graph.add_edge(pydot.Edge(start, f"op{row['target']}", label=quoted(str(row["shape"]))))
+    return graph.to_string()
+
+
+def quoted(text: str) -> str:
+    """A name as a DOT string that Graphviz draws as it is written.
+
+    1. Within double quotes a backslash and a quote need a backslash before them.
+    2. A label resolves HTML's entities, so that an ampersand is one itself.
+    3. A line break is DOT's own; what else cannot be printed becomes the replacement sign.
+    Markup, ports and keywords mean nothing within quotes.
+    """
+    shown = "".join(c if c == "\n" or c.isprintable() else UNPRINTABLE for c in text)
+    return f'"{shown.translate(ESCAPES)}"'
+
+
+def _check_size(count: int, what: str, most: int) -> None:
+    if count > most:
+        raise CapacityError(
+            "DOT_TOO_LARGE",
+            f"the graph has {count} {what}",
+            f"a DOT file takes {most}",
+            "leave --dot out; --json lists the groups",
+        )
+
+
+def _title(report: Report) -> str:
+    contract = report.contract
+    return (
+        f"{contract['model']}, {contract['strategy']} on {contract['profile']}, "
+        f"batch {contract['batch']}"
+    )
+
+
+def _members(report: Report) -> Iterator[tuple[Row, list[Row]]]:
+    """The groups with their ops, both in the plan's order."""
+    members: dict[int, list[Row]] = {}
+    for row in report.tables["graph_nodes"]:
+        members.setdefault(cast(int, row["group"]), []).append(row)
+    for group in report.tables["groups"]:
+        yield group, members.get(cast(int, group["index"]), [])
+
+
+def _group_label(group: Row) -> str:
+    """`g2: 8 pieces along axis 0`."""
+    if group["pieces"] == 1:
+        return f"{group['name']}: not split"
+    return f"{group['name']}: {group['pieces']} pieces along axis {group['split_axis']}"
+
+
+def _input_ids(edges: tuple[Row, ...]) -> dict[str, str]:
+    """A node for every graph input that an op reads, in the order they are read."""
+    names = dict.fromkeys(str(row["tensor"]) for row in edges if row["source"] == GRAPH_INPUT)
+    return {name: f"input{number}" for number, name in enumerate(names)}

@@ -1,0 +1,174 @@
+"""Places along an output axis -> places along an input axis, in closed form where there is one.
+
+Almost every set of places is an even row: first, last, step. Such a `range` costs the same for ten
+places and for a billion; all others are listed, up to a bound.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.semantics.access import AxisKind, AxisMap
+
+Indices = NDArray[np.int64]
+Places = range | Indices
+"""Rising places of one axis, a `range` wherever they are an even row."""
+MAX_LISTED = 2**23
+"""Places that are listed at most: 64 MiB as indices (our choice)."""
+
+
+def read_places(op: str, axis: AxisMap, at: Places) -> Places:
+    """The places of an input axis that the places `at` of the output axis read.
+
+    Raises:
+        CapacityError: NEED_TOO_SCATTERED, they are no even row and too many to list.
+    """
+    if not len(at):
+        return range(0)
+    row = _even_row(axis, at) if isinstance(at, range) else None
+    if row is not None:
+        return _clipped_row(row, axis.size)
+    count = len(at) * max(axis.kernel, axis.in_block)
+    _check_listable(op, count)
+    places = _listed(axis, np.asarray(at))
+    return _shortest(places[(places >= 0) & (places < axis.size)])
+
+
+def united(op: str, first: Places, second: Places) -> Places:
+    """The places of either.
+
+    Raises:
+        CapacityError: NEED_TOO_SCATTERED, they are no even row and too many to list.
+    """
+    if isinstance(first, range) and isinstance(second, range):
+        row = _united_rows(first, second)
+        if row is not None:
+            return row
+    _check_listable(op, len(first) + len(second))
+    return _shortest(np.union1d(first, second))
+
+
+def is_same(first: Places, second: Places) -> bool:
+    """Whether both are the same places; an even row is never listed."""
+    if isinstance(first, range) or isinstance(second, range):
+        return isinstance(first, range) and isinstance(second, range) and first == second
+    return np.array_equal(first, second)
+
+
+def _check_listable(op: str, count: int) -> None:
+    if count > MAX_LISTED:
+        raise CapacityError(
+            "NEED_TOO_SCATTERED",
+            f"{op!r} reads {count} places of one axis that are no even row",
+            f"above {MAX_LISTED} they are not counted",
+            "give the tensor more axes or a smaller one",
+        )
+
+
+def _listed(axis: AxisMap, at: Indices) -> Indices:
+    """The definition, place by place (see `AxisMap`); not clipped, rising."""
+    if axis.kind is AxisKind.WINDOW:
+        taps = np.arange(axis.kernel) * axis.dilation - axis.pad
+        return np.unique(at[:, None] * axis.stride + taps[None, :])
+    if axis.kind is AxisKind.OFFSET:
+        return np.unique(axis.offset + at * axis.step)
+    if axis.kind is AxisKind.GROUPED:
+        blocks = np.unique(at // axis.out_block)
+        return (blocks[:, None] * axis.in_block + np.arange(axis.in_block)[None, :]).ravel()
+    return at
+
+
+def _even_row(axis: AxisMap, at: range) -> range | None:
+    """The same in closed form, None where they are no even row."""
+    if axis.kind is AxisKind.WINDOW:
+        taps = range(0, axis.kernel * axis.dilation, axis.dilation)
+        return _summed(_scaled(at, axis.stride, -axis.pad), taps)
+    if axis.kind is AxisKind.OFFSET:
+        return _scaled(at, axis.step, axis.offset)
+    if axis.kind is AxisKind.GROUPED:
+        blocks = _block_row(at, axis.out_block)
+        return blocks and _summed(_scaled(blocks, axis.in_block, 0), range(axis.in_block))
+    return at
+
+
+def _scaled(row: range, factor: int, shift: int) -> range:
+    """Every place times a factor, which may be negative, plus a shift; rising."""
+    ends = sorted((row[0] * factor + shift, row[-1] * factor + shift))
+    return range(ends[0], ends[1] + 1, row.step * abs(factor))
+
+
+def _summed(first: range, second: range) -> range | None:
+    """All sums of a place of each.
+
+    1. Where one has one place, the other is shifted by it.
+    2. Where the wider step is a multiple of the finer one, and the finer row reaches from one
+       place of the wider row to the next, they close to an even row of the finer step.
+    """
+    low, high = first[0] + second[0], first[-1] + second[-1]
+    if min(len(first), len(second)) == 1:
+        return range(low, high + 1, max(first, second, key=len).step)
+    fine, wide = sorted((first, second), key=lambda row: row.step)
+    times, rest = divmod(wide.step, fine.step)
+    return range(low, high + 1, fine.step) if not rest and len(fine) >= times else None
+
+
+def _block_row(row: range, block: int) -> range | None:
+    """The blocks of this size in which the places lie.
+
+    1. Steps of a block at most leave no block out.
+    2. Steps of whole blocks reach every so many-th.
+    """
+    low, high = row[0] // block, row[-1] // block
+    if row.step <= block or len(row) == 1:
+        return range(low, high + 1)
+    return range(low, high + 1, row.step // block) if row.step % block == 0 else None
+
+
+def _clipped_row(row: range, size: int) -> range:
+    """The places from 0 to below `size`."""
+    below = max(0, -(row.start // row.step))
+    inside = max(0, -((row.start - size) // row.step))
+    return row[below:inside]
+
+
+def _united_rows(first: range, second: range) -> range | None:
+    """Both rows as one; None where they are none (or where that is not seen at a glance).
+
+    1. One that lies in the other adds nothing.
+    2. Rows of one step that share no place, or that lie on the same places, are one row if the
+       row that spans both has no place beside theirs.
+    """
+    for inner, outer in ((first, second), (second, first)):
+        if _lies_in(inner, outer):
+            return outer
+    if first.step != second.step:
+        return None
+    low, high = min(first[0], second[0]), max(first[-1], second[-1])
+    span = range(low, high + 1, gcd(first.step, second[0] - first[0]))
+    shared = 0
+    if span.step == first.step:
+        overlap = range(max(first[0], second[0]), min(first[-1], second[-1]) + 1, first.step)
+        shared = len(overlap)
+    return span if len(span) == len(first) + len(second) - shared else None
+
+
+def _lies_in(inner: range, outer: range) -> bool:
+    if not inner:
+        return True
+    is_on_step = len(inner) == 1 or inner.step % outer.step == 0
+    return is_on_step and inner[0] in outer and inner[-1] in outer
+
+
+def _shortest(places: Indices) -> Places:
+    """An even row as one."""
+    if not len(places):
+        return range(0)
+    steps = np.diff(places)
+    if len(steps) and (steps != steps[0]).any():
+        return places
+    step = int(steps[0]) if len(steps) else 1
+    return range(int(places[0]), int(places[-1]) + 1, step)
