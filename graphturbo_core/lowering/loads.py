@@ -37,13 +37,12 @@ class _Chunk:
     own: Box
 
 
-def own_box(plan: Plan, operand: Operand, out_box: Box) -> Box:
+def own_box(operand: Operand, shape: tuple[int, ...], out_box: Box) -> Box:
     """The part of an input that belongs to an output box when inputs are divided without overlap.
 
     What a box needs beyond it is halo: on an axis that follows output axis `o`, [lo, hi) of O
-    owns [lo*I//O, hi*I//O) of I.
+    owns [lo*I//O, hi*I//O) of I. `shape`: of the whole output.
     """
-    shape = plan.semantics.graph.tensors[operand.op.outputs[0]].shape
     owned: list[Interval] = []
     for axis in operand.access.axes:
         if axis.out_axis < 0:
@@ -94,6 +93,10 @@ class OperandFeeder:
             box, shared = placed.boxes[core], self._kept_key(placed, core)
             self._buffers[key] = self._mover.local(spot, placed.tensor, box, shared)
         return self._buffers[key]
+
+    def _shape(self, stage: Stage) -> tuple[int, ...]:
+        """Shape of what the stage's first op writes."""
+        return stage.first.output_shapes[stage.output_index]
 
     def _kept_key(self, placed: Resident, core: int) -> SharedKey | None:
         """Identity of a buffer that two kernels share: the one before, or the one after."""
@@ -146,7 +149,7 @@ class OperandFeeder:
 
     def _queue_loads(self, stage: Stage, operand: Operand, placed: Resident) -> None:
         for core, box in placed.boxes.items():
-            own = own_box(self._plan, operand, stage.shares.get(core, stage.box))
+            own = own_box(operand, self._shape(stage), stage.shares.get(core, stage.box))
             for site in self._around.sources.get(operand.tensor, ()):
                 part = intersect(site.box, box)
                 if is_empty(part):
@@ -200,7 +203,7 @@ class OperandFeeder:
             self._tiles[tensor, core, step] = known[1]
             return
         buffer = self.ring_buffer(stage, tensor, core, box)
-        own = own_box(self._plan, operand, tile.box)
+        own = own_box(operand, self._shape(stage), tile.box)
         for site in self._around.sources[tensor]:
             part = intersect(site.box, box)
             if not is_empty(part):

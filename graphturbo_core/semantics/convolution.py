@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 from graphturbo_core.errors import ModelError
@@ -100,13 +101,11 @@ def convolution(view: OpView) -> OpSemantics:
     """Conv: data [N, C, ...], weight [M, C / groups, ...], bias [M]."""
     kernel = view.shape(1)[2:]
     windows = windows_of(view, kernel)
-    spatial = tuple(
-        windows.axis(index, size, index + 2) for index, size in enumerate(view.shape()[2:])
-    )
+    spatial = windows.axes(view.shape()[2:])
     out_channels, depth = view.shape(1)[:2]
     inner = reduced(depth) if view.integer("group", 1) == 1 else whole(depth)
     weight_axes = (same(out_channels, 1), inner, *(whole(size) for size in kernel))
-    return _convolved(view, spatial, weight_axes, prod(kernel))
+    return replace(_convolved(view, spatial, weight_axes, prod(kernel)), is_sliding=True)
 
 
 def _transposed_axis(windows: Windows, index: int, size: int) -> AxisMap:

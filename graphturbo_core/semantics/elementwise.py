@@ -8,7 +8,7 @@ from graphturbo_core.semantics.maps import Entry, broadcast, per_channel
 from graphturbo_core.semantics.view import OpView
 
 UNARY: dict[str, tuple[int, int]] = {
-    "Abs": (1, 0), "Cast": (1, 0), "CastLike": (1, 0), "Ceil": (1, 0), "Clip": (2, 0),
+    "Abs": (1, 0), "Cast": (1, 0), "Ceil": (1, 0), "Clip": (2, 0),
     "Dropout": (1, 0), "Floor": (1, 0), "HardSigmoid": (4, 0), "HardSwish": (5, 0),
     "Identity": (1, 0), "LeakyRelu": (2, 0), "Neg": (1, 0), "Not": (1, 0), "Relu": (1, 0),
     "Round": (1, 0), "Sign": (1, 0), "ThresholdedRelu": (2, 0), "IsNaN": (1, 0), "IsInf": (1, 0),
@@ -63,19 +63,27 @@ def unary(view: OpView) -> OpSemantics | None:
     return _pointwise(view, FusionKind.ELEMENTWISE, *UNARY[view.op.op_type])
 
 
-def dropout(view: OpView) -> OpSemantics | None:
-    """Inference dropout copies; ratio and mode are parameters, a mask is not offered."""
-    if view.extra_outputs:
-        return None
+def _first_only(view: OpView, is_view: bool) -> OpSemantics:
+    """An op whose first input is its data and whose others are parameters."""
     read = broadcast(view.op.inputs[0], view.shape(), view.shape_out())
     return OpSemantics(
         fusion=FusionKind.ELEMENTWISE,
         engine=EngineKind.VECTOR,
         accesses=((read,), *(() for _ in view.op.outputs[1:])),
         output_shapes=view.shapes_out,
-        is_view=True,
+        is_view=is_view,
         is_pointwise=True,
     )
+
+
+def dropout(view: OpView) -> OpSemantics | None:
+    """Inference dropout copies; ratio and mode are parameters, a mask is not offered."""
+    return None if view.extra_outputs else _first_only(view, is_view=True)
+
+
+def cast_like(view: OpView) -> OpSemantics:
+    """CastLike: of the second input only the type counts."""
+    return _first_only(view, is_view=False)
 
 
 def binary(view: OpView) -> OpSemantics | None:
@@ -127,6 +135,7 @@ ENTRIES: dict[tuple[str, str], Entry] = {
     **{("", name): binary for name in BINARY},
     **{("", name): variadic for name in VARIADIC},
     ("", "Dropout"): dropout,
+    ("", "CastLike"): cast_like,
     ("", "Expand"): expand,
     ("", "BatchNormalization"): scale_shift,
     ("graphturbo", "ScaleShift"): scale_shift,

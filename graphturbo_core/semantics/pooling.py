@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.semantics.access import (
     AxisKind,
@@ -40,10 +42,7 @@ def sliding_pool(view: OpView) -> OpSemantics | None:
     if kernel is None:
         return None
     windows = windows_of(view, kernel)
-    return _pooled(
-        view,
-        tuple(windows.axis(index, size, index + 2) for index, size in enumerate(view.shape()[2:])),
-    )
+    return replace(_pooled(view, windows.axes(view.shape()[2:])), is_sliding=True)
 
 
 def global_pool(view: OpView) -> OpSemantics:

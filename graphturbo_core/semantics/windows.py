@@ -18,17 +18,15 @@ class Windows:
     dilations: Shape
     pads: Shape
 
-    def axis(self, spatial: int, size: int, out_axis: int) -> AxisMap:
-        """The map of an input's spatial axis."""
-        return AxisMap(
-            AxisKind.WINDOW,
-            size,
-            out_axis,
-            stride=self.strides[spatial],
-            dilation=self.dilations[spatial],
-            kernel=self.kernel[spatial],
-            pad=self.pads[spatial],
-        )
+    def axes(self, sizes: Shape) -> tuple[AxisMap, ...]:
+        """The maps of an input's spatial axes, which follow batch and channels."""
+        return tuple(
+            AxisMap(AxisKind.WINDOW, size, axis + 2, stride=step, dilation=dilation, kernel=taps,
+                    pad=pad)
+            for axis, (size, step, dilation, taps, pad) in enumerate(
+                zip(sizes, self.strides, self.dilations, self.kernel, self.pads, strict=True)
+            )
+        )  # fmt: skip
 
 
 def windows_of(view: OpView, kernel: Shape) -> Windows:

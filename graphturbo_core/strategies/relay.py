@@ -143,7 +143,7 @@ def _read_operands(
 
 
 def _edge_kind(graph: Graph, op: Op, name: str, kind: FusionKind) -> FusionKind:
-    out_shape = graph.tensors[op.outputs[0]].shape
+    out_shape = graph.tensors[next(filter(None, op.outputs))].shape
     if kind is FusionKind.BROADCAST and graph.tensors[name].shape == out_shape:
         return FusionKind.ELEMENTWISE
     return kind

@@ -1,0 +1,79 @@
+"""Whether the samples of a batch may be computed apart from each other."""
+
+from __future__ import annotations
+
+from graphturbo_core.ir.boxes import Box, extents, full_box, is_empty, with_interval
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.semantics.propagate import needed_boxes
+from graphturbo_core.semantics.table import GraphSemantics
+
+
+def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | None:
+    """Why `part`, the same model for fewer samples, is not a piece of `whole`; None where it is.
+
+    The first and the last piece of every output are followed back to the inputs. Of each tensor,
+    what is needed must have the size that it has in `part`; of graph inputs it must be the piece
+    itself. A softmax over the batch, statistics of a batch or a weight with a row for every sample
+    fail that. Linear in the reads.
+    """
+    if len(whole.graph.ops) != len(part.graph.ops):
+        return "the model has other ops for fewer samples"
+    samples = _samples(whole.graph, part.graph)
+    if samples is None:
+        return "no input and output grow with the batch"
+    all_samples, few = samples
+    for first in (0, all_samples - few):
+        found = _piece_dependence(whole, part, (first, first + few), all_samples)
+        if found is not None:
+            return found
+    return None
+
+
+def _samples(whole: Graph, part: Graph) -> tuple[int, int] | None:
+    """Leading sizes of an input and of all outputs that differ; None where none does."""
+    grown = {
+        (whole.tensors[name].shape[0], part.tensors[name].shape[0])
+        for name in whole.inputs
+        if _grows(whole, part, name)
+    }
+    has_outputs = any(_grows(whole, part, name) for name in whole.outputs)
+    return grown.pop() if len(grown) == 1 and has_outputs else None
+
+
+def _grows(whole: Graph, part: Graph, name: str) -> bool:
+    return whole.tensors[name].shape != part.tensors[name].shape
+
+
+def _piece_dependence(
+    whole: GraphSemantics, part: GraphSemantics, samples: tuple[int, int], batch: int
+) -> str | None:
+    graph, small = whole.graph, part.graph
+    wanted = {}
+    for name in graph.outputs:
+        box = _piece(graph, small, name, samples, batch)
+        if box is None:
+            return f"output {name!r} does not grow in step with the batch"
+        wanted[name] = box
+    boxes = needed_boxes(whole, graph.ops, wanted)
+    for name, box in boxes.items():
+        if not is_empty(box) and extents(box) != small.tensors[name].shape:
+            return f"a sample needs {list(box)} of {name!r}, other samples' included"
+    for name in graph.inputs:
+        if name in boxes and not is_empty(boxes[name]):
+            own = _piece(graph, small, name, samples, batch)
+            if own != boxes[name]:
+                return f"a sample needs other samples' part of input {name!r}"
+    return None
+
+
+def _piece(
+    whole: Graph, part: Graph, name: str, samples: tuple[int, int], batch: int
+) -> Box | None:
+    """The samples' box of a graph input or output: rows in proportion, all where it is fixed."""
+    shape, small = whole.tensors[name].shape, part.tensors[name].shape
+    if shape == small:
+        return full_box(shape)
+    rows, rest = divmod(shape[0], batch)
+    if rest or shape[1:] != small[1:] or small[0] != rows * (samples[1] - samples[0]):
+        return None
+    return with_interval(full_box(shape), 0, (rows * samples[0], rows * samples[1]))

@@ -1,0 +1,86 @@
+"""Numbers that came out, numbers that should: how far apart, and how far apart they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.verify.single_op import Array
+from graphturbo_core.verify.tolerance import relative_tolerances
+
+
+@dataclass(frozen=True, slots=True)
+class OutputCheck:
+    """One graph output compared: `tolerance` is absolute, as `max_abs_error`."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    max_abs_error: float
+    max_rel_error: float
+    tolerance: float
+    is_right: bool
+
+
+def compare(
+    whole: GraphSemantics, found: Mapping[str, Array], expected: Mapping[str, Array]
+) -> tuple[OutputCheck, ...]:
+    """Every output of the model against what it should be."""
+    tolerances = relative_tolerances(whole)
+    graph = whole.graph
+    return tuple(
+        compared(graph, name, found[name], expected[name], tolerances.get(name, 0.0))
+        for name in graph.outputs
+        if name in found and name in expected
+    )
+
+
+def compared(
+    graph: Graph, name: str, found: Array, expected: Array, tolerance: float
+) -> OutputCheck:
+    """One output against what it should be; `tolerance` is relative to the largest magnitude."""
+    tensor = graph.tensors[name]
+    if found.shape != expected.shape:
+        error, scale, limit = np.inf, 1.0, 0.0
+    else:
+        apart = distances(found, expected)
+        scale = magnitude(expected)
+        limit = tolerance * scale
+        error = float(apart.max()) if apart.size else 0.0
+    relative = error / scale if scale else (0.0 if not error else np.inf)
+    return OutputCheck(
+        name, tensor.dtype, tensor.shape, float(error), float(relative), limit, error <= limit
+    )
+
+
+def distances(found: Array, expected: Array) -> np.ndarray[Any, Any]:
+    """Distance of each pair; 0 where both are the same infinity, or both not a number."""
+    if found.dtype.kind in "OUS" or expected.dtype.kind in "OUS":
+        return np.where(found.astype(str) == expected.astype(str), 0.0, np.inf)
+    wide = np.complex128 if "c" in (found.dtype.kind, expected.dtype.kind) else np.float64
+    with np.errstate(all="ignore"):
+        a, b = found.astype(wide), expected.astype(wide)
+        apart = np.asarray(np.abs(a - b))
+    is_same = (a == b) | (np.isnan(a) & np.isnan(b))
+    return np.where(is_same, 0.0, np.where(np.isnan(apart), np.inf, apart))
+
+
+def magnitude(numbers: Array) -> float:
+    """The largest finite magnitude."""
+    if numbers.dtype.kind in "OUS" or not numbers.size:
+        return 0.0
+    with np.errstate(all="ignore"):
+        sizes = np.abs(numbers.astype(np.complex128 if numbers.dtype.kind == "c" else np.float64))
+    finite = sizes[np.isfinite(sizes)]
+    return float(finite.max()) if finite.size else 0.0
+
+
+def number_at(numbers: Array, place: int) -> float:
+    """One number of an array, by its place in row-major order."""
+    value = numbers.reshape(-1)[place]
+    return float(np.real(value)) if numbers.dtype.kind in "fciub" else 0.0

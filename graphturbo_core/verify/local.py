@@ -1,0 +1,238 @@
+"""A tile's operands -> its result: the op run on exactly the boxes that the tile names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphturbo_core.frontend.element_types import numpy_dtype
+from graphturbo_core.ir.boxes import Box, Interval, extents, is_empty, with_interval
+from graphturbo_core.ir.graph import AttributeValue, Graph, Op
+from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess, OpSemantics
+from graphturbo_core.verify.single_op import Array, OpRunner
+
+_PLACELESS = frozenset(
+    {AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE, AxisKind.WHOLE, AxisKind.REDUCE}
+)
+"""Axis kinds that read the same elements of a box wherever it lies."""
+
+
+class Operand(NamedTuple):
+    """One read of an op: its box in the input's own coordinates, and the numbers there."""
+
+    access: InputAccess
+    box: Box
+    numbers: Array
+
+
+@dataclass(frozen=True)
+class TileTask:
+    """One compute instruction: output number `index` of `op`, a box of it, a cut of K or None."""
+
+    graph: Graph
+    op: Op
+    semantics: OpSemantics
+    index: int
+    box: Box
+    cut: Interval | None
+
+    def reads(self) -> tuple[tuple[InputAccess, Box], ...]:
+        """The boxes that the tile needs, empty ones left out, in the order of the accesses."""
+        found = ((access, self._needed(access)) for access in self.semantics.accesses[self.index])
+        return tuple((access, box) for access, box in found if not is_empty(box))
+
+    def _needed(self, access: InputAccess) -> Box:
+        box = access.box(self.box)
+        contraction = self.semantics.contraction
+        if self.cut is None or contraction is None:
+            return box
+        if access.tensor == contraction.weight:
+            return with_interval(box, contraction.weight_reduce_axis, self.cut)
+        if access.tensor == contraction.data:
+            return with_interval(box, contraction.data_reduce_axis, self.cut)
+        return box
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it adds to a sum that an earlier cut of K began."""
+        return self.cut is not None and self.cut[0] > 0
+
+
+def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array:
+    """The numbers of the tile's box; of a cut of K what it adds to the sum, bias in the first.
+
+    1. What only lays elements side by side, or names them anew, is copied.
+    2. Windows that slide: the op with the pads that this box has.
+    3. Reads that do not depend on where the box lies: the op as it is.
+    4. Else the op on tensors of full size that hold nothing but the named boxes (NaN elsewhere),
+       of which the box is taken.
+
+    Raises:
+        ModelError: NO_KERNEL when no runtime knows the op.
+    """
+    semantics = task.semantics
+    if semantics.is_joint:
+        found: Array | None = _joined(task, operands)
+    elif semantics.is_view:
+        found = _renamed(task, operands)
+    elif semantics.is_sliding and task.index == 0:
+        found = _slid(task, operands, runner)
+    elif all(axis.kind in _PLACELESS for axis in _axes(operands)):
+        found = _plain(task, operands, runner, task.op.attributes)
+    else:
+        found = None
+    if found is None or found.shape != extents(task.box):
+        found = _embedded(task, operands, runner)
+    return found
+
+
+def _axes(operands: Sequence[Operand]) -> Iterator[AxisMap]:
+    return (axis for operand in operands for axis in operand.access.axes)
+
+
+def _joined(task: TileTask, operands: Sequence[Operand]) -> Array | None:
+    """Parts in the order of the inputs along the axis in which they lie side by side."""
+    axis = next(
+        (place for o in operands for place, axis in enumerate(o.access.axes)
+         if axis.kind is AxisKind.OFFSET),
+        None,
+    )  # fmt: skip
+    return None if axis is None else np.concatenate([o.numbers for o in operands], axis)
+
+
+def _renamed(task: TileTask, operands: Sequence[Operand]) -> Array | None:
+    """The same elements in the same order; None where more are read than written."""
+    (operand,) = operands
+    shape = extents(task.box)
+    return operand.numbers.reshape(shape) if operand.numbers.size == prod(shape) else None
+
+
+def _slid(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array | None:
+    """The op with pads for what its windows read beyond the input, and the groups in the box.
+
+    None where a window lies in the padding altogether, where groups are cut, or where the padding
+    of a partial window counts (`count_include_pad` with `ceil_mode`).
+    """
+    attributes = task.op.attributes
+    data = operands[0].access
+    if data.tensor != task.op.inputs[0]:
+        return None
+    if attributes.get("ceil_mode", 0) and attributes.get("count_include_pad", 0):
+        return None
+    before, after = [], []
+    for axis in data.axes:
+        if axis.kind is not AxisKind.WINDOW:
+            continue
+        lo, hi = task.box[axis.out_axis]
+        begin = lo * axis.stride - axis.pad
+        end = (hi - 1) * axis.stride - axis.pad + (axis.kernel - 1) * axis.dilation + 1
+        if begin >= axis.size or end <= 0:
+            return None
+        before.append(max(0, -begin))
+        after.append(max(0, end - axis.size))
+    groups = _groups(task, data)
+    if groups is None:
+        return None
+    local: dict[str, AttributeValue] = {**attributes, "pads": (*before, *after), **groups}
+    local.pop("auto_pad", None)
+    local.pop("ceil_mode", None)
+    return _plain(task, operands, runner, local)
+
+
+def _groups(task: TileTask, data: InputAccess) -> dict[str, AttributeValue] | None:
+    """How many groups the box has, where there are any; None where it cuts one of several."""
+    for axis in data.axes:
+        if axis.kind is AxisKind.GROUPED:
+            lo, hi = task.box[axis.out_axis]
+            first, last = lo // axis.out_block, -(-hi // axis.out_block)
+            is_cut = lo % axis.out_block or hi % axis.out_block
+            return None if is_cut and last - first > 1 else {"group": last - first}
+    return {}
+
+
+def _plain(
+    task: TileTask,
+    operands: Sequence[Operand],
+    runner: OpRunner,
+    attributes: Mapping[str, AttributeValue],
+) -> Array:
+    op = task.op
+    by_name: dict[str, list[Array]] = {}
+    for operand in operands:
+        by_name.setdefault(operand.access.tensor, []).append(operand.numbers)
+    return runner.run(op, _inputs(task, by_name), attributes)[op.outputs[task.index]]
+
+
+def _inputs(task: TileTask, by_name: Mapping[str, list[Array]]) -> list[Array | None]:
+    """By place: what is read, the value of a parameter, None for what is missing.
+
+    A tensor that the op names twice and reads twice is matched in order. After the first cut of K
+    summands are left out: the first cut has them.
+    """
+    found: list[Array | None] = []
+    for name in task.op.inputs:
+        known = by_name.get(name)
+        if not name or (task.is_partial and _is_summand(task, name)):
+            found.append(None)
+        elif known is None:
+            found.append(_parameter(task, name))
+        else:
+            found.append(known.pop(0) if len(known) > 1 else known[0])
+    while found and found[-1] is None:
+        found.pop()
+    return found
+
+
+def _is_summand(task: TileTask, name: str) -> bool:
+    """Whether an input of a contraction is added to the product: neither factor, and a float."""
+    contraction = task.semantics.contraction
+    assert contraction is not None  # only contractions are cut along K
+    is_factor = name in (contraction.data, contraction.weight)
+    return not is_factor and task.graph.tensors[name].dtype.startswith(("float", "bfloat"))
+
+
+def _parameter(task: TileTask, name: str) -> Array:
+    """An input that is not read as data: its value is known since import, or only its type counts.
+
+    Should an access map have forgotten it, zeros give a wrong result, and that is seen.
+    """
+    tensor = task.graph.tensors[name]
+    if tensor.value is not None:
+        return np.asarray(tensor.value)
+    return np.zeros(tensor.shape, numpy_dtype(tensor.dtype))
+
+
+def _embedded(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array:
+    """The op on whole tensors that hold only the boxes named, and the box of its result."""
+    whole: dict[str, Array] = {}
+    for access in task.semantics.accesses[task.index]:
+        tensor = task.graph.tensors[access.tensor]
+        dtype = numpy_dtype(tensor.dtype)
+        whole[tensor.name] = poisoned(tensor.shape, dtype, task.cut is not None)
+    for access, box, numbers in operands:
+        whole[access.tensor][slices(box)] = numbers
+    with np.errstate(all="ignore"):
+        inputs = _inputs(task, {name: [array] for name, array in whole.items()})
+        results = runner.run(task.op, inputs, task.op.attributes)
+    return results[task.op.outputs[task.index]][slices(task.box)]
+
+
+def poisoned(shape: tuple[int, ...], dtype: np.dtype[Any], is_summed: bool = False) -> Array:
+    """An array that holds nothing yet: NaN where the type has it, else zeros.
+
+    `is_summed`: zeros in any case, since what lies beside a cut of K is added.
+    """
+    if dtype.kind == "O":
+        return np.full(shape, "", dtype=dtype)
+    if dtype.kind in "fc" and not is_summed:
+        return np.full(shape, np.nan, dtype=dtype)
+    return np.zeros(shape, dtype=dtype)
+
+
+def slices(box: Box) -> tuple[slice, ...]:
+    """The box as an index into its tensor."""
+    return tuple(slice(lo, hi) for lo, hi in box)

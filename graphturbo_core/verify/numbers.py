@@ -1,0 +1,131 @@
+"""Model bytes -> model bytes with a number for every weight, and seeded inputs to run it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from zlib import crc32
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.frontend.element_types import numpy_dtype
+from graphturbo_core.frontend.parsing import parse_model
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.limits import Limits
+from graphturbo_core.verify.single_op import Array
+
+INTEGERS = (0, 2)
+"""Integer inputs and weights are drawn from these two: an index that every table has."""
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A model whose weights all have numbers, and how many were drawn."""
+
+    data: bytes
+    drawn: int
+    drawn_bytes: int
+
+
+def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
+    """The model with seeded random numbers where the file has none, or one and the same.
+
+    1. A weight whose bytes are in another file is drawn.
+    2. So is a ConstantOfShape of floats with a constant shape and more than one element: it stands
+       for a weight that was left out.
+    The same name, shape and seed give the same numbers, whatever else is in the model.
+
+    Raises:
+        CapacityError: WEIGHTS_TOO_LARGE above `limits.max_drawn_bytes`.
+    """
+    model = parse_model(data, limits)
+    graph = model.graph
+    shapes = dict(_known_shapes(graph))
+    absent = [p for p in graph.initializer if p.data_location == onnx.TensorProto.EXTERNAL]
+    fills = [node for node in graph.node if _is_weight(node, shapes)]
+    sizes = [(prod(p.dims), p.data_type) for p in absent]
+    sizes += [(prod(shapes[node.input[0]]), _fill_type(node)) for node in fills]
+    total = sum(count * helper.tensor_dtype_to_np_dtype(kind).itemsize for count, kind in sizes)
+    if total > limits.max_drawn_bytes:
+        raise CapacityError(
+            "WEIGHTS_TOO_LARGE",
+            f"{total} bytes of weights have no numbers, more than {limits.max_drawn_bytes}",
+            "--verify",
+            "verify a smaller model of the same kind",
+        )
+    for proto in absent:
+        dtype = helper.tensor_dtype_to_np_dtype(proto.data_type)
+        value = drawn(proto.name, tuple(proto.dims), dtype, seed)
+        proto.CopyFrom(numpy_helper.from_array(value, proto.name))
+    for node in fills:
+        dtype = helper.tensor_dtype_to_np_dtype(_fill_type(node))
+        value = drawn(node.output[0], shapes[node.input[0]], dtype, seed)
+        tensor = numpy_helper.from_array(value, node.output[0])
+        node.CopyFrom(helper.make_node("Constant", [], list(node.output), node.name, value=tensor))
+    count = len(absent) + len(fills)
+    return Numbered(model.SerializeToString() if count else data, count, total)
+
+
+def _known_shapes(graph: onnx.GraphProto) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Small constant vectors of integers that could be shapes."""
+    for proto in graph.initializer:
+        if _is_shape(proto):
+            yield proto.name, tuple(numpy_helper.to_array(proto).tolist())
+    for node in graph.node:
+        for attribute in node.attribute:
+            if node.op_type == "Constant" and attribute.name == "value" and _is_shape(attribute.t):
+                yield node.output[0], tuple(numpy_helper.to_array(attribute.t).tolist())
+
+
+def _is_shape(proto: onnx.TensorProto) -> bool:
+    is_here = proto.data_location != onnx.TensorProto.EXTERNAL
+    return is_here and proto.data_type == onnx.TensorProto.INT64 and len(proto.dims) == 1
+
+
+def _is_weight(node: onnx.NodeProto, shapes: Mapping[str, tuple[int, ...]]) -> bool:
+    if node.op_type != "ConstantOfShape" or node.domain or not node.input:
+        return False
+    shape = shapes.get(node.input[0])
+    kind = helper.tensor_dtype_to_np_dtype(_fill_type(node)).kind
+    return shape is not None and prod(shape) > 1 and kind == "f"
+
+
+def _fill_type(node: onnx.NodeProto) -> int:
+    tensors = [attribute.t for attribute in node.attribute if attribute.name == "value"]
+    return int(tensors[0].data_type) if tensors else int(onnx.TensorProto.FLOAT)
+
+
+def drawn(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: int) -> Array:
+    """Seeded numbers of a weight; they depend on nothing else.
+
+    Matrices are scaled by the square root of their fan-in, so that activations keep their size
+    through a deep network; vectors lie between 0.5 and 1.5, since a variance must be positive.
+    """
+    random = np.random.default_rng([seed, crc32(name.encode())])
+    if dtype.kind in "iub":
+        return random.integers(*INTEGERS, shape).astype(dtype)
+    if len(shape) < 2:  # noqa: PLR2004  # a vector has no fan-in
+        return (random.random(shape, np.float32) + np.float32(0.5)).astype(dtype)
+    fan_in = np.float32(np.sqrt(max(1, prod(shape[1:]))))
+    return (random.standard_normal(shape, np.float32) / fan_in).astype(dtype)
+
+
+def drawn_inputs(graph: Graph, seed: int) -> dict[str, Array]:
+    """Seeded numbers for every input of the graph: normal floats, zeros and ones as integers."""
+    found = {}
+    for name in graph.inputs:
+        tensor = graph.tensors[name]
+        random = np.random.default_rng([seed, crc32(name.encode())])
+        dtype = numpy_dtype(tensor.dtype)
+        if dtype.kind in "iub":
+            numbers = random.integers(*INTEGERS, tensor.shape).astype(dtype)
+        elif dtype.kind == "O":
+            numbers = np.full(tensor.shape, "a", dtype=dtype)
+        else:
+            numbers = random.standard_normal(tensor.shape, np.float32).astype(dtype)
+        found[name] = np.asarray(numbers)
+    return found

@@ -1,0 +1,359 @@
+"""Trace -> numbers of the graph outputs: every instruction run in simulated time on its own boxes.
+
+Instructions read at their start and write at their end; at one cycle ends come before starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from graphturbo_core.ir.boxes import Box, contains, extents, intersect, is_empty, volume
+from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.sim.trace import Trace
+from graphturbo_core.verify.faults import Fault, ReplayFaultError
+from graphturbo_core.verify.local import Operand, TileTask, tile_result
+from graphturbo_core.verify.memory import Shadow, Values, boxes_of
+from graphturbo_core.verify.single_op import Array, OpRunner
+
+ACCUMULATOR_BYTES = 4
+"""A partial sum is fp32 (design, section 4)."""
+PROGRESS_EVERY = 256
+"""Instructions between two reports of progress."""
+
+OnProgress = Callable[[int, int], None]
+"""Instructions done, instructions in all."""
+Given = Mapping[str, Array]
+"""Numbers of graph inputs and weights by name."""
+Watch = Callable[["Touched", Array], tuple[float, float] | None]
+"""Looks at the finished result of a compute; (expected, got) where it differs."""
+
+
+class Touch(NamedTuple):
+    """One access: its buffer, its box there, and the tensor that a compute takes it for."""
+
+    buffer: int
+    is_write: bool
+    box: Box
+    tensor: str
+
+
+class Touched(NamedTuple):
+    """A compute: its row, the tensor it writes, and the box of it."""
+
+    row: int
+    tensor: str
+    box: Box
+
+
+class Script:
+    """A Trace's rows as Python values; one script serves every share of the batch."""
+
+    def __init__(self, trace: Trace) -> None:
+        """Reads the arrays once."""
+        self.trace = trace
+        self.program: Program = trace.program
+        self.semantics = trace.program.plan.semantics
+        self.graph = self.semantics.graph
+
+    @cached_property
+    def touches(self) -> list[list[Touch]]:
+        """Accesses of every instruction."""
+        program = self.program
+        names = [program.tensors[number] for number in program.buffers.tensor]
+        tensors = self.graph.tensors
+        owners = program.access_buffer.tolist()
+        ranks = [len(tensors[names[buffer]].shape) for buffer in owners]
+        boxes = boxes_of(ranks, program.access_lo, program.access_hi)
+        labels = [program.tensors[number] for number in program.access_tensor]
+        rows = zip(owners, program.access_write.tolist(), boxes, labels, strict=True)
+        found = [Touch(*row) for row in rows]
+        return [found[a:b] for a, b in pairwise(program.access_at.tolist())]
+
+    @cached_property
+    def events(self) -> list[tuple[bool, int]]:
+        """(is a start, row) in order of time."""
+        count = self.program.size
+        cycle = np.concatenate((self.trace.end, self.trace.start))
+        is_start = np.repeat([False, True], count)
+        row = np.tile(np.arange(count), 2)
+        order = np.lexsort((row, is_start, cycle))
+        return list(zip(is_start[order].tolist(), row[order].tolist(), strict=True))
+
+    @cached_property
+    def tasks(self) -> dict[int, tuple[TileTask, Touch]]:
+        """What every compute does, and where its result goes."""
+        program = self.program
+        found = {}
+        for row in np.flatnonzero(program.kind == InstructionKind.COMPUTE).tolist():
+            op = self.graph.ops[int(program.op[row])]
+            write = next(touch for touch in self.touches[row] if touch.is_write)
+            rank = len(self.graph.tensors[write.tensor].shape)
+            (box,) = boxes_of([rank], program.result_lo[[row]], program.result_hi[[row]])
+            lo, hi = int(program.reduce_lo[row]), int(program.reduce_hi[row])
+            index = op.outputs.index(write.tensor)
+            cut = None if hi < 0 else (lo, hi)
+            semantics = self.semantics.by_op[op.name]
+            found[row] = (TileTask(self.graph, op, semantics, index, box, cut), write)
+        return found
+
+    def fault(self, rule: str, what: str, row: int, touch: Touch) -> ReplayFaultError:
+        """A fault of an instruction at one of its accesses."""
+        program = self.program
+        kind = InstructionKind(int(program.kind[row])).name.lower()
+        op = self.graph.ops[int(program.op[row])].name if program.op[row] >= 0 else ""
+        core = program.engines[int(program.engine[row])].core
+        cycle = int(self.trace.start[row])
+        text = f"instruction {row} ({kind} of {op!r}): {what}"
+        return ReplayFaultError(Fault(rule, text, row, op, touch.tensor, touch.box, core, cycle))
+
+
+def replay(
+    script: Script,
+    given: Given,
+    runner: OpRunner,
+    watch: Watch | None = None,
+    on_progress: OnProgress | None = None,
+) -> dict[str, Array]:
+    """The numbers of every graph output that instructions write.
+
+    Raises:
+        ReplayFaultError: the first instruction that reads what is not there, writes over what is in
+            use, or (with `watch`) whose result differs.
+        ModelError: NO_KERNEL for an op that no runtime knows.
+    """
+    return _Replay(script, given, runner, watch).run(on_progress)
+
+
+class _Replay:
+    def __init__(self, script: Script, given: Given, runner: OpRunner, watch: Watch | None) -> None:
+        self.script = script
+        self.program = script.program
+        self.runner = runner
+        self.watch = watch
+        self.shadow = Shadow(script.program)
+        self.values = Values(script.program)
+        self.flying: dict[int, list[tuple[int, Touch]]] = {}
+        self.results: dict[int, list[Array]] = {}
+        self.left = np.bincount(
+            script.program.access_buffer, minlength=len(script.program.buffers.memory)
+        ).tolist()
+        self.outputs: dict[str, int] = {}
+        self._fill(given)
+
+    def _fill(self, given: Given) -> None:
+        """Graph inputs and weights lie in DRAM from the start; outputs stay there."""
+        buffers, graph = self.program.buffers, self.script.graph
+        for buffer in np.flatnonzero(buffers.memory == Memory.DRAM).tolist():
+            name = self.program.tensors[int(buffers.tensor[buffer])]
+            if graph.tensors[name].kind is not TensorKind.ACTIVATION:
+                self.shadow.take(buffer)
+                self.values.give(buffer, given[name])
+            elif name in graph.outputs:
+                self.outputs[name] = buffer
+                self.left[buffer] += 1
+
+    def run(self, on_progress: OnProgress | None) -> dict[str, Array]:
+        total, done = self.program.size, 0
+        self._check_sizes()
+        for is_start, row in self.script.events:
+            if is_start:
+                self._start(row)
+                continue
+            self._end(row)
+            done += 1
+            if on_progress is not None and done % PROGRESS_EVERY == 0:
+                on_progress(done, total)
+        return {name: self._output(name, buffer) for name, buffer in self.outputs.items()}
+
+    def _check_sizes(self) -> None:
+        """Every buffer has the bytes of its box in the run's number format."""
+        program, tensors = self.program, self.script.graph.tensors
+        for row, touches in enumerate(self.script.touches):
+            for touch in touches:
+                name = program.tensors[int(program.buffers.tensor[touch.buffer])]
+                size = element_bytes(tensors[name].dtype, program.plan.number_format)
+                if program.buffers.memory[touch.buffer] == Memory.STAGING:
+                    size = ACCUMULATOR_BYTES
+                there = int(program.buffers.size_bytes[touch.buffer])
+                wanted = size * volume(self.values.boxes[touch.buffer])
+                if there < wanted:
+                    what = f"buffer {touch.buffer} has {there} bytes for {wanted}"
+                    raise self.script.fault("BUFFER_SIZE", what, row, touch)
+
+    def _start(self, row: int) -> None:
+        touches = self.script.touches[row]
+        for touch in touches:
+            self._check_inside(row, touch)
+            if not touch.is_write:
+                self._check_there(row, touch)
+        is_compute = row in self.script.tasks
+        self.results[row] = self._compute(row) if is_compute else self._move(row)
+        for touch in touches:
+            if touch.is_write and not self.values.is_open(touch.buffer):
+                self._open(row, touch)
+            self._check_free(row, touch)
+        for touch in touches:
+            self.flying.setdefault(touch.buffer, []).append((row, touch))
+
+    def _check_inside(self, row: int, touch: Touch) -> None:
+        if not contains(self.values.boxes[touch.buffer], touch.box):
+            what = f"{touch.box} is not in buffer {touch.buffer}: {self.values.boxes[touch.buffer]}"
+            raise self.script.fault("OUTSIDE", what, row, touch)
+
+    def _check_there(self, row: int, touch: Touch) -> None:
+        if not self.values.is_open(touch.buffer) or not self.shadow.owns(touch.buffer):
+            what = f"{touch.tensor!r} is read from bytes that hold something else, or nothing yet"
+            raise self.script.fault("NOT_THERE", what, row, touch)
+
+    def _open(self, row: int, touch: Touch) -> None:
+        """The first writer takes the bytes, from owners that nobody is reading any more."""
+        for other in sorted(self.shadow.take(touch.buffer)):
+            if self.flying.get(other):
+                what = f"takes bytes of buffer {other}, which is in use"
+                raise self.script.fault("IN_USE", what, row, touch)
+            self.values.close(other)
+        self.values.open(touch.buffer)
+
+    def _check_free(self, row: int, touch: Touch) -> None:
+        for other, flying in self.flying.get(touch.buffer, ()):
+            is_pair = touch.is_write or flying.is_write
+            if is_pair and not is_empty(intersect(touch.box, flying.box)):
+                what = f"{touch.tensor!r} {touch.box} is still in use by instruction {other}"
+                raise self.script.fault("IN_USE", what, row, touch)
+
+    def _read(self, row: int, touch: Touch) -> Array:
+        numbers = self.values.read(touch.buffer, touch.box)
+        if numbers is None:
+            what = f"{touch.tensor!r} {touch.box} was never written"
+            raise self.script.fault("NOT_WRITTEN", what, row, touch)
+        return numbers
+
+    def _move(self, row: int) -> list[Array]:
+        """A copy of what the source holds, for every target."""
+        touches = self.script.touches[row]
+        source = next(touch for touch in touches if not touch.is_write)
+        numbers = self._read(row, source)
+        found = []
+        for touch in touches:
+            if not touch.is_write:
+                continue
+            if volume(touch.box) != numbers.size or not self._is_same(source, touch):
+                what = f"{source.tensor!r} {source.box} is moved to {touch.tensor!r} {touch.box}"
+                raise self.script.fault("MOVE", what, row, touch)
+            found.append(numbers.copy())
+        return found
+
+    @staticmethod
+    def _is_same(source: Touch, target: Touch) -> bool:
+        """Whether both ends name the same box, where both name the same tensor."""
+        return source.tensor != target.tensor or source.box == target.box
+
+    def _compute(self, row: int) -> list[Array]:
+        task, write = self.script.tasks[row]
+        reads = [touch for touch in self.script.touches[row] if not touch.is_write]
+        self._check_core(row)
+        sums = [touch for touch in reads if touch.tensor == write.tensor]
+        if bool(sums) != task.is_partial:
+            what = "adds to no partial sum" if task.is_partial else "adds to a sum of before"
+            raise self.script.fault("PARTIAL_SUM", what, row, write)
+        operands = self._operands(row, task, [touch for touch in reads if touch not in sums])
+        if volume(task.box) != volume(write.box):
+            raise self.script.fault("RESULT", f"{task.box} goes to {write.box}", row, write)
+        result = tile_result(task, operands, self.runner)
+        for touch in sums:
+            result = result + self._read(row, touch).reshape(result.shape)
+        if self.watch is not None and self._is_finished(task):
+            self._look(row, write, task, result)
+        return [result]
+
+    def _check_core(self, row: int) -> None:
+        """A compute works in its own core's memories."""
+        core = self.program.engines[int(self.program.engine[row])].core
+        for touch in self.script.touches[row]:
+            if int(self.program.buffers.core[touch.buffer]) != core:
+                what = f"core {core} computes in buffer {touch.buffer} of another memory"
+                raise self.script.fault("OTHER_CORE", what, row, touch)
+
+    @staticmethod
+    def _is_finished(task: TileTask) -> bool:
+        contraction = task.semantics.contraction
+        return task.cut is None or contraction is None or task.cut[1] == contraction.reduce_size
+
+    def _look(self, row: int, write: Touch, task: TileTask, result: Array) -> None:
+        assert self.watch is not None
+        differing = self.watch(Touched(row, write.tensor, task.box), result)
+        if differing is not None:
+            expected, got = differing
+            what = f"{write.tensor!r} {task.box} should be {expected:.6g} and is {got:.6g}"
+            fault = self.script.fault("RESULT", what, row, write).fault
+            raise ReplayFaultError(_with_numbers(fault, task.box, expected, got))
+
+    def _operands(self, row: int, task: TileTask, reads: Sequence[Touch]) -> list[Operand]:
+        """Each box that the op needs, from the read that stands for it.
+
+        A tensor that is needed several times is matched in order; one read may serve all of it.
+        """
+        by_name: dict[str, list[Touch]] = {}
+        for touch in reads:
+            by_name.setdefault(touch.tensor, []).append(touch)
+        found = []
+        served: set[Touch] = set()
+        for access, box in task.reads():
+            known = by_name.get(access.tensor, [])
+            if not known:
+                write = self.script.tasks[row][1]
+                what = f"needs {access.tensor!r} {box} and does not read it"
+                raise self.script.fault("OPERAND", what, row, write)
+            touch = known.pop(0) if len(known) > 1 else known[0]
+            served.add(touch)
+            self._check_box(row, touch, box)
+            numbers = self._read(row, touch).reshape(extents(box))
+            found.append(Operand(access, box, numbers))
+        for touch in reads:
+            if touch not in served:
+                what = f"reads {touch.tensor!r} {touch.box}, which it does not need"
+                raise self.script.fault("OPERAND", what, row, touch)
+        return found
+
+    def _check_box(self, row: int, touch: Touch, box: Box) -> None:
+        """The box read is the box needed; of a buffer by another name only the size is known."""
+        name = self.program.tensors[int(self.program.buffers.tensor[touch.buffer])]
+        is_right = touch.box == box if name == touch.tensor else volume(touch.box) == volume(box)
+        if not is_right:
+            what = f"needs {touch.tensor!r} {box} and reads {touch.box}"
+            raise self.script.fault("OPERAND", what, row, touch)
+
+    def _end(self, row: int) -> None:
+        results = iter(self.results.pop(row))
+        touches = self.script.touches[row]
+        for touch in touches:
+            flying = self.flying[touch.buffer]
+            flying[:] = [pair for pair in flying if pair[0] != row]
+            if touch.is_write:
+                self.values.write(touch.buffer, touch.box, next(results))
+        for touch in touches:
+            self.left[touch.buffer] -= 1
+            if not self.left[touch.buffer]:
+                self.values.close(touch.buffer)
+
+    def _output(self, name: str, buffer: int) -> Array:
+        if self.values.is_open(buffer) and self.shadow.owns(buffer):
+            numbers = self.values.read(buffer, self.values.boxes[buffer])
+            if numbers is not None:
+                return numbers
+        fault = Fault("OUTPUT", f"output {name!r} is not whole in DRAM", -1, "", name, (), -1, -1)
+        raise ReplayFaultError(fault)
+
+
+def _with_numbers(fault: Fault, box: Box, expected: float, got: float) -> Fault:
+    return Fault(
+        fault.rule, fault.what, fault.instruction, fault.op, fault.tensor, box, fault.core,
+        fault.cycle, expected, got,
+    )  # fmt: skip

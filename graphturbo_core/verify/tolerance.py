@@ -1,0 +1,89 @@
+"""How far two right evaluations of a model may lie apart, from reduction lengths and types.
+
+First-order error analysis (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3): a
+sum of n terms is off by at most n unit roundoffs of the sum of their magnitudes. Errors of a chain
+of ops add. Ours and the reference may each be off by that, in opposite directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from graphturbo_core.ir.graph import Graph, Op
+from graphturbo_core.semantics.access import AxisKind, AxisMap, OpSemantics
+from graphturbo_core.semantics.table import GraphSemantics
+
+UNIT_ROUNDOFF = {
+    "float64": 2.0**-53, "double": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11,
+    "bfloat16": 2.0**-8, "complex64": 2.0**-24, "complex128": 2.0**-53,
+}  # fmt: skip
+COARSE_ROUNDOFF = 2.0**-3
+"""Of floating types with fewer bits: an 8-bit float keeps three or two (our choice: three)."""
+TRANSCENDENTAL_ROUNDOFFS = 8
+"""A function is good to 4 units in the last place, which are 8 roundoffs (our choice: what vector
+libraries document as their fast variant)."""
+QUANTISED = frozenset({"int8", "uint8", "int4", "uint4", "int2", "uint2"})
+QUANTISED_STEP = 1 / 127
+"""One step of an 8-bit number against its full range."""
+
+
+def roundoff(dtype: str) -> float:
+    """Largest relative error of one rounding; 0 for types that are exact."""
+    if dtype in UNIT_ROUNDOFF:
+        return UNIT_ROUNDOFF[dtype]
+    return COARSE_ROUNDOFF if dtype.startswith("float") else 0.0
+
+
+def relative_tolerances(semantics: GraphSemantics) -> dict[str, float]:
+    """Of every tensor: how far apart two evaluations may be, relative to its largest magnitude.
+
+    An op adds its terms times the roundoff to the largest error of what it reads. Integers and
+    booleans are exact, except 8-bit numbers rounded from floats, which may be one step apart.
+    """
+    graph = semantics.graph
+    found: dict[str, float] = {}
+    for op in graph.ops:
+        before = max((found.get(name, 0.0) for name in op.inputs if name), default=0.0)
+        terms = rounded_terms(semantics.by_op[op.name], graph, op)
+        for name in op.outputs:
+            if name:
+                found[name] = _of_output(graph, op, name, (before, terms))
+    return {name: 2.0 * tolerance for name, tolerance in found.items()}
+
+
+def _of_output(graph: Graph, op: Op, name: str, known: tuple[float, int]) -> float:
+    before, terms = known
+    dtype = graph.tensors[name].dtype
+    coarsest = max((roundoff(graph.tensors[n].dtype) for n in op.inputs if n), default=0.0)
+    if roundoff(dtype):
+        return before + terms * max(coarsest, roundoff(dtype))
+    is_rounded = before > 0 or coarsest > 0
+    return max(before, QUANTISED_STEP) if dtype in QUANTISED and is_rounded else 0.0
+
+
+def rounded_terms(semantics: OpSemantics, graph: Graph, op: Op) -> int:
+    """Roundings that an element of the op's result goes through.
+
+    1. A contraction sums K products, and its bias.
+    2. What reads axes whole or combines them sums so many elements, twice where it also normalises
+       by what it summed.
+    3. Everything else rounds once per operation, a function several times.
+    4. An op without an entry may sum all it reads.
+    """
+    if semantics.contraction is not None:
+        return semantics.contraction.k + 1
+    if semantics.is_opaque:
+        read = [graph.tensors[name].elements for name in op.inputs if name]
+        return 2 * max(read, default=1) + TRANSCENDENTAL_ROUNDOFFS
+    summed = [_summed(access.axes) for reads in semantics.accesses for access in reads]
+    length = max(summed, default=1)
+    plain = semantics.ops_per_element + semantics.ops_per_input
+    own = plain + TRANSCENDENTAL_ROUNDOFFS * semantics.transcendentals
+    return own + (2 * length if length > 1 else 0)
+
+
+def _summed(axes: Iterable[AxisMap]) -> int:
+    """Elements of a read that meet in one element of the result."""
+    sizes = {AxisKind.WHOLE: "size", AxisKind.REDUCE: "size", AxisKind.WINDOW: "kernel"}
+    return prod(int(getattr(axis, sizes[axis.kind])) for axis in axes if axis.kind in sizes)

@@ -1,0 +1,208 @@
+"""Traces of all rounds -> Verification: what they compute, against ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.trace import Trace
+from graphturbo_core.strategies.batching import Division
+from graphturbo_core.verify.compare import (
+    OutputCheck,
+    compare,
+    distances,
+    magnitude,
+    number_at,
+)
+from graphturbo_core.verify.faults import Fault, ReplayFaultError
+from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
+from graphturbo_core.verify.numbers import drawn_inputs
+from graphturbo_core.verify.reference import reference_outputs
+from graphturbo_core.verify.replay import Script, Touched, Watch, replay
+from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
+from graphturbo_core.verify.tolerance import relative_tolerances
+
+SEED = 0
+"""All numbers are drawn from this seed: the same run verifies the same numbers."""
+
+OnProgress = Callable[[int, int], None]
+"""Instructions replayed, instructions to replay in all."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was replayed and how it compares; `fault` names the first instruction that is wrong."""
+
+    outputs: tuple[OutputCheck, ...]
+    fault: Fault | None
+    instructions: int
+    replays: int
+    drawn_weights: int
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every output agrees and no instruction broke a rule."""
+        return self.fault is None and all(check.is_right for check in self.outputs)
+
+    @property
+    def max_abs_error(self) -> float:
+        """Over all outputs; infinite where one is not a number and should be."""
+        return max((check.max_abs_error for check in self.outputs), default=0.0)
+
+    @property
+    def max_rel_error(self) -> float:
+        """Over all outputs, relative to the largest magnitude of each."""
+        return max((check.max_rel_error for check in self.outputs), default=0.0)
+
+
+@dataclass(frozen=True)
+class VerifyTask:
+    """What to verify: the file with all numbers, the model at the whole batch, every round."""
+
+    data: bytes = field(repr=False)
+    whole: GraphSemantics = field(repr=False)
+    division: Division
+    traces: Mapping[int, Trace] = field(repr=False)
+    drawn_weights: int = 0
+    feeds: Mapping[str, Array] | None = field(default=None, repr=False)
+    """Numbers of the graph's inputs; drawn where there are none."""
+    expected: Mapping[str, Array] | None = field(default=None, repr=False)
+    """Right outputs; ONNX Runtime's on the unsplit model where there are none."""
+
+
+def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verification:
+    """Replay every round of every cluster, join what they give, and compare.
+
+    Where an output differs, the round is replayed once more beside the unsplit ops, to find the
+    first instruction whose result does.
+
+    Raises:
+        OptionError: NO_RUNTIME without ONNX Runtime.
+        ModelError: NO_KERNEL, NO_REFERENCE, BATCH_PARTS.
+    """
+    runtime = load_runtime()
+    graph = task.whole.graph
+    feeds = task.feeds if task.feeds is not None else drawn_inputs(graph, SEED)
+    expected = task.expected
+    if expected is None:
+        expected = reference_outputs(task.data, graph, feeds, runtime)
+    rounds = _Rounds(task, OpRunner(runtime), feeds)
+    found, fault = rounds.run(on_progress)
+    checks = () if fault is not None else compare(task.whole, found, expected)
+    wrong = next((check.name for check in checks if not check.is_right), None)
+    if wrong is not None:
+        fault = rounds.first_difference()
+    return Verification(checks, fault, rounds.total, rounds.count, task.drawn_weights)
+
+
+class _Rounds:
+    """The rounds of all clusters, one after the other in the order of their samples."""
+
+    def __init__(self, task: VerifyTask, runner: OpRunner, feeds: Mapping[str, Array]) -> None:
+        self.task = task
+        self.runner = runner
+        self.feeds = feeds
+        self.scripts = {size: Script(trace) for size, trace in task.traces.items()}
+        self.sizes = [
+            size
+            for share in task.division.shares
+            for _ in range(share.clusters)
+            for size, count in share.rounds
+            for _ in range(count)
+        ]
+        self.count = len(self.sizes)
+        self.total = sum(self.scripts[size].program.size for size in self.sizes)
+
+    def run(self, on_progress: OnProgress | None) -> tuple[dict[str, Array], Fault | None]:
+        """The whole outputs, or the fault that stopped a round."""
+        parts: dict[str, list[Array]] = {}
+        done = first = 0
+        for size in self.sizes:
+            script = self.scripts[size]
+            report = None if on_progress is None else _shifted(on_progress, done, self.total)
+            try:
+                found = replay(script, self._given(script, first), self.runner, None, report)
+            except ReplayFaultError as error:
+                return {}, error.fault
+            for name, numbers in found.items():
+                parts.setdefault(name, []).append(numbers)
+            first, done = first + size, done + script.program.size
+        return self._joined(parts), None
+
+    def first_difference(self) -> Fault | None:
+        """The first instruction, in time, whose result differs from the unsplit op's."""
+        first = 0
+        for size in self.sizes:
+            script = self.scripts[size]
+            given = self._given(script, first)
+            watch = _watch(script, whole_values(script, given, self.runner))
+            try:
+                replay(script, given, self.runner, watch)
+            except ReplayFaultError as error:
+                return error.fault
+            first += size
+        return None
+
+    def _given(self, script: Script, first: int) -> dict[str, Array]:
+        """Weights, and this round's part of each input."""
+        batch = self.task.division.batch
+        given: dict[str, Array] = {}
+        for name, tensor in script.graph.tensors.items():
+            if tensor.kind is TensorKind.WEIGHT and tensor.value is not None:
+                given[name] = np.asarray(tensor.value)
+        for name in script.graph.inputs:
+            numbers, shape = self.feeds[name], script.graph.tensors[name].shape
+            if shape and numbers.shape != shape:
+                begin = first * numbers.shape[0] // batch
+                numbers = numbers[begin : begin + shape[0]]
+            given[name] = numbers
+        return given
+
+    def _joined(self, parts: Mapping[str, list[Array]]) -> dict[str, Array]:
+        tensors = self.task.whole.graph.tensors
+        return {
+            name: found[0] if found[0].shape == tensors[name].shape else np.concatenate(found)
+            for name, found in parts.items()
+        }
+
+
+def _shifted(on_progress: OnProgress, done: int, total: int) -> OnProgress:
+    return lambda count, _: on_progress(done + count, total)
+
+
+def whole_values(script: Script, given: Mapping[str, Array], runner: OpRunner) -> dict[str, Array]:
+    """Every tensor of the round, each op run once on all of its inputs."""
+    values = dict(given)
+    for op in script.graph.ops:
+        semantics = script.semantics.by_op[op.name]
+        for index, name in enumerate(op.outputs):
+            if not name:
+                continue
+            box = full_box(script.graph.tensors[name].shape)
+            task = TileTask(script.graph, op, semantics, index, box, None)
+            operands = [
+                Operand(access, part, values[access.tensor][slices(part)])
+                for access, part in task.reads()
+            ]
+            values[name] = tile_result(task, operands, runner)
+    return values
+
+
+def _watch(script: Script, values: Mapping[str, Array]) -> Watch:
+    tolerances = relative_tolerances(script.semantics)
+    limits = {name: tolerance * magnitude(values[name]) for name, tolerance in tolerances.items()}
+
+    def look(touched: Touched, result: Array) -> tuple[float, float] | None:
+        expected = values[touched.tensor][slices(touched.box)].reshape(result.shape)
+        apart = distances(result, expected)
+        if not apart.size or float(apart.max()) <= limits[touched.tensor]:
+            return None
+        place = int(apart.argmax())
+        return number_at(expected, place), number_at(result, place)
+
+    return look
