@@ -25,10 +25,17 @@ class Limits:
     """Samples of a run; the paper's largest batch is 1,024."""
     max_elements_value_propagation: int = 4096
     """Elements of a constant that import computes; larger ones keep their shape only."""
+    max_pieces: int = 4_096
+    """Pieces of a group: each is a kernel with instructions of its own, so more are never simulated
+    but for the smallest models. Splits into more are not looked at."""
+    max_kernel_ops: int = 200_000
+    """Ops of all kernels, an op counted in each piece that runs it: half a minute of lowering."""
     max_instructions: int = 300_000
     """Instructions of a program; lowering coarsens tiles to stay below (design, section 4)."""
     max_instructions_coarsest: int = 1_200_000
     """Where even the coarsest tiles need more than that, up to this many are still simulated."""
+    max_drawn_bytes: int = 2**30
+    """Weights without numbers that a replay makes up; protobuf ends at 2 GiB."""
     max_name_length: int = 200
     """Characters of an op's name; longer ones are shortened, with a note."""
 

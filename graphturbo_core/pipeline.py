@@ -8,7 +8,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
-from graphturbo_core.errors import GraphTurboError, OptionError
+from graphturbo_core.errors import GraphTurboError, ModelError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
 from graphturbo_core.hardware.hardware import Hardware
@@ -20,10 +20,11 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, Step
 from graphturbo_core.report.report import Report
-from graphturbo_core.semantics.table import analyse
+from graphturbo_core.semantics.independence import dependence_on_batch
+from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.batching import divide_batch
+from graphturbo_core.strategies.batching import Division, divide_batch, undivided
 from graphturbo_core.strategies.registry import (
     StrategyInfo,
     StrategySpec,
@@ -33,10 +34,13 @@ from graphturbo_core.strategies.registry import (
     strategies,
     strategy_options,
 )
+from graphturbo_core.verify.numbers import with_numbers
+from graphturbo_core.verify.verify import SEED, VerifyTask, verify
 
 __all__ = [
-    "NUMBER_FORMATS", "Recorder", "RunRequest", "StrategyInfo", "profile_names", "read_input_dims",
-    "run_report", "run_reports", "strategies", "strategy_names", "strategy_options", "warm_up",
+    "NUMBER_FORMATS", "Imports", "Recorder", "RunRequest", "StrategyInfo", "profile_names",
+    "read_input_dims", "run_report", "run_reports", "run_shared", "strategies", "strategy_names",
+    "strategy_options", "warm_up",
 ]  # fmt: skip
 
 OnStep = Callable[[str, float], None]
@@ -78,6 +82,21 @@ class Recorder:
             self.on_step(name, self.steps[-1].seconds)
         return product
 
+    def progress(self, name: str) -> Callable[[int, int], None]:
+        """Takes (done, in all) of a long step and tells every tenth, with an estimate."""
+        began, told = perf_counter(), 0
+
+        def tell(done: int, total: int) -> None:
+            nonlocal told
+            tenth = TENTHS * done // max(1, total)
+            if self.on_step is None or tenth <= told:
+                return
+            told, elapsed = tenth, perf_counter() - began
+            left = elapsed * (total - done) / max(1, done)
+            self.on_step(f"{name}: {tenth * 10} % done, about {left:.0f} s left", elapsed)
+
+        return tell
+
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -94,6 +113,8 @@ class RunRequest:
     verify: bool = False
 
 
+TENTHS = 10
+"""How often a long step tells how far it is."""
 WARM_UP_SAMPLE = "teaching-resnet"
 WARM_UP_STRATEGIES = ("tvm", "graphturbo")
 
@@ -126,7 +147,22 @@ def run_report(
     Raises:
         GraphTurboError: the input is refused; InvariantError means a bug of ours.
     """
-    return next(run_reports(model_bytes, (request,), profile_bytes, on_step, limits))
+    return run_shared(Imports(model_bytes, limits), request, profile_bytes, on_step)
+
+
+def run_shared(
+    imports: Imports,
+    request: RunRequest,
+    profile_bytes: bytes | None = None,
+    on_step: OnStep | None = None,
+) -> Report:
+    """One run of a comparison that goes on when this run is refused: `imports` serve the next.
+
+    Raises:
+        GraphTurboError: the input is refused; InvariantError means a bug of ours.
+    """
+    _check_choices(request, imports.limits)
+    return _run(imports, request, profile_bytes, Recorder(on_step))
 
 
 def run_reports(
@@ -143,7 +179,7 @@ def run_reports(
     """
     for request in requests:
         _check_choices(request, limits)
-    imports = _Imports(model_bytes, limits)
+    imports = Imports(model_bytes, limits)
     for request in requests:
         yield _run(imports, request, profile_bytes, Recorder(on_step))
 
@@ -167,43 +203,88 @@ def _check_choices(request: RunRequest, limits: Limits) -> None:
 
 
 def _run(
-    imports: _Imports, request: RunRequest, profile_bytes: bytes | None, recorder: Recorder
+    imports: Imports, request: RunRequest, profile_bytes: bytes | None, recorder: Recorder
 ) -> Report:
     run = recorder.run
     spec = parse_strategy(request.strategy)
     hardware = run("profile", _read_profile, request.profile, profile_bytes)
+    if request.verify:
+        imports = run("draw weights", imports.numbered)
     whole = run("import", imports.whole, request)
-    division = divide_batch(imports.batch(whole), hardware.clusters, spec.cluster_batch)
-    is_one_size = len(division.round_sizes) == 1
+    rounds = run("divide the batch", _divide, imports, request, (whole, hardware, spec))
+    is_one_size = len(rounds.semantics) == 1
     traces = {}
-    for size in division.round_sizes:
+    for size, semantics in rounds.semantics.items():
         suffix = "" if is_one_size else f" (round of {size})"
-        graph = run(f"import a round{suffix}", imports.round, request, whole, size)
-        traces[size] = _schedule(recorder, suffix, graph, (spec, hardware, request))
+        traces[size] = _schedule(recorder, suffix, semantics, (spec, hardware, request))
+    task = VerifyTask(imports.data, rounds.whole, rounds.division, traces, imports.drawn_weights)
+    checked = run("verify", verify, task, recorder.progress("verify")) if request.verify else None
     outcome = Outcome(
         named=Named(
             request.model_name, hardware.name, request.strategy, _own_options(spec, request),
             request.dtype,
         ),
         hardware=hardware,
-        whole=analyse(whole),
-        division=division,
+        whole=rounds.whole,
+        division=rounds.division,
         traces=traces,
         steps=tuple(recorder.steps),
-        is_verify_asked=request.verify,
+        verification=checked,
     )  # fmt: skip
     return run("report", build_report, outcome)
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """How the batch is divided, and the model for each distinct round size, the largest first."""
+
+    whole: GraphSemantics
+    division: Division
+    semantics: Mapping[int, GraphSemantics]
+
+
+def _divide(
+    imports: Imports, request: RunRequest, chosen: tuple[Graph, Hardware, StrategySpec]
+) -> _Rounds:
+    """Rounds over the clusters, as long as samples do not depend on each other."""
+    graph, hardware, spec = chosen
+    whole, batch = analyse(graph), imports.batch(graph)
+    division = divide_batch(batch, hardware.clusters, spec.cluster_batch)
+    rounds: dict[int, GraphSemantics] = {}
+    for size in division.round_sizes:
+        found = whole if size == batch else _round(imports, request, whole, size)
+        if isinstance(found, str):
+            division = undivided(batch, hardware.clusters, found)
+            return _Rounds(whole, division, {batch: whole})
+        rounds[size] = found
+    return _Rounds(whole, division, rounds)
+
+
+def _round(
+    imports: Imports, request: RunRequest, whole: GraphSemantics, size: int
+) -> GraphSemantics | str:
+    """The model for so many samples, or why it is no piece of the whole."""
+    try:
+        part = analyse(imports.round(request, whole.graph, size))
+    except ModelError as error:
+        if error.code not in UNDIVIDABLE:
+            raise
+        return error.what
+    return dependence_on_batch(whole, part) or part
+
+
+UNDIVIDABLE = frozenset({"BATCH_RESHAPE", "BATCH_MISMATCH", "BATCH_FIXED", "SHAPE_MISMATCH"})
+"""Refusals of a model for fewer samples that leave the whole batch as it is."""
 
 
 def _schedule(
     recorder: Recorder,
     suffix: str,
-    graph: Graph,
+    semantics: GraphSemantics,
     choices: tuple[StrategySpec, Hardware, RunRequest],
 ) -> Trace:
-    """The steps of one round size: Graph -> GraphSemantics -> Plan -> Program -> Trace."""
+    """The steps of one round size: GraphSemantics -> Plan -> Program -> Trace."""
     run, (spec, hardware, request) = recorder.run, choices
-    semantics = run(f"analyse{suffix}", analyse, graph)
     plan = run(
         f"plan{suffix}", make_plan, spec, semantics, hardware, request.dtype, request.options
     )
@@ -221,13 +302,24 @@ def _own_options(spec: StrategySpec, request: RunRequest) -> dict[str, str]:
     return {key: value for key, value in resolved.items() if key.startswith(f"{spec.name}.")}
 
 
-class _Imports:
+class Imports:
     """Graphs of one model by batch, dimensions and passes: what runs of a comparison share."""
 
-    def __init__(self, model_bytes: bytes, limits: Limits) -> None:
-        self._bytes = model_bytes
-        self._limits = limits
+    def __init__(self, model_bytes: bytes, limits: Limits = DEFAULT_LIMITS) -> None:
+        """Nothing is imported yet."""
+        self.data = model_bytes
+        self.limits = limits
+        self.drawn_weights = 0
         self._graphs: dict[tuple[object, ...], Graph] = {}
+        self._numbered: Imports | None = None
+
+    def numbered(self) -> Imports:
+        """Imports of the same model with a number for every weight, for replay."""
+        if self._numbered is None:
+            filled = with_numbers(self.data, SEED, self.limits)
+            self._numbered = Imports(filled.data, self.limits)
+            self._numbered.drawn_weights = filled.drawn
+        return self._numbered
 
     def whole(self, request: RunRequest) -> Graph:
         """The model at the whole batch."""
@@ -243,7 +335,7 @@ class _Imports:
         if size == self.batch(whole):
             return whole
         dims = dict(request.dims)
-        for dim in read_input_dims(self._bytes) if dims else ():
+        for dim in read_input_dims(self.data) if dims else ():
             if dim.axis == 0 and dim.input == _batch_input(whole):
                 dims.pop(dim.symbol, None)
         return self._import(request, size, dims)
@@ -252,8 +344,8 @@ class _Imports:
         passes = tuple(request.skip_passes)
         key = (request.model_name, batch, tuple(sorted(dims.items())), passes)
         if key not in self._graphs:
-            options = ImportOptions(request.model_name, batch, dims, passes, self._limits)
-            self._graphs[key] = import_model(self._bytes, options)
+            options = ImportOptions(request.model_name, batch, dims, passes, self.limits)
+            self._graphs[key] = import_model(self.data, options)
         return self._graphs[key]
 
 

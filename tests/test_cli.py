@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import onnx
 import pytest
 import typer
 
-from graphturbo_core.cli import app, main
+from graphturbo_core.cli import _answer, app, main
 from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import RunRequest, run_report
 from tests.models import model_bytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -125,11 +127,36 @@ def test_run_and_compare_take_the_same_choices() -> None:
         assert options_of(command) == ["--json"]
 
 
-def test_verify_says_not_yet_and_the_run_still_happens(capsys: Capture) -> None:
+def test_verify_replays_and_compares(capsys: Capture) -> None:
     code, out, err = answer(capsys, "run", SAMPLE, "--batch", "8", "--verify", "--json", "-")
     assert code == 0
-    assert json.loads(out)["verify"]["ran"] is False
-    assert "--verify: replay is not there yet" in err
+    found = json.loads(out)["verify"]
+    assert found["ran"]
+    assert found["ok"]
+    assert [row["name"] for row in found["outputs"]] == ["scores"]
+    assert 0 < found["max_abs_error"] <= found["outputs"][0]["tolerance"]
+    assert found["drawn_weights"] == 22
+    assert "verify" in err
+
+
+def test_verified_in_words(capsys: Capture) -> None:
+    code, out, _ = answer(capsys, "compare", SAMPLE, "--batch", "4", "--verify")
+    assert code == 0
+    assert out.count("verified against ONNX Runtime") == 2
+
+
+def test_a_run_that_computes_something_else_ends_with_one(capsys: Capture) -> None:
+    report = run_report(load_sample(SAMPLE), RunRequest(SAMPLE, batch=4, verify=True))
+    fault = {
+        "rule": "RESULT", "what": "'y' [0, 4) should be 1 and is 2", "instruction": 7, "op": "a",
+        "tensor": "y", "box": [[0, 4]], "core": 3, "cycle": 99, "expected": 1.0, "got": 2.0,
+    }  # fmt: skip
+    wrong = {**report.contract["verify"], "ok": False, "fault": fault}  # type: ignore[dict-item]
+    broken = replace(report, contract={**report.contract, "verify": wrong})
+    assert _answer(None, broken.contract, [broken]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "VERIFICATION FAILED" in out
+    assert "RESULT: 'y' [0, 4) should be 1 and is 2, core 3, cycle 99" in out
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from graphturbo_core.ir.graph import Graph
 from graphturbo_core.pipeline import Recorder, RunRequest, run_report, run_reports
 from tests.models import model_bytes
 
-STEPS = ["profile", "import", "import a round", "analyse", "plan", "lower", "simulate"]
+STEPS = ["profile", "import", "divide the batch", "plan", "lower", "simulate"]
 SYMBOLIC = """chain (float[n, 8] x, float[8, 8] w) => (float[n, 8] y)
     { t = MatMul(x, w)  y = Relu(t) }"""
 

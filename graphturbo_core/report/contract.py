@@ -10,10 +10,11 @@ from graphturbo_core.report.bounds import bounds
 from graphturbo_core.report.halo import halo_macs
 from graphturbo_core.report.memory import Memories
 from graphturbo_core.report.need import ModelNeed, model_need
-from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.outcome import REPLAY_STEPS, Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows import layer_counts
 from graphturbo_core.report.traffic import overlap_ratio, stall_shares, traffic
+from graphturbo_core.report.verify_rows import verify_rows
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.strategies.registry import strategy_options
 from graphturbo_core.units import per_second, seconds_from_cycles
@@ -39,11 +40,9 @@ def contract(outcome: Outcome, memories: Memories, layers: tuple[Row, ...]) -> d
         **_busy(outcome, need),
         **_memory(outcome, memories),
         "layers": [{key: row[key] for key in LAYER_KEYS} for row in layers],
-        "verify": {
-            "ran": False, "ok": None, "max_abs_error": None, "max_rel_error": None, "outputs": [],
-        },
+        "verify": verify_rows(outcome.verification),
         "steps": [{"name": step.name, "seconds": step.seconds} for step in outcome.steps],
-        "schedule_seconds": sum(step.seconds for step in outcome.steps),
+        "schedule_seconds": sum(s.seconds for s in outcome.steps if s.name not in REPLAY_STEPS),
     }  # fmt: skip
 
 
@@ -72,8 +71,9 @@ def _notes(outcome: Outcome) -> list[str]:
     for trace in outcome.traces.values():
         plan = trace.program.plan
         notes += [*plan.semantics.graph.notes, *plan.notes, *trace.program.notes]
-    if outcome.is_verify_asked:
-        notes.append("verification was asked for and is not there yet: nothing was replayed")
+    if outcome.verification is not None and outcome.verification.drawn_weights:
+        drawn = outcome.verification.drawn_weights
+        notes.append(f"verified with seeded random numbers for {drawn} weights without their own")
     return list(dict.fromkeys(notes))
 
 

@@ -12,6 +12,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import Division, Share
 from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.verify.verify import Verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Step:
     seconds: float
 
 
+REPLAY_STEPS = frozenset({"draw weights", "verify"})
+"""Steps that are no part of the way from import to Trace."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One strategy on one model and chip.
@@ -47,7 +52,7 @@ class Outcome:
     division: Division
     traces: Mapping[int, Trace] = field(repr=False)
     steps: tuple[Step, ...]
-    is_verify_asked: bool = False
+    verification: Verification | None = None
 
     @property
     def largest(self) -> Trace:

@@ -182,14 +182,6 @@ def change_text(first: float, second: float) -> str:
     return f"{sign}{format_percent(abs(ratio - 1))}"
 
 
-def verified_text(report: Report) -> str:
-    """Whether replay on real numbers agreed with ONNX Runtime."""
-    verify = cast(Mapping[str, object], report.contract["verify"])
-    if not verify.get("ran"):
-        return "not verified"
-    return "verified" if verify.get("ok") else "verification failed"
-
-
 def binding_kind(report: Report) -> str:
     """The engine kind that is busy for the largest share of the time (ties: by name)."""
     stalls = _stalls(report)

@@ -70,6 +70,13 @@ def divide_batch(batch: int, clusters: int, cluster_batch: int | None = None) ->
     return Division(batch, clusters, taken, shares, tuple(notes))
 
 
+def undivided(batch: int, clusters: int, why: str) -> Division:
+    """All samples at once on one cluster, because one sample may need another one's numbers."""
+    share = Share(1, ((batch, 1),))
+    note = f"the batch of {batch} is not divided, one cluster takes it at once: {why}"
+    return Division(batch, clusters, batch, (share,), (note,))
+
+
 def _check_positive(what: str, number: int) -> None:
     if number < 1:
         raise OptionError("BAD_BATCH", f"{what} is {number}", change="give 1 or more")

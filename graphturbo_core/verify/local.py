@@ -65,7 +65,7 @@ class TileTask:
 def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array:
     """The numbers of the tile's box; of a cut of K what it adds to the sum, bias in the first.
 
-    1. What only lays elements side by side, or names them anew, is copied.
+    1. What only lays elements side by side, names them anew or repeats them, is copied.
     2. Windows that slide: the op with the pads that this box has.
     3. Reads that do not depend on where the box lies: the op as it is.
     4. Else the op on tensors of full size that hold nothing but the named boxes (NaN elsewhere),
@@ -79,6 +79,8 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
         found: Array | None = _joined(task, operands)
     elif semantics.is_view:
         found = _renamed(task, operands)
+    elif semantics.is_repeated:
+        found = np.broadcast_to(operands[0].numbers, extents(task.box)).copy()
     elif semantics.is_sliding and task.index == 0:
         found = _slid(task, operands, runner)
     elif all(axis.kind in _PLACELESS for axis in _axes(operands)):

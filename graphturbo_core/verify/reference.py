@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import onnx
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.ir.graph import Graph
@@ -24,34 +25,66 @@ def reference_outputs(
         ModelError: NO_REFERENCE with what ONNX Runtime says; BATCH_PARTS where the batch is not a
             multiple of the file's.
     """
+    results = _run(data, whole.outputs, feeds, runtime)
+    return {
+        name: _joined([result[name] for result in results], whole.tensors[name].shape)
+        for name in whole.outputs
+    }
+
+
+def computed_weights(
+    data: bytes, names: Sequence[str], feeds: Mapping[str, Array], runtime: Any
+) -> dict[str, Array]:
+    """Values of the file that follow from weights alone and that import did not compute.
+
+    Raises:
+        ModelError: NO_REFERENCE with what ONNX Runtime says.
+    """
+    model = onnx.load_model_from_string(data)
+    del model.graph.output[:]
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    return _run(model.SerializeToString(), names, feeds, runtime)[0]
+
+
+def _run(
+    data: bytes, outputs: Sequence[str], feeds: Mapping[str, Array], runtime: Any
+) -> list[dict[str, Array]]:
+    """The outputs for each of the file's batches."""
     try:
         session = runtime.InferenceSession(
             data, session_options(runtime, is_optimised=True), providers=["CPUExecutionProvider"]
         )
-        known = {value.name: value.shape for value in session.get_inputs()}
-        names = [name for name in known if name in feeds]
-        parts = _parts(known, {name: feeds[name] for name in names})
-        results = [
-            session.run(list(whole.outputs), {name: part[name] for name in names}) for part in parts
-        ]
+        known = {value.name: value for value in session.get_inputs()}
+        given = {name: feeds[name] for name in known if name in feeds}
+        spare = {name: _spare(value) for name, value in known.items() if name not in feeds}
+        parts = _parts({name: known[name].shape for name in given}, given)
+        found = [session.run(list(outputs), {**part, **spare}) for part in parts]
     except errors_of(runtime) as error:
         raise ModelError(
             "NO_REFERENCE",
             f"ONNX Runtime cannot run the model: {str(error).strip().splitlines()[0][:300]}",
             change="run without --verify",
         ) from error
-    return {
-        name: _joined([np.asarray(result[place]) for result in results], whole.tensors[name].shape)
-        for place, name in enumerate(whole.outputs)
-    }
+    return [
+        {name: np.asarray(result) for name, result in zip(outputs, results, strict=True)}
+        for results in found
+    ]
 
 
-def _parts(known: Mapping[str, list[Any]], feeds: Mapping[str, Array]) -> list[dict[str, Array]]:
+def _spare(value: Any) -> Array:
+    """Zeros for an input that no output depends on: ONNX Runtime wants it all the same."""
+    shape = [size if isinstance(size, int) else 1 for size in value.shape]
+    kind = value.type.removeprefix("tensor(").removesuffix(")")
+    names = {"float": "float32", "double": "float64", "string": "object"}
+    return np.zeros(shape, dtype=names.get(kind, kind))
+
+
+def _parts(shapes: Mapping[str, list[Any]], feeds: Mapping[str, Array]) -> list[dict[str, Array]]:
     """The feeds cut to the sizes that the file insists on along the leading axis."""
     fixed = {
-        name: known[name][0]
+        name: shapes[name][0]
         for name, array in feeds.items()
-        if known[name] and isinstance(known[name][0], int) and known[name][0] != array.shape[0]
+        if shapes[name] and isinstance(shapes[name][0], int) and shapes[name][0] != array.shape[0]
     }
     if not fixed:
         return [dict(feeds)]

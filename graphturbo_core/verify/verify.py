@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.passes import draws_numbers
 from graphturbo_core.ir.boxes import full_box
-from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.ir.graph import Graph, TensorKind
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import Division
@@ -22,7 +24,7 @@ from graphturbo_core.verify.compare import (
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
 from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
 from graphturbo_core.verify.numbers import drawn_inputs
-from graphturbo_core.verify.reference import reference_outputs
+from graphturbo_core.verify.reference import computed_weights, reference_outputs
 from graphturbo_core.verify.replay import Script, Touched, Watch, replay
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
 from graphturbo_core.verify.tolerance import relative_tolerances
@@ -83,15 +85,18 @@ def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verificat
 
     Raises:
         OptionError: NO_RUNTIME without ONNX Runtime.
-        ModelError: NO_KERNEL, NO_REFERENCE, BATCH_PARTS.
+        ModelError: NOT_DETERMINISTIC, NO_KERNEL, NO_REFERENCE, BATCH_PARTS.
     """
     runtime = load_runtime()
     graph = task.whole.graph
+    _check_deterministic(graph)
     feeds = task.feeds if task.feeds is not None else drawn_inputs(graph, SEED)
     expected = task.expected
     if expected is None:
         expected = reference_outputs(task.data, graph, feeds, runtime)
-    rounds = _Rounds(task, OpRunner(runtime), feeds)
+    lost = _lost_weights(task.traces)
+    computed = computed_weights(task.data, lost, feeds, runtime) if lost else {}
+    rounds = _Rounds(task, OpRunner(runtime), feeds, computed)
     found, fault = rounds.run(on_progress)
     checks = () if fault is not None else compare(task.whole, found, expected)
     wrong = next((check.name for check in checks if not check.is_right), None)
@@ -100,11 +105,42 @@ def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verificat
     return Verification(checks, fault, rounds.total, rounds.count, task.drawn_weights)
 
 
+def _check_deterministic(graph: Graph) -> None:
+    """Numbers that are drawn while the model runs have nothing to be compared with."""
+    for op in graph.ops:
+        if draws_numbers(graph, op):
+            raise ModelError(
+                "NOT_DETERMINISTIC",
+                f"{op.op_type} {op.name!r} draws random numbers, so no two runs agree",
+                "--verify",
+                "export the model for inference, or run without --verify",
+            )
+
+
+def _lost_weights(traces: Mapping[int, Trace]) -> tuple[str, ...]:
+    """Weights that ops on weights alone give and that were too large to compute at import."""
+    tensors = [
+        tensor
+        for trace in traces.values()
+        for tensor in trace.program.plan.semantics.graph.tensors.values()
+    ]
+    return tuple(
+        dict.fromkeys(t.name for t in tensors if t.kind is TensorKind.WEIGHT and t.value is None)
+    )
+
+
 class _Rounds:
     """The rounds of all clusters, one after the other in the order of their samples."""
 
-    def __init__(self, task: VerifyTask, runner: OpRunner, feeds: Mapping[str, Array]) -> None:
+    def __init__(
+        self,
+        task: VerifyTask,
+        runner: OpRunner,
+        feeds: Mapping[str, Array],
+        computed: Mapping[str, Array],
+    ) -> None:
         self.task = task
+        self.computed = computed
         self.runner = runner
         self.feeds = feeds
         self.scripts = {size: Script(trace) for size, trace in task.traces.items()}
@@ -151,7 +187,7 @@ class _Rounds:
     def _given(self, script: Script, first: int) -> dict[str, Array]:
         """Weights, and this round's part of each input."""
         batch = self.task.division.batch
-        given: dict[str, Array] = {}
+        given = dict(self.computed)
         for name, tensor in script.graph.tensors.items():
             if tensor.kind is TensorKind.WEIGHT and tensor.value is not None:
                 given[name] = np.asarray(tensor.value)

@@ -1,0 +1,62 @@
+"""Verification -> what the contract says of it."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from graphturbo_core.verify.compare import OutputCheck
+from graphturbo_core.verify.faults import Fault
+from graphturbo_core.verify.verify import Verification
+
+
+def verify_rows(found: Verification | None) -> dict[str, object]:
+    """`ran`, `ok`, the largest errors, every output and the first wrong instruction.
+
+    An error that is not finite (a number is missing) is null.
+    """
+    if found is None:
+        return {
+            "ran": False, "ok": None, "max_abs_error": None, "max_rel_error": None, "outputs": [],
+        }  # fmt: skip
+    return {
+        "ran": True,
+        "ok": found.is_right,
+        "max_abs_error": _finite(found.max_abs_error),
+        "max_rel_error": _finite(found.max_rel_error),
+        "outputs": [_output(check) for check in found.outputs],
+        "fault": None if found.fault is None else _fault(found.fault),
+        "instructions": found.instructions,
+        "rounds": found.replays,
+        "drawn_weights": found.drawn_weights,
+    }
+
+
+def _output(check: OutputCheck) -> dict[str, object]:
+    return {
+        "name": check.name,
+        "dtype": check.dtype,
+        "shape": list(check.shape),
+        "max_abs_error": _finite(check.max_abs_error),
+        "max_rel_error": _finite(check.max_rel_error),
+        "tolerance": check.tolerance,
+        "ok": check.is_right,
+    }
+
+
+def _fault(fault: Fault) -> dict[str, object]:
+    return {
+        "rule": fault.rule,
+        "what": fault.what,
+        "instruction": fault.instruction,
+        "op": fault.op,
+        "tensor": fault.tensor,
+        "box": [list(interval) for interval in fault.box],
+        "core": fault.core,
+        "cycle": fault.cycle,
+        "expected": _finite(fault.expected),
+        "got": _finite(fault.got),
+    }
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None

@@ -1,0 +1,84 @@
+"""Whether the samples of a batch may be computed apart: each reason against it, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphturbo_core.semantics.independence import dependence_on_batch
+from graphturbo_core.semantics.table import analyse
+from tests.models import graph_of
+
+HEAD = "g (float[8, 4] x{more}) => (float[8, {n}] y) "
+
+
+def dependence(body: str, more: str = "", n: int = 4, few: int = 2) -> str | None:
+    """Of eight samples on two of them."""
+    text = HEAD.format(more=more, n=n) + body
+    whole = analyse(graph_of(text))
+    return dependence_on_batch(whole, analyse(graph_of(text, batch=few)))
+
+
+def test_elementwise_and_products_are_apart() -> None:
+    assert dependence("{ a = Relu(x) y = MatMul(a, w) }", ", float[4, 4] w") is None
+    assert dependence("{ y = Relu(x) }") is None
+    assert dependence("{ y = Softmax <axis = 1> (x) }") is None
+
+
+def test_a_weight_shared_by_all_samples_is_no_dependence() -> None:
+    body = "<float[4, 6] w = {" + ",".join(["1"] * 24) + "}> { y = MatMul(x, w) }"
+    assert dependence(body, n=6) is None
+
+
+def test_rows_merged_with_the_batch_are_apart() -> None:
+    """[8, 4] as [16, 2] and back: two samples are rows 0 to 4 of sixteen."""
+    body = (
+        "<int64[2] s = {16, 2}, int64[2] t = {8, 4}>"
+        "{ a = Reshape(x, s) b = Relu(a) y = Reshape(b, t) }"
+    )
+    assert dependence(body.replace("{16, 2}", "{-1, 2}")) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("{ y = Softmax <axis = 0> (x) }", "other samples"),
+        ("{ y = CumSum(x, zero) }", "other samples"),
+        ("{ m = ReduceMean <keepdims = 1, axes = [0]> (x) y = Sub(x, m) }", "other samples"),
+    ],
+)
+def test_numbers_of_all_samples(body: str, reason: str) -> None:
+    if "CumSum" in body:
+        body = "<int64 zero = {0}> " + body
+    found = dependence(body)
+    assert found is not None
+    assert reason in found
+
+
+def test_a_weight_with_a_row_for_every_sample() -> None:
+    """Two samples of eight need two rows of the weight; the model for two samples has eight."""
+    body = "<float[8, 1] w = {1,2,3,4,5,6,7,8}> { y = Mul(x, w) }"
+    text = HEAD.format(more="", n=4) + body
+    whole = analyse(graph_of(text))
+    other = HEAD.format(more="", n=4).replace("8, 4", "1, 4").replace("[8, ", "[1, ") + body
+    part = analyse(graph_of(other.replace("float[1, 4] y", "float[8, 4] y")))
+    assert dependence_on_batch(whole, part) is not None
+
+
+def test_an_output_without_the_batch() -> None:
+    """The sum over all samples is one number: a piece of the batch gives another one."""
+    text = "g (float[8, 4] x) => (float[1, 4] y) { y = ReduceSum <axes = [0]> (x) }"
+    whole = analyse(graph_of(text, opset=12))
+    part = analyse(graph_of(text, opset=12, batch=2))
+    assert dependence_on_batch(whole, part) == "no input and output grow with the batch"
+
+
+def test_the_last_piece_counts_too() -> None:
+    """A slice of the first rows: the first piece is apart, the last one has nothing to give."""
+    body = (
+        "<int64[1] s = {0}, int64[1] e = {4}, int64[1] a = {0}>"
+        "{ b = Slice(x, s, e, a) y = Relu(b) }"
+    )
+    text = "g (float[8, 4] x) => (float[4, 4] y) " + body
+    whole = analyse(graph_of(text))
+    part = analyse(graph_of(text, batch=2))
+    assert dependence_on_batch(whole, part) is not None
