@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from graphturbo_core.ir.graph import Graph
+from graphturbo_core.ir.graph import Tensor
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.verify.single_op import Array
-from graphturbo_core.verify.tolerance import relative_tolerances
+from graphturbo_core.verify.tolerance import least_magnitudes, relative_tolerances
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +31,43 @@ def compare(
     whole: GraphSemantics, found: Mapping[str, Array], expected: Mapping[str, Array]
 ) -> tuple[OutputCheck, ...]:
     """Every output of the model against what it should be."""
-    tolerances = relative_tolerances(whole)
+    tolerances, least = relative_tolerances(whole), least_magnitudes(whole)
     graph = whole.graph
     return tuple(
-        compared(graph, name, found[name], expected[name], tolerances.get(name, 0.0))
+        compared(
+            graph.tensors[name],
+            found[name],
+            expected[name],
+            (tolerances.get(name, 0.0), least.get(name, 0.0)),
+        )
         for name in graph.outputs
-        if name in found and name in expected
     )
 
 
 def compared(
-    graph: Graph, name: str, found: Array, expected: Array, tolerance: float
+    tensor: Tensor, found: Array, expected: Array, allowed: tuple[float, float]
 ) -> OutputCheck:
-    """One output against what it should be; `tolerance` is relative to the largest magnitude."""
-    tensor = graph.tensors[name]
+    """One output against what it should be.
+
+    `allowed`: how far apart, relative to the largest magnitude, which counts as at least so much.
+    """
+    tolerance, least = allowed
     if found.shape != expected.shape:
         error, scale, limit = np.inf, 1.0, 0.0
     else:
         apart = distances(found, expected)
         scale = magnitude(expected)
-        limit = tolerance * scale
+        limit = tolerance * max(scale, least)
         error = float(apart.max()) if apart.size else 0.0
     relative = error / scale if scale else (0.0 if not error else np.inf)
     return OutputCheck(
-        name, tensor.dtype, tensor.shape, float(error), float(relative), limit, error <= limit
+        tensor.name,
+        tensor.dtype,
+        tensor.shape,
+        float(error),
+        float(relative),
+        limit,
+        error <= limit,
     )
 
 

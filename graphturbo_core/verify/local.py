@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.element_types import numpy_dtype
 from graphturbo_core.ir.boxes import Box, Interval, extents, is_empty, with_interval
 from graphturbo_core.ir.graph import AttributeValue, Graph, Op
@@ -72,7 +73,8 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
        of which the box is taken.
 
     Raises:
-        ModelError: NO_KERNEL when no runtime knows the op.
+        ModelError: NO_KERNEL when no runtime knows the op, SHAPE_DISAGREES when what it gives is
+            not as large as ONNX's shape inference says.
     """
     semantics = task.semantics
     if semantics.is_joint:
@@ -89,7 +91,20 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
         found = None
     if found is None or found.shape != extents(task.box):
         found = _embedded(task, operands, runner)
+    if found.shape != extents(task.box):
+        raise _other_shape(task)
     return found
+
+
+def _other_shape(task: TileTask) -> ModelError:
+    op = task.op
+    shape = task.graph.tensors[op.outputs[task.index]].shape
+    return ModelError(
+        "SHAPE_DISAGREES",
+        f"{op.op_type} {op.name!r} does not compute the shape {list(shape)} that was inferred",
+        f"output {op.outputs[task.index]!r}",
+        "run without --verify, and take no number of this op for right",
+    )
 
 
 def _axes(operands: Sequence[Operand]) -> Iterator[AxisMap]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from math import prod
 
 from graphturbo_core.ir.graph import Graph, Op
-from graphturbo_core.semantics.access import AxisKind, AxisMap, OpSemantics
+from graphturbo_core.semantics.access import AxisKind, AxisMap, FusionKind, OpSemantics
 from graphturbo_core.semantics.table import GraphSemantics
 
 UNIT_ROUNDOFF = {
@@ -60,6 +60,22 @@ def _of_output(graph: Graph, op: Op, name: str, known: tuple[float, int]) -> flo
         return before + terms * max(coarsest, roundoff(dtype))
     is_rounded = before > 0 or coarsest > 0
     return max(before, QUANTISED_STEP) if dtype in QUANTISED and is_rounded else 0.0
+
+
+def least_magnitudes(semantics: GraphSemantics) -> dict[str, float]:
+    """Of every tensor: the magnitude that its tolerance counts from, however small its numbers are.
+
+    A function of floats (sigmoid, tanh, exp ...) is good to roundoffs of 1, the largest value that
+    the bounded ones take, also where its result is near 0; what only moves numbers hands that on.
+    """
+    found: dict[str, float] = {}
+    for op in semantics.graph.ops:
+        known = semantics.by_op[op.name]
+        least = max((found.get(name, 0.0) for name in op.inputs if name), default=0.0)
+        moves = known.fusion is FusionKind.INJECTIVE
+        own = 1.0 if known.transcendentals else least if moves else 0.0
+        found.update(dict.fromkeys(filter(None, op.outputs), own))
+    return found
 
 
 def rounded_terms(semantics: OpSemantics, graph: Graph, op: Op) -> int:

@@ -27,7 +27,7 @@ from graphturbo_core.verify.numbers import drawn_inputs
 from graphturbo_core.verify.reference import computed_weights, reference_outputs
 from graphturbo_core.verify.replay import Script, Touched, Watch, replay
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
-from graphturbo_core.verify.tolerance import relative_tolerances
+from graphturbo_core.verify.tolerance import least_magnitudes, relative_tolerances
 
 SEED = 0
 """All numbers are drawn from this seed: the same run verifies the same numbers."""
@@ -168,7 +168,7 @@ class _Rounds:
             for name, numbers in found.items():
                 parts.setdefault(name, []).append(numbers)
             first, done = first + size, done + script.program.size
-        return self._joined(parts), None
+        return {**self._handed_on(), **self._joined(parts)}, None
 
     def first_difference(self) -> Fault | None:
         """The first instruction, in time, whose result differs from the unsplit op's."""
@@ -198,6 +198,21 @@ class _Rounds:
                 numbers = numbers[begin : begin + shape[0]]
             given[name] = numbers
         return given
+
+    def _handed_on(self) -> dict[str, Array]:
+        """Outputs that no op writes: weights, and inputs handed straight through."""
+        graph = self.task.whole.graph
+        known: dict[str, Array | None] = {
+            **{name: tensor.value for name, tensor in graph.tensors.items()},
+            **self.computed,
+            **self.feeds,
+        }
+        kinds = {name: graph.tensors[name].kind for name in graph.outputs}
+        return {
+            name: np.asarray(known[name])
+            for name, kind in kinds.items()
+            if kind is not TensorKind.ACTIVATION
+        }
 
     def _joined(self, parts: Mapping[str, list[Array]]) -> dict[str, Array]:
         tensors = self.task.whole.graph.tensors
@@ -230,8 +245,11 @@ def whole_values(script: Script, given: Mapping[str, Array], runner: OpRunner) -
 
 
 def _watch(script: Script, values: Mapping[str, Array]) -> Watch:
-    tolerances = relative_tolerances(script.semantics)
-    limits = {name: tolerance * magnitude(values[name]) for name, tolerance in tolerances.items()}
+    least = least_magnitudes(script.semantics)
+    limits = {
+        name: tolerance * max(magnitude(values[name]), least[name])
+        for name, tolerance in relative_tolerances(script.semantics).items()
+    }
 
     def look(touched: Touched, result: Array) -> tuple[float, float] | None:
         expected = values[touched.tensor][slices(touched.box)].reshape(result.shape)

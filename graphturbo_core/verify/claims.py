@@ -1,0 +1,267 @@
+"""What a Program says of its instructions, against their accesses and the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.code import Machine
+from graphturbo_core.lowering.program import MAX_RANK, InstructionKind, IntArray, Memory, Program
+from graphturbo_core.lowering.stages import bytes_per_element
+from graphturbo_core.lowering.tiling import CHANNEL_AXIS
+from graphturbo_core.semantics.cost import compute_cycles
+from graphturbo_core.semantics.work import work_of
+from graphturbo_core.sim.arrays import int64, owners
+from graphturbo_core.verify.local import TileTask
+
+Claim = tuple[int, str, str]
+"""A row, the rule it breaks, and how."""
+Flags = NDArray[np.bool_]
+_FAR = (Memory.GB, Memory.DRAM)
+
+
+def wrong_claim(program: Program) -> Claim | None:
+    """The first rule that an instruction breaks; None: none.
+
+    1. A compute writes one box; a move reads one, and writes one unless it is a broadcast.
+    2. A move is what its ends make it: a load (far to LB), a store (LB to far), an exchange (LB to
+       another core's), a broadcast (far to LBs) or a prefetch (DRAM to GB).
+    3. The receiving core's move engine issues a load or an exchange, the sender's a store, that of
+       core (tile mod cores) a broadcast, a system DMA a prefetch.
+    4. Its bytes are those of the box it reads; it takes the channels at its ends, each for bytes by
+       bandwidth, its engine for the slowest, and has the latency of its farther end.
+    5. An instruction's op is of its layer and its kernel; segments are the kernels', or their
+       layers', with launch and barrier.
+    6. A buffer's first writer and last access are what it says.
+    """
+    for rule in (_shape, _ends, _engines, _bytes, _channels, _places, _segments, _lifetimes):
+        found = rule(program)
+        if found is not None:
+            return found
+    return None
+
+
+def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
+    """How a compute's engine, cycles or work differ from those of its box; None: not at all."""
+    hardware, semantics = program.plan.hardware, task.semantics
+    work = work_of(semantics, task.box, task.index, task.cut)
+    kind, cycles = compute_cycles(work, semantics, hardware, program.plan.number_format)
+    operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
+    wanted = (kind.value, max(1, cycles), 0, work.macs, operations)
+    stated = (
+        program.engines[int(program.engine[row])].kind.value, int(program.hold_cycles[row]),
+        int(program.latency_cycles[row]), int(program.macs[row]), int(program.vector_ops[row]),
+    )  # fmt: skip
+    if stated == wanted:
+        return None
+    return f"(engine, cycles, latency, MACs, operations) are {stated}, not {wanted}"
+
+
+def _first(is_bad: Flags, rows: IntArray, rule: str, what: Callable[[int], str]) -> Claim | None:
+    if not is_bad.any():
+        return None
+    at = int(is_bad.argmax())
+    return int(rows[at]), rule, what(at)
+
+
+def _moves(program: Program) -> IntArray:
+    return np.flatnonzero(program.kind != InstructionKind.COMPUTE)
+
+
+def _ends_of(program: Program) -> tuple[IntArray, IntArray]:
+    """Of every move: the access it reads, and the first one it writes."""
+    owner = owners(program.access_at)
+    accesses = np.arange(len(owner))
+    read, write = np.zeros((2, program.size), dtype=np.int64)
+    is_write = program.access_write
+    read[owner[~is_write]] = accesses[~is_write]
+    write[owner[is_write][::-1]] = accesses[is_write][::-1]
+    moves = _moves(program)
+    return read[moves], write[moves]
+
+
+def _shape(program: Program) -> Claim | None:
+    owner, is_write = owners(program.access_at), program.access_write
+    writes = np.bincount(owner[is_write], minlength=program.size)
+    reads = np.bincount(owner[~is_write], minlength=program.size)
+    is_one = np.where(program.kind == InstructionKind.BROADCAST, writes > 1, writes == 1)
+    is_bad = ~is_one | ((program.kind != InstructionKind.COMPUTE) & (reads != 1))
+    rows = np.arange(program.size)
+    return _first(
+        is_bad, rows, "SHAPE", lambda at: f"reads {reads[at]} and writes {writes[at]} boxes"
+    )
+
+
+def _ends(program: Program) -> Claim | None:
+    moves, (read, write) = _moves(program), _ends_of(program)
+    buffers, kind = program.buffers, program.kind[moves]
+    source = buffers.memory[program.access_buffer[read]]
+    target = buffers.memory[program.access_buffer[write]]
+    is_from, is_to = np.isin(source, _FAR), np.isin(target, _FAR)
+    wanted = np.select(
+        [is_from & ~is_to & (kind == InstructionKind.BROADCAST), is_from & ~is_to, ~is_from & is_to,
+         ~is_from & ~is_to, (source == Memory.DRAM) & (target == Memory.GB)],
+        [InstructionKind.BROADCAST, InstructionKind.LOAD, InstructionKind.STORE,
+         InstructionKind.EXCHANGE, InstructionKind.PREFETCH],
+        default=-1,
+    )  # fmt: skip
+    is_bad = (program.source[moves] != source) | (program.target[moves] != target)
+    is_bad |= kind != wanted
+    return _first(
+        is_bad, moves, "ENDS",
+        lambda at: f"moves from {Memory(source[at]).name} to {Memory(target[at]).name}",
+    )  # fmt: skip
+
+
+def _engines(program: Program) -> Claim | None:
+    moves, (read, write) = _moves(program), _ends_of(program)
+    kind, core_of = program.kind[moves], program.buffers.core
+    from_core = int64(core_of[program.access_buffer[read]])
+    to_core = int64(core_of[program.access_buffer[write]])
+    core = np.where(kind == InstructionKind.STORE, from_core, to_core)
+    is_broadcast = kind == InstructionKind.BROADCAST
+    core = np.where(is_broadcast, program.tile[moves] % program.plan.hardware.cores, core)
+    cores = np.array([engine.core for engine in program.engines])[program.engine[moves]]
+    names = np.array([engine.kind.value for engine in program.engines])[program.engine[moves]]
+    is_prefetch = kind == InstructionKind.PREFETCH
+    wanted = np.where(is_prefetch, EngineKind.DMA.value, EngineKind.MOVE.value)
+    is_bad = (names != wanted) | (~is_prefetch & (cores != core))
+    is_bad |= (kind == InstructionKind.EXCHANGE) & (from_core == to_core)
+    return _first(
+        is_bad, moves, "ENGINE",
+        lambda at: f"is issued by the {names[at]} engine of core {cores[at]}, not of {core[at]}",
+    )  # fmt: skip
+
+
+def _bytes(program: Program) -> Claim | None:
+    moves, (read, _) = _moves(program), _ends_of(program)
+    tensor = program.buffers.tensor[program.access_buffer[read]]
+    width = np.zeros(len(program.tensors), dtype=np.int64)
+    padding = np.ones(len(program.tensors), dtype=np.int64)
+    known = program.plan.semantics.graph.tensors
+    for number in np.unique(tensor).tolist():
+        name = program.tensors[number]
+        width[number] = bytes_per_element(program.plan, name)
+        is_weight = known[name].kind is TensorKind.WEIGHT
+        if len(known[name].shape) > CHANNEL_AXIS + 1 and not is_weight:
+            padding[number] = program.plan.hardware.channel_padding
+    sizes = int64(program.access_hi[read]) - program.access_lo[read]
+    channels = sizes[:, CHANNEL_AXIS]
+    sizes[:, CHANNEL_AXIS] = -(-channels // padding[tensor]) * padding[tensor]
+    wanted = sizes.prod(axis=1) * width[tensor]
+    stated, halo = program.size_bytes[moves], program.halo_bytes[moves]
+    is_bad = (stated != wanted) | (halo < 0) | (halo > wanted)
+    return _first(
+        is_bad, moves, "BYTES", lambda at: f"moves {stated[at]} bytes, its box has {wanted[at]}"
+    )
+
+
+def _channels(program: Program) -> Claim | None:
+    """Channels and times as (row, channel, cycles); holds and latencies."""
+    chip, moves, (read, write) = program.plan.hardware, _moves(program), _ends_of(program)
+    machine, owner = Machine(chip), owners(program.access_at)
+    memory, core_of = int64(program.buffers.memory), int64(program.buffers.core)
+    is_move = program.kind[owner] != InstructionKind.COMPUTE
+    buffer = program.access_buffer[is_move]
+    far = np.where(memory[buffer] == Memory.DRAM, machine.far(Memory.DRAM), machine.far(Memory.GB))
+    port = np.where(np.isin(memory[buffer], _FAR), far, core_of[buffer])
+    is_exchange = program.kind[moves] == InstructionKind.EXCHANGE
+    source, target = program.access_buffer[read], program.access_buffer[write]
+    pair = [machine.link(int(core_of[a]), int(core_of[b]))
+            for a, b in zip(source[is_exchange], target[is_exchange], strict=True)]  # fmt: skip
+    links = np.array(pair, dtype=np.int64).reshape(-1)
+    rows = np.concatenate((owner[is_move], np.repeat(moves[is_exchange], 2)))
+    wanted = _sorted(rows, np.concatenate((port, links)))
+    stated = _sorted(owners(program.channel_at), int64(program.channel))
+    if len(wanted) != len(stated) or (wanted != stated).any():
+        return _difference(wanted, stated)
+    bandwidth = np.array([channel.bandwidth for channel in machine.channels()], dtype=np.int64)
+    owner = owners(program.channel_at)
+    cycles = -(-program.size_bytes[owner] * chip.clock_hz // bandwidth[program.channel])
+    slowest = np.zeros(program.size, dtype=np.int64)
+    np.maximum.at(slowest, owner, cycles)
+    is_bad = program.channel_cycles != cycles
+    if is_bad.any():
+        return _first(is_bad, owner, "CHANNEL", lambda at: f"takes a channel not {cycles[at]}")
+    latencies = np.array([chip.link_latency_cycles] * len(Memory))
+    latencies[[Memory.GB, Memory.DRAM]] = chip.gb_latency_cycles, chip.dram_latency_cycles
+    latency = latencies[np.maximum(memory[source], memory[target])]
+    is_bad = (program.hold_cycles[moves] != slowest[moves]) | (
+        program.latency_cycles[moves] != latency
+    )
+    return _first(
+        is_bad, moves, "CHANNEL",
+        lambda at: f"takes not {slowest[moves[at]]} cycles and {latency[at]} of latency",
+    )  # fmt: skip
+
+
+def _sorted(rows: IntArray, channels: IntArray) -> IntArray:
+    order = np.lexsort((channels, rows))
+    return np.column_stack((rows[order], channels[order]))
+
+
+def _difference(wanted: IntArray, stated: IntArray) -> Claim:
+    """The first row whose channels are not those at its ends."""
+    pairs = {tuple(pair) for pair in wanted.tolist()} ^ {tuple(pair) for pair in stated.tolist()}
+    row, channel = min(pairs, default=(int(wanted[0, 0]), -1))
+    return row, "CHANNEL", f"channel {channel} is taken and not at its ends, or the other way round"
+
+
+def _places(program: Program) -> Claim | None:
+    plan = program.plan
+    ops = plan.semantics.graph.ops
+    number = {op.name: place for place, op in enumerate(ops)}
+    layer_of = np.full(len(ops), -1, dtype=np.int64)
+    for layer in plan.layers:
+        layer_of[[number[name] for name in layer.ops]] = layer.index
+    is_inside = np.zeros((len(plan.kernels), len(ops)), dtype=np.bool_)
+    for place, kernel in enumerate(plan.kernels):
+        is_inside[place, [number[name] for name in kernel.ops]] = True
+    is_bad = ~is_inside[program.kernel, program.op] | (program.layer != layer_of[program.op])
+    is_bad |= program.op < 0
+    return _first(
+        is_bad, np.arange(program.size), "PLACE",
+        lambda at: f"op {program.op[at]} is not of layer {program.layer[at]} and kernel "
+        f"{program.kernel[at]}",
+    )  # fmt: skip
+
+
+def _segments(program: Program) -> Claim | None:
+    chip = program.plan.hardware
+    is_new_kernel = np.diff(program.kernel, prepend=-1) != 0
+    is_new = is_new_kernel.copy()
+    if not program.plan.is_scheduled_across_layers:
+        is_new |= np.diff(program.layer, prepend=-1) != 0
+    heads = np.flatnonzero(is_new)
+    rows = np.arange(program.size)
+    is_bad = program.segment != np.cumsum(is_new) - 1
+    if is_bad.any():
+        return _first(is_bad, rows, "SEGMENT", lambda at: f"is in segment {program.segment[at]}")
+    opens = np.where(is_new_kernel[heads], chip.launch_cycles, 0)
+    is_last = np.append(is_new_kernel[heads][1:], True)
+    closes = np.where(is_last, chip.barrier_cycles, 0)
+    if len(opens) != len(program.segment_open_cycles):
+        return 0, "SEGMENT", f"{len(program.segment_open_cycles)} segments, not {len(opens)}"
+    is_bad = (program.segment_open_cycles != opens) | (program.segment_close_cycles != closes)
+    return _first(
+        is_bad, heads, "SEGMENT", lambda at: f"opens or closes not in {opens[at]} and {closes[at]}"
+    )
+
+
+def _lifetimes(program: Program) -> Claim | None:
+    count, never = len(program.buffers.memory), program.size
+    buffer, row, is_write = program.access_buffer, owners(program.access_at), program.access_write
+    written, touched, last = np.full(count, never), np.full(count, never), np.full(count, -1)
+    np.minimum.at(written, buffer[is_write], row[is_write])
+    np.minimum.at(touched, buffer, row)
+    np.maximum.at(last, buffer, row)
+    first = np.where(written < never, written, touched)
+    is_bad = (program.buffers.first != first) | (program.buffers.last != last)
+    is_bad &= touched < never
+    return _first(
+        is_bad, last, "LIFETIME", lambda at: f"buffer {at} is used from {first[at]} to {last[at]}"
+    )

@@ -1,0 +1,95 @@
+"""Whether kernels compute what their plan says, and moves bring it, each element once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.boxes import Box, contains, extents, is_empty
+from graphturbo_core.lowering.program import InstructionKind, IntArray, Program
+from graphturbo_core.sim.arrays import owners
+from graphturbo_core.verify.local import TileTask
+
+Counts = dict[tuple[int, str], NDArray[np.int64]]
+Wrong = tuple[int, str]
+"""A row, and what is wrong there; row -1: nowhere in particular."""
+
+
+def wrong_coverage(program: Program, tasks: Mapping[int, TileTask]) -> Wrong | None:
+    """The first result that is computed outside of the plan, not at all or more than once.
+
+    Every element counts as often as elements of the reduced axis were summed. What only copies may
+    be left out: its result is a view then, and replay sees whether its bytes are right.
+    """
+    depth: Counts = {}
+    last: dict[tuple[int, str], int] = {}
+    for row, task in tasks.items():
+        name, kernel = task.op.outputs[task.index], int(program.kernel[row])
+        whole = program.plan.kernels[kernel].boxes.get(name)
+        if whole is None or not contains(whole, task.box):
+            return row, f"{name!r} {task.box} is computed and not planned: {whole}"
+        if (kernel, name) not in depth:
+            depth[kernel, name] = np.zeros(extents(whole), dtype=np.int64)
+        cut = (0, _reduce_size(task)) if task.cut is None else task.cut
+        depth[kernel, name][_inside(task.box, whole)] += cut[1] - cut[0]
+        last[kernel, name] = row
+    for row, task in tasks.items():
+        key = int(program.kernel[row]), task.op.outputs[task.index]
+        if last[key] == row and (depth[key] != _reduce_size(task)).any():
+            return row, f"of {key[1]!r} elements are left out, or computed more than once"
+    return _left_out(program, depth)
+
+
+def _reduce_size(task: TileTask) -> int:
+    contraction = task.semantics.contraction
+    return 1 if contraction is None else contraction.reduce_size
+
+
+def _inside(box: Box, whole: Box) -> tuple[slice, ...]:
+    return tuple(slice(lo - a, hi - a) for (lo, hi), (a, _) in zip(box, whole, strict=True))
+
+
+def _left_out(program: Program, depth: Counts) -> Wrong | None:
+    plan = program.plan
+    for place, kernel in enumerate(plan.kernels):
+        for name, box in kernel.boxes.items():
+            if name not in kernel.bindings or is_empty(box) or (place, name) in depth:
+                continue
+            semantics = plan.semantics.by_op[plan.semantics.graph.producer[name].name]
+            if not (semantics.is_view or semantics.is_joint):
+                return -1, f"kernel {kernel.name!r} does not compute {name!r}"
+    return None
+
+
+def moved_twice(program: Program) -> tuple[int, int] | None:
+    """Two moves that bring the same element of a buffer; None: there are none.
+
+    Sorted by their first corner, only writes that begin before this one ends can meet it.
+    """
+    owner = owners(program.access_at)
+    is_brought = program.access_write & (program.kind[owner] != InstructionKind.COMPUTE)
+    rows = np.flatnonzero(is_brought)
+    order = rows[np.argsort(program.access_buffer[rows], kind="stable")]
+    buffers, starts = np.unique(program.access_buffer[order], return_index=True)
+    for buffer, group in zip(buffers.tolist(), np.split(order, starts[1:]), strict=True):
+        if len(group) > 1:
+            pair = _meeting(program, buffer, group)
+            if pair is not None:
+                return int(owner[pair[0]]), int(owner[pair[1]])
+    return None
+
+
+def _meeting(program: Program, buffer: int, group: IntArray) -> tuple[int, int] | None:
+    """Two of the writes of a buffer that meet, found by marking its elements."""
+    lo, hi = program.access_lo, program.access_hi
+    base, top = program.buffers.lo[buffer], program.buffers.hi[buffer]
+    writer = np.full(top - base, -1, dtype=np.int64)
+    for access in group.tolist():
+        first, end = lo[access] - base, hi[access] - base
+        part = writer[tuple(slice(a, b) for a, b in zip(first, end, strict=True))]
+        if (part >= 0).any():
+            return int(part[part >= 0][0]), access
+        part[...] = access
+    return None

@@ -1,0 +1,62 @@
+"""Samples, small, with every strategy and level on every chip: what is scheduled computes the model.
+
+With GRAPHTURBO_FULL_MATRIX=1 the nine light models at full size besides, at batch 1 and 4.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import onnx
+import pytest
+
+from graphturbo_core.frontend.catalogue import load_sample, sample_names
+from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.pipeline import RunRequest, run_reports
+from graphturbo_core.report.report import Report
+from sample_models import build_samples
+from tests.lowering.nets import STRATEGIES
+
+BATCH = 5
+"""Shares of 2, 1, 1, 1: two round sizes."""
+SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
+    "resnet50-v1": lambda: build_samples.resnet("v1", (1, 2, 1, 1), 16, 32),
+    "resnet50-v15": lambda: build_samples.resnet("v15", (1, 1, 2, 1), 16, 32),
+    "resnet50-slim": lambda: build_samples.resnet("slim", (2, 1, 1, 1), 16, 32),
+    "mobilenet-v2": lambda: build_samples.mobilenet_v2(
+        ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 2, 2)), 32
+    ),
+    "densenet-121": lambda: build_samples.densenet((2, 3, 2, 2), 32),
+    "teaching-resnet": build_samples.teaching_resnet,
+}
+LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
+HAS_FULL_MATRIX = os.environ.get("GRAPHTURBO_FULL_MATRIX") == "1"
+
+
+def check_right(report: Report) -> None:
+    found: dict[str, Any] = dict(report.contract["verify"])  # type: ignore[call-overload]
+    assert found["ran"]
+    assert found["ok"], found["fault"] or found["outputs"]
+    assert len(found["outputs"]) > 0
+    assert found["instructions"] >= report.contract["instructions"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("chip", profile_names())
+@pytest.mark.parametrize("name", SMALL)
+def test_every_strategy_computes_the_model(name: str, chip: str) -> None:
+    model = SMALL[name]().SerializeToString(deterministic=True)
+    requests = [RunRequest(name, strategy, chip, BATCH, verify=True) for strategy in STRATEGIES]
+    for report in run_reports(model, requests):
+        check_right(report)
+
+
+@pytest.mark.skipif(not HAS_FULL_MATRIX, reason="set GRAPHTURBO_FULL_MATRIX=1 for full sizes")
+@pytest.mark.parametrize("batch", [1, 4])
+@pytest.mark.parametrize("name", LIGHT)
+def test_light_models_at_full_size(name: str, batch: int) -> None:
+    (report,) = run_reports(
+        load_sample(name), [RunRequest(name, "graphturbo", "stcp920", batch, verify=True)]
+    )
+    check_right(report)
