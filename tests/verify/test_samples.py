@@ -1,4 +1,4 @@
-"""Samples, small, with every strategy and level on every chip: what is scheduled computes the model.
+"""Small samples, every strategy and level, every chip: what is scheduled computes the model.
 
 With GRAPHTURBO_FULL_MATRIX=1 the nine light models at full size besides, at batch 1 and 4.
 """
