@@ -10,7 +10,7 @@ from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
 from graphturbo_ui import state
 from graphturbo_ui.controls import Choices, show_refusal
-from graphturbo_ui.jobs import Run, WorkerError, shared_desk
+from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.text import Sink, safe_text
 
 POLL_SECONDS = 0.15
@@ -35,14 +35,25 @@ def framed(page: Callable[[], None]) -> Callable[[], None]:
     return show
 
 
-def runs_of(choices: Choices) -> tuple[Run, Run]:
-    """A and B, started if they are new."""
-    desk = shared_desk()
-    run_a, run_b = (
-        desk.start(choices.request(name), choices.model_bytes, choices.profile_bytes)
-        for name in (choices.a, choices.b)
-    )
-    return run_a, run_b
+def runs_of(choices: Choices) -> Runs:
+    """A and B by name; those that are new have become one job."""
+    requests = [choices.request(strategy) for strategy in (choices.a, choices.b)]
+    runs = shared_desk().start(requests, choices.model_bytes, choices.profile_bytes)
+    return dict(zip("AB", runs, strict=True))
+
+
+def wait_for_first(runs: Runs) -> None:
+    """Wait until one run can be drawn, or none is to come.
+
+    Raises:
+        WorkerError: a run met a bug.
+    """
+    if any(run.is_done and run.refusal is None for run in runs.values()):
+        return
+    for name, run in runs.items():
+        wait_for(run, name)
+        if run.refusal is None:
+            return
 
 
 def wait_for(run: Run, name: str) -> None:
@@ -59,35 +70,39 @@ def wait_for(run: Run, name: str) -> None:
     place.empty()
 
 
-def outcome(run_a: Run, run_b: Run) -> tuple[tuple[Run, ...], bool]:
-    """The runs that can be drawn, and whether B is still to come; refusals are shown.
+def outcome(runs: Runs) -> tuple[Runs, Runs]:
+    """The runs that can be drawn, and those still to come; refusals are shown.
 
-    B may finish at any moment: it is looked at once, so that what is drawn and what is waited for
-    agree. A refusal of A ends the page.
+    A run may finish at any moment: each is looked at once, so that what is drawn and what is waited
+    for agree. Where there is nothing to draw the page ends.
 
     Raises:
         WorkerError: a run met a bug.
     """
-    is_waiting = not run_b.is_done
-    runs = {"A": run_a} if is_waiting else {"A": run_a, "B": run_b}
+    done = {name: run for name, run in runs.items() if run.is_done}
+    errors = {name: run.refusal for name, run in done.items() if run.refusal is not None}
     refused: dict[str, list[str]] = {}
-    for name, run in runs.items():
-        if run.refusal is not None:
-            refused.setdefault(run.refusal.line(), []).append(name)
+    for name, error in errors.items():
+        refused.setdefault(error.line(), []).append(name)
     for names in refused.values():
-        show_refusal(runs[names[0]].refusal, " and ".join(names))
-    if run_a.refusal is not None:
+        show_refusal(errors[names[0]], " and ".join(names))
+    drawn = {name: run for name, run in done.items() if name not in errors}
+    if not drawn:
         st.stop()
-    return tuple(run for run in runs.values() if run.refusal is None), is_waiting
+    return drawn, {name: run for name, run in runs.items() if name not in done}
 
 
-def finish(run_b: Run) -> None:
-    """Wait for B where A's views are drawn already, then draw the page with both.
+def finish(pending: Runs) -> None:
+    """Wait for these where the others' views are drawn already, then draw the page with all.
 
     Raises:
-        GraphTurboError: B was refused.
-        WorkerError: B met a bug; not drawn again, for it would be computed anew.
+        GraphTurboError: a run was refused for a reason that may pass; the page is not drawn again,
+            for the run would be computed again.
+        WorkerError: a run met a bug; likewise.
     """
-    wait_for(run_b, "B")
-    _ = run_b.report
-    st.rerun()
+    for name, run in pending.items():
+        wait_for(run, name)
+        if not run.is_kept:
+            _ = run.report
+    if pending:
+        st.rerun()

@@ -1,7 +1,9 @@
-"""Runs in worker processes, and the one cache of what they give.
+"""Jobs in worker processes, and the one cache of what they give.
 
-A worker is a process of its own that answers in plain bytes (protocol.py), so a model that brings
-one down costs that one run. A key is the model's sha256, the profile's and the frozen request.
+A job is a comparison: runs on one model and chip that nobody has computed yet. Its worker imports
+the model once and answers run by run in plain bytes (protocol.py); a model that brings a worker
+down costs the run that was under way, and the rest of the job goes on in the next worker. A key is
+the model's sha256, the profile's and the frozen request.
 """
 
 from __future__ import annotations
@@ -9,15 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import multiprocessing
 import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import TypeVar
 
@@ -26,22 +26,18 @@ import streamlit as st
 from graphturbo_core.errors import CapacityError, GraphTurboError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.report.report import Report
-from graphturbo_core.units import format_bytes
-from graphturbo_ui import protocol, worker
+from graphturbo_ui import protocol, worker, worker_process
+from graphturbo_ui.worker_process import TRANSIENT_CODES, WorkerProcess
 
 WORKERS = 2
-"""Worker processes: A and B at once (our choice; each holds a few hundred MiB)."""
+"""Worker processes: two visitors' jobs at once (our choice; each holds a few hundred MiB)."""
 MAX_WAITING = 32
-"""Runs that may wait; one more is refused by name."""
-MAX_RUN_SECONDS = 600.0
-"""A run that takes longer is ended."""
+"""Jobs that may wait; one more is refused by name."""
 MAX_KEPT_RUNS = 64
 MAX_KEPT_BYTES = 2**30
 """Reports kept; the least recently used go first."""
 MAX_KEPT_VIEWS = 48
 """Figures and canvas buffers kept."""
-POLL_SECONDS = 0.5
-GRACE_SECONDS = 0.5
 
 T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
@@ -57,7 +53,6 @@ class Run:
 
     key: str
     request: RunRequest
-    frame: bytes = field(repr=False)
     answer: Future[Report] = field(default_factory=Future, repr=False)
     steps: list[tuple[str, float]] = field(default_factory=list)
     size_bytes: int = 0
@@ -89,54 +84,48 @@ class Run:
             return error
         raise error
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether a finished run's answer stays; otherwise who asks again has it computed again."""
+        return not _is_passing(self.answer.exception())
+
     def wait(self, seconds: float) -> bool:
         """Wait for the answer at most so long; whether it is there."""
         return bool(wait([self.answer], seconds).done)
 
 
-class WorkerProcess:
-    """A process and the pipe to it; started at once, warm some seconds later."""
+Runs = Mapping[str, Run]
+"""Runs of a comparison by name, A before B."""
 
-    def __init__(self, target: Callable[[Connection], None]) -> None:
-        """Start `target` in a process of its own, with one end of a pipe."""
-        context = multiprocessing.get_context("spawn")
-        self.pipe, other = context.Pipe()
-        self.process: BaseProcess = context.Process(target=target, args=(other,), daemon=True)
-        self.process.start()
-        other.close()
 
-    def receive(self, deadline_s: float) -> bytes:
-        """The next frame.
+def _is_passing(error: BaseException | None) -> bool:
+    """Whether an error may not come again: a bug's traceback, a death, a run that took long."""
+    return isinstance(error, WorkerError) or getattr(error, "code", "") in TRANSIENT_CODES
 
-        Raises:
-            EOFError: the process ended.
-            TimeoutError: nothing came until `deadline_s` of the monotonic clock.
-        """
-        while not self.pipe.poll(POLL_SECONDS):
-            if monotonic() > deadline_s:
-                raise TimeoutError
-            if not self.process.is_alive() and not self.pipe.poll():
-                raise EOFError
-        return self.pipe.recv_bytes(protocol.MAX_REPORT_BYTES)
 
-    def end(self) -> int | None:
-        """Stop the process for good; its exit code."""
-        self.process.join(GRACE_SECONDS)  # one that is ending by itself keeps its own exit code
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
-        return self.process.exitcode
+@dataclass(frozen=True)
+class Job:
+    """A comparison on its way: runs that share the import of one model."""
+
+    runs: tuple[Run, ...]
+    model: bytes = field(repr=False)
+    profile: bytes | None = field(repr=False)
+
+    @property
+    def open_runs(self) -> tuple[Run, ...]:
+        """The runs without an answer, in order: a worker computes the first of them."""
+        return tuple(run for run in self.runs if not run.is_done)
 
 
 class Desk:
-    """Takes runs, hands them to workers in turn, and keeps what came back."""
+    """Takes comparisons, hands them to workers in turn, and keeps what came back."""
 
     def __init__(
         self, workers: int = WORKERS, target: Callable[[Connection], None] = worker.main
     ) -> None:
         """Start `workers` processes; they warm up in the background."""
         self._target = target
-        self._waiting: queue.Queue[Run | None] = queue.Queue(MAX_WAITING)
+        self._waiting: queue.Queue[Job | None] = queue.Queue(MAX_WAITING)
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._views: OrderedDict[Hashable, object] = OrderedDict()
         self._lock = threading.RLock()
@@ -151,20 +140,27 @@ class Desk:
         for thread in self._threads:
             thread.join()
 
-    def start(self, request: RunRequest, model: bytes, profile: bytes | None) -> Run:
-        """The run of that request: kept, under way, or new.
+    def start(
+        self, requests: Sequence[RunRequest], model: bytes, profile: bytes | None
+    ) -> tuple[Run, ...]:
+        """The runs of those requests: each kept, under way, or new; the new ones make one job.
 
         Raises:
-            CapacityError: too many runs are waiting.
+            CapacityError: too many jobs are waiting; none of these runs was started.
         """
-        key = run_key(request, model, profile)
+        keys = [run_key(request, model, profile) for request in requests]
         with self._lock:
-            run = self._runs.get(key)
-            if run is None:
-                run = Run(key, request, protocol.encode_run(request, model, profile))
-                self._enqueue(run)
-            self._runs.move_to_end(key)
-            return run
+            new = {
+                key: Run(key, request)
+                for key, request in zip(keys, requests, strict=True)
+                if key not in self._runs
+            }
+            if new:
+                self._enqueue(Job(tuple(new.values()), model, profile))
+            self._runs.update(new)
+            for key in keys:
+                self._runs.move_to_end(key)
+            return tuple(self._runs[key] for key in keys)
 
     def view(self, name: str, make: Callable[..., T], *runs: Run) -> T:
         """`make(*reports)`, made once for these runs and kept."""
@@ -180,61 +176,68 @@ class Desk:
                 self._views.popitem(last=False)
         return made
 
-    def _enqueue(self, run: Run) -> None:
+    def _enqueue(self, job: Job) -> None:
         try:
-            self._waiting.put_nowait(run)
+            self._waiting.put_nowait(job)
         except queue.Full:
             raise CapacityError(
-                "BUSY", f"{MAX_WAITING} runs are waiting already", "", "try again in a minute"
+                "BUSY", f"{MAX_WAITING} jobs are waiting already", "", "try again in a minute"
             ) from None
-        self._runs[run.key] = run
 
     def _attend(self) -> None:
         """One thread a worker: start it, feed it, and replace it when it dies."""
         process = WorkerProcess(self._target)
-        while (run := self._waiting.get()) is not None:
-            try:
-                report = self._answer(process, run)
-            except (EOFError, OSError) as error:
-                self._fail(run, _death(run, process.end(), error))
-                process = WorkerProcess(self._target)
-            except Exception as error:  # whoever asked for the run gets it
-                self._fail(run, error)
-            else:
-                self._settle(run)
-                run.answer.set_result(report)
+        while (job := self._waiting.get()) is not None:
+            while job.open_runs:
+                try:
+                    self._serve(process, job)
+                except Exception as error:  # whoever asked for the run under way gets it
+                    run = job.open_runs[0]
+                    strategy = run.request.strategy
+                    self._fail(run, worker_process.death(strategy, process.end(), error))
+                    process = WorkerProcess(self._target)
+            del job  # holds the model's bytes, and the next job may be hours away
         process.end()
 
+    def _serve(self, process: WorkerProcess, job: Job) -> None:
+        """Send the runs of a job that are open and read frames until each has its answer.
+
+        Raises:
+            EOFError, OSError: the worker is of no use any more.
+        """
+        runs = job.open_runs
+        requests = [run.request for run in runs]
+        process.pipe.send_bytes(protocol.encode_job(requests, job.model, job.profile))
+        deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
+        while job.open_runs:
+            tag, number, body = protocol.split_frame(process.receive(deadline_s))
+            if tag == protocol.STEP:
+                runs[number].steps.append(protocol.decode_step(body))
+                continue
+            if tag != protocol.WARM:
+                self._conclude(runs[number], tag, body)
+            deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
+
+    def _conclude(self, run: Run, tag: bytes, body: bytes) -> None:
+        """Give a run the answer in the last frame that is about it."""
+        try:
+            report = _report(tag, body)
+        except Exception as error:  # whoever asked for the run gets it
+            self._fail(run, error)
+        else:
+            run.size_bytes = len(body)
+            self._settle(run)
+            run.answer.set_result(report)
+
     def _fail(self, run: Run, error: Exception) -> None:
-        if isinstance(error, WorkerError) or getattr(error, "code", "") in TRANSIENT_CODES:
+        if _is_passing(error):
             with self._lock:
                 self._runs.pop(run.key, None)
         self._settle(run)
         run.answer.set_exception(error)
 
-    def _answer(self, process: WorkerProcess, run: Run) -> Report:
-        """Send one run and read its frames until the last."""
-        deadline_s = monotonic() + MAX_RUN_SECONDS
-        process.pipe.send_bytes(run.frame)
-        while True:
-            frame = process.receive(deadline_s)
-            tag, body = frame[:1], frame[1:]
-            if tag == protocol.WARM:
-                deadline_s = monotonic() + MAX_RUN_SECONDS
-            elif tag == protocol.STEP:
-                run.steps.append(protocol.decode_step(body))
-            elif tag == protocol.DONE:
-                run.size_bytes = len(body)
-                return Report.from_bytes(body)
-            elif tag == protocol.ERROR:
-                raise protocol.decode_error(body)
-            else:
-                LOGGER.error("a worker met a bug:\n%s", body.decode(errors="replace"))
-                raise WorkerError("a run met a bug of ours; the server's log has the traceback")
-
     def _settle(self, run: Run) -> None:
-        """Free the request's bytes, and keep what was answered before within bounds."""
-        run.frame = b""
+        """Keep what was answered before within bounds, now that `run` joins it."""
         with self._lock:
             done = [other for other in self._runs.values() if other.is_done]
             total = run.size_bytes + sum(other.size_bytes for other in done)
@@ -244,33 +247,19 @@ class Desk:
                 total -= self._runs.pop(other.key).size_bytes
 
 
-BAD_LENGTH = "bad message length"
-"""What a pipe says of a frame above the cap (the standard library has no class for it)."""
-TRANSIENT_CODES = frozenset({"WORKER_ENDED", "RUN_TOO_LONG"})
+def _report(tag: bytes, body: bytes) -> Report:
+    """The report in a run's last frame.
 
-
-def _death(run: Run, code: int | None, error: Exception) -> CapacityError:
-    """Why a run has no answer: its worker died, took too long, or said too much."""
-    if isinstance(error, TimeoutError):
-        return CapacityError(
-            "RUN_TOO_LONG",
-            f"the run took more than {MAX_RUN_SECONDS:.0f} s and was ended",
-            f"strategy {run.request.strategy}",
-            "choose a smaller batch or model",
-        )
-    if BAD_LENGTH in str(error):
-        return CapacityError(
-            "REPORT_TOO_LARGE",
-            f"the run's report has more than {format_bytes(protocol.MAX_REPORT_BYTES)}",
-            f"strategy {run.request.strategy}",
-            "choose a smaller batch or model",
-        )
-    return CapacityError(
-        "WORKER_ENDED",
-        f"the process that computed this run ended early (exit code {code})",
-        f"strategy {run.request.strategy}",
-        "try again; if it happens again, memory may be short: choose a smaller batch or model",
-    )
+    Raises:
+        GraphTurboError: the run was refused.
+        WorkerError: it met a bug.
+    """
+    if tag == protocol.DONE:
+        return Report.from_bytes(body)
+    if tag == protocol.ERROR:
+        raise protocol.decode_error(body)
+    LOGGER.error("a worker met a bug:\n%s", body.decode(errors="replace"))
+    raise WorkerError("a run met a bug of ours; the server's log has the traceback")
 
 
 def run_key(request: RunRequest, model: bytes, profile: bytes | None) -> str:

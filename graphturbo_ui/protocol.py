@@ -1,14 +1,15 @@
 """What passes between the server and a worker process: frames of plain bytes, never a pickle.
 
-A frame is one tag byte and a body. To the worker: `R` (a run: header length, JSON header, model,
-profile). From it: `W` (warm and ready), `S` (a step that finished, JSON), `D` (done: a report's
-bytes), `E` (a refusal, JSON), `B` (a bug of ours: its traceback, for the log).
+A frame is one tag byte and a body. To the worker: `J` (a job: header length, JSON header with the
+requests of its runs, model, profile). From it: `W` (warm and ready), and frames about one run, with
+its number in the job, from 0, between tag and body: `S` (a step that finished, JSON), `D` (done: a
+report's bytes), `E` (a refusal, JSON), `B` (a bug of ours: its traceback, for the log).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from graphturbo_core import errors
@@ -17,7 +18,9 @@ from graphturbo_core.pipeline import RunRequest
 
 MAX_REPORT_BYTES = 512 * 2**20
 """A larger answer from a worker is refused unread."""
-RUN, WARM, STEP, DONE, ERROR, BUG = b"R", b"W", b"S", b"D", b"E", b"B"
+JOB, WARM, STEP, DONE, ERROR, BUG = b"J", b"W", b"S", b"D", b"E", b"B"
+NUMBER_BYTES = 2
+"""Width of a run's number: a job of more than 65,536 runs is our bug."""
 ERROR_CLASSES = {
     kind.__name__: kind
     for kind in (
@@ -30,11 +33,12 @@ ERROR_CLASSES = {
 }
 
 
-def encode_run(request: RunRequest, model: bytes, profile: bytes | None) -> bytes:
-    """One run as a frame; `profile` None means the shipped one of that name."""
+def encode_job(requests: Sequence[RunRequest], model: bytes, profile: bytes | None) -> bytes:
+    """A job as a frame; `profile` None means the shipped one of that name."""
     sizes = {"model_bytes": len(model), "has_profile": profile is not None}
-    header = json.dumps({"request": request_fields(request), **sizes}).encode()
-    return RUN + len(header).to_bytes(4, "little") + header + model + (profile or b"")
+    runs = [request_fields(request) for request in requests]
+    header = json.dumps({"requests": runs, **sizes}).encode()
+    return JOB + len(header).to_bytes(4, "little") + header + model + (profile or b"")
 
 
 def request_fields(request: RunRequest) -> dict[str, object]:
@@ -45,17 +49,31 @@ def request_fields(request: RunRequest) -> dict[str, object]:
     }
 
 
-def decode_run(frame: bytes) -> tuple[RunRequest, bytes, bytes | None]:
-    """What `encode_run` wrote."""
+def decode_job(frame: bytes) -> tuple[tuple[RunRequest, ...], bytes, bytes | None]:
+    """What `encode_job` wrote."""
     start = 5 + int.from_bytes(frame[1:5], "little")
     header = json.loads(frame[5:start])
     end = start + header["model_bytes"]
-    values = header["request"] | {"skip_passes": tuple(header["request"]["skip_passes"])}
-    return RunRequest(**values), frame[start:end], frame[end:] if header["has_profile"] else None
+    requests = tuple(
+        RunRequest(**values | {"skip_passes": tuple(values["skip_passes"])})
+        for values in header["requests"]
+    )
+    return requests, frame[start:end], frame[end:] if header["has_profile"] else None
 
 
-def encode_error(error: GraphTurboError) -> bytes:
-    """A refusal as a frame: its class, code and words."""
+def encode_frame(tag: bytes, number: int, body: bytes) -> bytes:
+    """A frame about the run of that number."""
+    return tag + number.to_bytes(NUMBER_BYTES, "little") + body
+
+
+def split_frame(frame: bytes) -> tuple[bytes, int, bytes]:
+    """Tag, number of the run and body of a worker's frame; 0 and nothing where it has none."""
+    end = 1 + NUMBER_BYTES
+    return frame[:1], int.from_bytes(frame[1:end], "little"), frame[end:]
+
+
+def encode_error(number: int, error: GraphTurboError) -> bytes:
+    """A run's refusal as a frame: its class, code and words."""
     words = {
         "class": type(error).__name__,
         "code": error.code,
@@ -63,7 +81,7 @@ def encode_error(error: GraphTurboError) -> bytes:
         "where": error.where,
         "change": error.change,
     }
-    return ERROR + json.dumps(words).encode()
+    return encode_frame(ERROR, number, json.dumps(words).encode())
 
 
 def decode_error(body: bytes) -> GraphTurboError:
@@ -73,9 +91,9 @@ def decode_error(body: bytes) -> GraphTurboError:
     return kind(words["code"], words["what"], words["where"], words["change"])
 
 
-def encode_step(name: str, seconds: float) -> bytes:
-    """A finished step as a frame."""
-    return STEP + json.dumps([name, seconds]).encode()
+def encode_step(number: int, name: str, seconds: float) -> bytes:
+    """A run's finished step as a frame."""
+    return encode_frame(STEP, number, json.dumps([name, seconds]).encode())
 
 
 def decode_step(body: bytes) -> tuple[str, float]:

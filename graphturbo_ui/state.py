@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, time
 from typing import NoReturn, cast
 
 import streamlit as st
@@ -229,6 +229,14 @@ def refusal(key: str) -> GraphTurboError | None:
 def remember(name: str, value: object) -> None:
     """Keep something a canvas told, for links: `window` or `selected`."""
     st.session_state[f"told_{name}"] = value
+
+
+def shown_since(key: str, content: int) -> float:
+    """Since when (seconds of the epoch) a canvas shows what has the hash `content`."""
+    last = cast(tuple[int, float] | None, st.session_state.get(f"shown_{key}"))
+    if last is None or last[0] != content:
+        last = st.session_state[f"shown_{key}"] = (content, time())
+    return last[1]
 
 
 def told_windows() -> Sequence[Sequence[float]] | None:

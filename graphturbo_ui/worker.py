@@ -1,13 +1,16 @@
-"""The worker process: warms up, then turns runs into report bytes until its pipe closes."""
+"""The worker process: warms up, then turns jobs into report bytes until its pipe closes."""
 
 from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 
 from graphturbo_core import pipeline
 from graphturbo_core.errors import GraphTurboError
+from graphturbo_core.report.report import Report
 from graphturbo_ui import protocol
 
 NICENESS = 10
@@ -15,7 +18,7 @@ NICENESS = 10
 
 
 def main(pipe: Connection) -> None:
-    """Serve runs one after the other; returns when the server closes the pipe."""
+    """Serve jobs one after the other; returns when the server closes the pipe."""
     if hasattr(os, "nice"):  # not on Windows
         os.nice(NICENESS)
     try:
@@ -31,16 +34,30 @@ def main(pipe: Connection) -> None:
 
 
 def serve(pipe: Connection, frame: bytes) -> None:
-    """One run: steps as they finish, then its report, or the refusal."""
+    """The runs of one job in order, on one import; one that is refused leaves the rest alone."""
+    requests, model, profile = protocol.decode_job(frame)
+    imports = pipeline.Imports(model)
+    for number, request in enumerate(requests):
+        tell = partial(_tell, pipe, number)
+        run = partial(pipeline.run_shared, imports, request, profile, tell)
+        pipe.send_bytes(_answer(number, run))
+
+
+def _tell(pipe: Connection, number: int, name: str, seconds: float) -> None:
+    pipe.send_bytes(protocol.encode_step(number, name, seconds))
+
+
+def _answer(number: int, run: Callable[[], Report]) -> bytes:
+    """The last frame about a run: its report, its refusal, or the bug it met.
+
+    Raises:
+        OSError: the pipe has closed.
+    """
     try:
-        request, model, profile = protocol.decode_run(frame)
-        report = pipeline.run_report(
-            model, request, profile, lambda name, s: pipe.send_bytes(protocol.encode_step(name, s))
-        )
-        pipe.send_bytes(protocol.DONE + report.to_bytes())
+        return protocol.encode_frame(protocol.DONE, number, run().to_bytes())
     except GraphTurboError as error:
-        pipe.send_bytes(protocol.encode_error(error))
-    except (OSError, EOFError):
+        return protocol.encode_error(number, error)
+    except OSError:
         raise
     except Exception:  # a bug must cross the pipe too: the server raises it
-        pipe.send_bytes(protocol.BUG + traceback.format_exc().encode())
+        return protocol.encode_frame(protocol.BUG, number, traceback.format_exc().encode())

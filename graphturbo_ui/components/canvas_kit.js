@@ -1,7 +1,7 @@
 // What both canvases share: reading the buffer, theme, frame loop, keys, wheel, pointer, hover.
 // Placed in front of each component's own script; PALETTE comes from palette.py.
 
-/** Header and typed arrays of a buffer (report/canvas.py says how it is laid out). */
+/** Header and typed arrays (laid out in report/canvas.py) and the time that sources.stamped added. */
 function readBuffer(data) {
   let bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
   if (bytes.byteOffset % 8) bytes = bytes.slice();
@@ -15,7 +15,15 @@ function readBuffer(data) {
   for (const [name, type, offset, count] of header.arrays) {
     arrays[name] = new types[type](bytes.buffer, base + offset, count);
   }
-  return { header, arrays };
+  const sent = new DataView(bytes.buffer, bytes.byteOffset + bytes.byteLength - 8).getFloat64(0, true);
+  return { header, arrays, sent };
+}
+
+/** Whether `view` shows something newer: calls that waited for this script come in any order. */
+function isLate(view, buffer) {
+  if (buffer.sent < view.sent) return true;
+  view.sent = buffer.sent;
+  return false;
 }
 
 /** Colours and font of Streamlit's present theme. */

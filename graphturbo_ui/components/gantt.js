@@ -334,6 +334,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const gantt = (canvas.gantt ||= new Gantt(parentElement, canvas, () => {}));
   gantt.tell = (windows) => setStateValue("window", windows);
   const buffer = readBuffer(data);
+  if (isLate(gantt, buffer)) return;
   const initial = buffer.header.window;
   canvas.setAttribute("aria-label", buffer.header.label || "Gantt chart");
   gantt.load(buffer, initial);

@@ -30,5 +30,5 @@ def _component():  # Streamlit names no public type for it
 
 def gantt_chart(buffer: bytes, key: str) -> list[list[float]] | None:
     """Draw the chart; the windows [first cycle, last cycle] a run, None until somebody zooms."""
-    result = _component()(data=buffer, key=key, on_window_change=lambda: None)
+    result = _component()(data=sources.stamped(key, buffer), key=key, on_window_change=lambda: None)
     return result.get("window")

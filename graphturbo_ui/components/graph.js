@@ -382,6 +382,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const graph = (canvas.graph ||= new GraphView(parentElement, canvas));
   graph.tell = (selected) => setStateValue("selected", selected);
   const buffer = readBuffer(data);
+  if (isLate(graph, buffer)) return;
   canvas.setAttribute("aria-label", buffer.header.label || "Sub-graph groupings");
   graph.load(buffer, HEIGHT);
 }

@@ -28,5 +28,7 @@ def _component():  # Streamlit names no public type for it
 
 def graph_view(buffer: bytes, key: str) -> Mapping[str, int] | None:
     """Draw both groupings; `pane` and `group` of the selected sub-graph, or None."""
-    result = _component()(data=buffer, key=key, on_selected_change=lambda: None)
+    result = _component()(
+        data=sources.stamped(key, buffer), key=key, on_selected_change=lambda: None
+    )
     return result.get("selected")

@@ -1,10 +1,12 @@
-"""The canvas components' scripts and styles, read from their files, with the palette in front."""
+"""What both canvas components send: scripts and styles from their files, buffers with a time."""
 
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
+from graphturbo_ui import state
 from graphturbo_ui.palette import GROUP_COLOURS, KIND_COLOURS, OVERLAP_COLOUR
 
 FOLDER = Path(__file__).parent
@@ -43,3 +45,12 @@ def frame(tools: str, role_description: str) -> str:
   <div class="legend"></div>
   <p class="said" role="status" aria-live="polite"></p>
 </div>"""
+
+
+def stamped(key: str, buffer: bytes) -> bytes:
+    """`buffer` with the time since when the canvas `key` shows it, as a float64 at the end.
+
+    Streamlit calls a component's script out of order where two buffers came while it was loading;
+    the script keeps to the later one.
+    """
+    return buffer + struct.pack("<d", state.shown_since(key, hash(buffer)))

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from graphturbo_ui import frame, sections
+from graphturbo_ui.jobs import Desk
+from tests.ui import fake_worker
+
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PATIENCE_S = 120
+RESCUE_S = 20.0
+"""After so long a page that waits for B by mistake gets it, so that a test fails and ends."""
 
 
 @pytest.fixture
@@ -18,6 +26,24 @@ def app() -> AppTest:
     test.query_params["model"] = "teaching-resnet"
     test.query_params["batch"] = "8"
     return test
+
+
+@pytest.fixture
+def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder with orders for the workers, which are fake: what a strategy's run does."""
+    monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
+    desk = Desk(workers=1, target=fake_worker.main)
+    for module in (frame, sections):
+        monkeypatch.setattr(module, "shared_desk", lambda: desk)
+    yield tmp_path
+    fake_worker.forget(tmp_path)
+    desk.close()
+
+
+def said(app: AppTest) -> str:
+    """All prose of the page, without the escapes that keep names from being Markdown."""
+    shown = (*app.markdown, *app.caption, *app.warning)
+    return "\n".join(element.value for element in shown).replace("\\", "")
 
 
 def command(app: AppTest) -> str:
@@ -60,7 +86,7 @@ def test_another_strategy_is_computed(app: AppTest):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "note"),
     [
         ("model", "nothing", "which this server does not have"),
         ("model", "a.onnx (0123456789abcdef)", "no longer kept here"),
@@ -71,10 +97,57 @@ def test_another_strategy_is_computed(app: AppTest):
         ("dtype", "fp1", "is not a number format"),
     ],
 )
-def test_a_wrong_link_is_said_and_the_default_shown(app: AppTest, key: str, value: str, said: str):
+def test_a_wrong_link_is_said_and_the_default_shown(app: AppTest, key: str, value: str, note: str):
     app.query_params[key] = value
     if key != "model":
         app.query_params["model"] = "teaching-resnet"
     app.run()
     assert not app.exception
-    assert any(said in note.value for note in app.info)
+    assert any(note in shown.value for shown in app.info)
+
+
+def test_a_is_shown_while_b_is_under_way(
+    app: AppTest, orders: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (orders / "graphturbo@16").write_text("hold")
+    waited: list[frame.Runs] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(frame, "finish", waited.append)
+        rescue = Timer(RESCUE_S, fake_worker.forget, [orders])
+        rescue.start()
+        app.run()
+        rescue.cancel()
+    assert not app.exception
+    assert [list(pending) for pending in waited] == [["B"]]
+    assert not waited[0]["B"].is_done
+    assert len(app.metric) == 8
+    assert "**A is there, B is being computed.**" in said(app)
+    fake_worker.forget(orders)
+    app.run()
+    assert "as fast as A" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("refused", "shown", "name"), [("tvm@2", "B", "A"), ("graphturbo@16", "A", "B")]
+)
+def test_a_refused_run_leaves_the_other_on_the_page(
+    app: AppTest, orders: Path, refused: str, shown: str, name: str
+):
+    (orders / refused).write_text("refuse")
+    app.run()
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert f"{name} cannot be computed." in app.warning[0].value
+    assert len(app.metric) == 8
+    assert f"**{shown} is there, the other run cannot be computed.**" in said(app)
+    assert f"{shown} runs 36 ops as 12 sub-graphs" in said(app)
+
+
+def test_a_model_that_both_refuse_is_said_once(app: AppTest, orders: Path):
+    for strategy in ("tvm@2", "graphturbo@16"):
+        (orders / strategy).write_text("refuse")
+    app.run()
+    assert [warning.value.split(".")[0] for warning in app.warning] == [
+        "A and B cannot be computed"
+    ]
+    assert len(app.metric) == 0

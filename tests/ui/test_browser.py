@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import struct
+from collections.abc import Callable, Iterator
 
 import onnx
 import pytest
@@ -11,8 +13,11 @@ from playwright.sync_api import Browser, expect
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import read_input_dims
+from graphturbo_core.report.canvas import gantt_buffer, graph_buffer
+from graphturbo_ui.components import gantt, graph, sources
 from tests.conftest import find_browser
 from tests.ui.app_server import AppPage, browser_of, served
+from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
 
@@ -285,3 +290,37 @@ def test_the_page_names_every_canvas_for_those_who_do_not_see_it(visit: AppPage)
         visit.page.get_by_text(f"Table of {table}").click()
     expect(visit.page.get_by_test_id("stDataFrame")).to_have_count(4)
     assert onnx.load_model_from_string(nasty_model()).graph.name == NASTY
+
+
+CALL_OUT_OF_ORDER = """async ([script, html, buffers]) => {
+  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const { default: show } = await import(url);
+  document.body.innerHTML = html;
+  for (const numbers of buffers) {
+    const data = new Uint8Array(numbers);
+    show({ data, parentElement: document.body, setStateValue: () => {} });
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("pack", "tools", "scripts"),
+    [
+        (gantt_buffer, gantt.TOOLS, ("gantt_rows.js", "gantt.js")),
+        (graph_buffer, graph.TOOLS, ("graph_boxes.js", "graph.js")),
+    ],
+)
+def test_a_canvas_keeps_to_what_was_sent_last(
+    browser: Browser, pack: Callable[..., bytes], tools: str, scripts: tuple[str, ...]
+):
+    one, two = synthetic_report(), synthetic_report("graphturbo@16")
+    sent = [pack(one, two) + struct.pack("<d", 2.0), pack(one) + struct.pack("<d", 1.0)]
+    page = browser.new_page()
+    page.evaluate(
+        CALL_OUT_OF_ORDER,
+        [sources.script(*scripts), sources.frame(tools, "canvas"), [list(data) for data in sent]],
+    )
+    page.wait_for_selector("canvas[data-ready]")
+    scene = json.loads(page.locator("canvas").get_attribute("data-scene"))
+    assert [pane["title"] for pane in scene["panes"]] == ["tvm@2", "graphturbo@16"]
+    page.close()

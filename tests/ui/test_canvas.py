@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from graphturbo_core.report.canvas import (
     gantt_buffer,
@@ -13,6 +15,8 @@ from graphturbo_core.report.canvas import (
     seconds_per_cycle,
     unpack,
 )
+from graphturbo_ui import state
+from graphturbo_ui.components import sources
 from tests.ui.synthetic import synthetic_report
 
 
@@ -128,3 +132,13 @@ def test_edges_from_graph_inputs_are_left_out():
     assert list(arrays["0.source"]) == [0, 1]
     assert list(arrays["0.target"]) == [1, 2]
     assert len(header["runs"][0]["shapes"]) == 2
+
+
+def test_a_buffer_is_stamped_with_the_time_since_when_it_is_shown(monkeypatch: pytest.MonkeyPatch):
+    clock = iter([10.0, 20.0, 30.0])
+    monkeypatch.setattr(state.st, "session_state", {})
+    monkeypatch.setattr(state, "time", lambda: next(clock))
+    first, second = pack({"x": 1}, {}), pack({"x": 2}, {})
+    sent = [sources.stamped("gantt", buffer) for buffer in (first, first, second, first)]
+    assert sent[0] == sent[1] == first + struct.pack("<d", 10.0)
+    assert sent[2:] == [second + struct.pack("<d", 20.0), first + struct.pack("<d", 30.0)]

@@ -100,3 +100,17 @@ def test_a_note_of_both_runs_is_told_once():
     a = replace(a, contract={**a.contract, "notes": ["one", "two"]})
     b = replace(b, contract={**b.contract, "notes": ["two", "three"]})
     assert tables.notes(a, b) == ["A: one", "A and B: two", "B: three"]
+
+
+def test_a_run_alone_keeps_its_name():
+    b = synthetic_report("graphturbo@16", layers=2)
+    b = replace(b, contract={**b.contract, "notes": ["one"]})
+    assert tables.notes(b, names="B") == ["B: one"]
+    assert tables.graph_summary(b, names="B").startswith("B runs 6 ops as 2 sub-graphs.")
+    assert "B: 400 instructions" in tables.gantt_summary(b, names="B")
+    assert {row["run"] for row in tables.group_table(b, names="B")} == {"B"}
+    assert {row["run"] for row in tables.memory_table(b, names="B")} == {"B"}
+    assert {row["run"] for row in tables.instruction_table(b, names="B")} == {"B"}
+    assert set(tables.step_rows(b, names="B")[0]) == {"step", "B (s)"}
+    figure = memory_figure(b, names="B")
+    assert [trace.name for trace in figure.data] == ["B worst core", "B mean core", "B GB"]

@@ -1,16 +1,24 @@
-"""What is drawn and what is waited for agree, whenever B finishes."""
+"""What is drawn and what is waited for agree, whichever run finishes when."""
 
 from __future__ import annotations
 
-from graphturbo_core.errors import ModelError
+import threading
+
+import pytest
+
+from graphturbo_core.errors import CapacityError, GraphTurboError, ModelError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui import frame
-from graphturbo_ui.jobs import Run
+from graphturbo_ui.jobs import Run, WorkerError
 from tests.ui.synthetic import synthetic_report
+
+REFUSAL = ModelError("NO", "what", "where", "change")
+RESCUE_S = 5.0
+"""A run that is waited for by mistake is answered after so long, so that a test fails and ends."""
 
 
 def run(answer: object = None) -> Run:
-    made = Run("key", RunRequest("m"), b"")
+    made = Run("key", RunRequest("m"))
     if isinstance(answer, Exception):
         made.answer.set_exception(answer)
     elif answer is not None:
@@ -18,18 +26,99 @@ def run(answer: object = None) -> Run:
     return made
 
 
+def answer_later(made: Run, answer: object = None, seconds: float = RESCUE_S) -> threading.Timer:
+    def give() -> None:
+        made.answer.set_result(answer or synthetic_report())
+
+    timer = threading.Timer(seconds, give)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+@pytest.fixture
+def reruns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    found: list[str] = []
+    monkeypatch.setattr(frame.st, "rerun", lambda: found.append("rerun"))
+    return found
+
+
+@pytest.fixture
+def warnings_shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    found: list[str] = []
+    monkeypatch.setattr(frame, "show_refusal", lambda error, names="": found.append(names))
+    return found
+
+
 def test_both_are_drawn_when_both_are_there():
-    a, b = run(synthetic_report()), run(synthetic_report())
-    assert frame.outcome(a, b) == ((a, b), False)
+    runs = {"A": run(synthetic_report()), "B": run(synthetic_report())}
+    assert frame.outcome(runs) == (runs, {})
 
 
-def test_a_pending_b_is_waited_for_even_if_it_finishes_meanwhile():
-    a, b = run(synthetic_report()), run()
-    drawn, is_waiting = frame.outcome(a, b)
-    b.answer.set_result(synthetic_report())
-    assert (drawn, is_waiting) == ((a,), True)
+@pytest.mark.parametrize(("there", "missing"), ["AB", "BA"])
+def test_a_pending_run_is_waited_for_even_if_it_finishes_meanwhile(there: str, missing: str):
+    runs = {"A": run(), "B": run()}
+    runs[there].answer.set_result(synthetic_report())
+    drawn, pending = frame.outcome(runs)
+    runs[missing].answer.set_result(synthetic_report())
+    assert drawn == {there: runs[there]}
+    assert pending == {missing: runs[missing]}
 
 
-def test_a_refused_b_leaves_a_and_is_not_waited_for():
-    a, b = run(synthetic_report()), run(ModelError("NO", "what", "where", "change"))
-    assert frame.outcome(a, b) == ((a,), False)
+@pytest.mark.parametrize(("there", "refused"), ["AB", "BA"])
+def test_a_refused_run_leaves_the_other_and_is_not_waited_for(
+    there: str, refused: str, warnings_shown: list[str]
+):
+    runs = {"A": run(synthetic_report()), "B": run(synthetic_report())}
+    runs[refused] = run(REFUSAL)
+    assert frame.outcome(runs) == ({there: runs[there]}, {})
+    assert warnings_shown == [refused]
+
+
+def test_the_same_refusal_is_said_once(warnings_shown: list[str], monkeypatch: pytest.MonkeyPatch):
+    class StoppedError(Exception):
+        """The page ends here."""
+
+    def stop() -> None:
+        raise StoppedError
+
+    monkeypatch.setattr(frame.st, "stop", stop)
+    with pytest.raises(StoppedError):
+        frame.outcome({"A": run(REFUSAL), "B": run(REFUSAL)})
+    assert warnings_shown == ["A and B"]
+
+
+@pytest.mark.parametrize(("there", "pending"), ["AB", "BA"])
+def test_one_report_is_enough_to_begin(there: str, pending: str):
+    runs = {"A": run(), "B": run()}
+    runs[there].answer.set_result(synthetic_report())
+    rescue = answer_later(runs[pending])
+    frame.wait_for_first(runs)
+    assert not runs[pending].is_done
+    rescue.cancel()
+
+
+def test_where_a_is_refused_b_is_waited_for():
+    runs = {"A": run(REFUSAL), "B": run()}
+    answer_later(runs["B"], seconds=0.3)
+    frame.wait_for_first(runs)
+    assert runs["B"].is_done
+
+
+def test_the_page_is_drawn_again_when_what_was_pending_is_there(reruns: list[str]):
+    frame.finish({})
+    assert reruns == []
+    frame.finish({"B": run(synthetic_report())})
+    frame.finish({"B": run(REFUSAL)})
+    assert reruns == ["rerun", "rerun"]
+
+
+@pytest.mark.parametrize(
+    "error", [CapacityError("WORKER_ENDED", "w"), CapacityError("RUN_TOO_LONG", "w"), WorkerError()]
+)
+def test_a_run_that_would_be_computed_again_is_not_asked_for_again(
+    error: Exception, reruns: list[str]
+):
+    with pytest.raises((GraphTurboError, WorkerError)):
+        frame.finish({"B": run(error)})
+    assert reruns == []

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
 from graphturbo_core.errors import CapacityError, ModelError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.report.report import Report
-from graphturbo_ui import jobs, protocol
+from graphturbo_ui import jobs, protocol, worker_process
 from graphturbo_ui.jobs import Desk, Run, WorkerError
 from tests.ui import fake_worker
 
-PATIENCE_S = 30.0
+PATIENCE_S = 20.0
 
 
 @pytest.fixture(scope="module")
-def desk() -> Iterator[Desk]:
+def orders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder with orders for workers that start from now on."""
+    folder = tmp_path_factory.mktemp("orders")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(fake_worker.ORDERS, str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def desk(orders: Path) -> Iterator[Desk]:
     desk = Desk(workers=1, target=fake_worker.main)
     yield desk
+    fake_worker.forget(orders)
     desk.close()
 
 
@@ -27,22 +40,143 @@ def request(strategy: str = "tvm@2", **choices: object) -> RunRequest:
     return RunRequest(model_name="m", strategy=strategy, **choices)
 
 
+def compare(desk: Desk, *strategies: str, model: bytes = b"model") -> tuple[Run, ...]:
+    return desk.start([request(strategy) for strategy in strategies], model, None)
+
+
+def compared(desk: Desk, *strategies: str, model: bytes = b"model") -> tuple[Run, ...]:
+    runs = compare(desk, *strategies, model=model)
+    assert all(run.wait(PATIENCE_S) for run in runs)
+    return runs
+
+
 def finished(desk: Desk, strategy: str) -> Run:
-    run = desk.start(request(strategy), b"model", None)
-    assert run.wait(PATIENCE_S)
-    return run
+    return compared(desk, strategy)[0]
+
+
+def strategy_of(run: Run) -> object:
+    return run.report.contract["strategy"]
 
 
 def test_a_run_gives_its_report_and_its_steps(desk: Desk):
     run = finished(desk, "tvm@2")
-    assert run.report.contract["strategy"] == "tvm@2"
-    assert run.steps == [("plan", 0.5)]
-    assert run.frame == b""
+    assert strategy_of(run) == "tvm@2"
+    assert run.steps == [("1 of 1", 0.5)]
 
 
 def test_the_same_run_is_computed_once(desk: Desk):
     assert finished(desk, "tvm@4") is finished(desk, "tvm@4")
     assert finished(desk, "tvm@4") is not finished(desk, "tvm@8")
+
+
+def test_a_comparison_is_one_job_with_steps_and_report_of_each_run(desk: Desk):
+    runs = compared(desk, "one a", "one b")
+    assert [strategy_of(run) for run in runs] == ["one a", "one b"]
+    assert [run.steps for run in runs] == [[("1 of 2", 0.5)], [("2 of 2", 0.5)]]
+
+
+def test_only_what_is_new_is_in_the_next_job(desk: Desk):
+    a, b = compared(desk, "kept a", "kept b")
+    again, new = compared(desk, "kept a", "new b")
+    assert again is a
+    assert new.steps == [("1 of 1", 0.5)]
+    assert compared(desk, "new b", "kept b") == (new, b)
+
+
+def test_a_run_compared_with_itself_is_one_run(desk: Desk):
+    a, b = compared(desk, "same", "same")
+    assert a is b
+    assert a.steps == [("1 of 1", 0.5)]
+
+
+def test_a_report_is_there_while_the_next_run_is_under_way(desk: Desk, orders: Path):
+    (orders / "b held").write_text("hold")
+    a, b = compare(desk, "a first", "b held")
+    assert a.wait(PATIENCE_S)
+    assert strategy_of(a) == "a first"
+    assert not b.is_done
+    (orders / "b held").unlink()
+    assert b.wait(PATIENCE_S)
+    assert strategy_of(b) == "b held"
+
+
+def test_two_jobs_run_at_once_on_two_workers(orders: Path):
+    (orders / "a held").write_text("hold")
+    pair = Desk(workers=2, target=fake_worker.main)
+    held = compare(pair, "a held", "b")
+    assert [strategy_of(run) for run in compared(pair, "c", "d")] == ["c", "d"]
+    assert not any(run.is_done for run in held)
+    fake_worker.forget(orders)
+    pair.close()
+    assert [strategy_of(run) for run in held] == ["a held", "b"]
+
+
+@pytest.mark.parametrize("refused", [0, 1])
+@pytest.mark.parametrize(
+    ("kind", "error"), [("refuse", ModelError), ("bug", WorkerError), ("garbage", Exception)]
+)
+def test_a_run_without_a_report_leaves_the_other_alone(
+    desk: Desk, refused: int, kind: str, error: type[Exception]
+):
+    strategies = [f"well {kind} {refused}"]
+    strategies.insert(refused, f"{kind} {refused}")
+    runs = compared(desk, *strategies)
+    with pytest.raises(error):
+        _ = runs[refused].report
+    assert strategy_of(runs[1 - refused]) == strategies[1 - refused]
+    assert runs[1 - refused].steps == [(f"{2 - refused} of 2", 0.5)]
+
+
+def test_a_death_in_the_middle_costs_the_run_under_way_alone(desk: Desk):
+    before, dead, after = compared(desk, "before", "die in the middle", "after")
+    assert strategy_of(before) == "before"
+    with pytest.raises(CapacityError, match=r"ended early \(exit code 3\)"):
+        _ = dead.report
+    assert strategy_of(after) == "after"
+    assert after.steps == [("1 of 1", 0.5)]  # what was left of the job, in a new worker
+    assert compared(desk, "before", "after") == (before, after)
+
+
+def test_a_report_above_the_cap_leaves_the_other_alone(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(protocol, "MAX_REPORT_BYTES", fake_worker.LARGE_BYTES)
+    large, well = compared(desk, "large", "well after large")
+    with pytest.raises(CapacityError, match="more than 1 MiB"):
+        _ = large.report
+    assert strategy_of(well) == "well after large"
+
+
+def test_a_run_that_takes_too_long_is_ended_and_not_kept(
+    desk: Desk, orders: Path, monkeypatch: pytest.MonkeyPatch
+):
+    finished(desk, "warm")
+    (orders / "endless").write_text("hold")
+    monkeypatch.setattr(worker_process, "MAX_RUN_SECONDS", 1.0)
+    well, endless = compared(desk, "well before", "endless")
+    monkeypatch.undo()
+    (orders / "endless").unlink()
+    assert strategy_of(well) == "well before"
+    with pytest.raises(CapacityError, match="more than 1 s and was ended"):
+        _ = endless.report
+    assert (well.is_kept, endless.is_kept) == (True, False)
+    assert strategy_of(finished(desk, "endless")) == "endless"
+
+
+def test_every_run_of_a_job_has_the_whole_time(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    finished(desk, "warm")
+    monkeypatch.setattr(worker_process, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(worker_process, "MAX_RUN_SECONDS", 1.8 * fake_worker.NAP_S)
+    runs = compared(desk, "nap a", "nap b")
+    assert [strategy_of(run) for run in runs] == ["nap a", "nap b"]
+
+
+def test_a_finished_job_lets_go_of_the_model(desk: Desk):
+    model = b"model" * 1000
+    held = sys.getrefcount(model)
+    compared(desk, "let go a", "let go b", model=model)
+    deadline_s = monotonic() + PATIENCE_S
+    while sys.getrefcount(model) > held:
+        assert monotonic() < deadline_s
+        sleep(0.02)
 
 
 def test_a_view_is_made_once_for_its_runs(desk: Desk):
@@ -61,35 +195,28 @@ def test_a_view_is_made_once_for_its_runs(desk: Desk):
 def test_a_refusal_keeps_class_code_and_words(desk: Desk):
     with pytest.raises(ModelError, match="what, where, change") as caught:
         _ = finished(desk, "refuse").report
+    assert finished(desk, "refuse").is_kept
     assert (caught.value.code, caught.value.what) == ("NO", "what")
-
-
-def test_a_dead_worker_is_said_and_replaced(desk: Desk):
-    with pytest.raises(CapacityError, match=r"ended early \(exit code 3\)"):
-        _ = finished(desk, "die").report
-    assert finished(desk, "after a death").report.contract["strategy"] == "after a death"
-
-
-def test_a_report_above_the_cap_is_refused_unread(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(protocol, "MAX_REPORT_BYTES", 1000)
-    with pytest.raises(CapacityError, match="more than 1000 B"):
-        _ = finished(desk, "too large").report
 
 
 def test_a_bug_is_not_kept_and_its_traceback_stays_in_the_log(desk: Desk):
     run = finished(desk, "bug")
+    assert not run.is_kept
     with pytest.raises(WorkerError, match="a bug of ours") as caught:
         _ = run.report
     assert "Traceback" not in str(caught.value)
     assert finished(desk, "bug") is not run
 
 
-def test_too_many_runs_are_refused(monkeypatch: pytest.MonkeyPatch):
+def test_too_many_jobs_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(jobs, "MAX_WAITING", 1)
     idle = Desk(workers=0)
-    idle.start(request("a"), b"", None)
-    with pytest.raises(CapacityError, match="1 runs are waiting already"):
-        idle.start(request("b"), b"", None)
+    a, b = compare(idle, "a", "b")
+    with pytest.raises(CapacityError, match="1 jobs are waiting already"):
+        compare(idle, "a", "c")
+    assert compare(idle, "b", "a") == (b, a)
+    with pytest.raises(CapacityError, match="1 jobs are waiting already"):
+        compare(idle, "c")
 
 
 def test_kept_reports_are_bounded(monkeypatch: pytest.MonkeyPatch, desk: Desk):
@@ -117,10 +244,18 @@ def test_a_key_depends_on_everything(model: bytes, profile: bytes | None, choice
 
 
 @pytest.mark.parametrize("profile", [None, b"", b"name: x"])
-def test_a_run_crosses_the_pipe_unchanged(profile: bytes | None):
-    sent = RunRequest("m", "tvm@2", "chip", 8, {"s": 4}, "int8", {"a.b": "c"}, ("p",), True)
-    assert protocol.decode_run(protocol.encode_run(sent, b"\0model", profile)) == (
+def test_a_job_crosses_the_pipe_unchanged(profile: bytes | None):
+    first = RunRequest("m", "tvm@2", "chip", 8, {"s": 4}, "int8", {"a.b": "c"}, ("p",), True)
+    sent = (first, request("graphturbo"))
+    assert protocol.decode_job(protocol.encode_job(sent, b"\0model", profile)) == (
         sent,
         b"\0model",
         profile,
     )
+
+
+def test_a_frame_names_its_run():
+    frame = protocol.encode_step(300, "plan", 0.5)
+    tag, number, body = protocol.split_frame(frame)
+    assert (tag, number, protocol.decode_step(body)) == (protocol.STEP, 300, ("plan", 0.5))
+    assert protocol.split_frame(protocol.WARM) == (protocol.WARM, 0, b"")

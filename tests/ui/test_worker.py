@@ -1,0 +1,91 @@
+"""What a worker says of a job: the model is imported once, and a refusal stops nothing else."""
+
+from __future__ import annotations
+
+import multiprocessing
+
+import pytest
+
+from graphturbo_core import pipeline
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.frontend.importer import ImportOptions
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.pipeline import RunRequest
+from graphturbo_core.report.report import Report
+from graphturbo_ui import protocol, worker
+
+SAMPLE = "teaching-resnet"
+
+
+def served(*strategies: str, **choices: object) -> list[tuple[bytes, int, bytes]]:
+    """Tag, run and body of every frame about a job of these strategies, at a batch of 8."""
+    requests = [RunRequest(SAMPLE, strategy, **{"batch": 8, **choices}) for strategy in strategies]
+    pipe, other = multiprocessing.Pipe()
+    with pipe, other:
+        sent: list[bytes] = []
+        other.send_bytes = sent.append  # a report is larger than what a pipe holds unread
+        worker.serve(other, protocol.encode_job(requests, load_sample(SAMPLE), None))
+    return [protocol.split_frame(frame) for frame in sent]
+
+
+@pytest.fixture
+def imported(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """The batch of every import from now on."""
+    batches: list[int | None] = []
+    import_model = pipeline.import_model
+
+    def counted(model: bytes, options: ImportOptions) -> Graph:
+        batches.append(options.batch)
+        return import_model(model, options)
+
+    monkeypatch.setattr(pipeline, "import_model", counted)
+    return batches
+
+
+def test_a_comparison_imports_the_model_once(imported: list[int | None]):
+    # stcp920 has 4 clusters: 8 samples are 2 a cluster, one round of both runs
+    frames = served("tvm@2", "graphturbo@2")
+    assert imported == [8, 2]
+    answers = [frame for frame in frames if frame[0] != protocol.STEP]
+    assert [(tag, number) for tag, number, _ in answers] == [(protocol.DONE, 0), (protocol.DONE, 1)]
+    reports = [Report.from_bytes(body) for _, _, body in answers]
+    assert [report.contract["strategy"] for report in reports] == ["tvm@2", "graphturbo@2"]
+
+
+def test_steps_carry_their_run_and_precede_its_report():
+    frames = served("tvm@2", "graphturbo@2")
+    numbers = [number for _, number, _ in frames]
+    assert numbers == sorted(numbers)
+    for run in (0, 1):
+        own = [(tag, body) for tag, number, body in frames if number == run]
+        steps = [protocol.decode_step(body)[0] for tag, body in own[:-1]]
+        assert {tag for tag, _ in own[:-1]} == {protocol.STEP}
+        assert steps[:2] == ["profile", "import"]
+        assert steps[-2:] == ["simulate", "report"]
+
+
+def test_a_refused_run_stops_no_other_and_no_import_is_lost(imported: list[int | None]):
+    frames = served("tvm@2", "no such strategy", "graphturbo@2")
+    answers = [(tag, number) for tag, number, _ in frames if tag != protocol.STEP]
+    assert answers == [(protocol.DONE, 0), (protocol.ERROR, 1), (protocol.DONE, 2)]
+    assert imported == [8, 2]
+
+
+@pytest.mark.parametrize("choices", [{"batch": 10**9}, {"dtype": "fp1"}, {"options": {"x": "y"}}])
+def test_a_wrong_choice_is_refused_before_any_step(choices: dict[str, object]):
+    frames = served("tvm@2", **choices)
+    assert [(tag, number) for tag, number, _ in frames] == [(protocol.ERROR, 0)]
+
+
+def test_a_bug_in_a_run_crosses_the_pipe_and_stops_no_other(monkeypatch: pytest.MonkeyPatch):
+    run = pipeline.run_shared
+
+    def broken(imports, request, *rest):
+        if request.strategy == "tvm@2":
+            raise ZeroDivisionError("hello")
+        return run(imports, request, *rest)
+
+    monkeypatch.setattr(pipeline, "run_shared", broken)
+    answers = [frame for frame in served("tvm@2", "graphturbo@2") if frame[0] != protocol.STEP]
+    assert [(tag, number) for tag, number, _ in answers] == [(protocol.BUG, 0), (protocol.DONE, 1)]
+    assert b"ZeroDivisionError: hello" in answers[0][2]
