@@ -28,6 +28,7 @@ from graphturbo_core.pipeline import (
     strategy_options,
     warm_up,
 )
+from graphturbo_core.remote.client import isolated_reports
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.text import group_table, list_table, run_table
 from graphturbo_core.report.verify_text import is_wrong, verification_text, was_verified
@@ -205,14 +206,20 @@ class _Job:
     requests: tuple[RunRequest, ...]
 
     def reports(self) -> Iterator[Report]:
-        """The reports one after the other, with progress on stderr."""
+        """The reports one after the other, with progress on stderr.
+
+        Replay runs in a process of its own: ONNX Runtime is known to bring its process down.
+        """
         progress = Console(stderr=True, highlight=False)
 
         def tell(name: str, seconds: float) -> None:
             progress.print(f"  {name}: {seconds:.3f} s")
 
-        warm_up(tell)
-        runs = run_reports(self.model_bytes, self.requests, on_step=tell)
+        if self.requests[0].verify:
+            runs = isolated_reports(self.model_bytes, self.requests, tell)
+        else:
+            warm_up(tell)
+            runs = run_reports(self.model_bytes, self.requests, on_step=tell)
         for request in self.requests:
             progress.print(f"{request.model_name}, {request.strategy}", markup=False)
             yield next(runs)

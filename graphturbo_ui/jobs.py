@@ -25,9 +25,11 @@ import streamlit as st
 
 from graphturbo_core.errors import CapacityError, GraphTurboError
 from graphturbo_core.pipeline import RunRequest
+from graphturbo_core.remote import process as worker_process
+from graphturbo_core.remote import protocol, worker
+from graphturbo_core.remote.client import WorkerError, report_of
+from graphturbo_core.remote.process import TRANSIENT_CODES, WorkerProcess
 from graphturbo_core.report.report import Report
-from graphturbo_ui import protocol, worker, worker_process
-from graphturbo_ui.worker_process import TRANSIENT_CODES, WorkerProcess
 
 WORKERS = 2
 """Worker processes: two visitors' jobs at once (our choice; each holds a few hundred MiB)."""
@@ -41,10 +43,6 @@ MAX_KEPT_VIEWS = 48
 
 T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
-
-
-class WorkerError(RuntimeError):
-    """A worker met an error that is no refusal: a bug of ours, with the worker's traceback."""
 
 
 @dataclass
@@ -221,7 +219,7 @@ class Desk:
     def _conclude(self, run: Run, tag: bytes, body: bytes) -> None:
         """Give a run the answer in the last frame that is about it."""
         try:
-            report = _report(tag, body)
+            report = _logged(tag, body)
         except Exception as error:  # whoever asked for the run gets it
             self._fail(run, error)
         else:
@@ -247,19 +245,18 @@ class Desk:
                 total -= self._runs.pop(other.key).size_bytes
 
 
-def _report(tag: bytes, body: bytes) -> Report:
-    """The report in a run's last frame.
+def _logged(tag: bytes, body: bytes) -> Report:
+    """The report in a run's last frame; a bug's traceback stays in the log.
 
     Raises:
         GraphTurboError: the run was refused.
         WorkerError: it met a bug.
     """
-    if tag == protocol.DONE:
-        return Report.from_bytes(body)
-    if tag == protocol.ERROR:
-        raise protocol.decode_error(body)
-    LOGGER.error("a worker met a bug:\n%s", body.decode(errors="replace"))
-    raise WorkerError("a run met a bug of ours; the server's log has the traceback")
+    try:
+        return report_of(tag, body)
+    except WorkerError as error:
+        LOGGER.error("a worker met a bug:\n%s", error)
+        raise WorkerError("a run met a bug of ours; the server's log has the traceback") from None
 
 
 def run_key(request: RunRequest, model: bytes, profile: bytes | None) -> str:

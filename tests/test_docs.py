@@ -102,7 +102,8 @@ def test_the_files_that_architecture_names_exist() -> None:
     names = set(re.findall(r"`([\w/.*-]+\.(?:py|md|yaml|txt))`", ARCHITECTURE))
     assert len(names) > 20
     bases = (ROOT, ROOT / "graphturbo_core", ROOT / "graphturbo_core" / "lowering")
-    more = (ROOT / "graphturbo_core" / "semantics", ROOT / "graphturbo_ui")
+    layers = (ROOT / "graphturbo_core" / name for name in ("semantics", "verify"))
+    more = (*layers, ROOT / "graphturbo_ui")
     for name in sorted(names):
         assert any(any(base.glob(name)) for base in (*bases, *more)), name
 

@@ -12,12 +12,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
     "errors", "units", "limits", "compiled", "ir", "hardware", "semantics", "frontend",
-    "strategies", "lowering", "sim", "verify", "report", "export", "pipeline", "cli", "__main__",
+    "strategies", "lowering", "sim", "verify", "report", "export", "pipeline", "remote", "cli",
+    "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
 
 UI_MAY_IMPORT = (
-    "errors", "units", "limits", "report", "export", "pipeline",
+    "errors", "units", "limits", "report", "export", "pipeline", "remote",
     "hardware.profile", "frontend.catalogue", "frontend.importer",
 )  # fmt: skip
 """Reports and what is needed to ask for one; never a Graph, Plan, Program or Trace."""

@@ -191,23 +191,25 @@ def test_deep_chains_do_not_recurse() -> None:
     assert len(graph.ops) == count
 
 
-@pytest.mark.parametrize(
-    ("size", "code", "what"),
-    [
-        (0, "EMPTY_TENSOR", "input 'x' has size 0, so it holds no element"),
-        (-3, "BAD_SHAPE", "input 'x' has size -3, which is negative"),
-    ],
-)
 @pytest.mark.parametrize("options", [{}, {"batch": 4}, {"dims": {"x:1": 4}}])
-def test_input_sizes_below_one(size: int, code: str, what: str, options: dict[str, object]) -> None:
-    """Neither is an open size: no option binds it, and the form does not offer it."""
+def test_a_negative_input_size(options: dict[str, object]) -> None:
+    """It is no open size: no option binds it, and the form does not offer it."""
     model = model_of("g (float[2,5] x) => (float[2,5] y) { y = Relu(x) }")
-    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = size
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = -3
     error = refusal(model.SerializeToString(), **options)
-    assert (error.code, error.what, error.where) == (code, what, "axis 1")
+    wanted = ("BAD_SHAPE", "input 'x' has size -3, which is negative", "axis 1")
+    assert (error.code, error.what, error.where) == wanted
     assert error.change.startswith("give it a size of 1 or more in the model")
     with pytest.raises(ModelError, match="axis 1"):
         read_input_dims(model.SerializeToString())
+
+
+def test_an_input_without_elements_is_sound_where_nobody_computes_from_it() -> None:
+    """CastLike looks at its type alone; Relu would have nothing to compute."""
+    graph = graph_of("g (float[2] x, double[0] t) => (double[2] y) { y = CastLike(x, t) }")
+    assert graph.tensors["y"].dtype == "float64"
+    error = refusal(model_bytes("g (float[2,0] x) => (float[2,0] y) { y = Relu(x) }"))
+    assert (error.code, error.where) == ("EMPTY_TENSOR", "computed by Relu 'Relu_0'")
 
 
 def test_minus_one_is_an_open_size() -> None:

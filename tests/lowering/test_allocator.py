@@ -26,33 +26,33 @@ def test_first_fit_by_hand() -> None:
     [0, 96) holds 96 bytes and not 97.
     """
     allocator = OffsetAllocator(160)
-    assert allocator.place("a", 64, 0, 1) == 0
-    assert allocator.place("b", 20, 0, 3) == 64
-    assert allocator.place("c", 64, 1, 2) == 96
-    assert allocator.place("too large", 1, 1, 1) is None
-    assert allocator.place("d", 32, 2, 3) == 0
-    assert allocator.place("e", 32, 2, 3) == 32
-    assert allocator.place("f", 64, 3, 9) == 96
-    assert allocator.place("g", 1, 3, 3) is None
-    assert allocator.place("h", 97, 4, 4) is None
-    assert allocator.place("i", 96, 4, 4) == 0
+    assert allocator.place(64, 0, 1) == 0
+    assert allocator.place(20, 0, 3) == 64
+    assert allocator.place(64, 1, 2) == 96
+    assert allocator.place(1, 1, 1) is None
+    assert allocator.place(32, 2, 3) == 0
+    assert allocator.place(32, 2, 3) == 32
+    assert allocator.place(64, 3, 9) == 96
+    assert allocator.place(1, 3, 3) is None
+    assert allocator.place(97, 4, 4) is None
+    assert allocator.place(96, 4, 4) == 0
     assert allocator.peak_bytes == 160
 
 
 def test_last_step_is_still_live() -> None:
     allocator = OffsetAllocator(64)
-    assert allocator.place("a", 32, 0, 5) == 0
-    assert allocator.place("b", 32, 5, 5) == 32
-    assert allocator.place("c", 32, 6, 6) == 0
+    assert allocator.place(32, 0, 5) == 0
+    assert allocator.place(32, 5, 5) == 32
+    assert allocator.place(32, 6, 6) == 0
 
 
 def test_base_and_pinned_bytes_are_left_alone() -> None:
     """[0, 64) belongs to others, [96, 128) is pinned: 32 bytes before it, the rest behind."""
     allocator = OffsetAllocator(256, base_bytes=64)
-    allocator.pin("pinned", 96, 32, 3)
-    assert allocator.place("a", 64, 0, 3) == 128
-    assert allocator.place("b", 32, 0, 3) == 64
-    assert allocator.place("c", 128, 4, 4) == 64
+    allocator.pin(96, 32, 3)
+    assert allocator.place(64, 0, 3) == 128
+    assert allocator.place(32, 0, 3) == 64
+    assert allocator.place(128, 4, 4) == 64
     assert allocator.peak_bytes == 192
 
 
@@ -83,7 +83,7 @@ def test_no_shared_byte_and_nothing_refused_that_fits(
             for start in range(base_units, capacity_units - units + 1)
             if not busy[start : start + units].any()
         ]
-        found = allocator.place(number, size, step, step + length)
+        found = allocator.place(size, step, step + length)
         if units:
             assert found == (free[0] * UNIT if free else None)
         if found is not None:

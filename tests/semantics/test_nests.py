@@ -37,6 +37,12 @@ def test_an_operand_is_finished_before_its_reader_starts() -> None:
     assert nests("r = Relu(x) y = Conv(r, w)") == [(["r"], 0), (["y"], 0)]
 
 
+def test_a_value_that_only_says_a_type_is_not_read() -> None:
+    """CastLike looks at the type of the convolution's values: it starts a nest, and joins none."""
+    found = nests("c = Conv(x, w) r = Relu(c) l = CastLike(s, c) y = Add(r, l)")
+    assert found == [(["c"], 0), (["r"], 0), (["l", "y"], 1)]
+
+
 def test_a_value_that_stays_ends_the_nest() -> None:
     """The convolution's result outlives the layer: it is written, the relu reads it again."""
     assert nests("c = Conv(x, w) y = Relu(c)", kept=("c",)) == [(["c"], 0), (["y"], 0)]

@@ -50,3 +50,13 @@ def test_an_operand_out_of_reach_is_empty() -> None:
     assert boxes["x"] == ((0, 2), (0, 3))
     assert is_empty(boxes["r"])
     assert is_empty(boxes["b"])
+
+
+def test_an_operand_that_only_says_a_type_is_empty() -> None:
+    """It has a box all the same: whoever asks what an op needs finds every activation it names."""
+    sem = semantics("""g (float[2,3] x, double[4] t) => (double[2,3] y) {
+        r = Neg(t) y = CastLike(x, r) }""")
+    (cast,) = [op for op in sem.graph.ops if op.op_type == "CastLike"]
+    boxes = needed_boxes(sem, [cast], {"y": ((0, 1), (0, 3))})
+    assert boxes["x"] == ((0, 1), (0, 3))
+    assert boxes["r"] == ((0, 0),)

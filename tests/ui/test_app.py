@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from graphturbo_ui import frame, sections
 from graphturbo_ui.jobs import Desk
-from tests.ui import fake_worker
+from tests.remote import fake_worker
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 PATIENCE_S = 120

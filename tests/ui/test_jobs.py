@@ -11,10 +11,12 @@ import pytest
 
 from graphturbo_core.errors import CapacityError, ModelError
 from graphturbo_core.pipeline import RunRequest
+from graphturbo_core.remote import process as worker_process
+from graphturbo_core.remote import protocol
 from graphturbo_core.report.report import Report
-from graphturbo_ui import jobs, protocol, worker_process
+from graphturbo_ui import jobs
 from graphturbo_ui.jobs import Desk, Run, WorkerError
-from tests.ui import fake_worker
+from tests.remote import fake_worker
 
 PATIENCE_S = 20.0
 

@@ -13,8 +13,8 @@ from graphturbo_core.report.verdict import (
     differences,
     sentence,
     verdict_rows,
-    verified_text,
 )
+from graphturbo_core.report.verify_text import badge_text
 from tests.ui.synthetic import synthetic_report
 
 STALLS = {"busy": 0.0, "data": 0.0, "address": 0.0, "channel": 0.0, "barrier": 0.0, "idle": 0.0}
@@ -136,4 +136,4 @@ def test_differences_besides_the_strategy():
     ],
 )
 def test_verification(verify: dict[str, bool], text: str):
-    assert verified_text(with_figures(verify=verify)) == text
+    assert badge_text(with_figures(verify=verify)) == text

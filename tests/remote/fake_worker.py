@@ -8,7 +8,7 @@ from pathlib import Path
 from time import sleep
 
 from graphturbo_core.errors import ModelError
-from graphturbo_ui import protocol
+from graphturbo_core.remote import protocol
 from tests.ui.synthetic import synthetic_report
 
 ORDERS = "FAKE_WORKER_ORDERS"
@@ -59,3 +59,10 @@ def forget(orders: Path) -> None:
     """No more orders: what is held goes on."""
     for path in orders.iterdir():
         path.unlink()
+
+
+def die(pipe: Connection) -> None:
+    """Ends with the first job, as a runtime that meets a hostile graph does."""
+    pipe.send_bytes(protocol.WARM)
+    pipe.recv_bytes()
+    os._exit(139)

@@ -9,8 +9,8 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.remote import protocol
 from graphturbo_core.units import format_bytes
-from graphturbo_ui import protocol
 
 MAX_RUN_SECONDS = 600.0
 """A run that takes longer is ended, and its process with it."""
@@ -49,10 +49,10 @@ class WorkerProcess:
 
     def end(self) -> int | None:
         """Stop the process for good; its exit code."""
+        self.pipe.close()
         self.process.join(GRACE_SECONDS)  # one that is ending by itself keeps its own exit code
         self.process.kill()
         self.process.join()
-        self.pipe.close()
         return self.process.exitcode
 
 

@@ -11,8 +11,8 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.pipeline import RunRequest
+from graphturbo_core.remote import protocol, worker
 from graphturbo_core.report.report import Report
-from graphturbo_ui import protocol, worker
 
 SAMPLE = "teaching-resnet"
 

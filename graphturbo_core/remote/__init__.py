@@ -1,0 +1,1 @@
+"""remote: see ARCHITECTURE.md for its place among the steps."""

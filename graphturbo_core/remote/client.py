@@ -1,0 +1,59 @@
+"""Runs in a process of their own: whatever they meet there, here it is a report or one error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from time import monotonic
+
+from graphturbo_core.pipeline import OnStep, RunRequest
+from graphturbo_core.remote import protocol, worker
+from graphturbo_core.remote.process import MAX_RUN_SECONDS, WorkerProcess, death
+from graphturbo_core.report.report import Report
+
+
+class WorkerError(RuntimeError):
+    """A worker met an error that is no refusal: a bug of ours, with the worker's traceback."""
+
+
+def isolated_reports(
+    model: bytes,
+    requests: Sequence[RunRequest],
+    on_step: OnStep,
+    target: Callable[[Connection], None] = worker.main,
+) -> Iterator[Report]:
+    """The runs one after the other, each as it is ready; the process ends with the last one.
+
+    Raises:
+        GraphTurboError: the input is refused, or the process died, took too long or said too much.
+        WorkerError: a run met a bug of ours.
+    """
+    child = WorkerProcess(target)
+    number = 0
+    try:
+        child.pipe.send_bytes(protocol.encode_job(requests, model, None))
+        while number < len(requests):
+            tag, _, body = protocol.split_frame(child.receive(monotonic() + MAX_RUN_SECONDS))
+            if tag == protocol.STEP:
+                on_step(*protocol.decode_step(body))
+            elif tag != protocol.WARM:
+                yield report_of(tag, body)
+                number += 1
+    except (EOFError, OSError) as error:
+        raise death(requests[number].strategy, child.end(), error) from error
+    finally:
+        child.end()
+
+
+def report_of(tag: bytes, body: bytes) -> Report:
+    """The report in a run's last frame.
+
+    Raises:
+        GraphTurboError: the run was refused.
+        WorkerError: it met a bug; the message is the worker's traceback.
+    """
+    if tag == protocol.DONE:
+        return Report.from_bytes(body)
+    if tag == protocol.ERROR:
+        raise protocol.decode_error(body)
+    raise WorkerError(body.decode(errors="replace"))
