@@ -7,9 +7,12 @@ if __name__ == "__main__":
 
     import graphturbo_ui
     from graphturbo_ui.frame import framed
-    from graphturbo_ui.pages import explore
+    from graphturbo_ui.pages import explore, verification
 
     icon = Path(graphturbo_ui.__file__).with_name("icon.svg")
     st.set_page_config("GraphTurbo Explorer", icon, layout="wide")
-    page = st.Page(framed(explore.show), title="Explore", url_path="explore", default=True)
-    st.navigation([page], position="top").run()
+    pages = [
+        st.Page(framed(explore.show), title="Explore", url_path="explore", default=True),
+        st.Page(framed(verification.show), title="Verification", url_path="verification"),
+    ]
+    st.navigation(pages, position="top").run()

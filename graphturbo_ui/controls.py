@@ -40,6 +40,7 @@ class Choices:
     batch: int
     dtype: str
     dims: Mapping[str, int]
+    verify: bool
 
     def request(self, strategy: str) -> RunRequest:
         """The run of one strategy on these choices."""
@@ -54,7 +55,7 @@ class Choices:
             dtype=self.dtype,
             options={},
             skip_passes=(),
-            verify=False,
+            verify=self.verify,
         )
 
     def link(self) -> str:
@@ -62,6 +63,8 @@ class Choices:
         named = {"model": self.model, "chip": self.chip, "a": self.a, "b": self.b}
         sizes = {state.dimension_key(name): str(size) for name, size in self.dims.items()}
         rest = {"batch": str(self.batch), "dtype": self.dtype, **sizes}
+        if self.verify:
+            rest["verify"] = "true"
         return "?" + urlencode(state.query_of({**named, **rest}))
 
     def command(self) -> str:
@@ -71,7 +74,8 @@ class Choices:
         words += ["--batch", str(self.batch)]
         for name, size in self.dims.items():
             words += ["--dim", f"{name}={size}"]
-        return shlex.join([*words, "--dtype", self.dtype])
+        words += ["--dtype", self.dtype, *(["--verify"] if self.verify else [])]
+        return shlex.join(words)
 
 
 def _file_name(label: str) -> str:
@@ -101,6 +105,9 @@ def choose() -> Choices:
         dtype = st.selectbox(
             "Number format", state.number_formats(), key="dtype", bind="query-params"
         )
+        verify = st.toggle(
+            "Verify by replay", key="verify", bind="query-params", help=define("replay")
+        )
         _uploader("chip", "Use my chip (.yaml)", "yaml")
     profile = state.uploaded(chip)
     return Choices(
@@ -113,6 +120,7 @@ def choose() -> Choices:
         batch=batch,
         dtype=dtype,
         dims=dims,
+        verify=verify,
     )
 
 

@@ -63,11 +63,22 @@ def wait_for(run: Run, name: str) -> None:
     place = st.empty()
     shown = 0
     with place.status(f"Computing {name} …", expanded=True):
+        if run.request.verify:
+            st.button(
+                "Cancel the replay", key=f"cancel_{name}", on_click=cancel_replay, args=(run,),
+                icon=":material/cancel:",
+            )  # fmt: skip
         while not run.wait(POLL_SECONDS):
             for step, seconds in run.steps[shown:]:
                 st.write(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
                 shown += 1
     place.empty()
+
+
+def cancel_replay(run: Run) -> None:
+    """End the replay under way; the page goes on with runs that are not replayed."""
+    shared_desk().cancel(run)
+    state.ask_for_replay(False)
 
 
 def outcome(runs: Runs) -> tuple[Runs, Runs]:

@@ -27,6 +27,7 @@ GLOSSARY: Mapping[str, str] = {
     "gap": "Latency over the lower bound that model and chip alone impose; 1x cannot be beaten.",
     "spill": "A tensor placed in a farther memory because the one planned had no room.",
     "stall": "Time an engine waits: for data, for buffer space, for a channel, at a barrier.",
+    "replay": "Every instruction run on real numbers; the result is compared with ONNX Runtime's.",
     "capacity": "The size of a memory; the simulator never lets it be exceeded.",
 }
 

@@ -108,6 +108,7 @@ class Job:
     runs: tuple[Run, ...]
     model: bytes = field(repr=False)
     profile: bytes | None = field(repr=False)
+    is_cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
     def open_runs(self) -> tuple[Run, ...]:
@@ -126,6 +127,7 @@ class Desk:
         self._waiting: queue.Queue[Job | None] = queue.Queue(MAX_WAITING)
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._views: OrderedDict[Hashable, object] = OrderedDict()
+        self._under_way: dict[str, tuple[Job, WorkerProcess]] = {}
         self._lock = threading.RLock()
         self._threads = [threading.Thread(target=self._attend, daemon=True) for _ in range(workers)]
         for thread in self._threads:
@@ -190,12 +192,30 @@ class Desk:
                 try:
                     self._serve(process, job)
                 except Exception as error:  # whoever asked for the run under way gets it
+                    if job.is_cancelled.is_set():
+                        break
                     run = job.open_runs[0]
                     strategy = run.request.strategy
                     self._fail(run, worker_process.death(strategy, process.end(), error))
                     process = WorkerProcess(self._target)
+            if job.is_cancelled.is_set():
+                process.end()
+                process = WorkerProcess(self._target)
             del job  # holds the model's bytes, and the next job may be hours away
         process.end()
+
+    def cancel(self, run: Run) -> None:
+        """End the job of a run that is under way or waits: its open runs get no answer.
+
+        The worker's process is ended with it, and a new one takes the next job.
+        """
+        with self._lock:
+            job, process = self._under_way.get(run.key, (None, None))
+            for other in job.open_runs if job is not None else (run,):
+                self._fail(other, _cancelled(other))
+            if job is not None and process is not None:
+                job.is_cancelled.set()
+                process.process.kill()
 
     def _serve(self, process: WorkerProcess, job: Job) -> None:
         """Send the runs of a job that are open and read frames until each has its answer.
@@ -204,6 +224,16 @@ class Desk:
             EOFError, OSError: the worker is of no use any more.
         """
         runs = job.open_runs
+        with self._lock:
+            self._under_way.update((run.key, (job, process)) for run in runs)
+        try:
+            self._ask(process, job, runs)
+        finally:
+            with self._lock:
+                for run in runs:
+                    self._under_way.pop(run.key, None)
+
+    def _ask(self, process: WorkerProcess, job: Job, runs: tuple[Run, ...]) -> None:
         requests = [run.request for run in runs]
         process.pipe.send_bytes(protocol.encode_job(requests, job.model, job.profile))
         deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
@@ -223,16 +253,20 @@ class Desk:
         except Exception as error:  # whoever asked for the run gets it
             self._fail(run, error)
         else:
-            run.size_bytes = len(body)
-            self._settle(run)
-            run.answer.set_result(report)
+            with self._lock:
+                if not run.is_done:  # it may have been cancelled meanwhile
+                    run.size_bytes = len(body)
+                    self._settle(run)
+                    run.answer.set_result(report)
 
     def _fail(self, run: Run, error: Exception) -> None:
-        if _is_passing(error):
-            with self._lock:
+        with self._lock:
+            if run.is_done:
+                return
+            if _is_passing(error):
                 self._runs.pop(run.key, None)
-        self._settle(run)
-        run.answer.set_exception(error)
+            self._settle(run)
+            run.answer.set_exception(error)
 
     def _settle(self, run: Run) -> None:
         """Keep what was answered before within bounds, now that `run` joins it."""
@@ -243,6 +277,12 @@ class Desk:
                 if len(self._runs) <= MAX_KEPT_RUNS and total <= MAX_KEPT_BYTES:
                     break
                 total -= self._runs.pop(other.key).size_bytes
+
+
+def _cancelled(run: Run) -> CapacityError:
+    return CapacityError(
+        "CANCELLED", "the run was cancelled", f"strategy {run.request.strategy}", "ask for it again"
+    )
 
 
 def _logged(tag: bytes, body: bytes) -> Report:

@@ -83,7 +83,7 @@ def verdict(runs: Runs, pending: Runs) -> None:
             with column:
                 _figure(row)
     states = [f"{name}: {badge_text(r)}" for name, r in zip(runs, reports, strict=True)]
-    st.caption(f"Numbers checked against ONNX Runtime — {', '.join(states)}.")
+    st.caption(f"Numbers checked against ONNX Runtime (page Verification) — {', '.join(states)}.")
 
 
 def _said(runs: Runs, pending: Runs) -> tuple[str, str]:

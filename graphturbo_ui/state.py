@@ -78,6 +78,7 @@ def query_fields() -> tuple[QueryField, ...]:
         QueryField("b", DEFAULT_B, strategy_fault),
         QueryField("batch", DEFAULT_BATCH, _batch_fault),
         QueryField("dtype", DEFAULT_FORMAT, _format_fault),
+        QueryField("verify", "false", _switch_fault),
     )
 
 
@@ -114,6 +115,17 @@ def _format_fault(value: str) -> str:
     if value in number_formats():
         return ""
     return f"“{safe_text(value, max_length=40)}” is not a number format."
+
+
+def _switch_fault(value: str) -> str:
+    if value in ("true", "false"):
+        return ""
+    return f"“{safe_text(value, max_length=40)}” is neither true nor false."
+
+
+def ask_for_replay(is_wanted: bool) -> None:
+    """Set the switch that has A and B replayed; before it is drawn, so from a callback."""
+    st.session_state["verify"] = is_wanted
 
 
 def _instead(fault: str, default: object) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.verify_text import outputs
 from graphturbo_core.units import format_bytes, format_count
 from graphturbo_ui.figures.memory import memory_rows
 from graphturbo_ui.text import safe_text
@@ -52,6 +53,22 @@ def _step_seconds(report: Report) -> dict[str, float]:
         name = str(step["name"])
         seconds[name] = seconds.get(name, 0.0) + cast(float, step["seconds"])
     return seconds
+
+
+def output_rows(report: Report) -> Table:
+    """Every output of a replayed run: how far it is apart, and how far it may be."""
+    return [
+        {
+            "output": safe_text(row["name"]),
+            "type": safe_text(row["dtype"]),
+            "shape": " x ".join(str(size) for size in cast(Sequence[int], row["shape"])),
+            "largest error": row["max_abs_error"],
+            "relative to the largest magnitude": row["max_rel_error"],
+            "largest error allowed": row["tolerance"],
+            "agrees": row["ok"],
+        }
+        for row in outputs(report)
+    ]
 
 
 def notes(*reports: Report, names: str = BOTH) -> list[str]:

@@ -72,6 +72,16 @@ def test_both_runs_are_compared(app: AppTest):
     )
 
 
+def test_runs_are_verified_on_request(app: AppTest):
+    app.run()
+    assert "A: not verified, B: not verified" in said(app)
+    app.toggle(key="verify").set_value(True).run()
+    assert not app.exception
+    assert "A: verified, B: verified" in said(app)
+    assert command(app).endswith("--verify")
+    assert "verify=true" in app.code[0].value
+
+
 def test_runs_can_be_swapped(app: AppTest):
     app.run()
     app.button[0].click().run()

@@ -163,6 +163,33 @@ def test_a_run_that_takes_too_long_is_ended_and_not_kept(
     assert strategy_of(finished(desk, "endless")) == "endless"
 
 
+def test_a_run_under_way_can_be_cancelled_and_asked_for_again(desk: Desk, orders: Path):
+    (orders / "endless again").write_text("hold")
+    well, endless, after = compare(desk, "well first", "endless again", "never begun")
+    while not endless.steps:
+        sleep(0.01)
+    desk.cancel(endless)
+    for run in (endless, after):
+        assert run.refusal is not None
+        assert run.refusal.code == "CANCELLED"
+        assert not run.is_kept
+    (orders / "endless again").unlink()
+    assert strategy_of(well) == "well first"
+    assert strategy_of(finished(desk, "endless again")) == "endless again"
+
+
+def test_a_run_that_waits_can_be_cancelled(desk: Desk, orders: Path):
+    (orders / "first in line").write_text("hold")
+    (first,) = compare(desk, "first in line")
+    (second,) = compare(desk, "second in line")
+    desk.cancel(second)
+    assert second.refusal is not None
+    (orders / "first in line").unlink()
+    assert first.wait(PATIENCE_S)
+    assert strategy_of(first) == "first in line"
+    assert strategy_of(finished(desk, "second in line")) == "second in line"
+
+
 def test_every_run_of_a_job_has_the_whole_time(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     finished(desk, "warm")
     monkeypatch.setattr(worker_process, "POLL_SECONDS", 0.05)

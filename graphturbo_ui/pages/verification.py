@@ -1,0 +1,67 @@
+"""Verification: what a replay checked of the two runs, and what came out."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from graphturbo_core.report.verify_text import (
+    fault_text,
+    is_wrong,
+    verification_text,
+    was_verified,
+)
+from graphturbo_ui import controls, frame, state
+from graphturbo_ui.figures import tables
+from graphturbo_ui.jobs import Runs
+from graphturbo_ui.text import Sink, safe_text
+
+INTRO = """
+A schedule is believed here only once it has been **executed**: every instruction runs in simulated
+time on real numbers, on exactly the boxes that it names, in buffers as large as the chip's. What
+comes out is compared with ONNX Runtime on the unsplit model.
+"""
+CHECKED = """
+- Every read finds what its op needs: the right box, written before, not overwritten since.
+- No two buffers share a byte while both are in use; every compute stays in its own core's memory.
+- Partial sums begin once, are added to in order, and are read when they are whole.
+- Graph outputs agree with the unsplit model within what rounding explains: reduction lengths times
+  the precision of the number type, summed along the way from input to output.
+- Numbers are float32 or the model's own type; weights that a file leaves out are drawn from a seed.
+- Not checked: the bits of the run's number format, and the order of bytes inside a buffer.
+"""
+
+
+def show() -> None:
+    """The whole page."""
+    st.title("Verification")
+    st.markdown(INTRO)
+    choices = controls.choose()
+    if not choices.verify:
+        st.info("A and B are not replayed yet. It takes seconds to a minute.")
+        st.button(
+            "Verify A and B", type="primary", on_click=state.ask_for_replay, args=(True,),
+            icon=":material/verified:",
+        )  # fmt: skip
+    runs = frame.runs_of(choices)
+    frame.wait_for_first(runs)
+    drawn, pending = frame.outcome(runs)
+    for name in drawn:
+        _outcome(name, drawn)
+    st.subheader("What a replay checks")
+    st.markdown(CHECKED)
+    frame.finish(pending)
+
+
+def _outcome(name: str, runs: Runs) -> None:
+    """One run: the verdict, every output, and the first wrong instruction if there is one."""
+    report = runs[name].report
+    st.subheader(f"{name} · {safe_text(report.contract['strategy'], Sink.MARKDOWN)}")
+    if not was_verified(report):
+        st.caption("Not replayed.")
+        return
+    text = safe_text(verification_text(report), Sink.MARKDOWN, 1000)
+    (st.error if is_wrong(report) else st.success)(text)
+    fault = fault_text(report)
+    if fault:
+        st.markdown(f"First wrong instruction: {safe_text(fault, Sink.MARKDOWN, 1000)}")
+    st.dataframe(tables.output_rows(report), hide_index=True, key=f"outputs_{name}")
