@@ -9,11 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from fast_sugiyama import from_edges
+from numpy.typing import NDArray
 
 Edge = tuple[int, int]
+Floats = NDArray[np.float64]
 GAP = 1.0
 """Free columns between two sub-graphs (our choice)."""
+MAX_CHOICES = 1000
+"""Sub-graphs side by side among which a place is chosen: the cost is their square (our choice,
+beyond what anyone can look at)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +100,32 @@ def _box(
 
 
 def _separated(boxes: dict[int, Box]) -> dict[int, float]:
-    """Left edge of every box; boxes are placed by first rank, then wanted place."""
+    """Left edge of every box; boxes are placed by first rank, then wanted place.
+
+    Beside `MAX_CHOICES` others a box goes to the right of all, which costs less than a choice.
+    """
     order = sorted(boxes, key=lambda name: (boxes[name].first, boxes[name].wanted, name))
     left: dict[int, float] = {}
-    open_boxes: list[int] = []
+    last, begin, end = np.zeros((3, 0))
     for name in order:
         box = boxes[name]
-        open_boxes = [other for other in open_boxes if boxes[other].last >= box.first]
-        taken = [(left[other], left[other] + boxes[other].columns) for other in open_boxes]
-        left[name] = _nearest(box, sorted(taken))
-        open_boxes.append(name)
+        is_open = last >= box.first
+        last, begin, end = last[is_open], begin[is_open], end[is_open]
+        is_crowded = len(begin) > MAX_CHOICES
+        left[name] = float(end.max()) + GAP if is_crowded else _nearest(box, begin, end)
+        place = np.searchsorted(begin, left[name], side="right")
+        last = np.insert(last, place, box.last)
+        begin = np.insert(begin, place, left[name])
+        end = np.insert(end, place, left[name] + box.columns)
     return left
 
 
-def _nearest(box: Box, taken: Sequence[tuple[float, float]]) -> float:
-    """The free place nearest to the wanted one, the left one of two."""
+def _nearest(box: Box, begin: Floats, end: Floats) -> float:
+    """The free place nearest to the wanted one, the left one of two; taken ones by their begin."""
     room = box.columns + GAP
-    candidates = [box.wanted, *(lo - room for lo, _ in taken), *(hi + GAP for _, hi in taken)]
-    free = [
-        place
-        for place in candidates
-        if all(place + room <= lo or hi + GAP <= place for lo, hi in taken)
-    ]
-    return min(free, key=lambda place: (abs(place - box.wanted), place))
+    candidates = np.concatenate(([box.wanted], begin - room, end + GAP))
+    before = np.searchsorted(begin, candidates + room)
+    reach = np.concatenate(([-np.inf], np.maximum.accumulate(end + GAP)))
+    free = candidates[reach[before] <= candidates]
+    distance = np.abs(free - box.wanted)
+    return float(free[distance == distance.min()].min())

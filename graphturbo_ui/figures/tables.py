@@ -62,13 +62,18 @@ def output_rows(report: Report) -> Table:
             "output": safe_text(row["name"]),
             "type": safe_text(row["dtype"]),
             "shape": " x ".join(str(size) for size in cast(Sequence[int], row["shape"])),
-            "largest error": row["max_abs_error"],
-            "relative to the largest magnitude": row["max_rel_error"],
-            "largest error allowed": row["tolerance"],
-            "agrees": row["ok"],
+            "largest error": _scientific(row["max_abs_error"]),
+            "relative to the largest magnitude": _scientific(row["max_rel_error"]),
+            "largest error allowed": _scientific(row["tolerance"]),
+            "agrees": "yes" if row["ok"] else "no",
         }
         for row in outputs(report)
     ]
+
+
+def _scientific(number: object) -> str:
+    """A small number with two digits; an error that is no number has none."""
+    return "not a number" if number is None else f"{cast(float, number):.1e}"
 
 
 def notes(*reports: Report, names: str = BOTH) -> list[str]:
