@@ -17,7 +17,7 @@ endif
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 BROWSER_PORT ?= 8501
 
-.PHONY: help run test lint types samples check-samples bench clean
+.PHONY: help run test test-all lint types samples check-samples bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -28,6 +28,9 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 
 test: lint types check-samples  ## lint, types, samples and all tests, under 5 minutes
 	$(PYTHON) -m pytest -n 2
+
+test-all: test  ## test, and the onnx package's node suite, all models: docs/node-suite.md
+	$(PYTHON) -m tests.verify.node_table
 
 lint: $(TOOLS)  ## ruff: rules and format
 	$(PYTHON) -m ruff check .

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
@@ -20,7 +20,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, Step
 from graphturbo_core.report.report import Report
-from graphturbo_core.semantics.independence import dependence_on_batch
+from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
@@ -257,20 +257,30 @@ def _divide(
             division = undivided(batch, hardware.clusters, found)
             return _Rounds(whole, division, {batch: whole})
         rounds[size] = found
+    if whole.opaque_ops and division.round_sizes != (batch,):
+        count = len(whole.opaque_ops)
+        note = f"samples are taken as independent in {count} op(s) without semantics"
+        division = replace(division, notes=(*division.notes, note))
     return _Rounds(whole, division, rounds)
 
 
 def _round(
     imports: Imports, request: RunRequest, whole: GraphSemantics, size: int
 ) -> GraphSemantics | str:
-    """The model for so many samples, or why it is no piece of the whole."""
+    """The model for so many samples, or why it is no piece of the whole.
+
+    Where the batch is free, by a symbol or because the request names one, opaque ops are taken as
+    working sample by sample.
+    """
     try:
         part = analyse(imports.round(request, whole.graph, size))
     except ModelError as error:
         if error.code not in UNDIVIDABLE:
             raise
         return error.what
-    return dependence_on_batch(whole, part) or part
+    is_free = request.batch is not None or imports.has_free_batch(whole.graph)
+    known = taken_as_sample_wise(whole) if is_free else whole
+    return dependence_on_batch(known, part) or part
 
 
 UNDIVIDABLE = frozenset({"BATCH_RESHAPE", "BATCH_MISMATCH", "BATCH_FIXED", "SHAPE_MISMATCH"})
@@ -329,6 +339,11 @@ class Imports:
         """Samples of the whole model: the leading size of its batch input, 1 where none has one."""
         name = _batch_input(whole)
         return whole.tensors[name].shape[0] if name else 1
+
+    def has_free_batch(self, whole: Graph) -> bool:
+        """Whether the file leaves the size of the batch open."""
+        dims = read_input_dims(self.data)
+        return any(dim.axis == 0 and dim.input == _batch_input(whole) for dim in dims)
 
     def round(self, request: RunRequest, whole: Graph, size: int) -> Graph:
         """The model at the batch of one round; the batch's own symbol is bound by it alone."""

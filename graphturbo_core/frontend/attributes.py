@@ -10,9 +10,11 @@ from onnx import AttributeProto, helper
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.element_types import dtype_name
-from graphturbo_core.ir.graph import AttributeValue, Op
+from graphturbo_core.ir.graph import AttributeValue, Op, TensorBytes
 
-_PYTHON_TYPES = {"INT": (int,), "FLOAT": (float,), "STRING": (str, bytes)}
+_PYTHON_TYPES = {
+    "INT": (int,), "FLOAT": (float,), "STRING": (str, bytes), "TENSOR": (TensorBytes,),
+}  # fmt: skip
 _READABLE = (
     AttributeProto.INT, AttributeProto.FLOAT, AttributeProto.STRING,
     AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS,
@@ -21,9 +23,9 @@ _SUB_GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
 def read_attributes(node: onnx.NodeProto, label: str) -> Mapping[str, AttributeValue]:
-    """The node's attributes as numbers, strings and tuples.
+    """The node's attributes as numbers, strings and tuples; tensors stay serialised.
 
-    The one tensor attribute kept is ConstantOfShape's: as `value` (its number) and `value_dtype`.
+    But ConstantOfShape's becomes `value` (its number) and `value_dtype`.
 
     Raises:
         ModelError: SUB_GRAPH for control flow, BAD_ATTRIBUTE for other kinds; `label` names the
@@ -77,6 +79,8 @@ def _plain(attribute: AttributeProto, label: str) -> AttributeValue:
         return tuple(float(number) for number in attribute.floats)
     if kind == AttributeProto.STRINGS:
         return tuple(item.decode("utf-8", "replace") for item in attribute.strings)
+    if kind == AttributeProto.TENSOR:
+        return TensorBytes(attribute.t.SerializeToString(deterministic=True))
     raise ModelError(
         "BAD_ATTRIBUTE",
         f"{label} has attribute {attribute.name!r} of a kind that is not supported",
@@ -160,6 +164,8 @@ def node_of(op: Op, schema: onnx.defs.OpSchema) -> onnx.NodeProto:
 def _attribute_of(
     name: str, value: AttributeValue, schema: onnx.defs.OpSchema
 ) -> onnx.AttributeProto:
+    if isinstance(value, TensorBytes):
+        return helper.make_attribute(name, onnx.TensorProto.FromString(value))
     if value != ():
         return helper.make_attribute(name, value)
     kind = _kind(schema, name) if name in schema.attributes else "INTS"

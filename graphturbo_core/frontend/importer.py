@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.branches import inline_branches
 from graphturbo_core.frontend.clean_up import clean_up
 from graphturbo_core.frontend.dimensions import InputDim, bind, symbolic_dims
 from graphturbo_core.frontend.options import ImportOptions
@@ -26,7 +27,9 @@ def import_model(data: bytes, options: ImportOptions) -> Graph:
     model = parse_model(data, options.limits)
     inputs = graph_inputs(model.graph)
     check_inputs(inputs)
-    draft = read_draft(model, bind(inputs, recorded_values(model), options), options.limits)
+    binding = bind(inputs, recorded_values(model), options)
+    inline_branches(model, binding, options.limits)
+    draft = read_draft(model, binding, options.limits)
     graph = clean_up(infer_graph(draft, options.name, options.limits), options)
     if not graph.ops:
         raise ModelError(

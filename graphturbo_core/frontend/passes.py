@@ -5,12 +5,14 @@ from __future__ import annotations
 from graphturbo_core.frontend.rewrite import as_weight, bypass, with_ops
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 
-_KEEP_FOLDED = frozenset(
+_RANDOM = frozenset(
     {
-        "DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear", "Bernoulli", "Multinomial",
-        "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+        "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+        "RandomUniformLike",
     }
 )  # fmt: skip
+
+_KEEP_FOLDED = _RANDOM | {"DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"}
 """Not folded into weights: quantised weights keep their width, random numbers are not constant."""
 
 _DROPOUT_WITH_MODE_INPUT = 12
@@ -33,13 +35,25 @@ def _is_idle_dropout(graph: Graph, op: Op) -> bool:
     mask = op.outputs[1] if len(op.outputs) > 1 else ""
     if mask and (graph.consumers[mask] or mask in graph.outputs):
         return False
+    return not _is_training(graph, op)
+
+
+def _is_training(graph: Graph, op: Op) -> bool:
+    """Whether a Dropout may drop anything; it may where its mode is not known."""
     if op.opset < _DROPOUT_WITHOUT_MODE:
-        return op.attributes.get("is_test", 0) == 1
+        return op.attributes.get("is_test", 0) != 1
     mode = "".join(op.inputs[2:])
     if op.opset < _DROPOUT_WITH_MODE_INPUT or not mode:
-        return True
+        return False
     training = graph.tensors[mode].value
-    return training is not None and not training.any()
+    return training is None or bool(training.any())
+
+
+def draws_numbers(graph: Graph, op: Op) -> bool:
+    """Whether the op gives other numbers each time it runs."""
+    if op.domain:
+        return False
+    return op.op_type in _RANDOM or (_is(op, "Dropout") and _is_training(graph, op))
 
 
 def remove_same_cast(graph: Graph) -> Graph:

@@ -69,10 +69,10 @@ def graph_inputs(graph: onnx.GraphProto) -> tuple[onnx.ValueInfoProto, ...]:
 
 
 def check_inputs(inputs: Iterable[onnx.ValueInfoProto]) -> None:
-    """Every input is a tensor of known rank, and no size that the file gives is below one.
+    """Every input is a tensor of known rank, and no size that the file gives is negative.
 
     Raises:
-        ModelError: NOT_A_TENSOR, UNKNOWN_RANK, BAD_SHAPE, EMPTY_TENSOR.
+        ModelError: NOT_A_TENSOR, UNKNOWN_RANK, BAD_SHAPE.
     """
     for value in inputs:
         kind = value.type.WhichOneof("value")
@@ -94,18 +94,11 @@ def check_inputs(inputs: Iterable[onnx.ValueInfoProto]) -> None:
 
 
 def _check_size(name: str, axis: int, size: int) -> None:
-    """An empty input is refused as an op's empty output is: there is nothing to compute."""
+    """An input without elements is sound: what is refused is an op that has nothing to compute."""
     if size < 0:
         raise ModelError(
             "BAD_SHAPE",
             f"input {name!r} has size {size}, which is negative",
-            f"axis {axis}",
-            "give it a size of 1 or more in the model, or a symbol and --dim where it is open",
-        )
-    if size == 0:
-        raise ModelError(
-            "EMPTY_TENSOR",
-            f"input {name!r} has size 0, so it holds no element",
             f"axis {axis}",
             "give it a size of 1 or more in the model, or a symbol and --dim where it is open",
         )

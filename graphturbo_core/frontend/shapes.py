@@ -17,10 +17,17 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.attributes import check_node, node_of
 from graphturbo_core.frontend.draft import Draft
 from graphturbo_core.frontend.element_types import dtype_name, element_type, numpy_dtype
+from graphturbo_core.frontend.known_shapes import known_shape
 from graphturbo_core.frontend.recorded import recorded_outputs
 from graphturbo_core.frontend.schemas import is_custom, schema_of
 from graphturbo_core.frontend.tensors import checked_shape, read_only
-from graphturbo_core.frontend.values import EVALUATORS, VIEWS, reshape_target
+from graphturbo_core.frontend.values import (
+    EVALUATORS,
+    FIRST_ONLY,
+    VIEWS,
+    reshape_target,
+    split_values,
+)
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
 
@@ -60,11 +67,13 @@ def infer_outputs(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tupl
     is_fill = op.op_type == "ConstantOfShape" and not op.domain
     outputs = (_fill_output if is_fill else _inferred)(op, tensors, limits)
     _check_reshape(op, tensors)
-    value = _value(op, tensors, outputs, limits)
-    if value is None:
+    values = _values(op, tensors, outputs, limits)
+    if values is None:
         return outputs
-    first = outputs[0]
-    return (Tensor(first.name, first.shape, first.dtype, first.kind, value),)
+    return tuple(
+        Tensor(output.name, output.shape, output.dtype, output.kind, read_only(value))
+        for output, value in zip(outputs, values, strict=True)
+    )
 
 
 def _label(op: Op) -> str:
@@ -101,7 +110,16 @@ def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Te
             _shapes_of(sources.values()),
             "check the model, --batch and --dim",
         ) from error
+    _complete(op, types, sources)
     return tuple(_output(op, name, types.get(name), limits) for name in op.outputs if name)
+
+
+def _complete(op: Op, types: Mapping[str, onnx.TypeProto], sources: Mapping[str, Tensor]) -> None:
+    """Give the first output the shape that we know and inference does not."""
+    kind = types.get(op.outputs[0])
+    shape = known_shape(op, sources)
+    if kind is not None and shape is not None and kind.tensor_type.elem_type:
+        kind.CopyFrom(onnx.helper.make_tensor_type_proto(kind.tensor_type.elem_type, shape))
 
 
 def _type_of(tensor: Tensor) -> onnx.TypeProto:
@@ -141,6 +159,7 @@ def _dynamic(op: Op, reason: str) -> ModelError:
         f"{_label(op)} has no static output shape",
         reason,
         "export the model with fixed sizes there",
+        op=op.name,
     )
 
 
@@ -170,6 +189,20 @@ def _check_reshape(op: Op, tensors: Mapping[str, Tensor]) -> None:
         )
 
 
+def _values(
+    op: Op, tensors: Mapping[str, Tensor], outputs: tuple[Tensor, ...], limits: Limits
+) -> tuple[np.ndarray, ...] | None:
+    """The numbers of all outputs, where import can compute them."""
+    if op.op_type == "Split" and not op.domain and all(op.outputs):
+        data = tensors[op.inputs[0]]
+        is_small = data.elements <= limits.max_elements_value_propagation
+        if data.value is None or not is_small:
+            return None
+        return split_values(op, data.value, [output.shape for output in outputs])
+    value = _value(op, tensors, outputs, limits)
+    return None if value is None else (value,)
+
+
 def _value(
     op: Op, tensors: Mapping[str, Tensor], outputs: tuple[Tensor, ...], limits: Limits
 ) -> np.ndarray | None:
@@ -185,8 +218,10 @@ def _value(
     is_small = output.elements <= limits.max_elements_value_propagation
     if op.op_type not in EVALUATORS or not (is_small or op.op_type in VIEWS):
         return None
-    arrays = [tensor.value for tensor in sources if tensor.value is not None]
-    if len(arrays) < len(op.inputs) or not arrays or "string" in {t.dtype for t in sources}:
+    needed = sources[:1] if op.op_type in FIRST_ONLY else sources
+    arrays = [tensor.value for tensor in needed if tensor.value is not None]
+    wanted = 1 if op.op_type in FIRST_ONLY else len(op.inputs)
+    if len(arrays) < wanted or not arrays or "string" in {t.dtype for t in sources}:
         return None
     return _evaluated(op, arrays, output)
 

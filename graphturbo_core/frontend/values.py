@@ -13,6 +13,9 @@ from graphturbo_core.ir.graph import Op
 Arrays = Sequence[np.ndarray]
 Evaluator = Callable[[Op, Arrays], np.ndarray]
 
+FIRST_ONLY = frozenset({"CastLike"})
+"""Ops whose other inputs are there for their type alone."""
+
 VIEWS = frozenset({"Reshape", "Transpose", "Unsqueeze", "Squeeze", "Flatten", "Identity"})
 """Ops whose result shares its input's memory, so that its size does not matter."""
 
@@ -120,6 +123,21 @@ def _div(_op: Op, arrays: Arrays) -> np.ndarray:
     return np.asarray(np.where((first < 0) != (second < 0), -quotient, quotient))
 
 
+def split_values(
+    op: Op, array: np.ndarray, shapes: Sequence[tuple[int, ...]]
+) -> tuple[np.ndarray, ...]:
+    """The parts of a Split, one after the other along its axis, as long as their shapes say."""
+    axis = _integer(op, "axis", 0)
+    ends = np.cumsum([shape[axis] for shape in shapes])
+    return tuple(np.split(array, ends[:-1], axis))
+
+
+def _mod(op: Op, arrays: Arrays) -> np.ndarray:
+    """The remainder has the divisor's sign, with `fmod` the dividend's."""
+    function = np.fmod if _integer(op, "fmod", 0) else np.mod
+    return np.asarray(function(*arrays))
+
+
 def _reduced(function: Callable[..., np.ndarray]) -> Evaluator:
     def evaluate(op: Op, arrays: Arrays) -> np.ndarray:
         axes = _integers(op, arrays, "axes", 1)
@@ -150,6 +168,7 @@ EVALUATORS: Mapping[str, Evaluator] = MappingProxyType(
         "Add": _pointwise(np.add),
         "And": _pointwise(np.logical_and),
         "Cast": lambda _op, arrays: arrays[0],
+        "CastLike": lambda _op, arrays: arrays[0],
         "Ceil": _pointwise(np.ceil),
         "Concat": _concat,
         "ConstantOfShape": _fill,
@@ -168,6 +187,7 @@ EVALUATORS: Mapping[str, Evaluator] = MappingProxyType(
         "LessOrEqual": _pointwise(np.less_equal),
         "Max": _folded(np.maximum),
         "Min": _folded(np.minimum),
+        "Mod": _mod,
         "Mul": _pointwise(np.multiply),
         "Neg": _pointwise(np.negative),
         "Not": _pointwise(np.logical_not),

@@ -12,6 +12,11 @@ import numpy as np
 
 from graphturbo_core.errors import InvariantError
 
+
+class TensorBytes(bytes):
+    """An attribute that is a tensor, as ONNX serialises it."""
+
+
 AttributeValue = int | float | str | bytes | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
 
 

@@ -18,7 +18,7 @@ POLL_SECONDS = 0.5
 GRACE_SECONDS = 0.5
 BAD_LENGTH = "bad message length"
 """What a pipe says of a frame above the cap (the standard library has no class for it)."""
-TRANSIENT_CODES = frozenset({"WORKER_ENDED", "RUN_TOO_LONG"})
+TRANSIENT_CODES = frozenset({"WORKER_ENDED", "RUN_TOO_LONG", "CANCELLED"})
 """Refusals that say nothing about the run: asked for again, it is computed again."""
 
 

@@ -144,6 +144,7 @@ class OpSemantics:
     split, slice with step 1): legal as a view where the access boxes are exact.
     `is_pointwise`: every data input of the output's own shape maps SAME on all axes.
     `is_joint`: lays its inputs side by side (concat); Relay hands them over as one tuple.
+    `is_repeated`: repeats its one operand along axes of size 1, and does nothing else (expand).
     `is_sliding`: windows slide over its first input and `pads` says how far they reach beyond, so
     a box is the same op with pads of its own.
     """
@@ -161,6 +162,7 @@ class OpSemantics:
     is_view: bool = False
     is_pointwise: bool = False
     is_joint: bool = False
+    is_repeated: bool = False
     is_sliding: bool = False
     uncut_axes: frozenset[int] = frozenset()
     """Output axes that may not be cut (softmax's own axis): an input axis WHOLE alone does not

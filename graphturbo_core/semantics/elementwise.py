@@ -105,6 +105,7 @@ def expand(view: OpView) -> OpSemantics:
         accesses=((broadcast(view.op.inputs[0], view.shape(), view.shape_out()),),),
         output_shapes=view.shapes_out,
         is_pointwise=True,
+        is_repeated=True,
     )
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphturbo_core.ir.boxes import Box, extents, full_box, is_empty, with_interval
 from graphturbo_core.ir.graph import Graph
+from graphturbo_core.semantics.access import InputAccess, OpSemantics
+from graphturbo_core.semantics.maps import same
 from graphturbo_core.semantics.propagate import needed_boxes
 from graphturbo_core.semantics.table import GraphSemantics
 
@@ -27,6 +31,39 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
         if found is not None:
             return found
     return None
+
+
+def taken_as_sample_wise(sem: GraphSemantics) -> GraphSemantics:
+    """The same with opaque ops whose leading sizes agree reading a sample for a sample.
+
+    For a model whose batch is free, by a symbol or by the user's word: what an op without an entry
+    does is not known, and a model that takes any batch hardly mixes samples there. An assumption,
+    to be told; replay shows whether it holds.
+    """
+    graph = sem.graph
+    changed = {
+        op.name: _sample_wise(sem.by_op[op.name])
+        for op in graph.ops
+        if sem.by_op[op.name].is_opaque
+    }
+    return GraphSemantics(graph, {**sem.by_op, **changed})
+
+
+def _sample_wise(known: OpSemantics) -> OpSemantics:
+    samples = {shape[:1] for shape in known.output_shapes if shape}
+    if len(samples) != 1:
+        return known
+    (leading,) = samples
+    accesses = tuple(
+        tuple(_followed(access, leading[0]) for access in reads) for reads in known.accesses
+    )
+    return replace(known, accesses=accesses, uncut_axes=known.uncut_axes - {0})
+
+
+def _followed(access: InputAccess, samples: int) -> InputAccess:
+    if not access.axes or access.axes[0].size != samples:
+        return access
+    return InputAccess(access.tensor, (same(samples, 0), *access.axes[1:]))
 
 
 def _samples(whole: Graph, part: Graph) -> tuple[int, int] | None:

@@ -103,11 +103,11 @@ def _joins(sem: GraphSemantics, op: Op, values: set[str], pending: set[str]) -> 
 
 
 def _is_identity(sem: GraphSemantics, op: Op, tensor: str) -> bool:
-    """Whether the op reads the tensor element by element."""
-    return all(
+    """Whether the op reads the tensor, and element by element; to name its type is not to read."""
+    reads = [access for access in sem.by_op[op.name].accesses[0] if access.tensor == tensor]
+    return bool(reads) and all(
         axis.kind is AxisKind.SAME and axis.out_axis == index
-        for access in sem.by_op[op.name].accesses[0]
-        if access.tensor == tensor
+        for access in reads
         for index, axis in enumerate(access.axes)
     )
 

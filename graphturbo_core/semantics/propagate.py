@@ -19,11 +19,14 @@ def needed_boxes(
 
     A written tensor's box is the hull of what is wanted of it and what readers among `ops` need,
     an axis that may not be cut in full; a read one's the hull over its readers, weights included.
-    Where nothing is needed, the box is empty. Linear in the reads.
+    Where nothing is needed, the box is empty: so is that of an input that only says a type or a
+    shape. Linear in the reads.
     """
     boxes = dict(wanted)
     for op in reversed(ops):
         semantics = sem.by_op[op.name]
+        for name in sem.graph.activations_in(op):
+            boxes.setdefault(name, _empty(len(sem.graph.tensors[name].shape)))
         for index, name in enumerate(op.outputs):
             if not name:
                 continue

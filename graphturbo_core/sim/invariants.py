@@ -7,6 +7,7 @@ import numpy as np
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.sim.arrays import int64, owners
+from graphturbo_core.sim.ordering import unordered_accesses
 from graphturbo_core.sim.sweeps import overlapping_pair
 
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -31,6 +32,19 @@ def check_conflicts(program: Program, start: IntArray, end: IntArray) -> None:
         j, i = owner[at], program.conflict[at]
         what = f"{label(program, j)} starts at {start[j]}, its conflict {label(program, i)} ends"
         raise InvariantError("TRACE_CONFLICT", f"{what} at {end[i]}")
+
+
+def check_order(program: Program) -> None:
+    """What must not swap is kept in order by the Program itself, not by its times."""
+    pair = unordered_accesses(program)
+    if pair is None:
+        return
+    owner = owners(program.access_at)
+    first, second = (
+        f"{label(program, owner[at])} at {buffer_label(program, program.access_buffer[at])}"
+        for at in pair
+    )
+    raise InvariantError("TRACE_ORDER", f"nothing keeps {second} behind {first}")
 
 
 def check_channels(program: Program, start: IntArray) -> None:

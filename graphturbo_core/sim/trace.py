@@ -50,7 +50,7 @@ class Trace:
     critical_path_cycles: int
 
     def check(self) -> None:
-        """Engines, conflicts, channels, segments, stalls, live bytes and the bound; near-linear.
+        """Engines, conflicts, channels, segments, stalls, live bytes, order, bound; near-linear.
 
         Raises:
             InvariantError: naming the two offenders and the numbers.
@@ -74,3 +74,4 @@ class Trace:
         live = live_intervals(program, self.start, self.end, self.makespan)
         invariants.check_capacity(program)
         invariants.check_bytes(program, *live)
+        invariants.check_order(program)

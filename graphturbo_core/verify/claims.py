@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.code import Machine
-from graphturbo_core.lowering.program import MAX_RANK, InstructionKind, IntArray, Memory, Program
-from graphturbo_core.lowering.stages import bytes_per_element
-from graphturbo_core.lowering.tiling import CHANNEL_AXIS
+from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
+from graphturbo_core.lowering.stages import CHANNEL_AXIS, bytes_per_element
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.arrays import int64, owners
@@ -36,9 +35,15 @@ def wrong_claim(program: Program) -> Claim | None:
        bandwidth, its engine for the slowest, and has the latency of its farther end.
     5. An instruction's op is of its layer and its kernel; segments are the kernels', or their
        layers', with launch and barrier.
-    6. A buffer's first writer and last access are what it says.
+    6. A move is for an op that reads what it brings, or gives what it stores.
+    7. A move takes buffers for the tensors they hold; of a buffer that computes alone use, one
+       access at least does.
+    8. A buffer's first writer and last access are what it says.
     """
-    for rule in (_shape, _ends, _engines, _bytes, _channels, _places, _segments, _lifetimes):
+    rules = (
+        _shape, _ends, _engines, _bytes, _channels, _places, _segments, _users, _names, _lifetimes
+    )  # fmt: skip
+    for rule in rules:
         found = rule(program)
         if found is not None:
             return found
@@ -85,6 +90,7 @@ def _ends_of(program: Program) -> tuple[IntArray, IntArray]:
 
 
 def _shape(program: Program) -> Claim | None:
+    """Rule 1."""
     owner, is_write = owners(program.access_at), program.access_write
     writes = np.bincount(owner[is_write], minlength=program.size)
     reads = np.bincount(owner[~is_write], minlength=program.size)
@@ -97,6 +103,7 @@ def _shape(program: Program) -> Claim | None:
 
 
 def _ends(program: Program) -> Claim | None:
+    """Rule 2."""
     moves, (read, write) = _moves(program), _ends_of(program)
     buffers, kind = program.buffers, program.kind[moves]
     source = buffers.memory[program.access_buffer[read]]
@@ -118,6 +125,7 @@ def _ends(program: Program) -> Claim | None:
 
 
 def _engines(program: Program) -> Claim | None:
+    """Rule 3."""
     moves, (read, write) = _moves(program), _ends_of(program)
     kind, core_of = program.kind[moves], program.buffers.core
     from_core = int64(core_of[program.access_buffer[read]])
@@ -138,6 +146,7 @@ def _engines(program: Program) -> Claim | None:
 
 
 def _bytes(program: Program) -> Claim | None:
+    """Rule 4: how many."""
     moves, (read, _) = _moves(program), _ends_of(program)
     tensor = program.buffers.tensor[program.access_buffer[read]]
     width = np.zeros(len(program.tensors), dtype=np.int64)
@@ -161,7 +170,7 @@ def _bytes(program: Program) -> Claim | None:
 
 
 def _channels(program: Program) -> Claim | None:
-    """Channels and times as (row, channel, cycles); holds and latencies."""
+    """Rule 4: channels, their times, holds and latencies."""
     chip, moves, (read, write) = program.plan.hardware, _moves(program), _ends_of(program)
     machine, owner = Machine(chip), owners(program.access_at)
     memory, core_of = int64(program.buffers.memory), int64(program.buffers.core)
@@ -212,6 +221,7 @@ def _difference(wanted: IntArray, stated: IntArray) -> Claim:
 
 
 def _places(program: Program) -> Claim | None:
+    """Rule 5: op, layer and kernel."""
     plan = program.plan
     ops = plan.semantics.graph.ops
     number = {op.name: place for place, op in enumerate(ops)}
@@ -231,6 +241,7 @@ def _places(program: Program) -> Claim | None:
 
 
 def _segments(program: Program) -> Claim | None:
+    """Rule 5: segments."""
     chip = program.plan.hardware
     is_new_kernel = np.diff(program.kernel, prepend=-1) != 0
     is_new = is_new_kernel.copy()
@@ -252,7 +263,38 @@ def _segments(program: Program) -> Claim | None:
     )
 
 
+def _users(program: Program) -> Claim | None:
+    """Rule 6."""
+    ops, count = program.plan.semantics.graph.ops, len(program.tensors)
+    number = {name: place for place, name in enumerate(program.tensors)}
+    read = {at * count + number[name] for at, op in enumerate(ops) for name in op.inputs if name}
+    given = {at * count + number[name] for at, op in enumerate(ops) for name in op.outputs if name}
+    moves, (_, write) = _moves(program), _ends_of(program)
+    tensor = program.buffers.tensor[program.access_buffer[write]]
+    key = int64(program.op[moves]) * count + tensor
+    is_store = program.kind[moves] == InstructionKind.STORE
+    is_right = np.where(is_store, np.isin(key, [*given]), np.isin(key, [*read]))
+    return _first(
+        ~is_right, moves, "USER",
+        lambda at: f"op {program.op[moves[at]]} has no part in {program.tensors[tensor[at]]!r}",
+    )  # fmt: skip
+
+
+def _names(program: Program) -> Claim | None:
+    """Rule 7."""
+    owner, buffer = owners(program.access_at), program.access_buffer
+    is_own = program.access_tensor == program.buffers.tensor[buffer]
+    is_named = np.zeros(len(program.buffers.memory), dtype=np.bool_)
+    is_named[buffer[is_own]] = True
+    is_bad = ~is_own & (program.kind[owner] != InstructionKind.COMPUTE) | ~is_named[buffer]
+    return _first(
+        is_bad, owner, "NAME",
+        lambda at: f"takes buffer {buffer[at]} for {program.tensors[program.access_tensor[at]]!r}",
+    )  # fmt: skip
+
+
 def _lifetimes(program: Program) -> Claim | None:
+    """Rule 8."""
     count, never = len(program.buffers.memory), program.size
     buffer, row, is_write = program.access_buffer, owners(program.access_at), program.access_write
     written, touched, last = np.full(count, never), np.full(count, never), np.full(count, -1)

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from graphturbo_core.frontend.element_types import numpy_dtype
 from graphturbo_core.ir.graph import Tensor
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.verify.single_op import Array
-from graphturbo_core.verify.tolerance import least_magnitudes, relative_tolerances
+from graphturbo_core.verify.tolerance import (
+    in_steps,
+    is_coarse,
+    least_magnitudes,
+    relative_tolerances,
+)
+
+STEPS_ALLOWED = 1.0
+"""Of types that are compared in steps: two right numbers on either side of the middle between two
+steps are rounded apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputCheck:
-    """One graph output compared: `tolerance` is absolute, as `max_abs_error`."""
+    """One graph output compared: `tolerance` is absolute, as `max_abs_error`.
+
+    Both count steps where `tolerance.in_steps` says so of the type.
+    """
 
     name: str
     dtype: str
@@ -51,13 +65,12 @@ def compared(
 
     `allowed`: how far apart, relative to the largest magnitude, which counts as at least so much.
     """
-    tolerance, least = allowed
+    scale = magnitude(expected)
     if found.shape != expected.shape:
-        error, scale, limit = np.inf, 1.0, 0.0
+        error, limit = np.inf, 0.0
     else:
-        apart = distances(found, expected)
-        scale = magnitude(expected)
-        limit = tolerance * max(scale, least)
+        apart = distances(found, expected, tensor.dtype)
+        limit = limit_of(tensor.dtype, expected, allowed)
         error = float(apart.max()) if apart.size else 0.0
     relative = error / scale if scale else (0.0 if not error else np.inf)
     return OutputCheck(
@@ -71,16 +84,39 @@ def compared(
     )
 
 
-def distances(found: Array, expected: Array) -> np.ndarray[Any, Any]:
+def limit_of(dtype: str, expected: Array, allowed: tuple[float, float]) -> float:
+    """The largest distance between two right tensors, counted as `distances` counts."""
+    tolerance, least = allowed
+    if in_steps(dtype):
+        return STEPS_ALLOWED if tolerance else 0.0
+    return tolerance * max(magnitude(expected), least)
+
+
+def distances(found: Array, expected: Array, dtype: str) -> np.ndarray[Any, Any]:
     """Distance of each pair; 0 where both are the same infinity, or both not a number."""
     if found.dtype.kind in "OUS" or expected.dtype.kind in "OUS":
         return np.where(found.astype(str) == expected.astype(str), 0.0, np.inf)
     wide = np.complex128 if "c" in (found.dtype.kind, expected.dtype.kind) else np.float64
     with np.errstate(all="ignore"):
         a, b = found.astype(wide), expected.astype(wide)
-        apart = np.asarray(np.abs(a - b))
+        apart = np.abs(_places(a, dtype) - _places(b, dtype))
     is_same = (a == b) | (np.isnan(a) & np.isnan(b))
-    return np.where(is_same, 0.0, np.where(np.isnan(apart), np.inf, apart))
+    is_odd = ~np.isfinite(a) | ~np.isfinite(b)
+    return np.where(is_same, 0.0, np.where(is_odd, np.inf, apart))
+
+
+def _places(numbers: Array, dtype: str) -> Array:
+    """Numbers of a small float by their place among all that the type has; others as they are."""
+    if not is_coarse(dtype):
+        return numbers
+    return np.searchsorted(_all_of(dtype), numbers).astype(np.float64)
+
+
+@cache
+def _all_of(dtype: str) -> Array:
+    """Every finite number of a floating type that is held in a byte, rising."""
+    numbers = np.arange(256, dtype=np.uint8).view(numpy_dtype(dtype)).astype(np.float64)
+    return np.unique(numbers[np.isfinite(numbers)])
 
 
 def magnitude(numbers: Array) -> float:

@@ -12,7 +12,6 @@ from graphturbo_core.lowering.program import InstructionKind, IntArray, Program
 from graphturbo_core.sim.arrays import owners
 from graphturbo_core.verify.local import TileTask
 
-Counts = dict[tuple[int, str], NDArray[np.int64]]
 Wrong = tuple[int, str]
 """A row, and what is wrong there; row -1: nowhere in particular."""
 
@@ -23,23 +22,34 @@ def wrong_coverage(program: Program, tasks: Mapping[int, TileTask]) -> Wrong | N
     Every element counts as often as elements of the reduced axis were summed. What only copies may
     be left out: its result is a view then, and replay sees whether its bytes are right.
     """
-    depth: Counts = {}
-    last: dict[tuple[int, str], int] = {}
+    of_kernel: list[list[int]] = [[] for _ in program.plan.kernels]
+    for row in tasks:
+        of_kernel[int(program.kernel[row])].append(row)
+    for kernel, rows in enumerate(of_kernel):
+        found = _of_kernel(program, kernel, {row: tasks[row] for row in rows})
+        if found is not None:
+            return found
+    return None
+
+
+def _of_kernel(program: Program, kernel: int, tasks: Mapping[int, TileTask]) -> Wrong | None:
+    plan = program.plan.kernels[kernel]
+    depth: dict[str, NDArray[np.int32]] = {}
+    last: dict[str, int] = {}
     for row, task in tasks.items():
-        name, kernel = task.op.outputs[task.index], int(program.kernel[row])
-        whole = program.plan.kernels[kernel].boxes.get(name)
+        name = task.op.outputs[task.index]
+        whole = plan.boxes.get(name)
         if whole is None or not contains(whole, task.box):
             return row, f"{name!r} {task.box} is computed and not planned: {whole}"
-        if (kernel, name) not in depth:
-            depth[kernel, name] = np.zeros(extents(whole), dtype=np.int64)
-        cut = (0, _reduce_size(task)) if task.cut is None else task.cut
-        depth[kernel, name][_inside(task.box, whole)] += cut[1] - cut[0]
-        last[kernel, name] = row
-    for row, task in tasks.items():
-        key = int(program.kernel[row]), task.op.outputs[task.index]
-        if last[key] == row and (depth[key] != _reduce_size(task)).any():
-            return row, f"of {key[1]!r} elements are left out, or computed more than once"
-    return _left_out(program, depth)
+        if name not in depth:
+            depth[name] = np.zeros(extents(whole), dtype=np.int32)
+        lo, hi = (0, _reduce_size(task)) if task.cut is None else task.cut
+        depth[name][_inside(task.box, whole)] += hi - lo
+        last[name] = row
+    for name, row in last.items():
+        if (depth[name] != _reduce_size(tasks[row])).any():
+            return row, f"elements of {name!r} are left out, or computed more than once"
+    return _left_out(program, kernel, frozenset(depth))
 
 
 def _reduce_size(task: TileTask) -> int:
@@ -51,23 +61,19 @@ def _inside(box: Box, whole: Box) -> tuple[slice, ...]:
     return tuple(slice(lo - a, hi - a) for (lo, hi), (a, _) in zip(box, whole, strict=True))
 
 
-def _left_out(program: Program, depth: Counts) -> Wrong | None:
-    plan = program.plan
-    for place, kernel in enumerate(plan.kernels):
-        for name, box in kernel.boxes.items():
-            if name not in kernel.bindings or is_empty(box) or (place, name) in depth:
-                continue
-            semantics = plan.semantics.by_op[plan.semantics.graph.producer[name].name]
-            if not (semantics.is_view or semantics.is_joint):
-                return -1, f"kernel {kernel.name!r} does not compute {name!r}"
+def _left_out(program: Program, kernel: int, computed: frozenset[str]) -> Wrong | None:
+    sem, plan = program.plan.semantics, program.plan.kernels[kernel]
+    for name, box in plan.boxes.items():
+        if name in computed or name not in plan.bindings or is_empty(box):
+            continue
+        semantics = sem.by_op[sem.graph.producer[name].name]
+        if not (semantics.is_view or semantics.is_joint):
+            return -1, f"kernel {plan.name!r} does not compute {name!r}"
     return None
 
 
 def moved_twice(program: Program) -> tuple[int, int] | None:
-    """Two moves that bring the same element of a buffer; None: there are none.
-
-    Sorted by their first corner, only writes that begin before this one ends can meet it.
-    """
+    """Two moves that bring the same element of a buffer; None: there are none."""
     owner = owners(program.access_at)
     is_brought = program.access_write & (program.kind[owner] != InstructionKind.COMPUTE)
     rows = np.flatnonzero(is_brought)
@@ -85,7 +91,7 @@ def _meeting(program: Program, buffer: int, group: IntArray) -> tuple[int, int] 
     """Two of the writes of a buffer that meet, found by marking its elements."""
     lo, hi = program.access_lo, program.access_hi
     base, top = program.buffers.lo[buffer], program.buffers.hi[buffer]
-    writer = np.full(top - base, -1, dtype=np.int64)
+    writer = np.full(top - base, -1, dtype=np.int32)
     for access in group.tolist():
         first, end = lo[access] - base, hi[access] - base
         part = writer[tuple(slice(a, b) for a, b in zip(first, end, strict=True))]

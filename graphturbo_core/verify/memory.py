@@ -74,11 +74,13 @@ class Values:
         self._written: dict[int, NDArray[np.bool_]] = {}
 
     def open(self, buffer: int) -> None:
-        """Poison the buffer: NaN, or a mask of what is written where the type has no NaN."""
+        """Poison the buffer, NaN where the type has it, and note that nothing is written yet.
+
+        NaN alone is not enough: the maximum of a pool or a Relu may swallow it.
+        """
         shape, dtype = extents(self.boxes[buffer]), self._dtypes[buffer]
         self._numbers[buffer] = poisoned(shape, dtype)
-        if dtype.kind not in "fc":
-            self._written[buffer] = np.zeros(shape, dtype=np.bool_)
+        self._written[buffer] = np.zeros(shape, dtype=np.bool_)
 
     def give(self, buffer: int, numbers: Array) -> None:
         """Open a buffer that is full from the start; it is only read."""
@@ -102,8 +104,13 @@ class Values:
         return np.asarray(self._numbers[buffer][inside])
 
     def write(self, buffer: int, box: Box, numbers: Array) -> None:
-        """Put numbers, in row-major order, into a box."""
+        """Put numbers, in row-major order, into a box.
+
+        Values of several types may take turns in a slot: it has the type of the one that fills it.
+        """
         inside = self._inside(buffer, box)
+        if numbers.dtype != self._numbers[buffer].dtype and box == self.boxes[buffer]:
+            self._numbers[buffer] = np.empty(extents(box), numbers.dtype)
         part = self._numbers[buffer][inside]
         part[...] = numbers.reshape(part.shape)
         if buffer in self._written:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -19,7 +20,9 @@ from graphturbo_core.limits import Limits
 from graphturbo_core.verify.single_op import Array
 
 INTEGERS = (0, 2)
-"""Integer inputs and weights are drawn from these two: an index that every table has."""
+"""Integers are drawn from zero and one, indices that every table has ..."""
+BYTES = (0, 256)
+"""... inputs from 256 where the model takes them: text, say, or pixels."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +117,25 @@ def drawn(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: 
     return (random.standard_normal(shape, np.float32) / fan_in).astype(dtype)
 
 
-def drawn_inputs(graph: Graph, seed: int) -> dict[str, Array]:
-    """Seeded numbers for every input of the graph: normal floats, zeros and ones as integers."""
+def drawn_inputs(graph: Graph, seed: int, integers: tuple[int, int] = INTEGERS) -> dict[str, Array]:
+    """Seeded numbers for every input of the graph: normal floats, integers from that interval."""
     found = {}
     for name in graph.inputs:
         tensor = graph.tensors[name]
         random = np.random.default_rng([seed, crc32(name.encode())])
         dtype = numpy_dtype(tensor.dtype)
         if dtype.kind in "iub":
-            numbers = random.integers(*INTEGERS, tensor.shape).astype(dtype)
+            numbers = random.integers(*_within(dtype, integers), tensor.shape).astype(dtype)
         elif dtype.kind == "O":
             numbers = np.full(tensor.shape, "a", dtype=dtype)
         else:
             numbers = random.standard_normal(tensor.shape, np.float32).astype(dtype)
         found[name] = np.asarray(numbers)
     return found
+
+
+def _within(dtype: np.dtype[Any], interval: tuple[int, int]) -> tuple[int, int]:
+    """The part of an interval of integers that a type can hold."""
+    if dtype.kind == "b":
+        return INTEGERS
+    return interval[0], min(interval[1], int(np.iinfo(dtype).max) + 1)

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 
 from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.element_types import numpy_dtype
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.verify.single_op import Array, errors_of, session_options
 
@@ -75,8 +76,9 @@ def _spare(value: Any) -> Array:
     """Zeros for an input that no output depends on: ONNX Runtime wants it all the same."""
     shape = [size if isinstance(size, int) else 1 for size in value.shape]
     kind = value.type.removeprefix("tensor(").removesuffix(")")
-    names = {"float": "float32", "double": "float64", "string": "object"}
-    return np.zeros(shape, dtype=names.get(kind, kind))
+    names = {"float": "float32", "double": "float64"}
+    dtype = numpy_dtype(names.get(kind, kind))
+    return np.full(shape, "" if dtype.kind == "O" else 0, dtype=dtype)
 
 
 def _parts(shapes: Mapping[str, list[Any]], feeds: Mapping[str, Array]) -> list[dict[str, Array]]:

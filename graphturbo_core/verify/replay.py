@@ -6,20 +6,17 @@ Instructions read at their start and write at their end; at one cycle ends come 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from graphturbo_core.ir.boxes import Box, contains, extents, intersect, is_empty, volume
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
-from graphturbo_core.sim.trace import Trace
+from graphturbo_core.lowering.program import Memory
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
 from graphturbo_core.verify.local import Operand, TileTask, tile_result
-from graphturbo_core.verify.memory import Shadow, Values, boxes_of
+from graphturbo_core.verify.memory import Shadow, Values
+from graphturbo_core.verify.script import Script, Touch, Touched
 from graphturbo_core.verify.single_op import Array, OpRunner
 
 ACCUMULATOR_BYTES = 4
@@ -31,87 +28,8 @@ OnProgress = Callable[[int, int], None]
 """Instructions done, instructions in all."""
 Given = Mapping[str, Array]
 """Numbers of graph inputs and weights by name."""
-Watch = Callable[["Touched", Array], tuple[float, float] | None]
+Watch = Callable[[Touched, Array], tuple[float, float] | None]
 """Looks at the finished result of a compute; (expected, got) where it differs."""
-
-
-class Touch(NamedTuple):
-    """One access: its buffer, its box there, and the tensor that a compute takes it for."""
-
-    buffer: int
-    is_write: bool
-    box: Box
-    tensor: str
-
-
-class Touched(NamedTuple):
-    """A compute: its row, the tensor it writes, and the box of it."""
-
-    row: int
-    tensor: str
-    box: Box
-
-
-class Script:
-    """A Trace's rows as Python values; one script serves every share of the batch."""
-
-    def __init__(self, trace: Trace) -> None:
-        """Reads the arrays once."""
-        self.trace = trace
-        self.program: Program = trace.program
-        self.semantics = trace.program.plan.semantics
-        self.graph = self.semantics.graph
-
-    @cached_property
-    def touches(self) -> list[list[Touch]]:
-        """Accesses of every instruction."""
-        program = self.program
-        names = [program.tensors[number] for number in program.buffers.tensor]
-        tensors = self.graph.tensors
-        owners = program.access_buffer.tolist()
-        ranks = [len(tensors[names[buffer]].shape) for buffer in owners]
-        boxes = boxes_of(ranks, program.access_lo, program.access_hi)
-        labels = [program.tensors[number] for number in program.access_tensor]
-        rows = zip(owners, program.access_write.tolist(), boxes, labels, strict=True)
-        found = [Touch(*row) for row in rows]
-        return [found[a:b] for a, b in pairwise(program.access_at.tolist())]
-
-    @cached_property
-    def events(self) -> list[tuple[bool, int]]:
-        """(is a start, row) in order of time."""
-        count = self.program.size
-        cycle = np.concatenate((self.trace.end, self.trace.start))
-        is_start = np.repeat([False, True], count)
-        row = np.tile(np.arange(count), 2)
-        order = np.lexsort((row, is_start, cycle))
-        return list(zip(is_start[order].tolist(), row[order].tolist(), strict=True))
-
-    @cached_property
-    def tasks(self) -> dict[int, tuple[TileTask, Touch]]:
-        """What every compute does, and where its result goes."""
-        program = self.program
-        found = {}
-        for row in np.flatnonzero(program.kind == InstructionKind.COMPUTE).tolist():
-            op = self.graph.ops[int(program.op[row])]
-            write = next(touch for touch in self.touches[row] if touch.is_write)
-            rank = len(self.graph.tensors[write.tensor].shape)
-            (box,) = boxes_of([rank], program.result_lo[[row]], program.result_hi[[row]])
-            lo, hi = int(program.reduce_lo[row]), int(program.reduce_hi[row])
-            index = op.outputs.index(write.tensor)
-            cut = None if hi < 0 else (lo, hi)
-            semantics = self.semantics.by_op[op.name]
-            found[row] = (TileTask(self.graph, op, semantics, index, box, cut), write)
-        return found
-
-    def fault(self, rule: str, what: str, row: int, touch: Touch) -> ReplayFaultError:
-        """A fault of an instruction at one of its accesses."""
-        program = self.program
-        kind = InstructionKind(int(program.kind[row])).name.lower()
-        op = self.graph.ops[int(program.op[row])].name if program.op[row] >= 0 else ""
-        core = program.engines[int(program.engine[row])].core
-        cycle = int(self.trace.start[row])
-        text = f"instruction {row} ({kind} of {op!r}): {what}"
-        return ReplayFaultError(Fault(rule, text, row, op, touch.tensor, touch.box, core, cycle))
 
 
 def replay(
@@ -161,6 +79,7 @@ class _Replay:
 
     def run(self, on_progress: OnProgress | None) -> dict[str, Array]:
         total, done = self.program.size, 0
+        self.script.check()
         self._check_sizes()
         for is_start, row in self.script.events:
             if is_start:
@@ -264,7 +183,7 @@ class _Replay:
             what = "adds to no partial sum" if task.is_partial else "adds to a sum of before"
             raise self.script.fault("PARTIAL_SUM", what, row, write)
         operands = self._operands(row, task, [touch for touch in reads if touch not in sums])
-        if volume(task.box) != volume(write.box):
+        if not self._is_result(write, task.box):
             raise self.script.fault("RESULT", f"{task.box} goes to {write.box}", row, write)
         result = tile_result(task, operands, self.runner)
         for touch in sums:
@@ -272,6 +191,12 @@ class _Replay:
         if self.watch is not None and self._is_finished(task):
             self._look(row, write, task, result)
         return [result]
+
+    def _is_result(self, write: Touch, box: Box) -> bool:
+        """Whether a result goes to its own box; in a buffer by another name, to one of its size."""
+        name = self.program.tensors[int(self.program.buffers.tensor[write.buffer])]
+        is_own = name == write.tensor
+        return write.box == box if is_own else volume(write.box) == volume(box)
 
     def _check_core(self, row: int) -> None:
         """A compute works in its own core's memories."""

@@ -184,6 +184,4 @@ def _single_op_model(
 
 
 def _element_type(array: Array) -> int:
-    if array.dtype.kind in "OUS":
-        return int(onnx.TensorProto.STRING)
     return int(helper.np_dtype_to_tensor_dtype(array.dtype))

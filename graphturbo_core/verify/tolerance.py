@@ -32,7 +32,20 @@ def roundoff(dtype: str) -> float:
     """Largest relative error of one rounding; 0 for types that are exact."""
     if dtype in UNIT_ROUNDOFF:
         return UNIT_ROUNDOFF[dtype]
-    return COARSE_ROUNDOFF if dtype.startswith("float") else 0.0
+    return COARSE_ROUNDOFF if is_coarse(dtype) else 0.0
+
+
+def is_coarse(dtype: str) -> bool:
+    """Whether it is a floating type of a byte or less."""
+    return dtype.startswith("float") and dtype not in UNIT_ROUNDOFF
+
+
+def in_steps(dtype: str) -> bool:
+    """Whether two results are compared by how many numbers of the type lie between them.
+
+    Beside the largest of a tensor, a tolerance would hide whole steps of the small ones.
+    """
+    return dtype in QUANTISED or is_coarse(dtype)
 
 
 def relative_tolerances(semantics: GraphSemantics) -> dict[str, float]:
@@ -53,12 +66,14 @@ def relative_tolerances(semantics: GraphSemantics) -> dict[str, float]:
 
 
 def _of_output(graph: Graph, op: Op, name: str, known: tuple[float, int]) -> float:
+    """Nobody computes in a float of a byte: it is widened first, and then it is exact."""
     before, terms = known
     dtype = graph.tensors[name].dtype
-    coarsest = max((roundoff(graph.tensors[n].dtype) for n in op.inputs if n), default=0.0)
+    read = [graph.tensors[n].dtype for n in op.inputs if n]
     if roundoff(dtype):
-        return before + terms * max(coarsest, roundoff(dtype))
-    is_rounded = before > 0 or coarsest > 0
+        wide = (roundoff(n) for n in read if not is_coarse(n))
+        return before + terms * max(roundoff(dtype), max(wide, default=0.0))
+    is_rounded = before > 0 or any(roundoff(n) for n in read)
     return max(before, QUANTISED_STEP) if dtype in QUANTISED and is_rounded else 0.0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,15 @@ from graphturbo_core.verify.compare import (
     OutputCheck,
     compare,
     distances,
-    magnitude,
+    limit_of,
     number_at,
 )
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
 from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
-from graphturbo_core.verify.numbers import drawn_inputs
+from graphturbo_core.verify.numbers import BYTES, INTEGERS, drawn_inputs
 from graphturbo_core.verify.reference import computed_weights, reference_outputs
-from graphturbo_core.verify.replay import Script, Touched, Watch, replay
+from graphturbo_core.verify.replay import Watch, replay
+from graphturbo_core.verify.script import Script, Touched
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
 from graphturbo_core.verify.tolerance import least_magnitudes, relative_tolerances
 
@@ -88,12 +90,8 @@ def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verificat
         ModelError: NOT_DETERMINISTIC, NO_KERNEL, NO_REFERENCE, BATCH_PARTS.
     """
     runtime = load_runtime()
-    graph = task.whole.graph
-    _check_deterministic(graph)
-    feeds = task.feeds if task.feeds is not None else drawn_inputs(graph, SEED)
-    expected = task.expected
-    if expected is None:
-        expected = reference_outputs(task.data, graph, feeds, runtime)
+    _check_deterministic(task.whole.graph)
+    feeds, expected = _questions(task, runtime)
     lost = _lost_weights(task.traces)
     computed = computed_weights(task.data, lost, feeds, runtime) if lost else {}
     rounds = _Rounds(task, OpRunner(runtime), feeds, computed)
@@ -103,6 +101,26 @@ def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verificat
     if wrong is not None:
         fault = rounds.first_difference()
     return Verification(checks, fault, rounds.total, rounds.count, task.drawn_weights)
+
+
+def _questions(task: VerifyTask, runtime: Any) -> tuple[Mapping[str, Array], Mapping[str, Array]]:
+    """Inputs, and what the unsplit model makes of them.
+
+    Integers are bytes where the model takes them, else zeros and ones: what indexes a table, or
+    counts, may not be larger.
+    """
+    graph = task.whole.graph
+    if task.feeds is not None and task.expected is not None:
+        return task.feeds, task.expected
+    feeds = drawn_inputs(graph, SEED, BYTES)
+    try:
+        return feeds, reference_outputs(task.data, graph, feeds, runtime)
+    except ModelError as error:
+        narrow = drawn_inputs(graph, SEED, INTEGERS)
+        is_same = all(np.array_equal(narrow[name], feeds[name]) for name in feeds)
+        if error.code != "NO_REFERENCE" or is_same:
+            raise
+        return narrow, reference_outputs(task.data, graph, narrow, runtime)
 
 
 def _check_deterministic(graph: Graph) -> None:
@@ -237,7 +255,7 @@ def whole_values(script: Script, given: Mapping[str, Array], runner: OpRunner) -
             box = full_box(script.graph.tensors[name].shape)
             task = TileTask(script.graph, op, semantics, index, box, None)
             operands = [
-                Operand(access, part, values[access.tensor][slices(part)])
+                Operand(access, part, np.asarray(values[access.tensor][slices(part)]))
                 for access, part in task.reads()
             ]
             values[name] = tile_result(task, operands, runner)
@@ -245,15 +263,15 @@ def whole_values(script: Script, given: Mapping[str, Array], runner: OpRunner) -
 
 
 def _watch(script: Script, values: Mapping[str, Array]) -> Watch:
-    least = least_magnitudes(script.semantics)
+    least, tensors = least_magnitudes(script.semantics), script.graph.tensors
     limits = {
-        name: tolerance * max(magnitude(values[name]), least[name])
+        name: limit_of(tensors[name].dtype, values[name], (tolerance, least[name]))
         for name, tolerance in relative_tolerances(script.semantics).items()
     }
 
     def look(touched: Touched, result: Array) -> tuple[float, float] | None:
         expected = values[touched.tensor][slices(touched.box)].reshape(result.shape)
-        apart = distances(result, expected)
+        apart = distances(result, expected, tensors[touched.tensor].dtype)
         if not apart.size or float(apart.max()) <= limits[touched.tensor]:
             return None
         place = int(apart.argmax())

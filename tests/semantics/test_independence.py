@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphturbo_core.semantics.independence import dependence_on_batch
+from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
 from graphturbo_core.semantics.table import analyse
 from tests.models import graph_of
 
@@ -70,6 +70,22 @@ def test_an_output_without_the_batch() -> None:
     whole = analyse(graph_of(text, opset=12))
     part = analyse(graph_of(text, opset=12, batch=2))
     assert dependence_on_batch(whole, part) == "no input and output grow with the batch"
+
+
+def test_opaque_ops_are_sample_wise_where_the_batch_is_free() -> None:
+    """CumSum along axis 1 has no entry: it may mix samples unless it is taken not to."""
+    text = HEAD.format(more="", n=4) + "<int64 axis = {1}> { y = CumSum(x, axis) }"
+    whole, part = analyse(graph_of(text)), analyse(graph_of(text, batch=2))
+    assert dependence_on_batch(whole, part) is not None
+    assert dependence_on_batch(taken_as_sample_wise(whole), part) is None
+
+
+def test_an_opaque_op_with_another_leading_size_is_not() -> None:
+    """TopK along axis 0 leaves three of eight rows: no sample for a sample."""
+    body = "<int64[1] k = {3}> { y, i = TopK <axis = 0> (x, k) }"
+    text = "g (float[8, 4] x) => (float[3, 4] y) " + body
+    whole, part = analyse(graph_of(text)), analyse(graph_of(text, batch=4))
+    assert dependence_on_batch(taken_as_sample_wise(whole), part) is not None
 
 
 def test_the_last_piece_counts_too() -> None:

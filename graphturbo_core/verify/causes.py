@@ -1,0 +1,71 @@
+"""Whether every byte that crosses DRAM or GB is booked to what it is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.program import Cause, InstructionKind, IntArray, Memory, Program
+from graphturbo_core.sim.arrays import owners
+
+Wrong = tuple[int, str]
+"""A row, and how it is wrong."""
+_FAR = (Memory.GB, Memory.DRAM)
+
+
+def wrong_cause(program: Program) -> Wrong | None:
+    """The first move that is booked to a wrong cause; None: there is none.
+
+    1. Computes and moves between cores have none.
+    2. A weight is fetched first until all of its box has been, from DRAM and from GB apart.
+    3. A graph input is INPUT, a graph output in DRAM is OUTPUT, whichever way it goes.
+    4. All else is SPILL where its buffer is one, else ACTIVATION.
+    """
+    graph, tensors = program.plan.semantics.graph, program.tensors
+    fetched: dict[tuple[int, int], NDArray[np.bool_]] = {}
+    far = _far_accesses(program)
+    for row in range(program.size):
+        access = int(far[row])
+        wanted = Cause.NONE
+        if access >= 0:
+            buffer = int(program.access_buffer[access])
+            name = tensors[int(program.buffers.tensor[buffer])]
+            is_dram = program.buffers.memory[buffer] == Memory.DRAM
+            wanted = Cause.SPILL if program.buffers.is_spill[buffer] else Cause.ACTIVATION
+            if graph.tensors[name].kind is TensorKind.WEIGHT:
+                wanted = _of_weight(program, access, fetched)
+            elif graph.tensors[name].kind is TensorKind.INPUT:
+                wanted = Cause.INPUT
+            elif is_dram and name in graph.outputs:
+                wanted = Cause.OUTPUT
+        if program.cause[row] != wanted:
+            return row, f"is booked to {Cause(program.cause[row]).name}, not to {wanted.name}"
+    return None
+
+
+def _far_accesses(program: Program) -> IntArray:
+    """Of every move the access at its farther end, the source where both are far; else -1."""
+    owner = owners(program.access_at)
+    is_move = program.kind[owner] != InstructionKind.COMPUTE
+    is_far = is_move & np.isin(program.buffers.memory[program.access_buffer], _FAR)
+    rows = np.flatnonzero(is_far)
+    rows = rows[np.argsort(~program.access_write[rows], kind="stable")]
+    found = np.full(program.size, -1, dtype=np.int64)
+    found[owner[rows]] = rows
+    return found
+
+
+def _of_weight(
+    program: Program, access: int, fetched: dict[tuple[int, int], NDArray[np.bool_]]
+) -> Cause:
+    buffer = int(program.access_buffer[access])
+    tensor = int(program.buffers.tensor[buffer])
+    shape = program.plan.semantics.graph.tensors[program.tensors[tensor]].shape
+    key = int(program.buffers.memory[buffer]), tensor
+    there = fetched.setdefault(key, np.zeros(shape, dtype=np.bool_))
+    lo, hi = program.access_lo[access], program.access_hi[access]
+    inside = tuple(slice(a, b) for a, b in zip(lo[: len(shape)], hi[: len(shape)], strict=True))
+    is_again = bool(there[inside].all())
+    there[inside] = True
+    return Cause.WEIGHT_AGAIN if is_again else Cause.WEIGHT_FIRST
