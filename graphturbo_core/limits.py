@@ -34,6 +34,8 @@ class Limits:
     """Instructions of a program; lowering coarsens tiles to stay below (design, section 4)."""
     max_instructions_coarsest: int = 1_200_000
     """Where even the coarsest tiles need more than that, up to this many are still simulated."""
+    max_accesses: int = 4_000_000
+    """Boxes that all instructions read and write; of ordinary models one has 2 or 3."""
     max_drawn_bytes: int = 2**30
     """Weights without numbers that a replay makes up; protobuf ends at 2 GiB."""
     max_name_length: int = 200

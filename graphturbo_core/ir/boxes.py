@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 Interval = tuple[int, int]
 Box = tuple[Interval, ...]
@@ -60,12 +61,44 @@ def with_interval(box: Box, axis: int, interval: Interval) -> Box:
     return (*box[:axis], interval, *box[axis + 1 :])
 
 
+def part_of(interval: Interval, parts: int, index: int) -> Interval:
+    """The interval that `divide` puts at `index`, without the others."""
+    lo, hi = interval
+    size, longer = divmod(hi - lo, parts)
+    begin = lo + index * size + min(index, longer)
+    return begin, begin + size + (index < longer)
+
+
 def divide(interval: Interval, parts: int) -> tuple[Interval, ...]:
     """`parts` consecutive intervals that differ by at most one, the longer ones first.
 
     With fewer elements than parts the last ones are empty.
     """
-    lo, hi = interval
-    size, longer = divmod(hi - lo, parts)
-    edges = [lo + part * size + min(part, longer) for part in range(parts + 1)]
-    return tuple(pairwise(edges))
+    return tuple(part_of(interval, parts, index) for index in range(parts))
+
+
+class BoxIndex:
+    """Boxes of one tensor, sorted along the axis on which most of them begin apart.
+
+    Pieces of a split lie side by side there, so that each box meets few of them.
+    """
+
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        """O(n log n)."""
+        self._boxes = boxes
+        rank = len(boxes[0]) if boxes else 0
+        begins = [len({box[axis][0] for box in boxes}) for axis in range(rank)]
+        self._axis = axis = begins.index(max(begins)) if begins else -1
+        if axis < 0:
+            return
+        self._order = sorted(range(len(boxes)), key=lambda place: boxes[place][axis][0])
+        self._begins = [boxes[place][axis][0] for place in self._order]
+        self._ends = list(accumulate((boxes[place][axis][1] for place in self._order), max))
+
+    def meeting(self, box: Box) -> list[int]:
+        """Places of the boxes that share an element with `box`, rising."""
+        if self._axis < 0:
+            return list(range(len(self._boxes)))
+        lo, hi = box[self._axis]
+        near = self._order[bisect_right(self._ends, lo) : bisect_left(self._begins, hi)]
+        return sorted(place for place in near if not is_empty(intersect(self._boxes[place], box)))

@@ -74,6 +74,11 @@ class Graph:
         return {op.name: op for op in self.ops}
 
     @cached_property
+    def output_names(self) -> frozenset[str]:
+        """`outputs` to look names up in."""
+        return frozenset(self.outputs)
+
+    @cached_property
     def producer(self) -> Mapping[str, Op]:
         """The op that writes each activation."""
         return {name: op for op in self.ops for name in op.outputs if name}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Hashable
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -18,41 +17,54 @@ def aligned(size_bytes: int) -> int:
 
 @dataclass
 class OffsetAllocator:
-    """First fit among what is live; requests come in order of their first step.
+    """First fit among what is free; requests come in order of their first step.
 
-    A buffer is placed whole or not at all. Cost: the number of live buffers for each request.
+    A buffer is placed whole or not at all. Cost: the number of gaps for each request.
     """
 
     capacity_bytes: int
     base_bytes: int = 0
     peak_bytes: int = 0
-    _live: list[tuple[int, int, Hashable]] = field(default_factory=list)
-    _ends: list[tuple[int, int, int, Hashable]] = field(default_factory=list)
+    _gaps: list[tuple[int, int]] = field(default_factory=list)
+    _ends: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """All above the base is free."""
+        self._gaps.append((self.base_bytes, self.capacity_bytes))
 
     def expire(self, step: int) -> None:
         """Free every buffer whose last step is before `step`."""
         while self._ends and self._ends[0][0] < step:
-            _, offset, size, key = heappop(self._ends)
-            del self._live[bisect_left(self._live, (offset, size), key=lambda row: row[:2])]
-            assert key is not None
+            _, offset, size = heappop(self._ends)
+            self._free(offset, offset + size)
 
-    def place(self, key: Hashable, size_bytes: int, first: int, last: int) -> int | None:
+    def _free(self, start: int, end: int) -> None:
+        """One more gap, joined with those that touch it."""
+        place = bisect_left(self._gaps, (start, end))
+        if place < len(self._gaps) and self._gaps[place][0] == end:
+            end = self._gaps.pop(place)[1]
+        if place and self._gaps[place - 1][1] == start:
+            start = self._gaps.pop(place - 1)[0]
+            place -= 1
+        self._gaps.insert(place, (start, end))
+
+    def place(self, size_bytes: int, first: int, last: int) -> int | None:
         """The lowest offset free from step `first` to `last`; None where nothing fits."""
         self.expire(first)
         size = aligned(size_bytes)
-        offset = self.base_bytes
-        for start, taken, _ in self._live:
-            if start - offset >= size:
-                break
-            offset = max(offset, start + taken)
-        if offset + size > self.capacity_bytes:
-            return None
-        self.pin(key, offset, size_bytes, last)
+        if not size:
+            return self.base_bytes if self.base_bytes <= self.capacity_bytes else None
+        offset = next((start for start, end in self._gaps if end - start >= size), None)
+        if offset is not None:
+            self.pin(offset, size_bytes, last)
         return offset
 
-    def pin(self, key: Hashable, offset: int, size_bytes: int, last: int) -> None:
+    def pin(self, offset: int, size_bytes: int, last: int) -> None:
         """Take a given offset until step `last`; the caller knows that it is free."""
-        size = aligned(size_bytes)
-        insort(self._live, (offset, size, key), key=lambda row: row[:2])
-        heappush(self._ends, (last, offset, size, key))
-        self.peak_bytes = max(self.peak_bytes, offset + size)
+        end = offset + aligned(size_bytes)
+        place = bisect_right(self._gaps, offset, key=lambda gap: gap[0]) - 1
+        start, stop = self._gaps.pop(place)
+        parts = ((start, offset), (end, stop))
+        self._gaps[place:place] = [(lo, hi) for lo, hi in parts if lo < hi]
+        heappush(self._ends, (last, offset, end - offset))
+        self.peak_bytes = max(self.peak_bytes, end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -150,6 +150,13 @@ class CodeBuilder:
     buffers: list[LocalBuffer] = field(default_factory=list)
     shared: dict[SharedKey, int] = field(default_factory=dict)
 
+    accesses: int = 0
+
+    @cached_property
+    def bandwidths(self) -> tuple[int, ...]:
+        """Bandwidth of every channel."""
+        return tuple(channel.bandwidth for channel in self.machine.channels())
+
     def buffer(self, buffer: LocalBuffer) -> int:
         """Number of a new buffer; a shared one is entered once."""
         if buffer.shared is not None:
@@ -169,7 +176,7 @@ class CodeBuilder:
             )
         )  # fmt: skip
         self.channel_rows.append(())
-        self.access_rows.append(tuple(accesses))
+        self._touch(accesses)
         self.results.append(work.box)
 
     def move(
@@ -182,9 +189,8 @@ class CodeBuilder:
     ) -> None:
         """Append a move: it holds its engine as long as its slowest channel."""
         chip = self.machine.hardware
-        bandwidths = _bandwidths(self.machine)
         times = tuple(
-            (channel, chip.transfer_cycles(move.size_bytes, bandwidths[channel]))
+            (channel, chip.transfer_cycles(move.size_bytes, self.bandwidths[channel]))
             for channel in move.channels
         )
         hold = max(cycles for _, cycles in times)
@@ -195,8 +201,12 @@ class CodeBuilder:
             )
         )  # fmt: skip
         self.channel_rows.append(times)
-        self.access_rows.append(tuple(accesses))
+        self._touch(accesses)
         self.results.append(())
+
+    def _touch(self, accesses: Iterable[Access]) -> None:
+        self.access_rows.append(tuple(accesses))
+        self.accesses += len(self.access_rows[-1])
 
     def finish(self) -> KernelCode:
         """The collected rows as arrays."""
@@ -258,11 +268,6 @@ class KernelCode:
     def column(self, name: str) -> IntArray:
         """One column of `rows` by its name in Program."""
         return self.rows[:, COLUMNS.index(name)]
-
-
-@lru_cache(maxsize=16)
-def _bandwidths(machine: Machine) -> tuple[int, ...]:
-    return tuple(channel.bandwidth for channel in machine.channels())
 
 
 def _offsets(counts: list[int]) -> IntArray:

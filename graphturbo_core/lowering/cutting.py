@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, divide, extents, hull, volume, with_interval
+from graphturbo_core.ir.boxes import Box, extents, hull, part_of, volume, with_interval
 from graphturbo_core.lowering.stages import (
     Operand,
     Stage,
@@ -18,7 +18,7 @@ from graphturbo_core.lowering.stages import (
 from graphturbo_core.lowering.tiling import (
     LoopOrder,
     Tiling,
-    column_boxes,
+    column_count,
     row_axes,
     row_boxes,
     staging_slot_bytes,
@@ -163,7 +163,7 @@ class _Cutter:
                 yield tuple(parts)
 
     def _largest_tile(self, parts: Parts) -> Box:
-        return tuple(divide(i, count)[0] for i, count in zip(self.share, parts, strict=True))
+        return tuple(part_of(i, count, 0) for i, count in zip(self.share, parts, strict=True))
 
     def _cut_columns(self, box: Box) -> Box:
         if not self.columns or self.stage.contraction is None:
@@ -222,7 +222,7 @@ class _Cutter:
     def _pipelined(self, parts: Parts) -> Parts:
         """Finer rows until there are enough tiles, while padding allows."""
         best = parts
-        column_tiles = len(column_boxes(self.stage, self.columns, self.share))
+        column_tiles = column_count(self.stage, self.columns, self.share)
         for finer in self._grids():
             if prod(finer) * column_tiles > self.space.tiles:
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from graphturbo_core.ir.boxes import Box, intersect, is_empty
 from graphturbo_core.ir.graph import Op
@@ -22,11 +23,28 @@ from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Surroundings
 from graphturbo_core.lowering.stages import Operand, Stage
 from graphturbo_core.lowering.staging import StagingPlan, staging_plan
-from graphturbo_core.lowering.tiling import Tile, Tiling, operand_box
+from graphturbo_core.lowering.tiling import Tile, Tiling, operand_box, too_many_instructions
 from graphturbo_core.lowering.weights import WeightFeeder
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.strategies.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many instructions, and boxes that they read and write, may still be listed."""
+
+    instructions: int
+    accesses: int
+
+    def holds(self, instructions: int, accesses: int) -> bool:
+        """Whether there is room for so many."""
+        return instructions <= self.instructions and accesses <= self.accesses
+
+    def without(self, code: KernelCode) -> Room:
+        """The room that is left beside this code."""
+        accesses = self.accesses - len(code.access_buffer)
+        return Room(self.instructions - len(code.rows), accesses)
 
 
 def emit_kernel(
@@ -34,13 +52,17 @@ def emit_kernel(
     placement: KernelPlacement,
     around: Surroundings,
     op_index: Mapping[str, int],
+    room: Room,
 ) -> KernelCode:
     """All instructions of one kernel in layer order.
 
     Inside a stage the moves of the next tile come before the computes of this one, so that
     in-order queues overlap them; weight tiles are fetched into GB one tile further ahead.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, as soon as `room` is used up.
     """
-    emitter = _Emitter(plan, placement, around, op_index)
+    emitter = _Emitter(plan, placement, around, op_index, room)
     for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
         emitter.stage(stage, tiling)
     return emitter.builder.finish()
@@ -55,8 +77,10 @@ class _Emitter:
         placement: KernelPlacement,
         around: Surroundings,
         op_index: Mapping[str, int],
+        room: Room,
     ) -> None:
         self.plan = plan
+        self.room = room
         self.placement = placement
         self.around = around
         self.op_index = op_index
@@ -82,6 +106,8 @@ class _Emitter:
             self._fetch(stage, number + 1)
             for core, tile in step.items():
                 self._tile(stage, staging, (number, core, tile))
+            if not self.room.holds(len(self.builder.rows), self.builder.accesses):
+                raise too_many_instructions(self.plan, stage.ops[0].name)
 
     def _fetch(self, stage: Stage, step: int) -> None:
         steps = self.placement.tiles[stage.index]

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, full_box, hull, intersect, is_empty, volume
+from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, volume
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.code import SharedKey
@@ -42,6 +45,20 @@ class _Output:
     is_spill: bool
 
 
+class _Parts:
+    """What kernels leave of one tensor outside their LBs."""
+
+    def __init__(self, sites: Mapping[int, Site]) -> None:
+        """`sites` by the kernel that made them."""
+        self.sites = sites
+        self._rows = tuple(sites.items())
+        self._boxes = BoxIndex([site.box for site in sites.values()])
+
+    def meeting(self, box: Box) -> list[tuple[int, Site]]:
+        """Kernel and site of every part that shares an element with `box`, in their order."""
+        return [self._rows[place] for place in self._boxes.meeting(box)]
+
+
 def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
     """Give everything outside the LBs a place.
 
@@ -60,25 +77,26 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
             change="choose a chip with a larger GB",
         )
     offsets: dict[SharedKey, int] = {}
-    written: dict[tuple[str, int], Site] = {}
-    tops = [ring.size_bytes] * len(placements)
+    written: dict[str, dict[int, Site]] = {}
+    tops = np.full(len(placements), ring.size_bytes, dtype=np.int64)
     spilled: list[str] = []
     for output in outputs:
         size = tensor_bytes(plan, output.tensor, output.box)
         offset = None
         if output.wants_gb:
-            offset = gb.place(output, size, output.maker, output.last)
+            offset = gb.place(size, output.maker, output.last)
         site = _site(output, offset is not None)
         if offset is not None:
             offsets[site.key] = offset
-            for kernel in range(output.maker, output.last + 1):
-                tops[kernel] = max(tops[kernel], offset + aligned(size))
+            while_live = tops[output.maker : output.last + 1]
+            np.maximum(while_live, offset + aligned(size), out=while_live)
         elif output.wants_gb:
             spilled.append(output.tensor)
-        written[output.tensor, output.maker] = site
+        written.setdefault(output.tensor, {})[output.maker] = site
     held = _held_weights(plan, placements, tops, offsets)
+    parts = {tensor: _Parts(sites) for tensor, sites in written.items()}
     surroundings = tuple(
-        _surroundings(plan, placements, Surroundings(index, {}, {}, ring, held[index]), written)
+        _surroundings(plan, placements, Surroundings(index, {}, {}, ring, held[index]), parts)
         for index in range(len(placements))
     )
     offsets.update(_dram_offsets(plan, surroundings))
@@ -97,20 +115,20 @@ def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
 def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]:
     """Everything left outside LB, in order of production."""
     graph = plan.semantics.graph
-    readers = _readers(placements)
+    readers = _Readers(placements)
     found: list[_Output] = []
     for index, placement in enumerate(placements):
         for stage in placement.stages:
             tensor = stage.output
             box = placement.kernel.outputs.get(tensor)
             scope = placement.scope(tensor)
-            is_output = tensor in graph.outputs
+            is_output = tensor in graph.output_names
             if box is None:
                 box, last = placement.kernel.boxes[tensor], index
                 if scope is Scope.LB:
                     continue
             else:
-                last = _last_reader(placements, readers, tensor, box, index)
+                last = readers.last(tensor, box, index)
             is_needed = is_output or last > index or tensor not in placement.kernel.outputs
             if scope is Scope.LB or not is_needed:
                 continue
@@ -128,31 +146,28 @@ def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]
     return found
 
 
-def _readers(placements: Sequence[KernelPlacement]) -> dict[str, list[int]]:
-    """Kernels that read a tensor they did not compute, in order."""
-    found: dict[str, list[int]] = {}
-    for index, placement in enumerate(placements):
-        computed = {stage.output for stage in placement.stages}
-        read = {o.tensor for stage in placement.stages for o in stage.operands}
-        for tensor in sorted(read - computed):
-            found.setdefault(tensor, []).append(index)
-    return found
+class _Readers:
+    """Kernels that read a tensor they did not compute, and which box of it."""
 
+    def __init__(self, placements: Sequence[KernelPlacement]) -> None:
+        self._kernels: dict[str, list[int]] = {}
+        self._kept = [placement.kept for placement in placements]
+        for index, placement in enumerate(placements):
+            read = {o.tensor for stage in placement.stages for o in stage.operands}
+            for tensor in sorted(read & placement.kernel.boxes.keys() - placement.computed):
+                self._kernels.setdefault(tensor, []).append(index)
+        self._boxes = {
+            tensor: BoxIndex([placements[index].kernel.boxes[tensor] for index in kernels])
+            for tensor, kernels in self._kernels.items()
+        }
 
-def _last_reader(
-    placements: Sequence[KernelPlacement],
-    readers: Mapping[str, list[int]],
-    tensor: str,
-    box: Box,
-    maker: int,
-) -> int:
-    kept = tensor in placements[maker].kept
-    for index in reversed(readers.get(tensor, [])):
-        if index <= maker or (kept and index == maker + 1):
-            break
-        if not is_empty(intersect(placements[index].kernel.boxes[tensor], box)):
-            return index
-    return maker
+    def last(self, tensor: str, box: Box, maker: int) -> int:
+        """The last kernel that reads `box` of what `maker` left outside LB; itself if none does."""
+        if tensor not in self._boxes:
+            return maker
+        before = maker + 1 if tensor in self._kept[maker] else maker
+        kernels = (self._kernels[tensor][place] for place in self._boxes[tensor].meeting(box))
+        return max((index for index in kernels if index > before), default=maker)
 
 
 def _site(output: _Output, is_in_gb: bool) -> Site:
@@ -169,13 +184,13 @@ def _site(output: _Output, is_in_gb: bool) -> Site:
 def _held_weights(
     plan: Plan,
     placements: Sequence[KernelPlacement],
-    tops: list[int],
+    tops: NDArray[np.int64],
     offsets: dict[SharedKey, int],
 ) -> list[dict[str, HeldWeight]]:
     """Weights that stay in GB over a run of kernels of one group, above all that lies there."""
     held: list[dict[str, HeldWeight]] = [{} for _ in placements]
     for first, last in _runs(placements):
-        free = max(tops[first : last + 1])
+        free = int(tops[first : last + 1].max())
         for tensor in _streamed_weights(placements[first]):
             if placements[first].kernel.residency.get(tensor) is not Residency.GB:
                 continue
@@ -223,28 +238,29 @@ def _surroundings(
     plan: Plan,
     placements: Sequence[KernelPlacement],
     blank: Surroundings,
-    written: Mapping[tuple[str, int], Site],
+    written: Mapping[str, _Parts],
 ) -> Surroundings:
     """`blank` with the kernel's sources and targets."""
     index = blank.kernel
     placement = placements[index]
-    computed = {stage.output for stage in placement.stages}
     read = {o.tensor for s in placement.stages for o in s.operands if not o.is_tiled_weight}
     inherited = placements[index - 1].kept if index else frozenset()
-    by_tensor: dict[str, list[Site]] = {}
-    for (tensor, maker), site in written.items():
-        is_before = maker == index if tensor in computed else maker < index
-        if tensor in read and is_before:
-            is_inherited = maker == index - 1 and tensor in inherited
-            is_read = not is_empty(intersect(placement.kernel.boxes[tensor], site.box))
-            if is_read and not is_inherited:
-                by_tensor.setdefault(tensor, []).append(site)
-    sources = {
-        tensor: _merged(by_tensor.get(tensor, [])) or _given(plan, tensor)
-        for tensor in sorted(read)
-        if tensor not in placement.in_place
+    sources: dict[str, tuple[Site, ...]] = {}
+    for tensor in sorted(read - placement.in_place):
+        found: list[Site] = []
+        if tensor in written:
+            found = [
+                site
+                for maker, site in written[tensor].meeting(placement.kernel.boxes[tensor])
+                if (maker == index if tensor in placement.computed else maker < index)
+                and not (maker == index - 1 and tensor in inherited)
+            ]
+        sources[tensor] = _merged(found) or _given(plan, tensor)
+    targets = {
+        tensor: written[tensor].sites[index]
+        for tensor in placement.computed
+        if tensor in written and index in written[tensor].sites
     }
-    targets = {tensor: written[tensor, index] for tensor in computed if (tensor, index) in written}
     return replace(blank, sources=sources, targets=targets)
 
 
@@ -256,7 +272,8 @@ def _merged(sites: list[Site]) -> tuple[Site, ...]:
     box = reduce(hull, (site.box for site in far))
     if volume(box) != sum(volume(site.box) for site in far):
         return tuple(sites)
-    return (*(site for site in sites if site not in far), replace(far[0], box=box))
+    near = (site for site in sites if site.memory is not Memory.DRAM)
+    return (*near, replace(far[0], box=box))
 
 
 def _given(plan: Plan, tensor: str) -> tuple[Site, ...]:
@@ -280,13 +297,13 @@ def _dram_offsets(plan: Plan, surroundings: tuple[Surroundings, ...]) -> dict[Sh
                 spans[site.tensor] = (first, index)
     last = len(surroundings)
     for name, tensor in graph.tensors.items():
-        if tensor.kind is not TensorKind.ACTIVATION or name in graph.outputs:
+        if tensor.kind is not TensorKind.ACTIVATION or name in graph.output_names:
             spans[name] = (0, last)
     dram = OffsetAllocator(plan.hardware.dram_bytes)
     offsets: dict[SharedKey, int] = {}
     for name, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):
         size = tensor_bytes(plan, name, full_box(graph.tensors[name].shape))
-        offset = dram.place(name, size, begin, end)
+        offset = dram.place(size, begin, end)
         if offset is None:
             raise CapacityError(
                 "DRAM_FULL",

@@ -13,7 +13,7 @@ from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
 from graphturbo_core.lowering.cutting import GRAINS, Grain
-from graphturbo_core.lowering.emit import emit_kernel
+from graphturbo_core.lowering.emit import Room, emit_kernel
 from graphturbo_core.lowering.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.placement import (
     KernelPlacement,
@@ -25,6 +25,7 @@ from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
 from graphturbo_core.lowering.template import Setting, copied, template_key
+from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS, too_many_instructions
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -33,31 +34,52 @@ def lower(plan: Plan, limits: Limits = DEFAULT_LIMITS) -> Program:
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
-            more than `limits.max_instructions`.
+            more than `limits.max_instructions_coarsest`.
     """
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
     stages = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
-    for grain in GRAINS:
-        is_last = grain == GRAINS[-1]
-        cap = limits.max_instructions_coarsest if is_last else limits.max_instructions
-        placements = _place_all(plan, stages, grain)
-        if not is_last and sum(map(_computes, placements)) > cap:
-            continue
-        far = place_far(plan, placements)
-        settings = [
-            Setting(placement, around)
-            for placement, around in zip(placements, far.surroundings, strict=True)
-        ]
-        kernels = _number_all(plan, settings, cap)
-        if kernels is not None:
-            return assemble(plan, kernels, far.offsets, _notes(placements, far, limits))
-    raise CapacityError(
-        "TOO_MANY_INSTRUCTIONS",
-        f"{plan.strategy} needs more than {limits.max_instructions_coarsest} instructions even "
-        "with the coarsest tiles",
-        where=f"chip {plan.hardware.name}",
-        change="choose a smaller batch or cluster batch, or a chip with larger buffers",
-    )
+    *finer, coarsest = GRAINS
+    for grain in finer:
+        try:
+            return _lowered(plan, stages, grain, limits)
+        except CapacityError as error:
+            if error.code != TOO_MANY_INSTRUCTIONS:
+                raise
+    return _lowered(plan, stages, coarsest, limits)
+
+
+def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: Limits) -> Program:
+    """The program with tiles of this grain.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, before so many tiles or instructions are listed; or
+            something does not fit.
+    """
+    is_last = grain == GRAINS[-1]
+    cap = limits.max_instructions_coarsest if is_last else limits.max_instructions
+    _check_fewest(plan, stages, cap)
+    placements = _place_all(plan, stages, grain, cap)
+    far = place_far(plan, placements)
+    settings = [
+        Setting(placement, around)
+        for placement, around in zip(placements, far.surroundings, strict=True)
+    ]
+    kernels = _number_all(plan, settings, Room(cap, limits.max_accesses))
+    return assemble(plan, kernels, far.offsets, _notes(placements, far, limits))
+
+
+def _check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:
+    """Nothing where one tile a share is within the cap; a stage that may become a view is free.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, before anything is placed.
+    """
+    total = 0
+    for stage in (stage for kernel in stages for stage in kernel):
+        may_vanish = len(stage.ops) == 1 and (stage.first.is_view or stage.first.is_joint)
+        total += 0 if may_vanish else len(stage.shares) * len(stage.ops)
+        if total > max_instructions:
+            raise too_many_instructions(plan, stage.ops[0].name)
 
 
 def _computes(placement: KernelPlacement) -> int:
@@ -94,37 +116,44 @@ def _notes(placements: list[KernelPlacement], far: FarMemory, limits: Limits) ->
     return tuple(notes)
 
 
-def _number_all(
-    plan: Plan, settings: list[Setting], max_instructions: int
-) -> list[NumberedKernel] | None:
-    """Emit and number one kernel of each class, the others are its copies; None: too many."""
+def _number_all(plan: Plan, settings: list[Setting], room: Room) -> list[NumberedKernel]:
+    """Emit and number one kernel of each class, the others are its copies.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS.
+    """
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
-    total = 0
     known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
     kernels: list[NumberedKernel] = []
     for setting in settings:
         key = template_key(setting)
         if key not in known:
-            code = emit_kernel(plan, setting.placement, setting.around, op_index)
+            code = emit_kernel(plan, setting.placement, setting.around, op_index, room)
             known[key] = (setting, _numbered(plan, code))
             kernels.append(known[key][1])
         else:
             model, numbered = known[key]
             kernels.append(replace(numbered, code=copied(numbered.code, model, setting)))
-        total += len(kernels[-1].order)
-        if total > max_instructions:
-            return None
+        room = room.without(kernels[-1].code)
+        if not room.holds(0, 0):
+            raise too_many_instructions(plan, setting.placement.kernel.ops[-1])
     return kernels
 
 
-def _place_all(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain) -> list[KernelPlacement]:
-    """Place kernel after kernel.
+def _place_all(
+    plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, max_instructions: int
+) -> list[KernelPlacement]:
+    """Place kernel after kernel, as long as their computes alone are not too many.
 
     Where one finds no room beside what the kernel before left in LB, that one is placed again and
     parks its outputs.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, or something does not fit.
     """
     placements: list[KernelPlacement] = []
     parked: dict[int, frozenset[str]] = {}
+    computes = [0]
     while len(placements) < len(stages):
         index = len(placements)
         kernel = plan.kernels[index]
@@ -132,13 +161,18 @@ def _place_all(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain) -> lis
         wanted = holdings(stages[index + 1]) if kernel.kept and index + 1 < len(stages) else {}
         none: frozenset[str] = frozenset()
         task = PlacementTask(
-            plan, kernel, stages[index], inherited, wanted, parked.get(index, none), grain
-        )
+            plan, kernel, stages[index], inherited, wanted, parked.get(index, none), grain,
+            max_instructions - computes[-1],
+        )  # fmt: skip
         placement = place_kernel(task)
         if placement is None:
             parked[index - 1] = placements.pop().kernel.kept
-        else:
-            placements.append(placement)
+            computes.pop()
+            continue
+        placements.append(placement)
+        computes.append(computes[-1] + _computes(placement))
+        if computes[-1] > max_instructions:
+            raise too_many_instructions(plan, kernel.ops[-1])
     return placements
 
 

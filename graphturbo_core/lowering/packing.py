@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphturbo_core.lowering.allocator import aligned
 
@@ -39,29 +40,39 @@ def pack(
     stage 1 its 882 of 1,024 KiB). Ties: earlier first, then by key. Cost: requests squared, in
     array operations.
     """
-    count = len(taken) + len(requests)
-    rows = np.zeros((count, 4), dtype=np.int64)
-    for place, block in enumerate(taken):
-        rows[place] = (block.offset, block.offset + block.size_bytes, block.first, block.last)
+    begin, end, first, last = _columns(taken, len(taken) + len(requests))
     used = len(taken)
     offsets: dict[str, int] = {}
     for request in sorted(requests, key=lambda r: (-r.size_bytes, r.first, r.key)):
         size = aligned(request.size_bytes)
-        known = rows[:used]
-        near = known[(known[:, 2] <= request.last) & (known[:, 3] >= request.first)]
-        offset = _lowest_gap(near[np.argsort(near[:, 0], kind="stable")], size)
+        near = np.flatnonzero((first[:used] <= request.last) & (last[:used] >= request.first))
+        offset = _lowest_gap(begin[near], end[near], size)
         if offset + size > capacity_bytes:
             return offsets, request.key
         offsets[request.key] = offset
-        rows[used] = (offset, offset + size, request.first, request.last)
+        place = int(np.searchsorted(begin[:used], offset, side="right"))
+        block = (offset, offset + size, request.first, request.last)
+        for column, value in zip((begin, end, first, last), block, strict=True):
+            column[place + 1 : used + 1] = column[place:used].copy()
+            column[place] = value
         used += 1
     return offsets, None
 
 
-def _lowest_gap(blocks: np.ndarray, size: int) -> int:
-    """The lowest offset with `size` free bytes; blocks are sorted by their start."""
-    if not len(blocks):
+def _columns(taken: Sequence[Taken], rows: int) -> tuple[NDArray[np.int64], ...]:
+    """Begin, end, first and last step of what is taken, by begin, with room for so many rows."""
+    columns = np.zeros((4, rows), dtype=np.int64)
+    blocks = sorted(taken, key=lambda block: block.offset)
+    for place, block in enumerate(blocks):
+        end = block.offset + block.size_bytes
+        columns[:, place] = (block.offset, end, block.first, block.last)
+    return tuple(columns)
+
+
+def _lowest_gap(begin: NDArray[np.int64], end: NDArray[np.int64], size: int) -> int:
+    """The lowest offset with `size` free bytes beside blocks sorted by where they begin."""
+    if not len(begin):
         return 0
-    ends = np.concatenate(([0], np.maximum.accumulate(blocks[:, 1])))
-    gaps = np.append(blocks[:, 0], np.iinfo(np.int64).max) - ends
+    ends = np.concatenate(([0], np.maximum.accumulate(end)))
+    gaps = np.append(begin, np.iinfo(np.int64).max) - ends
     return int(ends[np.argmax(gaps >= size)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, hull, volume
@@ -19,7 +19,13 @@ from graphturbo_core.lowering.stages import (
     merge_needs,
     tensor_bytes,
 )
-from graphturbo_core.lowering.tiling import Steps, Tiling, operand_box, stage_tiles
+from graphturbo_core.lowering.tiling import (
+    Steps,
+    Tiling,
+    check_tile_count,
+    operand_box,
+    stage_tiles,
+)
 from graphturbo_core.lowering.views import Need, Views, find_views
 from graphturbo_core.lowering.weight_items import WeightItems, weight_items
 from graphturbo_core.lowering.weight_space import (
@@ -101,12 +107,12 @@ class KernelPlacement:
         streamed = [i.operand.tensor for i in self.items if i is not None and not i.is_resident]
         return tuple(name for name in streamed if self.kernel.residency.get(name) is Residency.LB)
 
-    @property
+    @cached_property
     def computed(self) -> frozenset[str]:
         """Tensors that the kernel's stages write."""
         return frozenset(stage.output for stage in self.stages)
 
-    @property
+    @cached_property
     def in_place(self) -> frozenset[str]:
         """Tensors that are computed into the LB buffers from which they are read."""
         return frozenset(
@@ -138,7 +144,8 @@ class PlacementTask:
     """A kernel to place.
 
     `inherited`: what the kernel before left in LB. `wanted_next`: boxes that the next kernel needs
-    of the outputs that stay. `parked`: outputs that may not stay after all.
+    of the outputs that stay. `parked`: outputs that may not stay after all. `max_tiles`: so many
+    may be listed.
     """
 
     plan: Plan
@@ -148,6 +155,7 @@ class PlacementTask:
     wanted_next: Mapping[str, Shares]
     parked: frozenset[str]
     grain: Grain
+    max_tiles: int
 
 
 def place_kernel(task: PlacementTask) -> KernelPlacement | None:
@@ -156,7 +164,7 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
     None: nothing fits beside what the kernel before left here.
 
     Raises:
-        CapacityError: even with everything streamed a tile does not fit.
+        CapacityError: even with everything streamed a tile does not fit, or there are too many.
     """
     demoted = set(task.parked)
     while True:
@@ -177,6 +185,7 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
     views = find_views(plan, kernel, stages, wanted)
     small = max((small_bytes(plan, stage) for stage in stages), default=0)
     tilings = tuple(choose_tiling(plan, s, _space(task, s, in_lb, small)) for s in stages)
+    check_tile_count(plan, tuple(zip(stages, tilings, strict=True)), task.max_tiles)
     tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
     rings = _rings(task, tiles, in_lb)
     capacity = data_capacity(plan.hardware)

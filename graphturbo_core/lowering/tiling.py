@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
+from math import prod
 
-from graphturbo_core.ir.boxes import Box, Interval, divide, volume, with_interval
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, Interval, divide, extents, volume, with_interval
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import (
     Operand,
     Stage,
     cut_reduced,
 )
+from graphturbo_core.strategies.plan import Plan
 
 ACCUMULATOR_BYTES = 4
 """A partial sum is fp32."""
@@ -86,6 +89,55 @@ def stage_tiles(stage: Stage, tiling: Tiling) -> Steps:
         {core: tiles[key] for core, tiles in sorted(per_core.items()) if key in tiles}
         for key in keys
     )
+
+
+TOO_MANY_INSTRUCTIONS = "TOO_MANY_INSTRUCTIONS"
+"""Code of the refusal after which coarser tiles are tried."""
+
+
+def too_many_instructions(plan: Plan, op: str) -> CapacityError:
+    """The refusal of a program that is over its cap; `op` is the one that it was reached with."""
+    return CapacityError(
+        TOO_MANY_INSTRUCTIONS,
+        f"{plan.strategy} needs too many instructions even with the coarsest tiles",
+        where=f"the limit is reached at op {op!r} on chip {plan.hardware.name}",
+        change="choose a smaller batch or cluster batch, smaller dimensions, or a chip with larger "
+        "buffers",
+    )
+
+
+def check_tile_count(plan: Plan, cuts: Sequence[tuple[Stage, Tiling]], max_tiles: int) -> None:
+    """Nothing where the stages have at most so many tiles, each an instruction or more.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, before any tile is listed.
+    """
+    total = 0
+    for stage, tiling in cuts:
+        total += tile_count(stage, tiling)
+        if total > max_tiles:
+            raise too_many_instructions(plan, stage.ops[0].name)
+
+
+def tile_count(stage: Stage, tiling: Tiling) -> int:
+    """How many tiles `stage_tiles` would list, all cores together."""
+    depths = 1
+    if tiling.reduced and stage.contraction is not None:
+        depths = -(-stage.contraction.reduce_size // tiling.reduced)
+    return sum(
+        prod(min(size, count) for size, count in zip(extents(share), tiling.parts, strict=True))
+        * column_count(stage, tiling.columns, share)
+        * depths
+        for share in stage.shares.values()
+    )
+
+
+def column_count(stage: Stage, columns: int, box: Box) -> int:
+    """How many boxes `column_boxes` would list."""
+    if not columns or stage.contraction is None:
+        return 1
+    lo, hi = box[stage.contraction.n_axis]
+    return -(-(hi - lo) // columns)
 
 
 def _order_key(tiling: Tiling) -> Callable[[TileKey], TileKey]:

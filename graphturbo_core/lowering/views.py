@@ -37,9 +37,7 @@ class Views:
 
     def root(self, tensor: str, box: Box) -> tuple[str, Box]:
         """The tensor that holds the bytes, and the box there."""
-        while tensor in self.maps:
-            tensor, box = self.maps[tensor].tensor, self.maps[tensor].box(box)
-        return tensor, box
+        return _root(self.maps, tensor, box)
 
 
 def find_views(
@@ -52,42 +50,73 @@ def find_views(
        result, where no core needs more of it than it computes. 3. Elementwise nest: the result is
        written over an operand that dies there. Tensors that leave the kernel are no views.
     """
-    views = Views(dict(needs))
+    found = _Found(dict(needs))
     for stage in stages:
-        if stage.output not in views.needs or _leaves(kernel, stage.output):
+        if stage.output not in found.needs or _leaves(kernel, stage.output):
             continue
         for rule in (_alias, _joined, _overwritten):
-            found = rule(plan, kernel, stage, views)
-            if found is not None:
-                views = found
+            if rule(plan, kernel, stage, found):
                 break
-    return views
+    return Views(found.needs, found.maps, frozenset(found.skipped))
+
+
+@dataclass
+class _Found:
+    """The views found so far; as in `Views`."""
+
+    needs: dict[str, Need]
+    maps: dict[str, InputAccess] = field(default_factory=dict)
+    skipped: set[int] = field(default_factory=set)
+
+    def root(self, tensor: str, box: Box) -> tuple[str, Box]:
+        return _root(self.maps, tensor, box)
+
+    def holder(self, tensor: str) -> str:
+        """The tensor that holds the bytes."""
+        while tensor in self.maps:
+            tensor = self.maps[tensor].tensor
+        return tensor
+
+    def merge(self, tensor: str, access: InputAccess, holder: str) -> None:
+        """`tensor` becomes a view; what holds it lives as long as both."""
+        view, kept = self.needs.pop(tensor), self.needs[holder]
+        first, last = min(kept.first, view.first), max(kept.last, view.last)
+        self.needs[holder] = replace(kept, first=first, last=last)
+        self.maps[tensor] = access
+
+
+def _root(maps: Mapping[str, InputAccess], tensor: str, box: Box) -> tuple[str, Box]:
+    while tensor in maps:
+        tensor, box = maps[tensor].tensor, maps[tensor].box(box)
+    return tensor, box
 
 
 def _leaves(kernel: KernelPlan, tensor: str) -> bool:
     return tensor in kernel.outputs or tensor in kernel.kept
 
 
-def _alias(plan: Plan, kernel: KernelPlan, stage: Stage, views: Views) -> Views | None:
+def _alias(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
     """Rule 1."""
     data = [operand for operand in stage.operands if not operand.is_weight]
     if len(stage.ops) != 1 or not stage.first.is_view or len(data) != 1:
-        return None
+        return False
     access = data[0].access
     result = views.needs[stage.output]
     if not all(_is_exact(axis) for axis in access.axes):
-        return None
+        return False
     holder, _ = views.root(access.tensor, tuple((0, axis.size) for axis in access.axes))
     source = views.needs.get(holder)
     if source is None or not source.shares:
-        return None
+        return False
     for core, box in result.boxes.items():
         inside = views.root(access.tensor, access.box(box))[1]
         if volume(inside) != volume(box) or core not in source.shares:
-            return None
+            return False
         if not contains(source.shares[core], inside):
-            return None
-    return _merged(views, stage.output, access, holder, is_skipped=stage.index)
+            return False
+    views.merge(stage.output, access, holder)
+    views.skipped.add(stage.index)
+    return True
 
 
 def _is_exact(axis: AxisMap) -> bool:
@@ -101,29 +130,30 @@ def _is_exact(axis: AxisMap) -> bool:
     return axis.kind is AxisKind.WHOLE and axis.size == 1
 
 
-def _joined(plan: Plan, kernel: KernelPlan, stage: Stage, views: Views) -> Views | None:
+def _joined(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
     """Rule 2."""
     axis = _joint(stage)
     result = views.needs[stage.output]
     if axis is None or dict(result.boxes) != dict(result.shares):
-        return None
+        return False
     maps: dict[str, InputAccess] = {}
     for operand in stage.operands:
         part = views.needs.get(operand.tensor)
         is_held = part is not None and part.shares and dict(part.boxes) == dict(part.shares)
         if part is None or not is_held or _leaves(kernel, operand.tensor):
-            return None
+            return False
         place = _placed(stage, operand, axis)
         fits = all(
             core in result.boxes and contains(result.boxes[core], place.box(box))
             for core, box in part.boxes.items()
         )
         if not fits or operand.tensor in maps:
-            return None
+            return False
         maps[operand.tensor] = place
     for tensor, place in maps.items():
-        views = _merged(views, tensor, place, stage.output, is_skipped=stage.index)
-    return views
+        views.merge(tensor, place, stage.output)
+    views.skipped.add(stage.index)
+    return True
 
 
 def _joint(stage: Stage) -> int | None:
@@ -155,26 +185,27 @@ def _placed(stage: Stage, operand: Operand, axis: int) -> InputAccess:
     )
 
 
-def _overwritten(plan: Plan, kernel: KernelPlan, stage: Stage, views: Views) -> Views | None:
+def _overwritten(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
     """Rule 3."""
     if not all(plan.semantics.by_op[op.name].is_pointwise for op in stage.ops):
-        return None
+        return False
     result = views.needs[stage.output]
     width = bytes_per_element(plan, stage.output)
+    lent = {views.holder(o.tensor) for o in stage.operands if o.tensor in views.maps}
     for operand in stage.operands:
         name = operand.tensor
         source = views.needs.get(name)
         if source is None or source.last != stage.index or _leaves(kernel, name):
             continue
-        others = (views.root(o.tensor, stage.box)[0] for o in stage.operands if o.tensor != name)
-        if name in others:
-            continue
         is_same = dict(source.boxes) == dict(result.boxes) == dict(result.shares)
+        if name in lent or not is_same:
+            continue
         readers = [other.access for other in stage.operands if other.tensor == name]
         is_one_to_one = all(_is_identity(access, stage) for access in readers)
-        if is_same and is_one_to_one and bytes_per_element(plan, name) == width:
-            return _merged(views, stage.output, operand.access, name, is_skipped=None)
-    return None
+        if is_one_to_one and bytes_per_element(plan, name) == width:
+            views.merge(stage.output, operand.access, name)
+            return True
+    return False
 
 
 def _is_identity(access: InputAccess, stage: Stage) -> bool:
@@ -183,14 +214,3 @@ def _is_identity(access: InputAccess, stage: Stage) -> bool:
         axis.kind is AxisKind.SAME and axis.out_axis == place and axis.size == size
         for place, (axis, size) in enumerate(zip(access.axes, shape, strict=True))
     )
-
-
-def _merged(
-    views: Views, tensor: str, access: InputAccess, holder: str, *, is_skipped: int | None
-) -> Views:
-    """`tensor` becomes a view; what holds it lives as long as both."""
-    view, kept = views.needs[tensor], views.needs[holder]
-    lasting = replace(kept, first=min(kept.first, view.first), last=max(kept.last, view.last))
-    needs = {name: need for name, need in views.needs.items() if name != tensor}
-    skipped = views.skipped if is_skipped is None else views.skipped | {is_skipped}
-    return Views({**needs, holder: lasting}, {**views.maps, tensor: access}, skipped)

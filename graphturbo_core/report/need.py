@@ -74,7 +74,8 @@ def _touched(sem: GraphSemantics, needs: Mapping[str, Need]) -> dict[str, int]:
     tensors = sem.graph.tensors
     outer = {name for name in needs if tensors[name].kind is not TensorKind.ACTIVATION}
     made = {name for name in sem.graph.outputs if tensors[name].kind is TensorKind.ACTIVATION}
-    return {name: size_of(needs[name]) for name in needs if name in outer | made}
+    known = outer | made
+    return {name: size_of(needs[name]) for name in needs if name in known}
 
 
 def _needs(sem: GraphSemantics) -> dict[str, Need]:

@@ -83,7 +83,7 @@ def _grow(
 def _outside_reads(sem: GraphSemantics, tensor: str, outlives: Callable[[str], bool]) -> set[str]:
     """What keeps a new value alive outside the nest: readers' names, "" if it outlives all."""
     readers = {op.name for op in sem.graph.consumers[tensor]}
-    is_kept = outlives(tensor) or tensor in sem.graph.outputs or not readers
+    is_kept = outlives(tensor) or tensor in sem.graph.output_names or not readers
     return readers | {""} if is_kept else readers
 
 

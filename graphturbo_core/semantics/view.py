@@ -39,7 +39,7 @@ class OpView:
         return sum(
             1
             for name in self.op.outputs[1:]
-            if name and (graph.consumers[name] or name in graph.outputs)
+            if name and (graph.consumers[name] or name in graph.output_names)
         )
 
     def integer(self, name: str, default: int) -> int:

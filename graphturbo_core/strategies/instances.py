@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from graphturbo_core.ir.boxes import Box, divide, full_box, intersect, is_empty, with_interval
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, part_of, with_interval
+from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.semantics.nests import LoopNest, loop_nests
 from graphturbo_core.semantics.propagate import needed_boxes
 from graphturbo_core.semantics.table import GraphSemantics
@@ -45,7 +47,7 @@ class Section:
         if tensor not in self.axis_of:
             return box
         axis = self.axis_of[tensor]
-        return with_interval(box, axis, divide(box[axis], self.pieces)[piece])
+        return with_interval(box, axis, part_of(box[axis], self.pieces, piece))
 
 
 @dataclass(frozen=True)
@@ -101,15 +103,16 @@ class InstanceGraph:
     @cached_property
     def readers(self) -> Mapping[str, Mapping[int, tuple[int, ...]]]:
         """Per tensor and instance that hands out a part of it, the instances that read that."""
-        readers: dict[str, dict[int, list[int]]] = {
-            tensor: {number: [] for number in makers} for tensor, makers in self.handed_out.items()
-        }
+        readers: dict[str, dict[int, list[int]]] = {}
+        parts: dict[str, BoxIndex] = {}
+        for tensor, makers in self.handed_out.items():
+            readers[tensor] = {number: [] for number in makers}
+            parts[tensor] = BoxIndex([self.instances[maker].outputs[tensor] for maker in makers])
         for number, instance in enumerate(self.instances):
             for tensor in self.inputs[number]:
-                for maker in self.handed_out.get(tensor, ()):
-                    part = self.instances[maker].outputs[tensor]
-                    if not is_empty(intersect(part, instance.boxes[tensor])):
-                        readers[tensor][maker].append(number)
+                if tensor in parts:
+                    for place in parts[tensor].meeting(instance.boxes[tensor]):
+                        readers[tensor][self.handed_out[tensor][place]].append(number)
         return {
             tensor: {maker: tuple(numbers) for maker, numbers in found.items()}
             for tensor, found in readers.items()
@@ -117,13 +120,30 @@ class InstanceGraph:
 
 
 def instance_graph(sem: GraphSemantics, sections: Sequence[Section]) -> InstanceGraph:
-    """Cut every section into its pieces; pieces are counted from 1 in names."""
+    """Cut every section into its pieces; pieces are counted from 1 in names.
+
+    Raises:
+        CapacityError: TOO_MANY_PIECES, before any is cut.
+    """
+    _check_count(sections, DEFAULT_LIMITS.max_kernel_ops)
     instances = tuple(
         cut_piece(sem, section, number, piece)
         for number, section in enumerate(sections)
         for piece in range(section.pieces)
     )
     return InstanceGraph(sem, tuple(sections), instances)
+
+
+def _check_count(sections: Sequence[Section], limit: int) -> None:
+    ops = [section.pieces * len(section.ops) for section in sections]
+    if sum(ops) > limit:
+        largest = sections[ops.index(max(ops))]
+        raise CapacityError(
+            "TOO_MANY_PIECES",
+            f"the pieces of all groups run {sum(ops)} ops, more than {limit}",
+            f"the most in {largest.pieces} pieces of group {largest.name!r}",
+            "choose a smaller batch or cluster batch",
+        )
 
 
 def cut_piece(sem: GraphSemantics, section: Section, number: int, piece: int) -> Instance:

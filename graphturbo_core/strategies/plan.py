@@ -171,10 +171,10 @@ class Plan:
     def _check_read(self, covered: Mapping[str, int]) -> None:
         """What a kernel reads, and every graph output, some kernel hands out."""
         graph = self.semantics.graph
+        given = covered.keys() | set(graph.inputs)
         for kernel in self.kernels:
             for tensor in kernel.boxes:
-                is_given = tensor in kernel.bindings or tensor in covered
-                if not is_given and tensor not in graph.inputs:
+                if tensor not in kernel.bindings and tensor not in given:
                     raise InvariantError("PLAN_READ", f"{kernel.name} reads {tensor!r}: no source")
         for tensor in graph.outputs:
             if tensor in graph.producer and tensor not in covered:

@@ -154,7 +154,9 @@ def _name_results(
 ) -> None:
     """Several results that are used are items of a tuple."""
     results = [
-        name for name in op.outputs if name and (graph.consumers[name] or name in graph.outputs)
+        name
+        for name in op.outputs
+        if name and (graph.consumers[name] or name in graph.output_names)
     ]
     if len(results) == 1:
         source[results[0]] = node

@@ -69,7 +69,7 @@ def test_no_shared_byte_and_nothing_refused_that_fits(
     allocator = OffsetAllocator(capacity, base)
     placed: list[tuple[int, int, int]] = []
     step = 0
-    for _number, (size, later, length) in enumerate(sizes):
+    for size, later, length in sizes:
         step += later
         busy = np.zeros(capacity_units, dtype=np.bool_)
         busy[:base_units] = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graphturbo_core.ir.boxes import Interval, divide
+from graphturbo_core.ir.boxes import Interval, part_of
 from graphturbo_core.semantics.access import AxisKind
 from graphturbo_core.strategies.graphturbo.layer_graph import AxisLink, LayerGraph, LinkedOutput
 
@@ -137,4 +137,4 @@ def piece_intervals(
     carry: Carry, sizes: Mapping[str, int], outputs: Sequence[str], pieces: int, piece: int
 ) -> dict[str, Interval]:
     """The interval of each split tensor in one piece; `sizes` along the carried axis."""
-    return carry.intervals({t: divide((0, sizes[t]), pieces)[piece] for t in outputs})
+    return carry.intervals({t: part_of((0, sizes[t]), pieces, piece) for t in outputs})

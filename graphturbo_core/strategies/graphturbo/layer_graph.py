@@ -58,10 +58,10 @@ class LayerGraph:
                 found.setdefault(tensor, []).append(index)
         return {tensor: tuple(layers) for tensor, layers in found.items()}
 
-    @cached_property
+    @property
     def graph_outputs(self) -> frozenset[str]:
         """Names of the graph's outputs."""
-        return frozenset(self.semantics.graph.outputs)
+        return self.semantics.graph.output_names
 
     @cached_property
     def successors(self) -> tuple[tuple[int, ...], ...]:
@@ -151,7 +151,7 @@ def _linked_outputs(semantics: GraphSemantics, op: Op) -> tuple[LinkedOutput, ..
             ),
         )
         for index, tensor in enumerate(op.outputs)
-        if tensor and (graph.consumers[tensor] or tensor in graph.outputs)
+        if tensor and (graph.consumers[tensor] or tensor in graph.output_names)
     )
 
 

@@ -8,13 +8,21 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from graphturbo_core.strategies.plan import ReadyStep
+
+MAX_RECORDED = 256
+"""Entries of a stack that are recorded for each step (our choice: four batches of the paper's 64);
+all of them would be the square of the instances."""
 
 
 @dataclass(frozen=True)
 class InstanceOrder:
-    """Instance numbers in the order they run, and the stack after each step, newest last."""
+    """Instance numbers in the order they run, and the stack after each step, newest last.
+
+    Of a stack of more than `MAX_RECORDED` the newest are recorded, and how many lie below them.
+    """
 
     order: tuple[int, ...]
     steps: tuple[ReadyStep, ...]
@@ -25,8 +33,7 @@ def order_instances(names: Sequence[str], producers: Sequence[Sequence[int]]) ->
 
     Instances are numbered in topological order of groups, then by piece; those that enter the
     stack together enter in that order, so that the highest piece runs first (reference, 3.3).
-    An instance enters once, when its first producer is done. O((n + needs) log n), the recorded
-    stacks aside.
+    An instance enters once, when its first producer is done. O((n + needs) log n).
     """
     consumers: list[list[int]] = [[] for _ in names]
     for instance, needed in enumerate(producers):
@@ -45,7 +52,7 @@ def order_instances(names: Sequence[str], producers: Sequence[Sequence[int]]) ->
         for consumer in consumers[instance]:
             waits[consumer] -= 1
             stack.enter(consumer)
-        steps.append(ReadyStep(names[instance], tuple(names[i] for i in stack.entries)))
+        steps.append(ReadyStep(names[instance], stack.recorded(names)))
     return InstanceOrder(tuple(order), tuple(steps))
 
 
@@ -65,6 +72,12 @@ class _Stack:
             self._entered += 1
         if self.waits[instance] == 0:
             heapq.heappush(self.runnable, (-self.entries[instance], instance))
+
+    def recorded(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Names of the entries, newest last."""
+        newest = [names[entry] for entry in islice(reversed(self.entries), MAX_RECORDED)]
+        below = len(self.entries) - len(newest)
+        return (*([f"{below} more"] if below else []), *reversed(newest))
 
     def take(self) -> int:
         """Remove and give the newest runnable entry."""

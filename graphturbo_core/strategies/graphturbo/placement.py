@@ -56,7 +56,7 @@ class _Walk:
     ) -> None:
         self.graph, self.bound, self.nearest = graph, bound, nearest
         self.hardware = bound[0].target.hardware
-        self.graph_outputs = frozenset(graph.semantics.graph.outputs)
+        self.graph_outputs = graph.semantics.graph.output_names
         self.cores = tuple(range(self.hardware.cores))
         self._live: dict[tuple[object, ...], LiveBytes] = {}
 

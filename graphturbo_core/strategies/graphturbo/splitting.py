@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import isqrt
 
+from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.strategies.graphturbo.carry import (
     Carry,
     carry_axis,
@@ -37,24 +39,27 @@ class SplitInfo:
 Best = Callable[[Iterable[SplitInfo], int], SplitInfo | None]
 """Eq. 1: the best of the quadruples, axis by axis, of a sub-graph of so many ops."""
 
-Candidates = Callable[[int], tuple[int, ...]]
-"""Piece counts to try for an axis of this size, in order."""
+Candidates = Callable[[int], Sequence[int]]
+"""Piece counts to try for an axis of this size, rising."""
 
 
-def divisors(size: int) -> tuple[int, ...]:
-    """All divisors in rising order.
+@lru_cache(maxsize=4096)
+def divisors(size: int, most: int = DEFAULT_LIMITS.max_pieces) -> tuple[int, ...]:
+    """All divisors in rising order, up to `most`.
 
     Our choice: the printed list never finds 3 pieces for 3 samples and may pick a count that does
     not divide (reference, 3.1).
     """
-    low = [number for number in range(1, int(size**0.5) + 1) if size % number == 0]
-    return tuple(sorted({*low, *(size // number for number in low)}))
+    low = [number for number in range(1, isqrt(size) + 1) if size % number == 0]
+    every = {*low, *(size // number for number in low)}
+    return tuple(sorted(number for number in every if number <= most))
 
 
-def literal_candidates(size: int) -> tuple[int, ...]:
-    """1, 2, 4, 8, 9, 10, ... as printed in Algorithm 1, up to the size."""
+@lru_cache(maxsize=4096)
+def literal_candidates(size: int, most: int = DEFAULT_LIMITS.max_pieces) -> tuple[int, ...]:
+    """1, 2, 4, 8, 9, 10, ... as printed in Algorithm 1, up to the size or `most`."""
     first = (count for count in LITERAL_CANDIDATES if count <= size)
-    return (*first, *range(LITERAL_FROM, size + 1))
+    return (*first, *range(LITERAL_FROM, min(size, most) + 1))
 
 
 def lexicographic(splits: Iterable[SplitInfo], ops: int) -> SplitInfo | None:
