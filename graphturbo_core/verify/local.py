@@ -68,8 +68,9 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
 
     1. What only lays elements side by side, names them anew or repeats them, is copied.
     2. Windows that slide: the op with the pads that this box has.
-    3. Reads that do not depend on where the box lies: the op as it is.
-    4. Else the op on tensors of full size that hold nothing but the named boxes (NaN elsewhere),
+    3. Windows that keep the size: the op on what is read, of which the box is taken.
+    4. Reads that do not depend on where the box lies: the op as it is.
+    5. Else the op on tensors of full size that hold nothing but the named boxes (NaN elsewhere),
        of which the box is taken.
 
     Raises:
@@ -85,6 +86,8 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
         found = np.broadcast_to(operands[0].numbers, extents(task.box)).copy()
     elif semantics.is_sliding and task.index == 0:
         found = _slid(task, operands, runner)
+    elif _keeps_size(task, operands):
+        found = _cropped(task, operands[0], runner)
     elif all(axis.kind in _PLACELESS for axis in _axes(operands)):
         found = _plain(task, operands, runner, task.op.attributes)
     else:
@@ -158,6 +161,25 @@ def _slid(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Arra
     local.pop("auto_pad", None)
     local.pop("ceil_mode", None)
     return _plain(task, operands, runner, local)
+
+
+def _keeps_size(task: TileTask, operands: Sequence[Operand]) -> bool:
+    """Whether the only input is read through windows of stride 1 around each element."""
+    if len(operands) != 1 or task.index != 0:
+        return False
+    shape = task.graph.tensors[task.op.outputs[0]].shape
+    axes = operands[0].access.axes
+    windows = [axis for axis in axes if axis.kind is AxisKind.WINDOW]
+    is_even = all(axis.stride == 1 and axis.size == shape[axis.out_axis] for axis in windows)
+    others = (axis.kind is AxisKind.SAME for axis in axes if axis.kind is not AxisKind.WINDOW)
+    return bool(windows) and is_even and all(others)
+
+
+def _cropped(task: TileTask, operand: Operand, runner: OpRunner) -> Array:
+    """The middle of the op's result on what is read: its rim lacks neighbours, or has none."""
+    result = _plain(task, [operand], runner, task.op.attributes)
+    inside = [(lo - b, hi - b) for (lo, hi), (b, _) in zip(task.box, operand.box, strict=True)]
+    return result[slices(tuple(inside))]
 
 
 def _groups(task: TileTask, data: InputAccess) -> dict[str, AttributeValue] | None:

@@ -148,6 +148,26 @@ def test_what_does_not_depend_on_its_place_runs_as_it_is(runner: Spy) -> None:
 PAD = "g (float[3] x) => (float[6] y) <int64[2] p = {1, 2}> { y = Pad(x, p) }"
 
 
+@pytest.mark.parametrize(
+    ("channels", "read"), [((0, 2), 3), ((2, 4), 4), ((4, 6), 3)], ids=["first", "middle", "last"]
+)
+def test_windows_that_keep_the_size_are_cropped(channels: Interval, read: int, runner: Spy) -> None:
+    """A window of three channels: y = x / (1 + sum of squares of its neighbours and itself).
+
+    Of channels 2 and 3, channels 1 to 4 are read: 2 / (1 + 1 + 4 + 9), 3 / (1 + 4 + 9 + 16).
+    """
+    text = (
+        "g (float[1,6,1,1] x) => (float[1,6,1,1] y)"
+        "{ y = LRN <size = 3, alpha = 3.0, beta = 1.0, bias = 1.0> (x) }"
+    )
+    x = np.arange(6.0).reshape(1, 6, 1, 1)
+    squares = [sum(float(n) ** 2 for n in range(6) if abs(n - at) < 2) for at in range(6)]
+    right = [at / (1 + squares[at]) for at in range(*channels)]
+    task = task_of(text, ((0, 1), channels, (0, 1), (0, 1)))
+    assert run(task, runner, x=x) == pytest.approx(right)
+    assert runner.seen[0][0] == [(1, read, 1, 1)]
+
+
 def test_the_rest_is_embedded_in_whole_tensors(runner: Spy) -> None:
     """0 [1 2 3] 0 0, of which places 2 to 4 hold 2, 3, 0: x is read from its second element on."""
     task = task_of(PAD, ((2, 5),))
