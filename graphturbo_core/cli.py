@@ -36,6 +36,8 @@ from graphturbo_core.report.verify_text import is_wrong, verification_text, was_
 WRONG = 1
 """Exit code of a run whose replay does not compute what its model says: a bug of ours."""
 REFUSED = 2
+CANCELLED = 130
+"""Exit code after Ctrl+C, which typer catches."""
 STDOUT = "-"
 DEFAULT_STRATEGY = "graphturbo"
 DEFAULT_COMPARISON = "tvm,graphturbo"
@@ -103,6 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         text = " ".join(error.format_message().split()).rstrip(".")
         return _refused(f"error: USAGE: {text}, see `python -m graphturbo_core --help`")
+    if code == CANCELLED:
+        print("cancelled", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 

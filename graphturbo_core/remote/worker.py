@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import traceback
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +25,7 @@ MAX_BYTES = 12 * 2**30
 
 def main(pipe: Connection) -> None:
     """Serve jobs one after the other; returns when the server closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
     if hasattr(os, "nice"):  # not on Windows
         os.nice(NICENESS)
     limit_memory()
@@ -35,7 +37,7 @@ def main(pipe: Connection) -> None:
     try:
         while True:
             serve(pipe, pipe.recv_bytes())
-    except (EOFError, OSError, KeyboardInterrupt):
+    except (EOFError, OSError):
         return  # the server has gone, or stops together with this process
 
 

@@ -70,3 +70,20 @@ def test_the_command_line_says_it_in_a_line(
     monkeypatch.setattr(client.isolated_reports, "__defaults__", (fake_worker.die,))
     assert main(["run", "teaching-resnet", "--batch", "4", "--verify"]) == 2
     assert "error: WORKER_ENDED: the process that computed this run" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_a_replay_quietly(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended: list[int | None] = []
+    end = process.WorkerProcess.end
+
+    def interrupt(self: process.WorkerProcess, deadline_s: float) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(process.WorkerProcess, "receive", interrupt)
+    monkeypatch.setattr(process.WorkerProcess, "end", lambda self: ended.append(end(self)))
+    monkeypatch.setattr(client.isolated_reports, "__defaults__", (fake_worker.main,))
+    assert main(["run", "teaching-resnet", "--batch", "4", "--verify"]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "cancelled"
+    assert len(ended) == 1
