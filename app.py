@@ -6,7 +6,7 @@ if __name__ == "__main__":
     import streamlit as st
 
     import graphturbo_ui
-    from graphturbo_ui.frame import framed
+    from graphturbo_ui.frame import begin, framed
     from graphturbo_ui.pages import explore, verification
 
     icon = Path(graphturbo_ui.__file__).with_name("icon.svg")
@@ -15,4 +15,6 @@ if __name__ == "__main__":
         st.Page(framed(explore.show), title="Explore", url_path="explore", default=True),
         st.Page(framed(verification.show), title="Verification", url_path="verification"),
     ]
-    st.navigation(pages, position="top").run()
+    chosen = st.navigation(pages, position="top")
+    begin()
+    chosen.run()

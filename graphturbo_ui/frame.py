@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import streamlit as st
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
 from graphturbo_ui import state
-from graphturbo_ui.controls import Choices, show_refusal
+from graphturbo_ui.controls import Choices, choose, show_refusal
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.text import Sink, safe_text
 
@@ -17,15 +18,27 @@ POLL_SECONDS = 0.15
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
 
 
-def framed(page: Callable[[], None]) -> Callable[[], None]:
-    """`page` with the session begun; a GraphTurboError of it is shown, and the app goes on."""
+def begin() -> None:
+    """What all pages have in common: the session, notes on the link, and the sidebar's choices.
+
+    Drawn outside the pages, so that the choices stay when somebody goes from one to another.
+    """
+    state.begin()
+    for note in state.notes():
+        st.info(safe_text(note, Sink.MARKDOWN, 1000), icon=":material/link:")
+    try:
+        state.remember_choices(choose())
+    except GraphTurboError as error:
+        show_refusal(error)
+        st.stop()
+
+
+def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
+    """`page` with the choices made; a GraphTurboError of it is shown, and the app goes on."""
 
     def show() -> None:
-        state.begin()
-        for note in state.notes():
-            st.info(safe_text(note, Sink.MARKDOWN, 1000), icon=":material/link:")
         try:
-            page()
+            page(cast(Choices, state.choices()))
         except GraphTurboError as error:
             show_refusal(error)
         except WorkerError:

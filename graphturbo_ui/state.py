@@ -238,6 +238,16 @@ def refusal(key: str) -> GraphTurboError | None:
     return cast(GraphTurboError | None, st.session_state.get(f"{key}_refusal"))
 
 
+def remember_choices(choices: object) -> None:
+    """Keep what the sidebar says, for the page that is drawn next."""
+    st.session_state["choices"] = choices
+
+
+def choices() -> object:
+    """What the sidebar says."""
+    return st.session_state["choices"]
+
+
 def remember(name: str, value: object) -> None:
     """Keep something a canvas told, for links: `window` or `selected`."""
     st.session_state[f"told_{name}"] = value

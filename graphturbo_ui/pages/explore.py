@@ -17,7 +17,7 @@ WEIGHTS = (
 )
 
 
-def show() -> None:
+def show(choices: controls.Choices) -> None:
     """The whole page."""
     st.title("Fine against coarse sub-graphs")
     left, right = st.columns([5, 1], vertical_alignment="center")
@@ -25,7 +25,6 @@ def show() -> None:
     with right.popover("Use my model", icon=":material/upload_file:"):
         st.caption(WEIGHTS)
         controls.offer_model_upload()
-    choices = controls.choose()
     runs = frame.runs_of(choices)
     frame.wait_for_first(runs)
     drawn, pending = frame.outcome(runs)

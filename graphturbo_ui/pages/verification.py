@@ -31,11 +31,10 @@ CHECKED = """
 """
 
 
-def show() -> None:
+def show(choices: controls.Choices) -> None:
     """The whole page."""
     st.title("Verification")
     st.markdown(INTRO)
-    choices = controls.choose()
     if not choices.verify:
         st.info("A and B are not replayed yet. It takes seconds to a minute.")
         st.button(

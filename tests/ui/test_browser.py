@@ -16,7 +16,7 @@ from graphturbo_core.frontend.importer import read_input_dims
 from graphturbo_core.report.canvas import gantt_buffer, graph_buffer
 from graphturbo_ui.components import gantt, graph, sources
 from tests.conftest import find_browser
-from tests.ui.app_server import AppPage, browser_of, served
+from tests.ui.app_server import PATIENCE_MS, AppPage, browser_of, served
 from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
@@ -114,6 +114,21 @@ def test_the_default_sample_is_there_with_all_views(visit: AppPage, request):
         "c => [...c.getContext('2d').getImageData(c.width - 3, c.height - 3, 1, 1).data]"
     )
     assert (sum(corner[:3]) < 3 * 60) == is_dark
+
+
+def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
+    """The page is reached from Explore; asked for once, the replay shows on both pages."""
+    visit.open(SMALL)
+    page = visit.page
+    page.get_by_role("link", name="Verification").click()
+    page.get_by_role("button", name="Verify A and B").click()
+    for strategy in ("tvm@2", "graphturbo@16"):
+        told = page.get_by_text(f"{strategy}: verified against ONNX Runtime")
+        expect(told).to_be_visible(timeout=PATIENCE_MS)
+    assert "verify=true" in page.url
+    page.get_by_role("link", name="Explore").click()
+    told = page.get_by_text("A: verified, B: verified")
+    expect(told).to_be_visible(timeout=PATIENCE_MS)
 
 
 def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
