@@ -20,6 +20,7 @@ from tests.ui.app_server import PATIENCE_MS, AppPage, browser_of, served
 from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=PATIENCE_MS)
 
 GANTT, GRAPH = "Gantt chart", "Sub-graph view"
 SMALL = "?model=teaching-resnet&batch=8"
@@ -124,11 +125,11 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
     page.get_by_role("button", name="Verify A and B").click()
     for strategy in ("tvm@2", "graphturbo@16"):
         told = page.get_by_text(f"{strategy}: verified against ONNX Runtime")
-        expect(told).to_be_visible(timeout=PATIENCE_MS)
+        expect(told).to_be_visible()
     assert "verify=true" in page.url
     page.get_by_role("link", name="Explore").click()
     told = page.get_by_text("A: verified, B: verified")
-    expect(told).to_be_visible(timeout=PATIENCE_MS)
+    expect(told).to_be_visible()
 
 
 def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
