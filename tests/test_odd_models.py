@@ -7,8 +7,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from graphturbo_core.errors import GraphTurboError, ModelError, OptionError
+from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
+from graphturbo_core.strategies.graphturbo import splitting
 from tests.models import model_bytes
 
 
@@ -58,6 +60,21 @@ g (float[n,4] x) => (float[n,4] y) {
     with pytest.raises(GraphTurboError) as refused:
         _run(text)
     assert refused.value.code == "SHAPE_TOO_LARGE"
+
+
+PRIME = 99_999_989
+"""An axis that can be cut into single elements or not at all."""
+
+
+def test_an_axis_without_divisors_runs_whole() -> None:
+    """Its 10^8 pieces are never listed: the only other count is above the cap on pieces."""
+    text = f"g (float[{PRIME}] x) => (float[{PRIME}] y) {{ y = Relu(x) }}"
+    report = run_report(model_bytes(text), RunRequest("prime", "graphturbo"))
+    (group,) = report.contract["groups"]  # type: ignore[misc]  # one group
+    assert group["pieces"] == 1
+    assert splitting.divisors(PRIME) == (1,)
+    assert splitting.divisors(12) == (1, 2, 3, 4, 6, 12)
+    assert len(splitting.literal_candidates(PRIME)) < DEFAULT_LIMITS.max_pieces
 
 
 def test_an_op_may_leave_its_first_output_unused() -> None:
