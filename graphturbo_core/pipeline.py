@@ -11,6 +11,7 @@ from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 from graphturbo_core.errors import GraphTurboError, ModelError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
+from graphturbo_core.frontend.numbers import with_numbers
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
 from graphturbo_core.ir.dtypes import NUMBER_FORMATS
@@ -34,7 +35,6 @@ from graphturbo_core.strategies.registry import (
     strategies,
     strategy_options,
 )
-from graphturbo_core.verify.numbers import with_numbers
 from graphturbo_core.verify.verify import SEED, VerifyTask, verify
 
 __all__ = [
@@ -217,8 +217,11 @@ def _run(
     for size, semantics in rounds.semantics.items():
         suffix = "" if is_one_size else f" (round of {size})"
         traces[size] = _schedule(recorder, suffix, semantics, (spec, hardware, request))
-    task = VerifyTask(imports.data, rounds.whole, rounds.division, traces, imports.drawn_weights)
-    checked = run("verify", verify, task, recorder.progress("verify")) if request.verify else None
+    checked = None
+    if request.verify:
+        drawn = imports.drawn_weights
+        task = VerifyTask(imports.data, rounds.whole, rounds.division, traces, drawn)
+        checked = run("verify", verify, task, recorder.progress("verify"))
     outcome = Outcome(
         named=Named(
             request.model_name, hardware.name, request.strategy, _own_options(spec, request),
@@ -251,13 +254,17 @@ def _divide(
     whole, batch = analyse(graph), imports.batch(graph)
     division = divide_batch(batch, hardware.clusters, spec.cluster_batch)
     rounds: dict[int, GraphSemantics] = {}
-    for size in division.round_sizes:
-        found = whole if size == batch else _round(imports, request, whole, size)
-        if isinstance(found, str):
-            division = undivided(batch, hardware.clusters, found)
-            return _Rounds(whole, division, {batch: whole})
-        rounds[size] = found
-    if whole.opaque_ops and division.round_sizes != (batch,):
+    is_assumed = False
+    try:
+        for size in division.round_sizes:
+            rounds[size], by_assumption = _round(imports, request, whole, size)
+            is_assumed |= by_assumption
+    except ModelError as error:
+        if error.code not in UNDIVIDABLE:
+            raise
+        division = undivided(batch, hardware.clusters, error.what)
+        return _Rounds(whole, division, {batch: whole})
+    if is_assumed:
         count = len(whole.opaque_ops)
         note = f"samples are taken as independent in {count} op(s) without semantics"
         division = replace(division, notes=(*division.notes, note))
@@ -266,24 +273,32 @@ def _divide(
 
 def _round(
     imports: Imports, request: RunRequest, whole: GraphSemantics, size: int
-) -> GraphSemantics | str:
-    """The model for so many samples, or why it is no piece of the whole.
+) -> tuple[GraphSemantics, bool]:
+    """The model for so many samples; whether it is a piece of the whole only by assumption.
 
     Where the batch is free, by a symbol or because the request names one, opaque ops are taken as
     working sample by sample.
+
+    Raises:
+        ModelError: BATCH_DEPENDENT where a sample may need others' numbers, or why import refuses
+            the model for so many.
     """
-    try:
-        part = analyse(imports.round(request, whole.graph, size))
-    except ModelError as error:
-        if error.code not in UNDIVIDABLE:
-            raise
-        return error.what
+    graph = imports.round(request, whole.graph, size)
+    if graph is whole.graph:
+        return whole, False
+    part = analyse(graph)
+    why = dependence_on_batch(whole, part)
+    if why is None:
+        return part, False
     is_free = request.batch is not None or imports.has_free_batch(whole.graph)
-    known = taken_as_sample_wise(whole) if is_free else whole
-    return dependence_on_batch(known, part) or part
+    if is_free and dependence_on_batch(taken_as_sample_wise(whole), part) is None:
+        return part, True
+    raise ModelError("BATCH_DEPENDENT", why)
 
 
-UNDIVIDABLE = frozenset({"BATCH_RESHAPE", "BATCH_MISMATCH", "BATCH_FIXED", "SHAPE_MISMATCH"})
+UNDIVIDABLE = frozenset(
+    {"BATCH_DEPENDENT", "BATCH_RESHAPE", "BATCH_MISMATCH", "BATCH_FIXED", "SHAPE_MISMATCH"}
+)
 """Refusals of a model for fewer samples that leave the whole batch as it is."""
 
 

@@ -120,3 +120,23 @@ def test_an_own_profile_travels_as_bytes() -> None:
 def test_the_version_is_the_projects() -> None:
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     assert tomllib.loads(text)["project"]["version"] == graphturbo_core.__version__
+
+
+MIXED = "g (float[n, 4] x, float[1, 4] z) => (float[n, 4] y) <int64 axis = {1}> "
+ASSUMED = "samples are taken as independent in 1 op(s) without semantics"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_assumed"),
+    [
+        ("{ a = CumSum(x, axis) y = Add(a, z) }", True),
+        ("{ a = CumSum(z, axis) y = Add(x, a) }", False),
+    ],
+    ids=["opaque on the batch", "opaque beside it"],
+)
+def test_an_assumption_is_told_where_it_is_made(body: str, is_assumed: bool) -> None:
+    report = run_report(model_bytes(MIXED + body), RunRequest("m", "tvm@2", batch=16))
+    notes = report.contract["notes"]
+    assert isinstance(notes, list)
+    assert (ASSUMED in notes) == is_assumed
+    assert report.contract["rounds"] == 2

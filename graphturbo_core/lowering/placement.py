@@ -176,10 +176,10 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
 
 def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | str | None:
     """A placement, or the tensor that does not fit; None: what is inherited is in the way."""
-    plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
+    plan, kernel, stages = task.plan, task.kernel, task.stages
     wanted = _wanted(task, demoted)
     in_lb = _InLb(
-        frozenset({*wanted, *inherited}),
+        frozenset({*wanted, *task.inherited}),
         frozenset(name for name, need in wanted.items() if need.shares),
     )
     views = find_views(plan, kernel, stages, wanted)
@@ -188,50 +188,22 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
     check_tile_count(plan, tuple(zip(stages, tilings, strict=True)), task.max_tiles)
     tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
     rings = _rings(task, tiles, in_lb)
-    capacity = data_capacity(plan.hardware)
-    fixed = [
-        Taken(resident.offset, resident.size_bytes, 0, resident.last)
-        for _, resident in sorted(inherited.items())
-    ]
-    base, _ = pack([Request("rings", _largest(rings), 0, len(stages))], fixed, capacity)
-    if "rings" not in base:
-        if inherited:
-            return None
-        raise CapacityError(
-            "LB_FULL",
-            f"the {_largest(rings)} bytes of tiles of kernel {kernel.name!r} do not fit in LB",
-            where=f"chip {plan.hardware.name}",
-            change="choose a chip with a larger LB",
-        )
-    fixed += [
-        Taken(base["rings"], 2 * sum(sizes.values()), index, index)
-        for index, sizes in enumerate(rings)
-        if sizes
-    ]
-    requests = [
-        Request(need.tensor, largest_bytes(plan, need.tensor, need.boxes), need.first, need.last)
-        for need in views.needs.values()
-    ]
-    offsets, failed = pack(requests, fixed, capacity)
-    if failed is not None:
-        return failed
+    base = _ring_base(task, rings)
+    if base is None:
+        return None
+    placed = _placed(task, views, rings, base)
+    if isinstance(placed, str):
+        return placed
     weights = _weight_part(plan, stages, tiles, small)
-    residents = dict(inherited)
-    for request in requests:
-        name, need = request.key, views.needs[request.key]
-        residents[name] = Resident(
-            name, offsets[name], aligned(request.size_bytes), need.boxes, need.shares, need.first,
-            need.last,
-        )  # fmt: skip
     return KernelPlacement(
         kernel=kernel,
         grain=task.grain,
         stages=stages,
         tilings=tilings,
         tiles=tiles,
-        residents=residents,
+        residents={**task.inherited, **placed},
         views=views,
-        rings=_ring_offsets(rings, base["rings"]),
+        rings=_ring_offsets(rings, base),
         weights=weights,
         items=tuple(
             weight_items((plan, kernel), stage, (tiling, steps), weights.tile_bytes)
@@ -240,6 +212,62 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
     )
+
+
+def _ring_base(task: PlacementTask, rings: list[dict[str, int]]) -> int | None:
+    """Where the pairs of tile buffers begin; None: what is inherited is in the way.
+
+    Raises:
+        CapacityError: LB_FULL, they do not even fit alone.
+    """
+    size = _largest(rings)
+    request = Request("rings", size, 0, len(task.stages))
+    base, _ = pack([request], _inherited(task), data_capacity(task.plan.hardware))
+    if "rings" in base:
+        return base["rings"]
+    if task.inherited:
+        return None
+    raise CapacityError(
+        "LB_FULL",
+        f"the {size} bytes of tiles of kernel {task.kernel.name!r} do not fit in LB",
+        where=f"chip {task.plan.hardware.name}",
+        change="choose a chip with a larger LB",
+    )
+
+
+def _inherited(task: PlacementTask) -> list[Taken]:
+    """Bytes that the kernel before has left its tensors in."""
+    return [
+        Taken(resident.offset, resident.size_bytes, 0, resident.last)
+        for _, resident in sorted(task.inherited.items())
+    ]
+
+
+def _placed(
+    task: PlacementTask, views: Views, rings: list[dict[str, int]], base: int
+) -> dict[str, Resident] | str:
+    """An address for every tensor that asks for one, or the tensor that does not fit."""
+    plan = task.plan
+    fixed = _inherited(task) + [
+        Taken(base, 2 * sum(sizes.values()), index, index)
+        for index, sizes in enumerate(rings)
+        if sizes
+    ]
+    requests = [
+        Request(need.tensor, largest_bytes(plan, need.tensor, need.boxes), need.first, need.last)
+        for need in views.needs.values()
+    ]
+    offsets, failed = pack(requests, fixed, data_capacity(plan.hardware))
+    if failed is not None:
+        return failed
+    found = {}
+    for request in requests:
+        name, need = request.key, views.needs[request.key]
+        found[name] = Resident(
+            name, offsets[name], aligned(request.size_bytes), need.boxes, need.shares, need.first,
+            need.last,
+        )  # fmt: skip
+    return found
 
 
 def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, Need]:

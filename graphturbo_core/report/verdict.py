@@ -202,13 +202,8 @@ def binding_text(report: Report) -> str:
     )
 
 
-def sentence(a: Report, b: Report | None) -> tuple[str, str]:
-    """How B compares with A, and why: which differences, and which resource binds each.
-
-    Of A alone while there is no B.
-    """
-    if b is None:
-        return "A is there, B is being computed.", f"A {binding_text(a)}."
+def sentence(a: Report, b: Report) -> tuple[str, str]:
+    """How B compares with A, and why: which differences, and which resource binds each."""
     return f"{_outcome(a, b)}{_reason(a, b)}.", f"B {binding_text(b)}; A {binding_text(a)}."
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.numbers import BYTES, INTEGERS, drawn_inputs
 from graphturbo_core.frontend.passes import draws_numbers
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.ir.graph import Graph, TensorKind
@@ -24,7 +25,6 @@ from graphturbo_core.verify.compare import (
 )
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
 from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
-from graphturbo_core.verify.numbers import BYTES, INTEGERS, drawn_inputs
 from graphturbo_core.verify.reference import computed_weights, reference_outputs
 from graphturbo_core.verify.replay import Watch, replay
 from graphturbo_core.verify.script import Script, Touched
@@ -73,10 +73,9 @@ class VerifyTask:
     division: Division
     traces: Mapping[int, Trace] = field(repr=False)
     drawn_weights: int = 0
-    feeds: Mapping[str, Array] | None = field(default=None, repr=False)
-    """Numbers of the graph's inputs; drawn where there are none."""
-    expected: Mapping[str, Array] | None = field(default=None, repr=False)
-    """Right outputs; ONNX Runtime's on the unsplit model where there are none."""
+    case: tuple[Mapping[str, Array], Mapping[str, Array]] | None = field(default=None, repr=False)
+    """Numbers of the graph's inputs and the right outputs; where there are none, inputs are drawn
+    and ONNX Runtime says on the unsplit model what is right."""
 
 
 def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verification:
@@ -110,8 +109,8 @@ def _questions(task: VerifyTask, runtime: Any) -> tuple[Mapping[str, Array], Map
     counts, may not be larger.
     """
     graph = task.whole.graph
-    if task.feeds is not None and task.expected is not None:
-        return task.feeds, task.expected
+    if task.case is not None:
+        return task.case
     feeds = drawn_inputs(graph, SEED, BYTES)
     try:
         return feeds, reference_outputs(task.data, graph, feeds, runtime)

@@ -18,6 +18,7 @@ from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.sim.trace import Trace
+from graphturbo_core.verify.script import Touch
 from tests.lowering.identities import COPIES, Identities, slices
 
 UNDEFINED = 0
@@ -29,15 +30,6 @@ COMPUTE = InstructionKind.COMPUTE
 
 class ReplayError(AssertionError):
     """A rule is broken; the message names the instruction and the buffer."""
-
-
-class Touch(NamedTuple):
-    """One access: its buffer and its box, and what a compute takes it for."""
-
-    buffer: int
-    is_write: bool
-    box: Box
-    tensor: str
 
 
 class Result(NamedTuple):

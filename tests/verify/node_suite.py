@@ -152,8 +152,7 @@ def _run(case: Case, outcome: Outcome, strategies: Sequence[str]) -> Outcome:
             whole,
             undivided(1, 1, "one sample"),
             {1: traced(whole, strategy)},
-            feeds=feeds,
-            expected=case.expected,
+            case=(feeds, case.expected),
         )
         found = verify(task)
         if not (found.is_right and {check.name for check in found.outputs} == set(graph.outputs)):
@@ -166,29 +165,29 @@ def _differing(outcome: Outcome, strategy: str, task: VerifyTask, found: Verific
     apart = ", ".join(
         f"output {check.name!r} differs" for check in found.outputs if not check.is_right
     )
-    unsplit = _by_runtime(task) or _by_reference(task)
-    if found.fault is not None or not verify(replace(task, expected=unsplit)).is_right:
+    assert task.case is not None
+    feeds, expected = task.case
+    unsplit = _by_runtime(task, feeds) or _by_reference(task, feeds)
+    if found.fault is not None or not verify(replace(task, case=(feeds, unsplit))).is_right:
         what = found.fault.what if found.fault is not None else "no instruction differs"
         return replace(outcome, kind="WRONG", reason=f"{strategy}: {what}; {apart}")
-    assert task.expected is not None
-    checks = compare(task.whole, _by_reference(task), task.expected)
+    checks = compare(task.whole, _by_reference(task, feeds), expected)
     is_suite = not all(check.is_right for check in checks)
     return replace(outcome, kind=SUITE_DIFFERS if is_suite else RUNTIME_DIFFERS, reason=apart)
 
 
-def _by_runtime(task: VerifyTask) -> Mapping[str, Array] | None:
+def _by_runtime(task: VerifyTask, feeds: Mapping[str, Array]) -> Mapping[str, Array] | None:
     """The whole model by ONNX Runtime; None where it has no kernel for one of its ops."""
-    assert task.feeds is not None
     try:
-        return reference_outputs(task.data, task.whole.graph, task.feeds, load_runtime())
+        return reference_outputs(task.data, task.whole.graph, feeds, load_runtime())
     except ModelError:
         return None
 
 
-def _by_reference(task: VerifyTask) -> Mapping[str, Array]:
+def _by_reference(task: VerifyTask, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
     """The whole model by the evaluator that onnx ships."""
     names = [value.name for value in onnx.load_model_from_string(task.data).graph.output]
-    results = ReferenceEvaluator(task.data).run(None, dict(task.feeds or {}))
+    results = ReferenceEvaluator(task.data).run(None, dict(feeds))
     return dict(zip(names, map(np.asarray, results), strict=True))
 
 

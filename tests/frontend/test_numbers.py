@@ -8,8 +8,8 @@ import pytest
 from onnx import numpy_helper
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.frontend.numbers import BYTES, drawn, drawn_inputs, with_numbers
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.verify.numbers import drawn, drawn_inputs, with_numbers
 from tests.models import graph_of, model_bytes, model_of
 
 WHOLE = "g (float[2,3] x) => (float[2,3] y) <float[3] b = {1, 2, 3}> { y = Add(x, b) }"
@@ -95,4 +95,12 @@ def test_inputs_fit_their_types() -> None:
     assert set(found["n"].tolist()) == {0, 1}
     assert found["s"].tolist() == ["a", "a"]
     assert abs(float(found["x"].mean())) < 0.5
+    assert max(drawn_inputs(graph, 0, BYTES)["n"].tolist()) > 127
     assert found["x"].tolist() == drawn_inputs(graph, 0)["x"].tolist()
+
+
+def test_bytes_stay_within_the_type() -> None:
+    graph = graph_of("g (int8[400] n) => (int8[400] m) { m = Neg(n) }")
+    numbers = drawn_inputs(graph, 0, BYTES)["n"]
+    assert 0 <= numbers.min() < 8
+    assert 119 < numbers.max() <= 127

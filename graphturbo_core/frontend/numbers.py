@@ -17,7 +17,8 @@ from graphturbo_core.frontend.element_types import numpy_dtype
 from graphturbo_core.frontend.parsing import parse_model
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import Limits
-from graphturbo_core.verify.single_op import Array
+
+Array = np.ndarray[Any, Any]
 
 INTEGERS = (0, 2)
 """Integers are drawn from zero and one, indices that every table has ..."""
