@@ -196,7 +196,7 @@ def list_strategies(json_to: Json = None) -> None:
         rows.append({"name": name, "levels": "", "what": info.doc})
         rows += [{"name": f"{name}:{level}", "levels": level, "what": doc} for level, doc in levels]
     rows += [
-        {"name": f"--set {option.name}=...", "levels": ", ".join(option.values), "what": option.doc}
+        {"name": f"--set {option.name}=...", "levels": option.choices, "what": option.doc}
         for option in strategy_options().values()
     ]
     _list(json_to, "strategies and options", rows)

@@ -26,14 +26,13 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import Division, divide_batch, undivided
+from graphturbo_core.strategies.options import LOWERING, resolve_options, strategy_options
 from graphturbo_core.strategies.registry import (
     StrategyInfo,
     StrategySpec,
     make_plan,
     parse_strategy,
-    resolve_options,
     strategies,
-    strategy_options,
 )
 from graphturbo_core.verify.verify import SEED, VerifyTask, verify
 
@@ -322,9 +321,10 @@ def _read_profile(name: str, profile_bytes: bytes | None) -> Hardware:
 
 
 def _own_options(spec: StrategySpec, request: RunRequest) -> dict[str, str]:
-    """Options of this strategy, defaults filled in; those of others change nothing here."""
+    """Options of this strategy and of lowering, defaults filled in; others change nothing here."""
     resolved = resolve_options(request.options)
-    return {key: value for key, value in resolved.items() if key.startswith(f"{spec.name}.")}
+    own = (spec.name, LOWERING)
+    return {key: value for key, value in resolved.items() if key.split(".")[0] in own}
 
 
 class Imports:

@@ -23,16 +23,10 @@ from graphturbo_core.lowering.tiling import (
     row_boxes,
     staging_slot_bytes,
 )
+from graphturbo_core.semantics.tile_rules import TileRules
 from graphturbo_core.strategies.plan import Plan
 
-PADDING_TOLERANCE = 1.1
-"""... as long as padding to whole passes costs at most a tenth (our choice)."""
-VECTOR_TILE_ELEMENTS = 4096
-"""A vector stage is not cut below this for overlap alone (our choice)."""
-
-NARROW_RATIO = 0.75
-"""With one tile a share, K is not cut for a tile that is at least this part of the array wide: a
-narrower tile loses lanes, a cut of K doubles the instructions (our choice)."""
+PER_CENT = 100
 
 Parts = tuple[int, ...]
 """Pieces per output axis."""
@@ -53,9 +47,13 @@ class Grain:
     staging_sets: int
 
 
-GRAINS = (Grain(16, 4, 2), Grain(8, 1, 2), Grain(1, 1, 1))
-"""From fine to coarse; the first that stays below the cap on instructions is taken. 1/16 is our
-choice: reserved tiles must leave room for stage 1 of ResNet-50, which holds 882 of 1,024 KiB."""
+COARSEST = Grain(1, 1, 1)
+
+
+def grains(rules: TileRules) -> tuple[Grain, ...]:
+    """From fine to coarse; the first that stays below the cap on instructions is taken."""
+    finest = Grain(rules.tile_share, rules.tiles, 2)
+    return (finest, Grain(max(1, rules.tile_share // 2), 1, 2), COARSEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +118,9 @@ class _Cutter:
         slot, column_bytes = self.space.weight_slot_bytes, self._column_bytes()
         if contraction.groups > 1:
             return min(hi - lo, max(1, slot // column_bytes)), 0
+        narrowest = self.plan.rules.narrow_percent * array / PER_CENT
         least = array
-        if self.space.tiles == 1 and slot // column_bytes >= NARROW_RATIO * array:
+        if self.space.tiles == 1 and slot // column_bytes >= narrowest:
             least = slot // column_bytes
         columns = min(hi - lo, max(least, slot // column_bytes // array * array))
         if columns * column_bytes <= slot:
@@ -233,8 +232,9 @@ class _Cutter:
 
     def _is_cheap(self, finer: Parts, parts: Parts) -> bool:
         if self.stage.contraction is None:
-            return volume(self._largest_tile(finer)) >= VECTOR_TILE_ELEMENTS
-        return self._passes(finer) <= PADDING_TOLERANCE * self._passes(parts)
+            return volume(self._largest_tile(finer)) >= self.plan.rules.vector_tile_elements
+        padded = PER_CENT + self.plan.rules.padding_percent
+        return PER_CENT * self._passes(finer) <= padded * self._passes(parts)
 
     def _passes(self, parts: Parts) -> int:
         """Passes of the matrix array over the rows of the share."""

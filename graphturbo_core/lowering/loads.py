@@ -26,9 +26,6 @@ from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling import Tile, operand_box, row_axes
 from graphturbo_core.strategies.plan import Plan
 
-CHUNK_BYTES = 16 * 1024
-"""A load is not cut below this (our choice: 16 KiB take 64 cycles of a 256 B/cycle port)."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
@@ -160,7 +157,7 @@ class OperandFeeder:
     def _chunks(self, stage: Stage, operand: Operand, box: Box) -> Iterable[Box]:
         """Cut along the axes that the stage's rows follow, outermost first."""
         size = tensor_bytes(self._plan, operand.tensor, box)
-        wanted = min(self._placement.grain.tiles, max(1, size // CHUNK_BYTES))
+        wanted = min(self._placement.grain.tiles, max(1, size // self._plan.rules.load_chunk_bytes))
         parts = [1] * len(box)
         follows = {axis.out_axis: place for place, axis in enumerate(operand.access.axes)}
         for out_axis in row_axes(stage):

@@ -12,7 +12,7 @@ from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
-from graphturbo_core.lowering.cutting import GRAINS, Grain
+from graphturbo_core.lowering.cutting import COARSEST, Grain, grains
 from graphturbo_core.lowering.emit import Room, emit_kernel
 from graphturbo_core.lowering.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.placement import (
@@ -38,7 +38,7 @@ def lower(plan: Plan, limits: Limits = DEFAULT_LIMITS) -> Program:
     """
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
     stages = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
-    *finer, coarsest = GRAINS
+    *finer, coarsest = grains(plan.rules)
     for grain in finer:
         try:
             return _lowered(plan, stages, grain, limits)
@@ -55,7 +55,7 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
         CapacityError: TOO_MANY_INSTRUCTIONS, before so many tiles or instructions are listed; or
             something does not fit.
     """
-    is_last = grain == GRAINS[-1]
+    is_last = grain == COARSEST
     cap = limits.max_instructions_coarsest if is_last else limits.max_instructions
     _check_fewest(plan, stages, cap)
     placements = _place_all(plan, stages, grain, cap)
@@ -65,7 +65,7 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
         for placement, around in zip(placements, far.surroundings, strict=True)
     ]
     kernels = _number_all(plan, settings, Room(cap, limits.max_accesses))
-    return assemble(plan, kernels, far.offsets, _notes(placements, far, limits))
+    return assemble(plan, kernels, far.offsets, _notes(plan, placements, far, limits))
 
 
 def _check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:
@@ -93,7 +93,9 @@ def _computes(placement: KernelPlacement) -> int:
     )
 
 
-def _notes(placements: list[KernelPlacement], far: FarMemory, limits: Limits) -> tuple[str, ...]:
+def _notes(
+    plan: Plan, placements: list[KernelPlacement], far: FarMemory, limits: Limits
+) -> tuple[str, ...]:
     """What the plan asked for and did not get."""
     notes: list[str] = []
     spilled = sum(
@@ -108,7 +110,7 @@ def _notes(placements: list[KernelPlacement], far: FarMemory, limits: Limits) ->
     if streamed:
         notes.append(f"streamed, as their place in LB was too small: {streamed} weights")
     grain = placements[0].grain
-    if grain != GRAINS[0]:
+    if grain != grains(plan.rules)[0]:
         notes.append(
             f"tiles are coarser than usual (1/{grain.tile_share} of LB, {grain.tiles} a share): "
             f"finer ones need more than {limits.max_instructions} instructions"

@@ -222,7 +222,7 @@ def _ring_base(task: PlacementTask, rings: list[dict[str, int]]) -> int | None:
     """
     size = _largest(rings)
     request = Request("rings", size, 0, len(task.stages))
-    base, _ = pack([request], _inherited(task), data_capacity(task.plan.hardware))
+    base, _ = pack([request], _inherited(task), data_capacity(task.plan))
     if "rings" in base:
         return base["rings"]
     if task.inherited:
@@ -257,7 +257,7 @@ def _placed(
         Request(need.tensor, largest_bytes(plan, need.tensor, need.boxes), need.first, need.last)
         for need in views.needs.values()
     ]
-    offsets, failed = pack(requests, fixed, data_capacity(plan.hardware))
+    offsets, failed = pack(requests, fixed, data_capacity(plan))
     if failed is not None:
         return failed
     found = {}
@@ -311,7 +311,7 @@ def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
 
 def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space:
     plan = task.plan
-    weights = weight_capacity(plan.hardware) - 2 * small
+    weights = weight_capacity(plan) - 2 * small
     streamed = frozenset(
         o.tensor
         for o in stage.operands
@@ -320,8 +320,8 @@ def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space
     is_output_streamed = stage.output not in in_lb.written
     pairs = max(1, len(streamed) + is_output_streamed)
     return Space(
-        tile_bytes=data_capacity(plan.hardware) // max(task.grain.tile_share, 2 * pairs),
-        largest_tile_bytes=data_capacity(plan.hardware) // (2 * pairs),
+        tile_bytes=data_capacity(plan) // max(task.grain.tile_share, 2 * pairs),
+        largest_tile_bytes=data_capacity(plan) // (2 * pairs),
         tiles=task.grain.tiles,
         staging_sets=task.grain.staging_sets,
         staging_bytes=plan.hardware.staging_bytes,
@@ -374,7 +374,7 @@ def _weight_part(
     slot = max(
         (_weight_tile_bytes(plan, s, t) for s, t in zip(stages, cuts, strict=True)), default=0
     )
-    capacity = weight_capacity(hardware)
+    capacity = weight_capacity(plan)
     room = (capacity - 2 * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
     if SLOTS * slot > room:
         raise CapacityError(
@@ -383,7 +383,7 @@ def _weight_part(
             where=f"chip {hardware.name}",
             change="choose a chip with a larger weight part",
         )
-    base = data_capacity(hardware) if hardware.is_pooled else 0
+    base = data_capacity(plan) if hardware.is_pooled else 0
     return WeightPart(base, room, slot, small)
 
 

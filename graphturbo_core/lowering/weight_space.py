@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from functools import reduce
 
-from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, full_box, hull
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import Operand, Stage, needs, tensor_bytes
 from graphturbo_core.strategies.plan import Plan
 
-SMALL_SHARE = 8
-"""A weight that comes whole (bias, scale) may take 1/8 of the weight part; a larger one is read
-from DRAM like an activation (our choice)."""
-POOL_SHARE = 5
-"""Of a pooled LB, 1/5 holds weights: stcp920's own division, 256 KiB of 1.25 MiB."""
 
-
-def weight_capacity(hardware: Hardware) -> int:
+def weight_capacity(plan: Plan) -> int:
     """Bytes of a core's LB that hold weights."""
-    return hardware.lb_data_bytes // POOL_SHARE if hardware.is_pooled else hardware.lb_weight_bytes
+    hardware = plan.hardware
+    if hardware.is_pooled:
+        return hardware.lb_data_bytes // plan.rules.pool_share
+    return hardware.lb_weight_bytes
 
 
-def data_capacity(hardware: Hardware) -> int:
+def data_capacity(plan: Plan) -> int:
     """Bytes of a core's LB that hold activations."""
-    return hardware.lb_data_bytes - (weight_capacity(hardware) if hardware.is_pooled else 0)
+    hardware = plan.hardware
+    return hardware.lb_data_bytes - (weight_capacity(plan) if hardware.is_pooled else 0)
 
 
 def is_small_weight(plan: Plan, operand: Operand) -> bool:
     """Whether a weight comes whole, once per stage."""
     shape = plan.semantics.graph.tensors[operand.tensor].shape
     size = tensor_bytes(plan, operand.tensor, full_box(shape))
-    limit = weight_capacity(plan.hardware) // SMALL_SHARE
+    limit = weight_capacity(plan) // plan.rules.small_weight_share
     return operand.is_weight and not operand.is_tiled_weight and size <= limit
 
 

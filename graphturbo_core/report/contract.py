@@ -16,7 +16,7 @@ from graphturbo_core.report.rows import layer_counts
 from graphturbo_core.report.traffic import overlap_ratio, stall_shares, traffic
 from graphturbo_core.report.verify_rows import verify_rows
 from graphturbo_core.semantics.work import total_macs
-from graphturbo_core.strategies.registry import strategy_options
+from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.units import per_second, seconds_from_cycles
 
 SCHEMA = 1

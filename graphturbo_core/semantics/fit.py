@@ -21,12 +21,6 @@ from graphturbo_core.semantics.table import GraphSemantics
 Shares = Mapping[str, Mapping[int, Box]]
 """Per tensor, the box of each core that has one."""
 
-TILES_PER_LB = 16
-"""A streamed result's tile is at most this part of an LB's data part. Our choice: small enough
-that two of them fit beside the 882 of 1,024 KiB which ResNet-50's first stage takes."""
-
-RING_TILES = 2
-
 
 def nest_outputs(sem: GraphSemantics, nest: LoopNest) -> tuple[str, ...]:
     """What leaves a nest: its output, or all used results of a single op with several."""
@@ -81,24 +75,26 @@ LiveBytes = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class KernelHold:
-    """What a kernel's cores hold, when: the boxes of `holding_boxes`, over its nests in order."""
+    """What a kernel's cores hold, when: the boxes of `holding_boxes`, over its nests in order.
+
+    `ring_bytes`: what a result takes at most that is streamed out while its nest runs.
+    """
 
     semantics: GraphSemantics
     nests: tuple[LoopNest, ...]
     boxes: Shares
     element_bytes: Mapping[str, int]
-    lb_data_bytes: int
+    ring_bytes: int
 
     def live_bytes(self, kept: Collection[str] = ()) -> LiveBytes:
         """Live bytes when the tensors `kept` stay to the end and other results are streamed."""
         change: dict[int, list[int]] = {}
-        ring_bytes = RING_TILES * (self.lb_data_bytes // TILES_PER_LB)
         for name, (first, last) in self._lifetimes(kept).items():
             for core, box in self.boxes[name].items():
                 steps = change.setdefault(core, [0] * (len(self.nests) + 1))
                 size = volume(box) * self.element_bytes[name]
                 if self._is_streamed(name, kept):
-                    size = min(size, ring_bytes)
+                    size = min(size, self.ring_bytes)
                 steps[first] += size
                 steps[last + 1] -= size
         return {core: tuple(accumulate(steps))[:-1] for core, steps in sorted(change.items())}

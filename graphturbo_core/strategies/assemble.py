@@ -64,6 +64,7 @@ def assemble(
         semantics=target.semantics,
         hardware=target.hardware,
         number_format=target.number_format,
+        rules=target.rules,
         layers=recipe.layers,
         groups=recipe.groups,
         kernels=kernels,

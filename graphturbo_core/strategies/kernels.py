@@ -12,6 +12,7 @@ from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.semantics.fit import KernelHold, core_needs, holding_boxes, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.graphturbo.binding import Binder, KernelBinding
 from graphturbo_core.strategies.instances import Instance, InstanceGraph
 
@@ -24,6 +25,7 @@ class Target:
     hardware: Hardware = field(repr=False)
     number_format: str
     binder: Binder
+    rules: TileRules = DEFAULT_RULES
 
     @cached_property
     def element_bytes(self) -> Mapping[str, int]:
@@ -75,7 +77,7 @@ class BoundKernel:
             self.nests,
             holding_boxes(self.target.semantics, self.nests, shares),
             self.target.element_bytes,
-            self.target.hardware.lb_data_bytes,
+            self.target.rules.ring_bytes(self.target.hardware.lb_data_bytes),
         )
 
 

@@ -11,6 +11,7 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.layers import Layer
 
 
@@ -128,7 +129,10 @@ class ReadyStep:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything a strategy decides for one cluster's round; `graph` shapes are the round's."""
+    """Everything a strategy decides for one cluster's round; `graph` shapes are the round's.
+
+    `rules`: how finely lowering is to cut.
+    """
 
     strategy: str
     semantics: GraphSemantics
@@ -141,6 +145,7 @@ class Plan:
     decisions: tuple[Decision, ...] = ()
     ready_steps: tuple[ReadyStep, ...] = ()
     notes: tuple[str, ...] = ()
+    rules: TileRules = DEFAULT_RULES
 
     def check(self) -> None:
         """Every output element is computed exactly once and every op runs.

@@ -1,4 +1,4 @@
-"""Names -> Plan: the strategies, their levels and their options; the one place that lists them."""
+"""Names -> Plan: the strategies and their levels."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from graphturbo_core.strategies.graphturbo.splitting import (
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
+from graphturbo_core.strategies.options import resolve_options, tile_rules
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.tvm import tvm_plan
 
@@ -54,20 +55,6 @@ class StrategySpec:
         return f"{self.name}{level}{batch}"
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyOption:
-    """A `--set` option: the first of `values` is the default."""
-
-    name: str
-    values: tuple[str, ...]
-    doc: str
-
-    @property
-    def default(self) -> str:
-        """The value without `--set`."""
-        return self.values[0]
-
-
 _STRATEGIES = (
     StrategyInfo("layerwise", "an op a kernel, everything through DRAM"),
     StrategyInfo("tvm", "a Relay layer a kernel, between kernels everything in DRAM"),
@@ -79,49 +66,10 @@ _STRATEGIES = (
     ),
 )
 
-_OPTIONS = (
-    StrategyOption(
-        "graphturbo.peak",
-        ("true", "literal"),
-        "Algorithm 1: the true peak of the largest piece, or ceil(peak / pieces) as printed",
-    ),
-    StrategyOption(
-        "graphturbo.candidates",
-        ("divisors", "literal"),
-        "Algorithm 1: piece counts to try, divisors or 1, 2, 4, 8, 9, 10, ... as printed",
-    ),
-    StrategyOption(
-        "graphturbo.best",
-        ("lexicographic", "fewest-pieces"),
-        "Eq. 1: most ops covered, outermost axis, fewest pieces; or fewest pieces first",
-    ),
-    StrategyOption(
-        "graphturbo.blocks",
-        ("first", "none"),
-        "Algorithm 2: merge each innermost block before all else, or not",
-    ),
-    StrategyOption(
-        "graphturbo.fit",
-        ("core", "cluster"),
-        "raise pieces until each core holds its part, or trust the cluster's sum as printed",
-    ),
-    StrategyOption(
-        "graphturbo.binding",
-        ("kind", "literal"),
-        "Algorithm 4: cut axes by kind of access and take a handed-down binding that is as good, "
-        "or cut from the outermost axis by gcd and take it only if it uses more cores",
-    ),
-)
-
 
 def strategies() -> Mapping[str, StrategyInfo]:
     """All strategies by name, the plainest first."""
     return MappingProxyType({info.name: info for info in _STRATEGIES})
-
-
-def strategy_options() -> Mapping[str, StrategyOption]:
-    """All `--set` options of strategies by name."""
-    return MappingProxyType({option.name: option for option in _OPTIONS})
 
 
 def parse_strategy(text: str) -> StrategySpec:
@@ -177,36 +125,13 @@ def make_plan(
     binder = Binder(
         hardware.cores, plain_literal if is_literal else plain_by_kind, is_strict=is_literal
     )
-    target = Target(semantics, hardware, number_format, binder)
+    target = Target(semantics, hardware, number_format, binder, tile_rules(chosen))
     makers: dict[str, Callable[[Target], Plan]] = {
         "layerwise": layerwise_plan,
         "tvm": tvm_plan,
         "graphturbo": _graphturbo(spec, hardware, chosen),
     }
     return makers[parse_strategy(spec.text).name](target)
-
-
-def resolve_options(options: Mapping[str, str]) -> dict[str, str]:
-    """All strategy options with their defaults filled in.
-
-    Raises:
-        OptionError: an unknown option or value, naming those that exist.
-    """
-    known = strategy_options()
-    for name, value in sorted(options.items()):
-        if name not in known:
-            raise OptionError(
-                "UNKNOWN_OPTION",
-                f"option {name!r} is not known",
-                change=f"choose one of {', '.join(known)}",
-            )
-        if value not in known[name].values:
-            raise OptionError(
-                "UNKNOWN_OPTION_VALUE",
-                f"{value!r} is no value of option {name}",
-                change=f"choose one of {', '.join(known[name].values)}",
-            )
-    return {name: options.get(name, option.default) for name, option in known.items()}
 
 
 def _graphturbo(spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]) -> GraphTurbo:

@@ -22,7 +22,7 @@ def hold(text: str, binding: Binding, lb_data_bytes: int = 65_536) -> KernelHold
         for nest in nests
     }
     widths = dict.fromkeys(sem.graph.tensors, 2)
-    return KernelHold(sem, nests, holding_boxes(sem, nests, shares), widths, lb_data_bytes)
+    return KernelHold(sem, nests, holding_boxes(sem, nests, shares), widths, lb_data_bytes // 8)
 
 
 def test_chain_cut_by_samples() -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.errors import OptionError
+from graphturbo_core.strategies.options import resolve_options, strategy_options
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import (
     StrategySpec,
     make_plan,
     parse_strategy,
-    resolve_options,
     strategies,
-    strategy_options,
 )
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
 
@@ -62,6 +61,9 @@ def test_refused_names(text: str, message: str) -> None:
     [
         ({"graphturbo.speed": "9"}, "option 'graphturbo.speed' is not known.*graphturbo.peak"),
         ({"graphturbo.peak": "high"}, "'high' is no value.*choose one of true, literal"),
+        ({"lowering.tiles": "0"}, "'0' is no value.*choose one of 1 to 64 .default 4"),
+        ({"lowering.tiles": "9" * 5000}, "is no value of option lowering.tiles"),
+        ({"lowering.tiles": "²"}, "is no value of option lowering.tiles"),
     ],
 )
 def test_refused_options(options: dict[str, str], message: str) -> None:

@@ -1,0 +1,127 @@
+"""The options of `--set`, listed in one place: choices of `graphturbo`, numbers of lowering."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+
+from graphturbo_core.errors import OptionError
+from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
+
+LOWERING = "lowering"
+"""Prefix of the options that every strategy's plans are lowered with."""
+MAX_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyOption:
+    """A `--set` option: one of `values`, the first by default, or a whole number in `bounds`."""
+
+    name: str
+    values: tuple[str, ...]
+    doc: str
+    bounds: tuple[int, int] | None = None
+
+    @property
+    def default(self) -> str:
+        """The value without `--set`."""
+        return self.values[0]
+
+    @property
+    def choices(self) -> str:
+        """What may be written, in words."""
+        if self.bounds is None:
+            return ", ".join(self.values)
+        low, high = self.bounds
+        return f"{low} to {high} (default {self.default})"
+
+    def accepts(self, value: str) -> bool:
+        """Whether the value may be written."""
+        if self.bounds is None:
+            return value in self.values
+        is_number = value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS
+        return is_number and self.bounds[0] <= int(value) <= self.bounds[1]
+
+
+def _number(name: str, bounds: tuple[int, int], doc: str) -> StrategyOption:
+    """A field of TileRules as an option."""
+    return StrategyOption(f"{LOWERING}.{name}", (str(getattr(DEFAULT_RULES, name)),), doc, bounds)
+
+
+_OPTIONS = (
+    StrategyOption(
+        "graphturbo.peak",
+        ("true", "literal"),
+        "Algorithm 1: the true peak of the largest piece, or ceil(peak / pieces) as printed",
+    ),
+    StrategyOption(
+        "graphturbo.candidates",
+        ("divisors", "literal"),
+        "Algorithm 1: piece counts to try, divisors or 1, 2, 4, 8, 9, 10, ... as printed",
+    ),
+    StrategyOption(
+        "graphturbo.best",
+        ("lexicographic", "fewest-pieces"),
+        "Eq. 1: most ops covered, outermost axis, fewest pieces; or fewest pieces first",
+    ),
+    StrategyOption(
+        "graphturbo.blocks",
+        ("first", "none"),
+        "Algorithm 2: merge each innermost block before all else, or not",
+    ),
+    StrategyOption(
+        "graphturbo.fit",
+        ("core", "cluster"),
+        "raise pieces until each core holds its part, or trust the cluster's sum as printed",
+    ),
+    StrategyOption(
+        "graphturbo.binding",
+        ("kind", "literal"),
+        "Algorithm 4: cut axes by kind of access and take a handed-down binding that is as good, "
+        "or cut from the outermost axis by gcd and take it only if it uses more cores",
+    ),
+    _number("tile_share", (1, 1024), "a streamed tile takes at most this part of an LB"),
+    _number("tiles", (1, 64), "tiles into which a core's share is cut for overlap, at most"),
+    _number("padding_percent", (0, 1000), "passes of the matrix array that such cuts may add"),
+    _number("vector_tile_elements", (1, 10**6), "a vector stage is cut for overlap down to this"),
+    _number("load_chunk_bytes", (32, 10**7), "a load is cut for overlap down to this"),
+    _number("small_weight_share", (3, 1024), "a weight of this part of an LB's comes whole"),
+    _number("narrow_percent", (1, 1000), "part of the array's width below which K is cut"),
+    _number("pool_share", (2, 1024), "part of a pooled LB that holds weights"),
+)
+
+
+def strategy_options() -> Mapping[str, StrategyOption]:
+    """All `--set` options by name: of strategies, then of lowering."""
+    return MappingProxyType({option.name: option for option in _OPTIONS})
+
+
+def resolve_options(options: Mapping[str, str]) -> dict[str, str]:
+    """All options with their defaults filled in.
+
+    Raises:
+        OptionError: an unknown option or value, naming those that exist.
+    """
+    known = strategy_options()
+    for name, value in sorted(options.items()):
+        if name not in known:
+            raise OptionError(
+                "UNKNOWN_OPTION",
+                f"option {name!r} is not known",
+                change=f"choose one of {', '.join(known)}",
+            )
+        if not known[name].accepts(value):
+            raise OptionError(
+                "UNKNOWN_OPTION_VALUE",
+                f"{value!r} is no value of option {name}",
+                change=f"choose one of {known[name].choices}",
+            )
+    return {name: options.get(name, option.default) for name, option in known.items()}
+
+
+def tile_rules(chosen: Mapping[str, str]) -> TileRules:
+    """The numbers of lowering that resolved options give."""
+    return TileRules(
+        **{each.name: int(chosen[f"{LOWERING}.{each.name}"]) for each in fields(TileRules)}
+    )
