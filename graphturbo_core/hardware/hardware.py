@@ -51,6 +51,7 @@ class Hardware:
 
     `dram_bandwidth` and `dram_bytes` are one cluster's share; `lb_bandwidth` one core's port;
     `gb_bandwidth` one cluster's port; `link_bandwidth` a core's port to the other cores, each way.
+    `matrix_depth`: steps of K that the matrix array takes in a cycle at the base rate.
     `matrix_rate` and `vector_rate` give, per number format, how many times the base rate runs.
     `is_pooled`: data and weight parts of an LB are one pool (then both parts say the pool's size).
     `channel_padding`: the channel axis is padded to a multiple of this many elements; 1 is none.
@@ -89,6 +90,7 @@ class Hardware:
     channel_padding: int
     numbers: tuple[Sourced, ...]
     notes: tuple[str, ...] = ()
+    matrix_depth: int = 1
 
     @property
     def lb_bytes(self) -> int:
@@ -101,7 +103,11 @@ class Hardware:
 
     def peak_macs_per_cycle(self, number_format: str) -> int:
         """Multiply-accumulates of one core's matrix engine in a cycle."""
-        return self.matrix_rows * self.matrix_columns * self.matrix_rate[number_format]
+        return self.matrix_rows * self.matrix_columns * self.k_steps_per_cycle(number_format)
+
+    def k_steps_per_cycle(self, number_format: str) -> int:
+        """Steps of K that the matrix array takes in a cycle."""
+        return self.matrix_depth * self.matrix_rate[number_format]
 
     def peak_vector_per_cycle(self, number_format: str) -> int:
         """Element-operations of one core's vector engine in a cycle."""

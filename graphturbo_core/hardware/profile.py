@@ -165,6 +165,7 @@ def _hardware(profile: Profile) -> Hardware:
         channel_padding=core.channel_padding_elements.value,
         numbers=_numbers(profile, split_capacity),
         notes=tuple(profile.notes),
+        matrix_depth=1 if core.matrix_depth is None else core.matrix_depth.value,
     )
 
 

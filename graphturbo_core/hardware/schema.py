@@ -138,10 +138,15 @@ class ClusterSection(_Strict):
 
 
 class CoreSection(_Strict):
-    """What each core has: engines, LB, staging buffer, its port to the other cores."""
+    """What each core has: engines, LB, staging buffer, its port to the other cores.
+
+    `matrix_depth`: steps of K that the array takes in a cycle at the base rate; default: 1. A cube
+    of 16 x 16 x 16 has 16 rows, 16 columns and a depth of 16.
+    """
 
     matrix_rows: Entry[Extent]
     matrix_columns: Entry[Extent]
+    matrix_depth: Entry[Extent] | None = None
     matrix_model: Entry[Annotated[MatrixModel, Field(strict=False)]]
     matrix_rate: Rates
     vector_lanes: Entry[Extent]

@@ -74,9 +74,10 @@ def matrix_cycles(sizes: Sizes, hardware: Hardware, number_format: str) -> int:
     """Cycles of one product of M x N x K.
 
     Whole passes of the array, or SCALE-Sim's closed forms (fill and drain included) for systolic
-    arrays. A faster number format takes `matrix_rate` steps of K at once (our choice).
+    arrays. A cycle takes `matrix_depth` steps of K, and `matrix_rate` times as many in a faster
+    number format (our choice).
     """
     m, n, k = sizes
-    steps = ceil_div(k, hardware.matrix_rate[number_format])
+    steps = ceil_div(k, hardware.k_steps_per_cycle(number_format))
     model = _MODELS[hardware.matrix_model]
     return model((m, n, steps), hardware.matrix_rows, hardware.matrix_columns)

@@ -23,7 +23,7 @@ def chip(request: pytest.FixtureRequest) -> Hardware:
 
 
 def test_default_profile_comes_first() -> None:
-    assert profile_names() == (DEFAULT_PROFILE, "generic-4x4", "stcp920-10mib")
+    assert profile_names() == (DEFAULT_PROFILE, "ascend910", "generic-4x4", "stcp920-10mib")
 
 
 def test_transfer_cycles_by_hand() -> None:
@@ -58,6 +58,18 @@ def test_stcp920_is_the_published_chip() -> None:
     assert (chip.lb_bytes, chip.staging_bytes) == (1280 * KIB, 256 * KIB)
     assert (chip.gb_bytes, chip.split_capacity_bytes) == (8 * MIB, 8 * MIB)
     assert chip.matrix_model is MatrixModel.PASSES
+
+
+def test_ascend910_is_the_published_chip() -> None:
+    chip = load_profile("ascend910")
+    assert (chip.clusters, chip.cores) == (1, 32)
+    # A cube of 16 x 16 x 16; 32 x 4096 MAC/cycle x 2 operations x 1 GHz = 262 TFLOPS, 256 given.
+    assert chip.peak_macs_per_cycle("fp16") == 16**3
+    assert chip.cores * chip.peak_macs_per_cycle("fp16") * 2 * chip.clock_hz == 262_144 * 10**9
+    assert chip.peak_macs_per_cycle("int8") == 2 * 16**3
+    assert chip.peak_vector_per_cycle("fp16") == 128
+    assert (chip.lb_bytes, chip.staging_bytes, chip.gb_bytes) == (1280 * KIB, 256 * KIB, 32 * MIB)
+    assert chip.is_pooled
 
 
 def test_variant_differs_in_its_pool_only() -> None:
@@ -97,8 +109,9 @@ def test_every_number_has_its_source_and_reaches_the_chip(chip: Hardware) -> Non
 def test_no_field_of_the_chip_is_without_source(chip: Hardware) -> None:
     named = {number.field_name for number in chip.numbers}
     fields = {field.name for field in dataclasses.fields(Hardware)}
-    # Text has no source, and an LB is not pooled unless its profile says so.
-    assert fields - named <= {"name", "title", "numbers", "notes", "is_pooled"}
+    # Text has no source; an LB is not pooled, and an array not deep, unless its profile says so.
+    unsaid = {"is_pooled", "matrix_depth"}
+    assert fields - named <= {"name", "title", "numbers", "notes"} | unsaid
     assert len({number.key for number in chip.numbers}) == len(chip.numbers)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
@@ -46,6 +48,19 @@ def test_matrix_models(model: MatrixModel, cycles: int) -> None:
 def test_a_faster_format_takes_two_steps_at_once() -> None:
     """int8 at twice the rate: 15 instead of 30 steps a pass."""
     assert matrix_cycles(SIZES, chip(), "int8") == 2 * 3 * 15
+
+
+def test_a_cube_takes_many_steps_of_k_in_a_cycle() -> None:
+    """100 x 70 x 30 on 16 x 16 x 16: ceil(100/16) x ceil(70/16) x ceil(30/16) = 7 x 5 x 2.
+
+    int8 at twice the rate takes 32 steps of K: one cycle a pass.
+    """
+    cube = replace(chip(), matrix_rows=16, matrix_columns=16, matrix_depth=16)
+    assert matrix_cycles(SIZES, cube, "fp16") == 7 * 5 * 2
+    assert matrix_cycles((16, 16, 16), cube, "fp16") == 1
+    assert matrix_cycles((17, 16, 16), cube, "fp16") == 2
+    assert matrix_cycles((16, 16, 17), cube, "fp16") == 2
+    assert matrix_cycles(SIZES, cube, "int8") == 7 * 5 * 1
 
 
 def test_vector_cycles_weigh_transcendentals() -> None:
