@@ -15,7 +15,8 @@ import onnx
 import pytest
 import typer
 
-from graphturbo_core.cli import _answer, app, main
+from graphturbo_core.cli import app, main
+from graphturbo_core.cli.output import answer as show_answer
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from tests.models import model_bytes
@@ -153,7 +154,7 @@ def test_a_run_that_computes_something_else_ends_with_one(capsys: Capture) -> No
     }  # fmt: skip
     wrong = {**report.contract["verify"], "ok": False, "fault": fault}  # type: ignore[dict-item]
     broken = replace(report, contract={**report.contract, "verify": wrong})
-    assert _answer(None, broken.contract, [broken]) == 1
+    assert show_answer(None, broken.contract, [broken]) == 1
     out = " ".join(capsys.readouterr().out.split())
     assert "VERIFICATION FAILED" in out
     assert "RESULT: 'y' [0, 4) should be 1 and is 2, core 3, cycle 99" in out
@@ -327,11 +328,12 @@ def with_clock(value: str | None) -> str:
 
 def test_a_run_that_meets_a_bug_of_ours_keeps_its_traceback(tmp_path: Path) -> None:
     script = (
-        "import graphturbo_core.cli as cli, sys\n"
+        "import sys\n"
+        "from graphturbo_core.cli import job, main\n"
         "from graphturbo_core.errors import InvariantError\n"
         "def broken(*_, **__): raise InvariantError('BROKEN', 'our bug')\n"
-        "cli.run_reports = broken\n"
-        f"sys.exit(cli.main(['run', '{SAMPLE}']))\n"
+        "job.run_reports = broken\n"
+        f"sys.exit(main(['run', '{SAMPLE}']))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False

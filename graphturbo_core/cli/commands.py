@@ -1,0 +1,129 @@
+"""The commands: run, compare, models, profiles, strategies (design, section 7)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer._click.exceptions import UsageError  # typer gives it no public name
+
+from graphturbo_core.cli.job import job_of
+from graphturbo_core.cli.options import (
+    Choices,
+    Json,
+    Model,
+    Profile,
+    Strategies,
+    Strategy,
+    Targets,
+    spread,
+)
+from graphturbo_core.cli.output import answer, list_rows, printable, write_text_to
+from graphturbo_core.errors import GraphTurboError, InvariantError
+from graphturbo_core.export.dot import dot_text
+from graphturbo_core.export.trace_json import trace_json
+from graphturbo_core.frontend.catalogue import sample_names
+from graphturbo_core.hardware.profile import DEFAULT_PROFILE, load_profile, profile_names
+from graphturbo_core.pipeline import strategies, strategy_names, strategy_options
+
+REFUSED = 2
+CANCELLED = 130
+"""Exit code after Ctrl+C, which typer catches."""
+DEFAULT_STRATEGY = "graphturbo"
+DEFAULT_COMPARISON = "tvm,graphturbo"
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Lowers an ONNX model to a scheduled program for a multi-core accelerator.",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0: done, 2: the input is refused with one line on stderr.
+
+    Raises:
+        InvariantError: a bug of ours, for the interpreter to show with its traceback (exit 1).
+    """
+    try:
+        code = app(list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+    except InvariantError:
+        raise
+    except GraphTurboError as error:
+        return _refused(error.line())
+    except UsageError as error:
+        text = " ".join(error.format_message().split()).rstrip(".")
+        return _refused(f"error: USAGE: {text}, see `python -m graphturbo_core --help`")
+    if code == CANCELLED:
+        print("cancelled", file=sys.stderr)
+    return code if isinstance(code, int) else 0
+
+
+def _refused(line: str) -> int:
+    print(printable(line), file=sys.stderr)
+    return REFUSED
+
+
+@app.command()
+@spread
+def run(
+    model: Model,
+    *,
+    profile: Profile = DEFAULT_PROFILE,
+    strategy: Strategy = DEFAULT_STRATEGY,
+    choices: Choices,
+    targets: Targets,
+) -> int:
+    """Schedule and simulate one model on one chip with one strategy."""
+    (report,) = job_of(model, profile, choices, [strategy]).reports()
+    if targets.dot is not None:
+        write_text_to(targets.dot, lambda: dot_text(report))
+    if targets.trace is not None:
+        write_text_to(targets.trace, lambda: trace_json(report))
+    return answer(targets.json_to, report.contract, [report])
+
+
+@app.command()
+@spread
+def compare(
+    model: Model,
+    *,
+    profile: Profile = DEFAULT_PROFILE,
+    strategies: Strategies = DEFAULT_COMPARISON,
+    choices: Choices,
+    json_to: Json = None,
+) -> int:
+    """Run several strategies on the same model and chip, side by side."""
+    reports = tuple(job_of(model, profile, choices, strategies.split(",")).reports())
+    return answer(json_to, [report.contract for report in reports], reports)
+
+
+@app.command()
+def models(json_to: Json = None) -> None:
+    """List the sample models."""
+    list_rows(json_to, "samples", [{"name": name} for name in sample_names()])
+
+
+@app.command()
+def profiles(json_to: Json = None) -> None:
+    """List the shipped chips."""
+    rows = [{"name": name, "title": load_profile(name).title} for name in profile_names()]
+    list_rows(json_to, "profiles", rows)
+
+
+@app.command(name="strategies")
+def list_strategies(json_to: Json = None) -> None:
+    """List the strategies with their levels, and the options that --set takes."""
+    rows = []
+    for name in strategy_names():
+        info = strategies()[name]
+        levels = zip(info.levels, info.level_docs, strict=True)
+        rows.append({"name": name, "levels": "", "what": info.doc})
+        rows += [{"name": f"{name}:{level}", "levels": level, "what": doc} for level, doc in levels]
+    rows += [
+        {"name": f"--set {option.name}=...", "levels": option.choices, "what": option.doc}
+        for option in strategy_options().values()
+    ]
+    list_rows(json_to, "strategies and options", rows)

@@ -1,0 +1,107 @@
+"""What the commands take: every option, its type and its words; texts read as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated
+
+import typer
+
+from graphturbo_core.errors import OptionError
+
+Model = Annotated[str, typer.Argument(help="an .onnx file, or a sample that `models` lists")]
+Profile = Annotated[str, typer.Option(help="a chip that `profiles` lists, or a YAML file")]
+Strategy = Annotated[str, typer.Option(help="NAME[:LEVEL][@CLUSTER_BATCH], see `strategies`")]
+Strategies = Annotated[str, typer.Option(help="strategies with commas between them")]
+Batch = Annotated[int | None, typer.Option(help="samples of the whole batch, on all clusters")]
+Dim = Annotated[list[str] | None, typer.Option(metavar="NAME=N", help="size of a dimension")]
+Dtype = Annotated[str, typer.Option(help="number format of the chip")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="OPTION=VALUE", help="an option that `strategies` lists"),
+]
+SkipPass = Annotated[list[str] | None, typer.Option(help="a clean-up pass to leave out")]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="replay on real numbers, compare with ONNX Runtime")
+]
+Json = Annotated[str | None, typer.Option("--json", help="write JSON to this file, - for stdout")]
+TraceFile = Annotated[str | None, typer.Option("--trace", help="write a Chrome/Perfetto trace")]
+DotFile = Annotated[str | None, typer.Option("--dot", help="write the groups as a Graphviz graph")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What `run` and `compare` take alike: every field is an option (see `spread`)."""
+
+    batch: Batch = None
+    dim: Dim = None
+    dtype: Dtype = "fp16"
+    options: Set = None
+    skip_pass: SkipPass = None
+    verify: Verify = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """The files that `run` writes: every field is an option."""
+
+    json_to: Json = None
+    trace: TraceFile = None
+    dot: DotFile = None
+
+
+def spread(function: Callable[..., int]) -> Callable[..., int]:
+    """The function as typer reads it: for a parameter of an options class stand its fields."""
+    own = signature(function, eval_str=True).parameters.values()
+    classes = {each.name: each.annotation for each in own if each.annotation in (Choices, Targets)}
+
+    @wraps(function)
+    def command(**values: object) -> int:
+        for name, options in classes.items():
+            values[name] = options(**{each.name: values.pop(each.name) for each in fields(options)})
+        return function(**values)
+
+    spread: list[Parameter] = []
+    for each in own:
+        inner = classes.get(each.name)
+        spread += signature(inner, eval_str=True).parameters.values() if inner else [each]
+    command.__signature__ = Signature(spread)  # type: ignore[attr-defined]  # what inspect reads
+    return command
+
+
+def pairs_of(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """`NAME=VALUE` texts as a mapping.
+
+    Raises:
+        OptionError: one has no `=`, or a name is given twice.
+    """
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, has_value, value = text.partition("=")
+        if not (name and has_value and value):
+            raise OptionError(
+                "BAD_PAIR", f"{text!r} is no NAME=VALUE", option, f"write {option} NAME=VALUE"
+            )
+        if name in pairs:
+            raise OptionError("GIVEN_TWICE", f"{name!r} is given twice", option, "give it once")
+        pairs[name] = value
+    return pairs
+
+
+def whole_number(name: str, value: str) -> int:
+    """The size of dimension `name`, which `--dim` gives as text.
+
+    Raises:
+        OptionError: it is no whole number of a size.
+    """
+    if not (value.isascii() and value.isdigit() and len(value) < len(str(2**63))):
+        raise OptionError(
+            "BAD_DIM",
+            f"{value!r} is no whole number",
+            f"--dim {name}",
+            f"write for instance --dim {name}=128",
+        )
+    return int(value)

@@ -1,0 +1,79 @@
+"""Reports -> what a command prints and writes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from graphturbo_core.errors import OptionError
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.text import group_table, list_table, run_table
+from graphturbo_core.report.verify_text import is_wrong, verification_text, was_verified
+
+WRONG = 1
+"""Exit code of a run whose replay does not compute what its model says: a bug of ours."""
+STDOUT = "-"
+
+
+def answer(json_to: str | None, contracts: object, reports: Sequence[Report]) -> int:
+    """JSON where asked for; tables on stdout unless the JSON goes there. Returns the exit code."""
+    if json_to is not None:
+        write_text_to(json_to, lambda: _json_text(contracts))
+    if json_to != STDOUT:
+        _show(reports)
+    return WRONG if any(is_wrong(report) for report in reports) else 0
+
+
+def _show(reports: Sequence[Report]) -> None:
+    console = Console(highlight=False)
+    console.print(run_table(reports))
+    if len(reports) == 1:
+        console.print(group_table(reports[0]))
+    for note in dict.fromkeys(note for report in reports for note in _notes(report)):
+        console.print(printable(f"note: {note}"), markup=False)
+    for report in reports:
+        if was_verified(report):
+            console.print(printable(verification_text(report)), markup=False)
+
+
+def _notes(report: Report) -> list[str]:
+    notes = report.contract["notes"]
+    return [str(note) for note in notes] if isinstance(notes, list) else []
+
+
+def list_rows(json_to: str | None, title: str, rows: Sequence[Mapping[str, str]]) -> None:
+    """A list as JSON where asked for, and as a table."""
+    if json_to is not None:
+        write_text_to(json_to, lambda: _json_text(list(rows)))
+    if json_to != STDOUT:
+        Console(highlight=False).print(list_table(title, rows))
+
+
+def _json_text(value: object) -> str:
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+
+
+def write_text_to(target: str, text: Callable[[], str]) -> None:
+    """A text into a file, or to stdout.
+
+    Raises:
+        OptionError: UNWRITABLE.
+    """
+    if target == STDOUT:
+        sys.stdout.write(text())
+        return
+    try:
+        Path(target).write_text(text(), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OptionError(
+            "UNWRITABLE", f"{target!r} cannot be written", str(error), "give another file"
+        ) from error
+
+
+def printable(line: str) -> str:
+    """Names come from files: what a terminal would act on is shown as a question mark."""
+    return "".join(c if c.isprintable() else "?" for c in line)
