@@ -11,6 +11,8 @@ class Limits:
 
     max_model_bytes: int = 2**30
     """A model file. VGG-16 with its weights has 528 MiB; protobuf itself ends at 2 GiB."""
+    max_strip_bytes: int = 2**31 - 1
+    """A model file whose weights are to be left out: as much as protobuf reads."""
     max_profile_bytes: int = 64 * 2**10
     """A hardware profile file."""
     max_ops: int = 200_000

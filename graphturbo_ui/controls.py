@@ -161,7 +161,11 @@ def _dimensions(model_bytes: bytes) -> dict[str, int]:
 
 def offer_model_upload() -> None:
     """The uploader of a model, and why the last one was refused."""
-    _uploader("model", "An ONNX file; .onnx.data with the weights is not needed", "onnx")
+    _uploader(
+        "model",
+        "An ONNX file; .onnx.data with the weights is not needed, `strip` makes a large file small",
+        "onnx",
+    )
 
 
 def _uploader(key: str, label: str, kind: str) -> None:

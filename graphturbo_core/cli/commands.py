@@ -1,9 +1,10 @@
-"""The commands: run, compare, models, profiles, strategies (design, section 7)."""
+"""The commands: run, compare, strip, models, profiles, strategies (design, section 7)."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import typer
 from typer._click.exceptions import UsageError  # typer gives it no public name
@@ -16,16 +17,26 @@ from graphturbo_core.cli.options import (
     Profile,
     Strategies,
     Strategy,
+    Target,
     Targets,
     spread,
 )
-from graphturbo_core.cli.output import answer, list_rows, printable, write_text_to
+from graphturbo_core.cli.output import (
+    answer,
+    list_rows,
+    printable,
+    write_bytes_to,
+    write_text_to,
+)
 from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.export.dot import dot_text
 from graphturbo_core.export.trace_json import trace_json
-from graphturbo_core.frontend.catalogue import sample_names
+from graphturbo_core.frontend.catalogue import read_model, sample_names
+from graphturbo_core.frontend.strip import strip_weights
 from graphturbo_core.hardware.profile import DEFAULT_PROFILE, load_profile, profile_names
+from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import strategies, strategy_names, strategy_options
+from graphturbo_core.units import format_bytes
 
 REFUSED = 2
 CANCELLED = 130
@@ -98,6 +109,21 @@ def compare(
     """Run several strategies on the same model and chip, side by side."""
     reports = tuple(job_of(model, profile, choices, strategies.split(",")).reports())
     return answer(json_to, [report.contract for report in reports], reports)
+
+
+@app.command()
+def strip(model: Model, target: Target) -> None:
+    """Write the structure of a model without its weights: enough to schedule it, and small."""
+    limits = DEFAULT_LIMITS
+    name, data = read_model(model, replace(limits, max_model_bytes=limits.max_strip_bytes))
+    found = strip_weights(data, limits)
+    write_bytes_to(target, found.data)
+    print(
+        f"{printable(name)}: {format_bytes(len(data))} -> {format_bytes(len(found.data))}; "
+        f"numbers of {found.removed} weights ({format_bytes(found.removed_bytes)}) left out, "
+        f"{found.absent} had none, {found.kept} small constants kept",
+        file=sys.stderr,
+    )
 
 
 @app.command()

@@ -13,6 +13,7 @@ import typer
 from graphturbo_core.errors import OptionError
 
 Model = Annotated[str, typer.Argument(help="an .onnx file, or a sample that `models` lists")]
+Target = Annotated[str, typer.Argument(help="the file to write")]
 Profile = Annotated[str, typer.Option(help="a chip that `profiles` lists, or a YAML file")]
 Strategy = Annotated[str, typer.Option(help="NAME[:LEVEL][@CLUSTER_BATCH], see `strategies`")]
 Strategies = Annotated[str, typer.Option(help="strategies with commas between them")]

@@ -65,9 +65,18 @@ def write_text_to(target: str, text: Callable[[], str]) -> None:
     """
     if target == STDOUT:
         sys.stdout.write(text())
-        return
+    else:
+        write_bytes_to(target, text().encode())
+
+
+def write_bytes_to(target: str, data: bytes) -> None:
+    """Bytes into a file.
+
+    Raises:
+        OptionError: UNWRITABLE.
+    """
     try:
-        Path(target).write_text(text(), encoding="utf-8", newline="\n")
+        Path(target).write_bytes(data)
     except OSError as error:
         raise OptionError(
             "UNWRITABLE", f"{target!r} cannot be written", str(error), "give another file"

@@ -51,7 +51,7 @@ def too_large(size_bytes: int, limits: Limits) -> ModelError:
         "TOO_LARGE",
         f"the model has {size_bytes} bytes",
         f"the limit is {limits.max_model_bytes}",
-        "save its weights as external data; shapes are enough for scheduling",
+        "leave its weights out with `python -m graphturbo_core strip IN OUT`: shapes are enough",
     )
 
 
