@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -14,17 +13,13 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.graph import Graph, TensorKind
+from tests.data.exports import exported
 from tests.data.fill_weights import fill_weights
 from tests.frontend.reference import random_inputs, run_graph, run_model
 from tests.models import imported
 
-DATA = Path(__file__).parents[1] / "data"
 EXPORTED = ("resnet50_ts", "vgg16", "efficientnet_b0")
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
-
-
-def exported(name: str) -> bytes:
-    return (DATA / f"{name}.struct.onnx").read_bytes()
 
 
 def assert_same_numbers(first: list[np.ndarray], second: list[np.ndarray]) -> None:
