@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    "errors", "units", "limits", "compiled", "ir", "hardware", "semantics", "frontend",
+    "errors", "units", "limits", "compiled", "plain_yaml",
+    "ir", "hardware", "semantics", "frontend",
     "strategies", "lowering", "sim", "verify", "report", "export", "pipeline", "remote", "cli",
     "__main__",
 )  # fmt: skip

@@ -11,12 +11,26 @@ from pydantic import BaseModel, ValidationError
 
 from graphturbo_core.errors import ProfileError
 from graphturbo_core.hardware.hardware import Hardware, Sourced
-from graphturbo_core.hardware.plain_yaml import MAX_BYTES, Plain, plain_yaml, shown
 from graphturbo_core.hardware.refusals import invalid, refusal, unsupported
 from graphturbo_core.hardware.schema import ASSUMPTION, Entry, Profile, Rates
+from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.plain_yaml import Plain, YamlKind, plain_yaml, shown
 
 DEFAULT_PROFILE = "stcp920"
 """The chip of the paper's own numbers."""
+
+PROFILE_YAML = YamlKind(
+    noun="profile",
+    code="PROFILE",
+    error=ProfileError,
+    max_bytes=DEFAULT_LIMITS.max_profile_bytes,
+    max_depth=8,
+    right_file="give a YAML profile, not a model",
+    start="start with `name: …`",
+    depth_hint="a profile has section, key, value, source",
+    one_document="keep one chip a file",
+)
+"""A profile is four mappings deep; up to eight, the schema gives the better message."""
 
 PROFILES_FOLDER = Path(__file__).resolve().parents[2] / "hardware_profiles"
 
@@ -45,7 +59,7 @@ def parse_profile(data: bytes, file_name: str) -> Hardware:
     Raises:
         ProfileError: naming file, key, value and range.
     """
-    tree = _extended(plain_yaml(data, file_name), file_name)
+    tree = _extended(plain_yaml(data, file_name, PROFILE_YAML), file_name)
     try:
         profile = Profile.model_validate(tree)
     except ValidationError as error:
@@ -65,7 +79,7 @@ def _read(path: Path, name: str) -> bytes:
         if not path.is_file():
             raise FileNotFoundError(path)
         with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(PROFILE_YAML.max_bytes + 1)
     except (OSError, ValueError) as error:
         what = f"profile {shown(name)} is neither a shipped name nor a readable file"
         change = f"choose one of {', '.join(profile_names())} or give a YAML file"
@@ -85,7 +99,7 @@ def _extended(tree: dict[str, Plain], file_name: str) -> dict[str, Plain]:
 
 def _tree(name: str) -> dict[str, Plain]:
     path = PROFILES_FOLDER / f"{name}.yaml"
-    return plain_yaml(_read(path, name), path.name)
+    return plain_yaml(_read(path, name), path.name, PROFILE_YAML)
 
 
 def _merged(base: dict[str, Plain], override: dict[str, Plain]) -> dict[str, Plain]:

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from graphturbo_core.errors import ProfileError
-from graphturbo_core.hardware.plain_yaml import shown
 from graphturbo_core.hardware.schema import Entry, Profile
+from graphturbo_core.plain_yaml import shown
 
 
 def invalid(file_name: str, key: str, value: object, what: str, change: str) -> ProfileError:

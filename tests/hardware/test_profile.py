@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from graphturbo_core.errors import ProfileError
 from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.hardware.plain_yaml import MAX_BYTES
-from graphturbo_core.hardware.profile import PROFILES_FOLDER, load_profile, parse_profile
+from graphturbo_core.hardware.profile import (
+    PROFILE_YAML,
+    PROFILES_FOLDER,
+    load_profile,
+    parse_profile,
+)
 
 TEXT = (PROFILES_FOLDER / "stcp920.yaml").read_text(encoding="utf-8")
 CLOCK = "clock_hz: {value: 1000000000"
@@ -101,7 +105,7 @@ def test_a_changed_profile_is_refused_by_name(old: str, new: str, message: str) 
         (b"a: " + b"[" * 1000, "nests deeper than 8 levels"),
         (b"a: 1\n---\nb: 2\n", "starts a second document"),
         (b"? [a]\n: 1\n", "has a key that is not a word"),
-        (b"#" * (MAX_BYTES + 1), "larger than 65536 bytes"),
+        (b"#" * (PROFILE_YAML.max_bytes + 1), "larger than 65536 bytes"),
         (b'!!python/object/apply:os.getcwd ""', "uses a tag"),
     ],
 )
