@@ -37,9 +37,9 @@ from graphturbo_core.strategies.registry import (
 from graphturbo_core.verify.verify import SEED, VerifyTask, verify
 
 __all__ = [
-    "NUMBER_FORMATS", "Imports", "Recorder", "RunRequest", "StrategyInfo", "profile_names",
-    "read_input_dims", "run_report", "run_reports", "run_shared", "strategies", "strategy_names",
-    "strategy_options", "warm_up",
+    "NUMBER_FORMATS", "Imports", "Recorder", "RunRequest", "StrategyInfo", "own_options",
+    "profile_names", "read_input_dims", "run_report", "run_reports", "run_shared", "strategies",
+    "strategy_names", "strategy_options", "warm_up",
 ]  # fmt: skip
 
 OnStep = Callable[[str, float], None]
@@ -223,7 +223,7 @@ def _run(
         checked = run("verify", verify, task, recorder.progress("verify"))
     outcome = Outcome(
         named=Named(
-            request.model_name, hardware.name, request.strategy, _own_options(spec, request),
+            request.model_name, hardware.name, request.strategy, own_options(request),
             request.dtype,
         ),
         hardware=hardware,
@@ -320,10 +320,14 @@ def _read_profile(name: str, profile_bytes: bytes | None) -> Hardware:
     return load_profile(name) if profile_bytes is None else parse_profile(profile_bytes, name)
 
 
-def _own_options(spec: StrategySpec, request: RunRequest) -> dict[str, str]:
-    """Options of this strategy and of lowering, defaults filled in; others change nothing here."""
+def own_options(request: RunRequest) -> dict[str, str]:
+    """Options of this strategy and of lowering, defaults filled in; others change nothing here.
+
+    Raises:
+        OptionError: an unknown strategy, option or value.
+    """
     resolved = resolve_options(request.options)
-    own = (spec.name, LOWERING)
+    own = (parse_strategy(request.strategy).name, LOWERING)
     return {key: value for key, value in resolved.items() if key.split(".")[0] in own}
 
 

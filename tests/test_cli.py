@@ -122,7 +122,12 @@ def options_of(command: str) -> list[str]:
 
 
 def test_run_and_compare_take_the_same_choices() -> None:
-    assert options_of("run") == [*COMMON.format("--strategy").split(), "--trace", "--dot"]
+    assert options_of("run") == [
+        *COMMON.format("--strategy").split(),
+        "--trace",
+        "--dot",
+        "--assumptions",
+    ]
     assert options_of("compare") == COMMON.format("--strategies").split()
     for command in ("models", "profiles", "strategies"):
         assert options_of(command) == ["--json"]

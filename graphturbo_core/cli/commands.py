@@ -28,6 +28,7 @@ from graphturbo_core.cli.output import (
     write_bytes_to,
     write_text_to,
 )
+from graphturbo_core.cli.register_text import register_json, register_tables
 from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.export.dot import dot_text
 from graphturbo_core.export.trace_json import trace_json
@@ -88,12 +89,17 @@ def run(
     targets: Targets,
 ) -> int:
     """Schedule and simulate one model on one chip with one strategy."""
-    (report,) = job_of(model, profile, choices, [strategy]).reports()
+    job = job_of(model, profile, choices, [strategy])
+    (report,) = job.reports()
     if targets.dot is not None:
         write_text_to(targets.dot, lambda: dot_text(report))
     if targets.trace is not None:
         write_text_to(targets.trace, lambda: trace_json(report))
-    return answer(targets.json_to, report.contract, [report])
+    if not targets.assumptions:
+        return answer(targets.json_to, report.contract, [report])
+    register = job.register()
+    contract = {**report.contract, "assumptions": register_json(register)}
+    return answer(targets.json_to, contract, [report], *register_tables(report, register))
 
 
 @app.command()

@@ -10,8 +10,17 @@ from rich.console import Console
 from graphturbo_core.cli.options import Choices, pairs_of, whole_number
 from graphturbo_core.frontend.catalogue import read_model
 from graphturbo_core.pipeline import RunRequest, run_reports, warm_up
+from graphturbo_core.register import RegisterRow, assumption_register
 from graphturbo_core.remote.client import isolated_reports
 from graphturbo_core.report.report import Report
+
+
+def _progress() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def _tell(name: str, seconds: float) -> None:
+    _progress().print(f"  {name}: {seconds:.3f} s")
 
 
 @dataclass(frozen=True)
@@ -26,19 +35,24 @@ class Job:
 
         Replay runs in a process of its own: ONNX Runtime is known to bring its process down.
         """
-        progress = Console(stderr=True, highlight=False)
-
-        def tell(name: str, seconds: float) -> None:
-            progress.print(f"  {name}: {seconds:.3f} s")
-
+        progress = _progress()
         if self.requests[0].verify:
-            runs = isolated_reports(self.model_bytes, self.requests, tell)
+            runs = isolated_reports(self.model_bytes, self.requests, _tell)
         else:
-            warm_up(tell)
-            runs = run_reports(self.model_bytes, self.requests, on_step=tell)
+            warm_up(_tell)
+            runs = run_reports(self.model_bytes, self.requests, on_step=_tell)
         for request in self.requests:
             progress.print(f"{request.model_name}, {request.strategy}", markup=False)
             yield next(runs)
+
+    def register(self) -> tuple[RegisterRow, ...]:
+        """The assumption register of the only request, with progress on stderr.
+
+        Raises:
+            GraphTurboError: the profile is refused.
+        """
+        (request,) = self.requests
+        return assumption_register(self.model_bytes, request, _tell)
 
 
 def job_of(model: str, profile: str, choices: Choices, names: Sequence[str]) -> Job:

@@ -31,6 +31,9 @@ Verify = Annotated[
 Json = Annotated[str | None, typer.Option("--json", help="write JSON to this file, - for stdout")]
 TraceFile = Annotated[str | None, typer.Option("--trace", help="write a Chrome/Perfetto trace")]
 DotFile = Annotated[str | None, typer.Option("--dot", help="write the groups as a Graphviz graph")]
+Assumptions = Annotated[
+    bool, typer.Option("--assumptions", help="latency with each assumption at half and at double")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +50,12 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """The files that `run` writes: every field is an option."""
+    """What `run` gives besides its tables: every field is an option."""
 
     json_to: Json = None
     trace: TraceFile = None
     dot: DotFile = None
+    assumptions: Assumptions = False
 
 
 def spread(function: Callable[..., int]) -> Callable[..., int]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.report.report import Report
@@ -19,20 +20,25 @@ WRONG = 1
 STDOUT = "-"
 
 
-def answer(json_to: str | None, contracts: object, reports: Sequence[Report]) -> int:
-    """JSON where asked for; tables on stdout unless the JSON goes there. Returns the exit code."""
+def answer(json_to: str | None, contracts: object, reports: Sequence[Report], *more: Table) -> int:
+    """JSON where asked for; tables on stdout unless the JSON goes there. Returns the exit code.
+
+    `more`: tables below those of the reports.
+    """
     if json_to is not None:
         write_text_to(json_to, lambda: _json_text(contracts))
     if json_to != STDOUT:
-        _show(reports)
+        _show(reports, more)
     return WRONG if any(is_wrong(report) for report in reports) else 0
 
 
-def _show(reports: Sequence[Report]) -> None:
+def _show(reports: Sequence[Report], more: Sequence[Table]) -> None:
     console = Console(highlight=False)
     console.print(run_table(reports))
     if len(reports) == 1:
         console.print(group_table(reports[0]))
+    for table in more:
+        console.print(table)
     for note in dict.fromkeys(note for report in reports for note in _notes(report)):
         console.print(printable(f"note: {note}"), markup=False)
     for report in reports:

@@ -69,6 +69,16 @@ def parse_profile(data: bytes, file_name: str) -> Hardware:
     return _hardware(profile)
 
 
+def profile_tree(name_or_path: str) -> dict[str, Plain]:
+    """The sections and entries of a profile as written, `extends` resolved, not yet validated.
+
+    Raises:
+        ProfileError: neither a shipped name nor a readable file, or no plain YAML.
+    """
+    path = _shipped(name_or_path) or Path(name_or_path)
+    return _extended(plain_yaml(_read(path, name_or_path), path.name, PROFILE_YAML), path.name)
+
+
 def _shipped(name: str) -> Path | None:
     return PROFILES_FOLDER / f"{name}.yaml" if name in profile_names() else None
 

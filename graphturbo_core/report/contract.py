@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from graphturbo_core import __version__
 from graphturbo_core.lowering.program import Memory
+from graphturbo_core.report.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
 from graphturbo_core.report.bounds import bounds
 from graphturbo_core.report.halo import halo_macs
 from graphturbo_core.report.memory import Memories
@@ -86,7 +87,7 @@ def _unneeded_note(outcome: Outcome, need: ModelNeed) -> list[str]:
 
 
 def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
-    """Assumed numbers of the profile, then the strategy's own choices where the paper is silent."""
+    """Assumed numbers of the profile, choices where the paper is silent, rules."""
     docs = strategy_options()
     assumed: list[dict[str, object]] = [
         {"key": number.key, "value": number.value, "source": number.source}
@@ -95,6 +96,8 @@ def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
     ]
     for key, value in outcome.named.options.items():
         assumed.append({"key": key, "value": value, "source": docs[key].doc})
+    for rule in ASSUMED_RULES:
+        assumed.append({"key": rule.decides, "value": rule.rule, "source": NO_ALTERNATIVE})
     return assumed
 
 

@@ -1,0 +1,75 @@
+"""A profile with one number changed, as a file of its own: what if an assumption were otherwise?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel
+
+from graphturbo_core.hardware.hardware import Sourced
+from graphturbo_core.hardware.profile import profile_tree
+from graphturbo_core.hardware.schema import Entry, Profile
+from graphturbo_core.plain_yaml import Plain
+
+HALF, DOUBLE = "half", "double"
+TWICE = 2
+"""Assumed numbers are halved and doubled (design, section 6)."""
+
+
+def changed_profile(name_or_path: str, key: str, value: Plain) -> bytes:
+    """The profile with the number at `key` (`section.name` or `section.rate.format`) replaced.
+
+    Raises:
+        ProfileError: the profile is no readable file, or not plain YAML.
+    """
+    tree = profile_tree(name_or_path)
+    section: Any = tree
+    for name in key.split("."):
+        section = section[name]
+    section["value"] = value
+    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True).encode()
+
+
+def other_values(number: Sourced) -> tuple[tuple[str, Plain], ...]:
+    """Half and double of a number, or the other choices; each with a word for it.
+
+    A whole number is halved rounding down. What the profile's schema does not allow is tried all
+    the same: its refusal is an answer.
+    """
+    if isinstance(number.value, str):
+        return tuple((choice, _plain(choice)) for choice in _choices(number))
+    if not number.value:
+        return ()
+    half = number.value // TWICE if isinstance(number.value, int) else number.value / TWICE
+    return ((HALF, half), (DOUBLE, number.value * TWICE))
+
+
+def _choices(number: Sourced) -> Iterator[str]:
+    """What else may stand in place of a word, in the order of the schema."""
+    kind = _value_type(number.key.split("."))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        found = tuple(str(member.value) for member in kind)
+    else:
+        found = ("False", "True") if kind is bool else get_args(kind)
+    return (choice for choice in found if choice != number.value)
+
+
+def _plain(choice: str) -> Plain:
+    return {"False": False, "True": True}.get(choice, choice)
+
+
+def _value_type(path: list[str]) -> Any:
+    """The type of the value at a path of the schema."""
+    model: type[BaseModel] = Profile
+    for name in path:
+        annotation = model.model_fields[name].annotation
+        (model,) = (kind for kind in (annotation, *get_args(annotation)) if _is_model(kind))
+    assert issubclass(model, Entry)
+    return model.model_fields["value"].annotation
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -1,0 +1,172 @@
+"""The assumption register: every assumed number and rule of a run, and what it does to latency."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from time import perf_counter
+from typing import cast
+
+from graphturbo_core.errors import GraphTurboError, InvariantError
+from graphturbo_core.hardware.profile import load_profile
+from graphturbo_core.hardware.variation import DOUBLE, HALF, TWICE, changed_profile, other_values
+from graphturbo_core.pipeline import (
+    Imports,
+    OnStep,
+    RunRequest,
+    own_options,
+    run_shared,
+    strategy_options,
+    warm_up,
+)
+from graphturbo_core.report.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
+from graphturbo_core.strategies.options import StrategyOption
+
+MAX_PROCESSES = 8
+"""Each holds a model and a Trace: some 400 MiB for ResNet-50."""
+TOLD = 10
+"""Progress is told so many times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The run with one assumption changed: `change` is `half`, `double` or the other choice.
+
+    `latency_s` is None where the run is refused; `refusal` is then the code.
+    """
+
+    change: str
+    value: str
+    latency_s: float | None
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterRow:
+    """One assumption: what it is, why it is made, and what else was tried."""
+
+    key: str
+    value: str
+    source: str
+    trials: tuple[Trial, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A trial to run; with the profile's bytes where it is the chip that changes."""
+
+    change: str
+    value: str
+    request: RunRequest
+    profile: bytes | None = None
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A row of the register with the tasks that fill it."""
+
+    row: RegisterRow
+    tasks: tuple[_Task, ...] = ()
+
+
+def assumption_register(
+    model_bytes: bytes, request: RunRequest, on_step: OnStep
+) -> tuple[RegisterRow, ...]:
+    """Every assumption of a run: chip, strategy, lowering, then rules that have no alternative.
+
+    Each assumed number is halved and doubled and each choice replaced by every other, one at a
+    time; each trial goes the whole way from import to Trace, in as many processes as there are
+    cores. `model_bytes` must be a model that this request runs on.
+
+    Raises:
+        GraphTurboError: the profile or an option is refused as it stands.
+        RuntimeError: a trial met a bug of ours.
+    """
+    request = replace(
+        request, verify=False, dims=dict(request.dims), options=dict(request.options)
+    )  # plain mappings, as can be sent to a process
+    entries = (*_chip_entries(request), *_option_entries(request), *_rule_entries())
+    trials = iter(_trials(model_bytes, [task for each in entries for task in each.tasks], on_step))
+    return tuple(
+        replace(each.row, trials=tuple(next(trials) for _ in each.tasks)) for each in entries
+    )
+
+
+def _chip_entries(request: RunRequest) -> Iterator[_Entry]:
+    """The profile's assumed numbers."""
+    for number in load_profile(request.profile).numbers:
+        if not number.is_assumption:
+            continue
+        tasks = tuple(
+            _Task(change, str(value), request, changed_profile(request.profile, number.key, value))
+            for change, value in other_values(number)
+        )
+        yield _Entry(RegisterRow(number.key, str(number.value), number.source), tasks)
+
+
+def _option_entries(request: RunRequest) -> Iterator[_Entry]:
+    """What the paper leaves open and `--set` chooses."""
+    for key, value in own_options(request).items():
+        option = strategy_options()[key]
+        tasks = tuple(
+            _Task(change, other, replace(request, options={**request.options, key: other}))
+            for change, other in _other_choices(option, value)
+        )
+        yield _Entry(RegisterRow(key, value, option.doc), tasks)
+
+
+def _other_choices(option: StrategyOption, value: str) -> tuple[tuple[str, str], ...]:
+    if option.bounds is None:
+        return tuple((other, other) for other in option.values if other != value)
+    return ((HALF, str(int(value) // TWICE)), (DOUBLE, str(int(value) * TWICE)))
+
+
+def _rule_entries() -> Iterator[_Entry]:
+    for rule in ASSUMED_RULES:
+        yield _Entry(RegisterRow(rule.decides, rule.rule, NO_ALTERNATIVE))
+
+
+def _trials(model_bytes: bytes, tasks: Sequence[_Task], on_step: OnStep) -> list[Trial]:
+    """The tasks' trials in their order, told every tenth with an estimate of what is left."""
+    began = perf_counter()
+    processes = max(1, min(MAX_PROCESSES, os.cpu_count() or 1, len(tasks)))
+    with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (model_bytes,)) as pool:
+        futures = [pool.submit(_trial, task) for task in tasks]
+        try:
+            for done, _ in enumerate(as_completed(futures), 1):
+                if done % max(1, len(tasks) // TOLD) == 0:
+                    seconds = perf_counter() - began
+                    left = seconds * (len(tasks) - done) / done
+                    what = f"assumptions: {done} of {len(tasks)} tried, about {left:.0f} s left"
+                    on_step(what, seconds)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        return [future.result() for future in futures]
+
+
+_imports: list[Imports] = []
+"""What the trials of one process share: the model, imported once."""
+
+
+def _begin(model_bytes: bytes) -> None:
+    warm_up()
+    _imports.append(Imports(model_bytes))
+
+
+def _trial(task: _Task) -> Trial:
+    """Run one task, in a process of the pool.
+
+    Raises:
+        RuntimeError: a bug of ours; a plain error, since ours do not travel between processes.
+    """
+    try:
+        report = run_shared(_imports[0], task.request, task.profile)
+    except InvariantError as error:
+        raise RuntimeError(f"{task.change} {task.value}: {error.line()}") from error
+    except GraphTurboError as error:
+        return Trial(task.change, task.value, None, error.code)
+    return Trial(task.change, task.value, cast(float, report.contract["latency_s"]))

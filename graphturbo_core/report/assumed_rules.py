@@ -1,0 +1,32 @@
+"""Rules of every run that are our choice and that nothing switches: the register tells them too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AssumedRule:
+    """A rule: what it decides, and how."""
+
+    decides: str
+    rule: str
+
+
+NO_ALTERNATIVE = "our choice: no other is built, so no effect is known"
+
+ASSUMED_RULES = (
+    AssumedRule(
+        "an output needed by the next instance and by later ones",
+        "stays in LB, and a copy goes to GB",
+    ),
+    AssumedRule("which core computes which part", "greedy matching instead of an exact one"),
+    AssumedRule("where weights are held", "closed forms: LB, GB, streamed"),
+    AssumedRule("addresses in LB", "greedy by size, largest first"),
+    AssumedRule("addresses", "multiples of 32 bytes"),
+    AssumedRule("partial sums", "4 bytes each, in the staging buffer"),
+    AssumedRule("streamed tensors", "two tiles take turns"),
+    AssumedRule("LB ports", "compute does not use them"),
+    AssumedRule("a move's channels", "first come, first served; it starts when it heads them all"),
+    AssumedRule("the batch", "divided over the clusters; rounds of a share are alike"),
+)

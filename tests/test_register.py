@@ -1,0 +1,145 @@
+"""The assumption register: complete, really run, and told."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphturbo_core.cli import main
+from graphturbo_core.errors import GraphTurboError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
+from graphturbo_core.hardware.variation import changed_profile, other_values
+from graphturbo_core.pipeline import RunRequest, own_options, run_report
+from graphturbo_core.report.assumed_rules import ASSUMED_RULES
+
+SAMPLE = "teaching-resnet"
+CLOCK_HZ = 10**9
+REQUEST = RunRequest(SAMPLE, "graphturbo", "stcp920", 8)
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What the command gave: rows of the JSON by key, text on stdout and on stderr."""
+
+    rows: dict[str, dict[str, Any]]
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    target = tmp_path_factory.mktemp("register") / "run.json"
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        assert main(["run", SAMPLE, "--batch", "8", "--assumptions", "--json", str(target)]) == 0
+    rows = {row["key"]: row for row in json.loads(target.read_text())["assumptions"]}
+    return Printed(rows, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def register(printed: Printed) -> dict[str, dict[str, Any]]:
+    return printed.rows
+
+
+def tried(row: dict[str, Any], name: str) -> list[Any]:
+    return [trial[name] for trial in row["trials"]]
+
+
+def latency_s(request: RunRequest, profile: bytes | None = None) -> object:
+    return run_report(load_sample(SAMPLE), request, profile).contract["latency_s"]
+
+
+def test_every_assumption_is_in_it(register: dict[str, dict[str, Any]]) -> None:
+    assumed = [n.key for n in load_profile("stcp920").numbers if n.is_assumption]
+    rules = [rule.decides for rule in ASSUMED_RULES]
+    assert list(register) == [*assumed, *own_options(REQUEST), *rules]
+    listed = run_report(load_sample(SAMPLE), REQUEST).contract["assumptions"]
+    assert isinstance(listed, list)
+    assert [row["key"] for row in listed] == list(register)
+
+
+def test_each_number_is_tried_at_half_and_double(register: dict[str, dict[str, Any]]) -> None:
+    launch = register["kernel.launch_cycles"]
+    assert launch["value"] == "2000"
+    assert tried(launch, "change") == ["half", "double"]
+    assert tried(launch, "value") == ["1000", "4000"]
+    # A launch is paid for each kernel; one group of one piece is one kernel a round.
+    half, double = tried(launch, "latency_s")
+    assert round((double - half) * CLOCK_HZ) == 3000
+
+
+def test_trials_are_what_a_run_by_hand_gives(register: dict[str, dict[str, Any]]) -> None:
+    text = (ROOT / "hardware_profiles" / "stcp920.yaml").read_bytes()
+    slow = re.sub(rb"(launch_cycles:\s+value: )2000", rb"\g<1>4000", text)
+    assert slow != text
+    assert tried(register["kernel.launch_cycles"], "latency_s")[1] == latency_s(REQUEST, slow)
+    tiles = RunRequest(SAMPLE, "graphturbo", "stcp920", 8, options={"lowering.tiles": "2"})
+    assert tried(register["lowering.tiles"], "latency_s")[0] == latency_s(tiles)
+
+
+def test_choices_are_replaced_by_every_other(register: dict[str, dict[str, Any]]) -> None:
+    model = register["core.matrix_model"]
+    assert tried(model, "value") == [
+        "output-stationary", "weight-stationary", "input-stationary",
+    ]  # fmt: skip
+    assert len(set(tried(model, "latency_s"))) == 3
+    assert tried(register["graphturbo.peak"], "value") == ["literal"]
+
+
+def test_what_is_not_legal_is_told(register: dict[str, dict[str, Any]]) -> None:
+    rate = register["core.matrix_rate.fp32"]
+    assert tried(rate, "value")[0] == "0"
+    assert tried(rate, "latency_s")[0] is None
+    assert tried(rate, "refusal")[0] == "PROFILE_INVALID"
+    assert register["LB ports"]["trials"] == []
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_every_number_of_every_chip_can_be_replaced(name: str) -> None:
+    """The value put back gives the same chip, any other one another chip or a refusal."""
+    hardware = load_profile(name)
+    for number in hardware.numbers:
+        if "derived: data parts" in number.source:
+            continue  # not in the file: it follows from others
+        same = parse_profile(changed_profile(name, number.key, _plain(number.value)), name)
+        assert same == hardware, number.key
+        for _, value in other_values(number):
+            try:
+                changed = parse_profile(changed_profile(name, number.key, value), name)
+            except GraphTurboError:
+                continue
+            assert changed != hardware, number.key
+
+
+def _plain(value: float | int | str) -> float | int | str | bool:
+    return {"True": True, "False": False}.get(value, value) if isinstance(value, str) else value
+
+
+def test_decisions_of_the_architecture_are_options_or_rules() -> None:
+    """A decision that its table lists without a literal form is a rule of the register."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("| decision | paper | here |")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    without = {cells[0] for cells in rows if not cells[4]}
+    assert without
+    assert without <= {rule.decides for rule in ASSUMED_RULES}
+
+
+def test_command_prints_it(printed: Printed) -> None:
+    for words in ("assumed numbers", "assumed choices", "assumed rules", "kernel.launch_cycles"):
+        assert words in printed.out
+    assert re.search(r"assumptions: \d+ of \d+ tried, about \d+ s left", printed.err)
+
+
+def test_options_of_other_strategies_are_no_assumptions_of_a_run() -> None:
+    options = own_options(RunRequest(SAMPLE, "tvm"))
+    assert {key.split(".")[0] for key in options} == {"lowering"}
