@@ -12,6 +12,7 @@ import pytest
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.graph import Graph, Op, TensorKind
+from graphturbo_core.semantics.table import analyse
 from sample_models import build_samples
 from tests.models import imported
 
@@ -93,13 +94,66 @@ def test_where_the_three_variants_halve_the_image() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", build_samples.SAMPLES)
-def test_images_shrink_to_a_thirty_second(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "pixels"),
+    [
+        ("resnet50-v1", 7), ("resnet50-v15", 7), ("resnet50-slim", 7), ("mobilenet-v2", 7),
+        ("densenet-121", 7), ("teaching-resnet", 16),
+    ],
+)  # fmt: skip
+def test_images_shrink_to_a_thirty_second(name: str, pixels: int) -> None:
     graph = sample(name)
     pool = next(op for op in graph.ops if op.op_type == "GlobalAveragePool")
-    assert graph.tensors[pool.inputs[0]].shape[2:] == (
-        (16, 16) if name == "teaching-resnet" else (7, 7)
+    assert graph.tensors[pool.inputs[0]].shape[2:] == (pixels, pixels)
+
+
+def file_parameters(name: str) -> int:
+    """Numbers of all weights without bytes in the file, before import cuts or folds any."""
+    model = onnx.load_model_from_string(load_sample(name))
+    absent = (p for p in model.graph.initializer if p.data_location == onnx.TensorProto.EXTERNAL)
+    return sum(prod(proto.dims) for proto in absent)
+
+
+def macs(name: str, **dims: int) -> int:
+    semantics = analyse(imported(load_sample(name), ImportOptions(name, dims=dims)))
+    works = (semantics.by_op[op.name] for op in semantics.graph.ops)
+    return sum(
+        prod(work.output_shapes[0]) * work.contraction.k for work in works if work.contraction
     )
+
+
+def transformer_macs(rows: int, hidden: int, layers: int) -> int:
+    """Projections of 4 h^2 and a feed-forward of 8 h^2 a row; scores and context of h a pair."""
+    return layers * (rows * 12 * hidden**2 + 2 * rows**2 * hidden)
+
+
+@pytest.mark.parametrize(
+    ("name", "published", "layers", "hidden"),
+    [
+        # The paper says 110 and 340 million; these are the checkpoints' counts, with the pooler.
+        ("bert-base", 109_482_240, 12, 768),
+        ("bert-large", 335_141_888, 24, 1024),
+    ],
+)
+def test_bert_has_the_published_size(name: str, published: int, layers: int, hidden: int) -> None:
+    """At 128 tokens BERT-base takes 11.2 G MACs, 22.5 G operations in MobileBERT's table."""
+    assert file_parameters(name) == published
+    pooler = hidden**2
+    expected = transformer_macs(128, hidden, layers) + pooler
+    assert macs(name, batch=1, sequence=128) == expected
+    assert macs(name, batch=3, sequence=128) == 3 * expected
+    if name == "bert-base":
+        assert round(2 * expected / 1e9, 1) == 22.3
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("bert-base", (32, 128)), ("bert-large", (32, 128)), ("resnet50-v1", (64,))]
+)
+def test_samples_propose_their_sizes(name: str, sizes: tuple[int, ...]) -> None:
+    graph = imported(load_sample(name))
+    shape = graph.tensors[graph.inputs[0]].shape
+    assert shape[: len(sizes)] == sizes
+    assert f"symbolic dimension 'batch' was not given: {sizes[0]}" in graph.notes
 
 
 def test_blocks_are_counted() -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx
 
 from graphturbo_core.errors import ModelError, OptionError
 from graphturbo_core.frontend.options import ImportOptions
+from graphturbo_core.frontend.proposals import MAX_SIZE
 
 DEFAULT_BATCH = 64
-"""Size of a symbolic dimension named `batch` when none is given (design, section 7)."""
+"""Size of a symbolic dimension named `batch` that neither user nor file gives (design, 7)."""
 
 _BATCH_NAME = "batch"
 _UNKNOWN_SIZE = -1
@@ -19,11 +20,12 @@ _UNKNOWN_SIZE = -1
 
 @dataclass(frozen=True, slots=True)
 class InputDim:
-    """A dimension the user must bind: which input, which axis, its symbol."""
+    """A dimension the user must bind: which input, axis, symbol; the size that a file proposes."""
 
     input: str
     axis: int
     symbol: str
+    proposed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ def symbolic_dims(inputs: Sequence[onnx.ValueInfoProto]) -> tuple[InputDim, ...]
     return tuple(found)
 
 
+def with_proposals(dims: Sequence[InputDim], proposed: Mapping[str, int]) -> tuple[InputDim, ...]:
+    """The dimensions, each with what the file proposes for its symbol."""
+    return tuple(replace(dim, proposed=proposed.get(dim.symbol)) for dim in dims)
+
+
 def symbol_of(dim: onnx.TensorShapeProto.Dimension, value_name: str, axis: int) -> str | None:
     """The dimension's symbol; None when the file gives a size, be it a wrong one.
 
@@ -60,6 +67,7 @@ def bind(
     inputs: Sequence[onnx.ValueInfoProto],
     recorded: Sequence[onnx.ValueInfoProto],
     options: ImportOptions,
+    proposed: Mapping[str, int],
 ) -> Binding:
     """A size for every symbolic dimension of the inputs.
 
@@ -67,7 +75,8 @@ def bind(
        the file of what custom ops write. The latter stays as given at every batch: a note says so.
     2. `batch` binds the batch symbol: the leading symbolic dimension of the first input with two
        or more axes (of the first input at all when there is none), whatever its name.
-    3. A symbol named `batch` is 64 when neither says otherwise.
+    3. A symbol that still has no size takes the one that the file proposes, with a note.
+    4. One named `batch` is 64 where nothing says otherwise, with a note.
 
     Raises:
         ModelError: UNBOUND_DIM for a symbol without a size.
@@ -80,19 +89,28 @@ def bind(
     sizes = dict(options.dims)
     notes = _own_notes(own_symbols, options)
     if batch_symbol is not None and options.batch is not None:
-        if sizes.setdefault(batch_symbol, options.batch) != options.batch:
-            raise OptionError(
-                "DIM_CONFLICT",
-                f"batch {options.batch} and {batch_symbol}={sizes[batch_symbol]} disagree",
-                change=f"give only one of --batch and --dim {batch_symbol}=N",
-            )
-    elif _BATCH_NAME in symbols and _BATCH_NAME not in sizes:
-        sizes[_BATCH_NAME] = DEFAULT_BATCH
-        notes = (*notes, f"symbolic dimension 'batch' was not given: {DEFAULT_BATCH}")
+        sizes.setdefault(batch_symbol, options.batch)
+        _check_agreement(options, batch_symbol)
+    defaults = dict(proposed) if options.batch else {_BATCH_NAME: DEFAULT_BATCH, **proposed}
+    for symbol in symbols:
+        if symbol not in sizes and symbol in defaults:
+            sizes[symbol] = defaults[symbol]
+            notes = (*notes, f"symbolic dimension {symbol!r} was not given: {sizes[symbol]}")
     for dim in symbolic_dims(inputs):
         if dim.symbol not in sizes:
             raise _unbound(dim, batch_symbol)
     return Binding(sizes, batch_symbol, notes)
+
+
+def _check_agreement(options: ImportOptions, batch_symbol: str) -> None:
+    """`batch` and `dims` name one size for the batch."""
+    named = options.dims.get(batch_symbol, options.batch)
+    if named != options.batch:
+        raise OptionError(
+            "DIM_CONFLICT",
+            f"batch {options.batch} and {batch_symbol}={named} disagree",
+            change=f"give only one of --batch and --dim {batch_symbol}=N",
+        )
 
 
 def _own_notes(own_symbols: Collection[str], options: ImportOptions) -> tuple[str, ...]:
@@ -117,9 +135,9 @@ def _check_options(symbols: Sequence[str], options: ImportOptions) -> None:
 
 
 def _check_size(option: str, size: int) -> None:
-    if not 1 <= size <= 2**31 - 1:
+    if not 1 <= size <= MAX_SIZE:
         raise OptionError(
-            "BAD_DIM", f"{option} is {size}", change="give a whole number from 1 to 2147483647"
+            "BAD_DIM", f"{option} is {size}", change=f"give a whole number from 1 to {MAX_SIZE}"
         )
 
 

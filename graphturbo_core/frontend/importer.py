@@ -5,9 +5,10 @@ from __future__ import annotations
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.branches import inline_branches
 from graphturbo_core.frontend.clean_up import clean_up
-from graphturbo_core.frontend.dimensions import InputDim, bind, symbolic_dims
+from graphturbo_core.frontend.dimensions import InputDim, bind, symbolic_dims, with_proposals
 from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.parsing import parse_model
+from graphturbo_core.frontend.proposals import proposed_sizes
 from graphturbo_core.frontend.reader import check_inputs, graph_inputs, read_draft
 from graphturbo_core.frontend.recorded import recorded_values
 from graphturbo_core.frontend.shapes import infer_graph
@@ -27,7 +28,7 @@ def import_model(data: bytes, options: ImportOptions) -> Graph:
     model = parse_model(data, options.limits)
     inputs = graph_inputs(model.graph)
     check_inputs(inputs)
-    binding = bind(inputs, recorded_values(model), options)
+    binding = bind(inputs, recorded_values(model), options, proposed_sizes(model))
     inline_branches(model, binding, options.limits)
     draft = read_draft(model, binding, options.limits)
     graph = clean_up(infer_graph(draft, options.name, options.limits), options)
@@ -60,11 +61,12 @@ def _check_sizes(graph: Graph) -> None:
 
 
 def read_input_dims(data: bytes) -> tuple[InputDim, ...]:
-    """The symbolic dimensions a user may bind: (input, axis, symbol), for a form.
+    """The symbolic dimensions a user may bind, each with the size that the file proposes: a form.
 
     Raises:
         ModelError: the file is not a model, or an input is not a tensor of known rank.
     """
-    inputs = graph_inputs(parse_model(data, DEFAULT_LIMITS).graph)
+    model = parse_model(data, DEFAULT_LIMITS)
+    inputs = graph_inputs(model.graph)
     check_inputs(inputs)
-    return symbolic_dims(inputs)
+    return with_proposals(symbolic_dims(inputs), proposed_sizes(model))

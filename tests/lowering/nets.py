@@ -18,7 +18,7 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.registry import make_plan, parse_strategy, strategies
 from sample_models import build_samples
-from sample_models.build_samples import Builder
+from sample_models.builder import Builder
 from tests.models import imported
 
 STRATEGIES = tuple(
