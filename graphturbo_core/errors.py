@@ -34,6 +34,10 @@ class OptionError(GraphTurboError):
     """A strategy, dimension or option that the user named does not exist or does not fit."""
 
 
+class PlanError(GraphTurboError):
+    """A plan file is no plan of this model and chip, or asks for what cannot be done."""
+
+
 class CapacityError(GraphTurboError):
     """Something does not fit in a memory, or a cap of `Limits` was reached."""
 

@@ -27,6 +27,7 @@ ERROR_CLASSES = {
         errors.ModelError,
         errors.ProfileError,
         errors.OptionError,
+        errors.PlanError,
         errors.CapacityError,
         errors.InvariantError,
     )

@@ -50,9 +50,7 @@ def assemble(
     """Bind, place and number the kernels of `graph` in this order."""
     bound = bind_instances(target, graph)
     placements = place_outputs(graph, bound, order, recipe.nearest)
-    residencies = weight_residencies(
-        graph, order, placements, target.hardware, target.element_bytes
-    )
+    residencies = weight_residencies(graph, order, placements, target)
     beside = Scope.GB if target.hardware.gb_bytes else Scope.DRAM
     inner = beside if recipe.has_gb_inside else None
     kernels = tuple(
@@ -89,6 +87,7 @@ def _kernel(
         for tensor, scope in bound.binding.scopes.items()
         if tensor in instance.boxes
     }
+    inside.update({t: wished for t, wished in bound.target.wishes.scopes.items() if t in inside})
     bindings: dict[str, Binding] = {
         tensor: relabel(binding, placement.cores)
         for tensor, binding in bound.binding.bindings.items()

@@ -15,6 +15,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.graphturbo.binding import Binder, KernelBinding
 from graphturbo_core.strategies.instances import Instance, InstanceGraph
+from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Target:
     number_format: str
     binder: Binder
     rules: TileRules = DEFAULT_RULES
+    wishes: Wishes = NO_WISHES
 
     @cached_property
     def element_bytes(self) -> Mapping[str, int]:
@@ -63,6 +65,11 @@ class BoundKernel:
     def _nest_shares(self, nest: LoopNest) -> dict[str, dict[int, Box]]:
         outputs = self.target.semantics.graph.op_by_name[nest.ops[-1]].outputs
         return {tensor: self.shares(tensor) for tensor in outputs if tensor in self.instance.boxes}
+
+    @cached_property
+    def is_pinned(self) -> bool:
+        """Whether a plan file says which cores some of it runs on: then it keeps its numbers."""
+        return not self.target.binder.fixed.keys().isdisjoint(self.binding.bindings)
 
     @cached_property
     def hold(self) -> KernelHold:

@@ -132,6 +132,7 @@ class Plan:
     """Everything a strategy decides for one cluster's round; `graph` shapes are the round's.
 
     `rules`: how finely lowering is to cut.
+    `fixed`: tensors and weights whose memory a plan file names: lowering may choose no other.
     """
 
     strategy: str
@@ -146,6 +147,7 @@ class Plan:
     ready_steps: tuple[ReadyStep, ...] = ()
     notes: tuple[str, ...] = ()
     rules: TileRules = DEFAULT_RULES
+    fixed: frozenset[str] = frozenset()
 
     def check(self) -> None:
         """Every output element is computed exactly once and every op runs.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.edits import find_wishes
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
-from graphturbo_core.strategies.graphturbo.levels import LEVELS
+from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
 from graphturbo_core.strategies.graphturbo.splitting import (
     Splitter,
     divisors,
@@ -19,11 +20,20 @@ from graphturbo_core.strategies.graphturbo.splitting import (
     literal_candidates,
 )
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.held import (
+    NO_HELD_PLAN,
+    HeldPlan,
+    check_followed,
+    check_no_groups,
+)
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
 from graphturbo_core.strategies.options import resolve_options, tile_rules
 from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.restore import Frame, restored_plan
 from graphturbo_core.strategies.tvm import tvm_plan
+from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
 MAX_DIGITS = 9
 """Digits of a cluster batch that are read; more cannot be a batch."""
@@ -108,6 +118,17 @@ def _cluster_batch(text: str, batch: str) -> int:
     return int(batch)
 
 
+@dataclass(frozen=True)
+class PlanTask:
+    """What a plan is made for: one cluster's round; `held`: a plan file's word on it."""
+
+    semantics: GraphSemantics = field(repr=False)
+    hardware: Hardware
+    number_format: str
+    options: Mapping[str, str]
+    held: HeldPlan = NO_HELD_PLAN
+
+
 def make_plan(
     spec: StrategySpec,
     semantics: GraphSemantics,
@@ -120,18 +141,70 @@ def make_plan(
     Raises:
         OptionError: an unknown strategy or option, or a value that it does not have.
     """
-    chosen = resolve_options(options)
+    return plan_for(spec, PlanTask(semantics, hardware, number_format, options))
+
+
+def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
+    """The plan of one strategy, as a plan file wants it where there is one.
+
+    Raises:
+        OptionError: an unknown strategy or option, or a value that it does not have.
+        PlanError: the plan file cannot be followed.
+    """
+    held, hardware = task.held, task.hardware
+    chosen = resolve_options(task.options)
     is_literal = spec.name == "graphturbo" and chosen["graphturbo.binding"] == "literal"
+    wishes = _wishes(task, spec)
     binder = Binder(
-        hardware.cores, plain_literal if is_literal else plain_by_kind, is_strict=is_literal
+        hardware.cores,
+        plain_literal if is_literal else plain_by_kind,
+        is_strict=is_literal,
+        fixed=wishes.bindings,
     )
-    target = Target(semantics, hardware, number_format, binder, tile_rules(chosen))
+    target = Target(
+        task.semantics, hardware, task.number_format, binder, tile_rules(chosen), wishes
+    )
+    if held.record is not None and not held.is_edited:
+        return restored_plan(target, _frame(parse_strategy(spec.text)), held.record)
     makers: dict[str, Callable[[Target], Plan]] = {
         "layerwise": layerwise_plan,
         "tvm": tvm_plan,
         "graphturbo": _graphturbo(spec, hardware, chosen),
     }
-    return makers[parse_strategy(spec.text).name](target)
+    plan = makers[parse_strategy(spec.text).name](target)
+    check_followed(plan, wishes)
+    return replace(plan, decisions=(*plan.decisions, *wishes.decisions()), fixed=wishes.fixed)
+
+
+def _frame(spec: StrategySpec) -> Frame:
+    level = _level(spec)
+    is_graphturbo = spec.name == "graphturbo"
+    return Frame(
+        strategy=f"graphturbo:{level.name}" if is_graphturbo else spec.name,
+        is_by_op=spec.name == "layerwise",
+        is_depth_first=is_graphturbo and level.is_split,
+        is_scheduled_across_layers=is_graphturbo and level.is_scheduled_across_layers,
+    )
+
+
+def _wishes(task: PlanTask, spec: StrategySpec) -> Wishes:
+    """What the edits of a plan file come to for this strategy.
+
+    Raises:
+        PlanError: an edit names what is not there, or asks for what the strategy does not do.
+    """
+    held, semantics = task.held, task.semantics
+    if not held.is_edited:
+        return NO_WISHES
+    groups = held.record.ops_of_groups if held.record is not None else {}
+    wishes = find_wishes(held.edits, semantics, task.hardware, relay_layers(semantics), groups)
+    if not _frame(spec).is_depth_first:
+        check_no_groups(wishes, spec.text)
+    return wishes
+
+
+def _level(spec: StrategySpec) -> Level:
+    return {level.name: level for level in LEVELS}.get(spec.level, LEVELS[-1])
 
 
 def _graphturbo(spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]) -> GraphTurbo:
@@ -142,10 +215,9 @@ def _graphturbo(spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str
         lexicographic if chosen["graphturbo.best"] == "lexicographic" else fewest_pieces,
         chosen["graphturbo.peak"] == "literal",
     )
-    levels = {level.name: level for level in LEVELS}
     return GraphTurbo(
         splitter,
         has_block_step=chosen["graphturbo.blocks"] == "first",
         is_fit_checked=chosen["graphturbo.fit"] == "core",
-        level=levels.get(spec.level, LEVELS[-1]),
+        level=_level(spec),
     )

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.graphturbo.placement import Placement
 from graphturbo_core.strategies.instances import InstanceGraph
+from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Residency, Scope
 
 
@@ -28,10 +30,14 @@ def weight_residencies(
     graph: InstanceGraph,
     order: Sequence[int],
     placements: Sequence[Placement],
-    hardware: Hardware,
-    element_bytes: Mapping[str, int],
+    target: Target,
 ) -> tuple[dict[str, Residency], ...]:
-    """Per kernel in order, the residency of each weight it reads."""
+    """Per kernel in order, the residency of each weight it reads.
+
+    Raises:
+        PlanError: PLAN_RESIDENCY, a plan file wants what the memory has no room for.
+    """
+    hardware, element_bytes = target.hardware, target.element_bytes
     parked = _parked_bytes(graph, order, placements, element_bytes)
     layer_bytes = [
         _layer_weights(graph.semantics, s.layer_ops, element_bytes) for s in graph.sections
@@ -50,7 +56,36 @@ def weight_residencies(
             found.append({name: Residency.GB for layer in weights for name in layer})
         else:
             found.append(_by_layer(weights, room, hardware))
+        found[-1].update(_wished(target, weights, room))
     return tuple(found)
+
+
+def _wished(
+    target: Target, weights: Sequence[Mapping[str, int]], room: int
+) -> dict[str, Residency]:
+    """What a plan file says of these weights.
+
+    Raises:
+        PlanError: PLAN_RESIDENCY, those of one layer do not fit together.
+    """
+    wished, hardware = target.wishes.residencies, target.hardware
+    limits = {Residency.LB: weight_part_bytes(hardware), Residency.GB: room}
+    found: dict[str, Residency] = {}
+    for layer in weights if wished else ():
+        own = {name: wished[name] for name in layer if name in wished}
+        for residency, limit in limits.items():
+            names = [name for name, held in own.items() if held is residency]
+            size = sum(layer[name] for name in names)
+            if size > limit:
+                raise PlanError(
+                    "PLAN_RESIDENCY",
+                    f"the weights {', '.join(names)} cannot be held in {residency.value}: their "
+                    f"{size} bytes are more than the {max(0, limit)} there is room for",
+                    f"edits.residency.{names[0]}",
+                    "choose GB or stream, or drop it",
+                )
+        found.update(own)
+    return found
 
 
 def _by_layer(

@@ -6,15 +6,18 @@ Algorithm 4 of GraphTurbo (OSDI 2023), as the reference page reconstructs it (3.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from math import gcd, prod
+from types import MappingProxyType
 
+from graphturbo_core.errors import PlanError
 from graphturbo_core.ir.boxes import Box, extents
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.legal import binding_fault
 from graphturbo_core.strategies.plan import Binding, Scope
 
 
@@ -66,7 +69,7 @@ def plain_literal(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
         if parts > 1:
             cuts.append((axis, parts))
             left //= parts
-    return _binding(cuts, cores)
+    return spread_binding(cuts, cores)
 
 
 def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:
@@ -80,14 +83,14 @@ def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:
         if parts > 1:
             cuts.append((axis, parts))
             left //= parts
-    return _binding(cuts, cores)
+    return spread_binding(cuts, cores)
 
 
 def _largest_divisor(number: int, limit: int) -> int:
     return next(part for part in range(min(number, max(1, limit)), 0, -1) if number % part == 0)
 
 
-def _binding(cuts: Sequence[tuple[int, int]], cores: tuple[int, ...]) -> Binding:
+def spread_binding(cuts: Sequence[tuple[int, int]], cores: tuple[int, ...]) -> Binding:
     """Cells spread evenly over the cores, so that cutting further keeps each first part in place.
 
     The vendor's manual: from [[0,1],[2,3],[4,5],[6,7]] to [0,2,4,6] takes 4 transfers, to
@@ -108,12 +111,14 @@ class Binder:
 
     `is_strict`: a handed-down binding must use more cores than a plain one to be taken, as the
     reference has it. Else (our choice) it is also taken with as many cores, unless it cuts an axis
-    that only weights see and the plain one does not: the move to its reader is saved.
+    that only weights see and the plain one does not: the move to its reader is saved. `fixed`:
+    bindings of tensors that a plan file names; their nests take no other.
     """
 
     cores: int
     plain: Plain = plain_by_kind
     is_strict: bool = False
+    fixed: Mapping[str, Binding] = field(default_factory=lambda: MappingProxyType({}))
 
     def __call__(
         self, sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
@@ -154,6 +159,7 @@ class _Walk:
         self.binder, self.sem, self.nests, self.boxes = binder, sem, nests, boxes
         self.maker = {t: place for place, nest in enumerate(nests) for t in nest_outputs(sem, nest)}
         self.axes = kernel_axes(sem, nests, boxes)
+        self.fixed = fixed_bindings(binder, sem, nests, self.axes)
         self.bound: dict[int, Binding] = {}
         self.handed: dict[int, Binding] = {}
         self.scopes = dict.fromkeys(self.maker, Scope.LB)
@@ -171,7 +177,7 @@ class _Walk:
     def _visit(self, place: int) -> list[int]:
         """Bind a nest and hand inferred bindings down; the producers to visit next."""
         nest = self.nests[place]
-        own = self.binder.choose(self.axes[place], self.handed.get(place))
+        own = self.fixed.get(place) or self.binder.choose(self.axes[place], self.handed.get(place))
         self.bound[place] = own
         producers = []
         for tensor in nest_reads(self.sem, nest):
@@ -182,7 +188,8 @@ class _Walk:
             inferred = self._inferred(nest, own, tensor, producer)
             if inferred is None:
                 continue
-            known = self.bound.get(producer) or self.handed.setdefault(producer, inferred)
+            known = self.bound.get(producer) or self.fixed.get(producer)
+            known = known or self.handed.setdefault(producer, inferred)
             if known != inferred:
                 self.scopes[tensor] = Scope.GB
         return producers
@@ -212,6 +219,36 @@ class _Walk:
                 is_alike = len(graph.tensors[tensor].shape) == rank
                 bindings[tensor] = own if is_alike else Binding((), (), own.cores[:1])
         return KernelBinding(bindings, self.scopes)
+
+
+def fixed_bindings(
+    binder: Binder, sem: GraphSemantics, nests: Sequence[LoopNest], axes: Sequence[NestAxes]
+) -> dict[int, Binding]:
+    """The bindings that a plan file names, by the place of the nest that computes the tensor.
+
+    Raises:
+        PlanError: PLAN_BINDING, one cannot be, or tensors of one nest are bound apart.
+    """
+    found: dict[int, Binding] = {}
+    for place, nest in enumerate(nests) if binder.fixed else ():
+        outputs = (t for op in nest.ops for t in sem.graph.op_by_name[op].outputs)
+        for tensor in (t for t in outputs if t in binder.fixed):
+            binding = binder.fixed[tensor]
+            fault = _fixed_fault(binder, sem, axes[place], tensor)
+            if not fault and found.setdefault(place, binding) != binding:
+                fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
+            if fault:
+                what = f"{tensor!r} cannot be bound so: {fault}"
+                where, change = f"edits.binding.{tensor}", "change axes, grid or cores, or drop it"
+                raise PlanError("PLAN_BINDING", what, where, change)
+    return found
+
+
+def _fixed_fault(binder: Binder, sem: GraphSemantics, axes: NestAxes, tensor: str) -> str:
+    if len(sem.graph.tensors[tensor].shape) != len(axes.sizes):
+        return "it lies whole on one core, as its rank is not that of its loop nest's result"
+    uncut = [axis for axis, rank in enumerate(axes.ranks) if rank is AxisRank.NEVER]
+    return binding_fault(binder.fixed[tensor], axes.sizes, uncut, binder.cores)
 
 
 def kernel_axes(

@@ -45,9 +45,9 @@ class Fitter:
         """The section of a group, in as many pieces as its split says or a core needs."""
         if split is None:
             note = f"{name}: no axis of it can be split so that a piece fits; it runs whole"
-            return FittedSection(_section(part, name, None, 1), notes=(note,))
+            return FittedSection(section_of(part, name, None, 1), notes=(note,))
         carry = carry_axis(part.graph, part.ops, part.outputs[-1], split.axis)
-        section = _section(part, name, carry, split.pieces)
+        section = section_of(part, name, carry, split.pieces)
         return self._raised(part, section, carry) if self.is_checked else FittedSection(section)
 
     def _raised(self, part: SubGraph, section: Section, carry: Carry) -> FittedSection:
@@ -68,7 +68,8 @@ class Fitter:
         return FittedSection(section, tuple(decisions), (note,))
 
 
-def _section(part: SubGraph, name: str, carry: Carry | None, pieces: int) -> Section:
+def section_of(part: SubGraph, name: str, carry: Carry | None, pieces: int) -> Section:
+    """A group as it is cut along the axis that `carry` follows; without one it is whole."""
     layer_ops = tuple(part.graph.layers[index].ops for index in part.layers)
     axis_of = {t: carry.axis_of[t] for t in part.outputs} if carry else {}
     return Section(name, layer_ops, part.outputs, axis_of, pieces)

@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphturbo_core.errors import PlanError
 from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Part, SplitOf
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.splitting import SplitInfo
 from graphturbo_core.strategies.plan import Decision
+from graphturbo_core.strategies.wishes import (
+    NO_WISHES,
+    PLAN_STEP,
+    RULE_FORBIDDEN,
+    RULE_FORCED,
+    Wishes,
+)
 
 RULE_BLOCK = "rule 1: interior and join of an innermost fork, merged where it has a split"
 RULE_COUNT = "rule 2: merged count is the largest, parts with weights have it already"
@@ -23,6 +31,12 @@ RULE_REFETCH = "rule 2: a part with weights would be cut into more pieces"
 RULE_GROWS = "rule 2: merged count is not the largest of the parts' counts"
 
 
+def refused_merge(names: Sequence[str], why: str) -> PlanError:
+    """The refusal of a merge that a plan file wants."""
+    what = f"{' + '.join(names)} cannot be one group: {why}"
+    return PlanError("PLAN_MERGE", what, "edits.merge", "merge what lies between too, or fewer")
+
+
 @dataclass(frozen=True)
 class Grouping:
     """The coarse parts in topological order, and every merge and refusal on the way."""
@@ -31,12 +45,20 @@ class Grouping:
     decisions: tuple[Decision, ...]
 
 
-def group_layers(layers: LayerGraph, split_of: SplitOf, has_block_step: bool = True) -> Grouping:
+def group_layers(
+    layers: LayerGraph, split_of: SplitOf, has_block_step: bool = True, wishes: Wishes = NO_WISHES
+) -> Grouping:
     """Merge layers into groups: the block step, then straight, diamond and branch to a fixed point.
 
-    Refusals are remembered, a set of parts is looked at once.
+    Refusals are remembered, a set of parts is looked at once. What a plan file wants in one group
+    is merged before all else.
+
+    Raises:
+        PlanError: PLAN_MERGE, a merge that a plan file wants cannot be.
     """
-    merger = _Merger(layers, split_of)
+    merger = _Merger(layers, split_of, wishes)
+    for wanted in wishes.merges:
+        merger.force(wanted)
     if has_block_step:
         merger.blocks()
     before = -1
@@ -53,10 +75,24 @@ def group_layers(layers: LayerGraph, split_of: SplitOf, has_block_step: bool = T
 class _Merger:
     """The coarse graph with what was decided so far."""
 
-    def __init__(self, layers: LayerGraph, split_of: SplitOf) -> None:
+    def __init__(self, layers: LayerGraph, split_of: SplitOf, wishes: Wishes) -> None:
+        self.wishes = wishes
         self.coarse = CoarseGraph(layers, split_of)
         self.decisions: list[Decision] = []
         self._refused: set[tuple[int, ...]] = set()
+
+    def force(self, parts: Sequence[int]) -> None:
+        """Merge these layers, each still a part of its own, because a plan file says so.
+
+        Raises:
+            PlanError: PLAN_MERGE.
+        """
+        split = self.coarse.split(self.coarse.members(parts))
+        if not self.coarse.is_convex(parts):
+            raise refused_merge(self._names(parts), "a path leads from one over others to another")
+        if split is None:
+            raise refused_merge(self._names(parts), RULE_SPLIT)
+        self._take(PLAN_STEP, RULE_FORCED, parts, split)
 
     def blocks(self) -> None:
         """Rule 1: the interior and the join of each innermost fork ... join, without the fork.
@@ -86,6 +122,8 @@ class _Merger:
         split = self.coarse.split(self.coarse.members(parts))
         if not self.coarse.is_convex(parts):
             self._refuse("block", RULE_CYCLE, parts, {})
+        elif self.wishes.forbids(self.coarse.members(parts)):
+            self._refuse("block", RULE_FORBIDDEN, parts, {})
         elif split is None:
             self._refuse("block", RULE_SPLIT, parts, self._numbers(parts, None))
         else:
@@ -149,6 +187,8 @@ class _Merger:
         split = None
         if any(part.has_weights and part.pieces != largest for part in members):
             rule = RULE_REFETCH
+        elif self.wishes.forbids(self.coarse.members(parts)):
+            rule = RULE_FORBIDDEN
         elif not self._is_legal(step, parts):
             rule = RULE_CYCLE
         else:

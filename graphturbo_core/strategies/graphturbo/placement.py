@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from graphturbo_core.errors import PlanError
 from graphturbo_core.ir.boxes import contains, volume
 from graphturbo_core.semantics.fit import LiveBytes
 from graphturbo_core.strategies.instances import InstanceGraph
@@ -57,21 +58,23 @@ class _Walk:
         self.graph, self.bound, self.nearest = graph, bound, nearest
         self.hardware = bound[0].target.hardware
         self.graph_outputs = graph.semantics.graph.output_names
+        self.wished = bound[0].target.wishes.scopes
         self.cores = tuple(range(self.hardware.cores))
         self._live: dict[tuple[object, ...], LiveBytes] = {}
 
     def place(self, now: int, after: int | None) -> Placement:
-        """Keep what fits beside both kernels; the largest output is given up first."""
+        """Keep what fits beside both kernels; the largest output is given up first.
+
+        What a plan file wants in LB is given up last, and then refused.
+        """
         own_cores = self.cores
         kept = self._candidates(now, after)
-        kept.sort(key=lambda tensor: (self._output_bytes(now, tensor), tensor))
+        kept.sort(key=lambda t: (t not in self.wished, self._output_bytes(now, t), t))
         self.cores = tuple(range(self.hardware.cores))
         while kept and after is not None and not self._fits(now, after, kept, own_cores):
             kept.pop()
         if kept and after is not None:
-            self.cores = choose_cores(
-                list(self._arrivals(now, after, kept, own_cores).values()), self.hardware.cores
-            )
+            self.cores = self._cores_for(after, self._arrivals(now, after, kept, own_cores))
         scopes = {
             tensor: self._scope(now, after, tensor, tensor in kept)
             for tensor in self.bound[now].instance.outputs
@@ -79,23 +82,57 @@ class _Walk:
         return Placement(frozenset(kept), scopes, own_cores)
 
     def _candidates(self, now: int, after: int | None) -> list[str]:
-        if self.nearest is not Nearest.LB or after is None:
+        if after is None:
             return []
+        usual = Scope.LB if self.nearest is Nearest.LB else None
         return [
             tensor
             for tensor in self.bound[now].instance.outputs
             if after in self.graph.readers[tensor][now]
+            and self.wished.get(tensor, usual) is Scope.LB
         ]
 
     def _scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
         """Where an output waits; kept in LB, it has a copy elsewhere only for later readers."""
         readers = self.graph.readers[tensor][now]
+        if tensor in self.wished:
+            return self._wished_scope(now, after, tensor, is_kept)
         if tensor in self.graph_outputs or self.nearest is Nearest.DRAM:
             return Scope.DRAM
         if is_kept and all(reader == after for reader in readers):
             return Scope.LB
-        room = self.hardware.gb_bytes - self.hardware.lb_weight_bytes
-        return Scope.GB if self._output_bytes(now, tensor) <= room else Scope.DRAM
+        return Scope.GB if self._output_bytes(now, tensor) <= self._gb_room else Scope.DRAM
+
+    @property
+    def _gb_room(self) -> int:
+        return self.hardware.gb_bytes - self.hardware.lb_weight_bytes
+
+    def _wished_scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
+        """The scope that a plan file names.
+
+        Raises:
+            PlanError: PLAN_SCOPE, the tensor cannot wait there.
+        """
+        scope, size = self.wished[tensor], self._output_bytes(now, tensor)
+        late = [r for r in self.graph.readers[tensor][now] if r != after]
+        fault = ""
+        if scope is Scope.LB and late:
+            fault = f"{self.graph.instances[late[-1]].name} reads it and does not run right after"
+        elif scope is Scope.LB and not is_kept:
+            fault = f"no LB has room for its part of {size} bytes beside what runs"
+        elif scope is Scope.GB and size > self._gb_room:
+            fault = f"{size} bytes are more than the {self._gb_room} that GB has for it"
+        if fault:
+            what = f"{tensor!r} of {self.graph.instances[now].name} cannot wait in {scope.value}"
+            change = "choose a farther memory, or drop it"
+            raise PlanError("PLAN_SCOPE", f"{what}: {fault}", f"edits.scope.{tensor}", change)
+        return scope
+
+    def _cores_for(self, after: int, arrivals: Mapping[str, Arrival]) -> tuple[int, ...]:
+        """The cores of the kernel that runs next: where most bytes are there already."""
+        if self.bound[after].is_pinned:
+            return tuple(range(self.hardware.cores))
+        return choose_cores(list(arrivals.values()), self.hardware.cores)
 
     def _output_bytes(self, number: int, tensor: str) -> int:
         kernel = self.bound[number]
@@ -124,7 +161,7 @@ class _Walk:
         if max((max(s) for s in self._live_bytes(now, kept).values()), default=0) > limit:
             return False
         arrivals = self._arrivals(now, after, kept, own_cores)
-        chosen = choose_cores(list(arrivals.values()), self.hardware.cores)
+        chosen = self._cores_for(after, arrivals)
         live = self._live_bytes(after, ())
         return all(
             (live[part][0] if part in live else 0) + _passing_bytes(arrivals, part, core) <= limit

@@ -178,12 +178,14 @@ class Splitter:
 
     `is_literal_peak`: ceil(peak / pieces) as printed, else the true peak of the largest piece,
     with halos and with operands that do not split in full (ours: the printed form forgets both).
+    `axis`: the only one that is looked at, where a plan file names it.
     """
 
     capacity_bytes: int
     candidates: Candidates = divisors
     best: Best = lexicographic
     is_literal_peak: bool = False
+    axis: int | None = None
 
     def __call__(self, part: SubGraph) -> SplitInfo | None:
         """The best split of a sub-graph by Eq. 1, None where no axis fits."""
@@ -195,6 +197,8 @@ class Splitter:
             return
         shape = part.graph.semantics.graph.tensors[part.outputs[-1]].shape
         for axis, size in enumerate(shape):
+            if self.axis not in (None, axis):
+                continue
             carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
             yield self._split(part, carry, axis, size)
 

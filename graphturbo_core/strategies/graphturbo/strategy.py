@@ -13,9 +13,10 @@ from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_
 from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.graphturbo.wished_splits import WishedSplits
 from graphturbo_core.strategies.instances import instance_graph
 from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.plan import Group, Plan
+from graphturbo_core.strategies.plan import Decision, Group, Plan
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.whole import whole_groups, whole_sections
 
@@ -47,12 +48,16 @@ class GraphTurbo:
         return assemble_whole(target, recipe, whole_sections(graph))
 
     def _split_plan(self, target: Target, graph: LayerGraph) -> Plan:
-        grouping = group_layers(graph, self.splitter, self.has_block_step)
-        fit = Fitter(target, self.splitter, self.is_fit_checked)
-        fitted = [
-            fit(SubGraph(graph, part.layers), part.split, f"g{number + 1}")
-            for number, part in enumerate(grouping.parts)
-        ]
+        splits = WishedSplits(self.splitter, target.wishes)
+        splits.check_merges(graph)
+        grouping = group_layers(graph, splits, self.has_block_step, target.wishes)
+        fitted: list[FittedSection] = []
+        fixed: list[Decision] = []
+        for number, part in enumerate(grouping.parts):
+            whole = SubGraph(graph, part.layers)
+            fit = Fitter(target, splits.splitter_of(whole), self.is_fit_checked)
+            fitted.append(fit(whole, part.split, f"g{number + 1}"))
+            fixed += splits.followed(whole, fitted[-1])
         instances = instance_graph(target.semantics, [section.section for section in fitted])
         names = [instance.name for instance in instances.instances]
         order = order_instances(names, instances.producers)
@@ -63,7 +68,7 @@ class GraphTurbo:
             self.level.nearest,
             is_scheduled_across_layers=self.level.is_scheduled_across_layers,
             has_gb_inside=True,
-            decisions=(*grouping.decisions, *(d for s in fitted for d in s.decisions)),
+            decisions=(*grouping.decisions, *(d for s in fitted for d in s.decisions), *fixed),
             notes=tuple(note for section in fitted for note in section.notes),
         )
         return assemble(target, recipe, instances, order.order, order.steps)

@@ -1,0 +1,132 @@
+"""Wishes -> splits: Algorithm 1 where a plan file fixes piece counts or axes, and its refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from graphturbo_core.errors import InvariantError, PlanError
+from graphturbo_core.strategies.graphturbo.carry import carry_axis
+from graphturbo_core.strategies.graphturbo.fitting import FittedSection
+from graphturbo_core.strategies.graphturbo.grouping import refused_merge
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.splitting import (
+    SplitInfo,
+    Splitter,
+    SubGraph,
+    carried_sizes,
+    divides,
+)
+from graphturbo_core.strategies.plan import Decision
+from graphturbo_core.strategies.wishes import PLAN_STEP, RULE_FIXED, Wishes
+
+
+@dataclass(frozen=True)
+class WishedSplits:
+    """A splitter that looks only at the count and the axis fixed for layers of a sub-graph."""
+
+    splitter: Splitter
+    wishes: Wishes
+
+    def __call__(self, part: SubGraph) -> SplitInfo | None:
+        """The best split that keeps to the plan file."""
+        return self.splitter_of(part)(part)
+
+    def splitter_of(self, part: SubGraph) -> Splitter:
+        """The splitter of one sub-graph; layers whose wishes differ have no common split."""
+        counts = _wished(self.wishes.pieces, part.layers)
+        axes = _wished(self.wishes.axes, part.layers)
+        chosen = self.splitter
+        if counts:
+            chosen = replace(chosen, candidates=partial(_only, counts))
+        if axes:
+            chosen = replace(chosen, axis=axes[0] if len(axes) == 1 else -1)
+        return chosen
+
+    def check_merges(self, graph: LayerGraph) -> None:
+        """Look at what a plan file wants in one group before anything is merged.
+
+        Raises:
+            PlanError: PLAN_MERGE, it has no common split; with the reason axis by axis.
+        """
+        for layers in self.wishes.merges:
+            part = SubGraph(graph, layers)
+            if self(part) is None:
+                names = [graph.layers[index].name for index in layers]
+                raise refused_merge(names, "; ".join(self._whys(part)))
+
+    def followed(self, part: SubGraph, section: FittedSection) -> tuple[Decision, ...]:
+        """What the plan file fixed of a group, as a decision.
+
+        Raises:
+            PlanError: PLAN_SPLIT, the group cannot be split so.
+        """
+        counts = _wished(self.wishes.pieces, part.layers)
+        axes = _wished(self.wishes.axes, part.layers)
+        if not counts and not axes:
+            return ()
+        name, split = section.section.name, self(part)
+        if split is None:
+            raise _refused(self._subject(part), "; ".join(self._whys(part)))
+        last = section.decisions[-1] if section.decisions else None
+        if counts and last is not None and not last.is_taken:
+            held, limit = last.numbers["core_bytes"], last.numbers["lb_data_bytes"]
+            why = f"a core would hold {held} bytes, its LB has {limit} for data"
+            raise _refused(self._subject(part), why)
+        numbers = {"pieces": section.section.pieces, "axis": split.axis}
+        return (Decision(PLAN_STEP, RULE_FIXED, (name,), True, numbers),)
+
+    def _subject(self, part: SubGraph) -> str:
+        counts = _wished(self.wishes.pieces, part.layers)
+        axes = _wished(self.wishes.axes, part.layers)
+        fixed = [self.wishes.pieces, self.wishes.axes]
+        name = next(
+            part.graph.layers[index].name
+            for index in part.layers
+            if any(index in wished for wished in fixed)
+        )
+        into = f" into {counts[0]} pieces" if counts else ""
+        along = f" along axis {axes[0]}" if axes else ""
+        return f"the group of {name!r} cannot be split{into}{along}"
+
+    def _whys(self, part: SubGraph) -> Iterator[str]:
+        """Axis by axis, what is in the way."""
+        splitter = self.splitter_of(part)
+        tensors = part.graph.semantics.graph.tensors
+        shape = tensors[part.outputs[-1]].shape if part.outputs else ()
+        axes = [axis for axis in range(len(shape)) if splitter.axis in (None, axis)]
+        if not axes:
+            yield f"its result {part.outputs[-1]!r} has {len(shape)} axes"
+        for axis in axes:
+            yield f"axis {axis} {self._why(part, splitter, axis, shape[axis])}"
+
+    def _why(self, part: SubGraph, splitter: Splitter, axis: int, size: int) -> str:
+        carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
+        if not carry.is_complete:
+            return "does not carry through all of its ops"
+        counts = list(splitter.candidates(size))
+        if not counts:
+            return f"has {size} elements"
+        peak = splitter.piece_peak_bytes(part, carry, counts[-1])
+        if peak > splitter.capacity_bytes:
+            return f"leaves {peak} bytes a piece, the cores hold {splitter.capacity_bytes}"
+        if not divides(part, carry, counts[-1]):
+            sizes = sorted(set(carried_sizes(part, carry).values()))
+            return f"has sizes {', '.join(map(str, sizes))}, which {counts[-1]} does not divide"
+        raise InvariantError("SPLIT_FOUND", f"{part.outputs[-1]!r} can be split along {axis}")
+
+
+def _wished(wished: Mapping[int, int], layers: Sequence[int]) -> list[int]:
+    """The distinct values fixed for these layers."""
+    return sorted({wished[layer] for layer in layers if layer in wished}) if wished else []
+
+
+def _only(counts: Sequence[int], size: int) -> tuple[int, ...]:
+    """Piece counts to try: the fixed one, or none where two are asked for."""
+    return tuple(counts) if len(counts) == 1 and counts[0] <= size else ()
+
+
+def _refused(what: str, why: str) -> PlanError:
+    where, change = "edits.pieces or edits.axis", "choose another count or axis, or drop it"
+    return PlanError("PLAN_SPLIT", f"{what}: {why}", where, change)

@@ -1,0 +1,57 @@
+"""Plan -> Record: what determines a plan, without what follows from it, as a plan file keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphturbo_core.strategies.plan import Binding, Decision, Plan, Residency, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """A group: its ops layer by layer, and the split; axis -1 is none."""
+
+    name: str
+    ops: tuple[str, ...]
+    axis: int
+    pieces: int
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRecord:
+    """A kernel by its instance's name: what does not follow from group and piece."""
+
+    name: str
+    bindings: Mapping[str, Binding]
+    scopes: Mapping[str, Scope]
+    kept: tuple[str, ...]
+    residency: Mapping[str, Residency]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A plan of one round; kernels in the order in which they run."""
+
+    groups: tuple[GroupRecord, ...]
+    kernels: tuple[KernelRecord, ...]
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ops_of_groups(self) -> dict[str, tuple[str, ...]]:
+        """The ops of each group by its name."""
+        return {group.name: group.ops for group in self.groups}
+
+
+def recorded(plan: Plan) -> Record:
+    """What determines `plan`, tensors in order of production."""
+    groups = (GroupRecord(g.name, g.ops, g.split_axis, g.pieces) for g in plan.groups)
+    kernels = (
+        KernelRecord(
+            kernel.name, kernel.bindings, kernel.scopes, tuple(sorted(kernel.kept)),
+            kernel.residency,
+        )
+        for kernel in plan.kernels
+    )  # fmt: skip
+    return Record(tuple(groups), tuple(kernels), plan.decisions, plan.notes)

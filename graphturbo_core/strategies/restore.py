@@ -1,0 +1,276 @@
+"""Record -> Plan: a plan that was written down, with everything that follows from it.
+
+A record may come from a stranger, so every part is looked at before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.errors import PlanError
+from graphturbo_core.plain_yaml import shown
+from graphturbo_core.semantics.fit import nest_outputs
+from graphturbo_core.semantics.nests import LoopNest
+from graphturbo_core.strategies.graphturbo.binding import AxisRank, kernel_axes
+from graphturbo_core.strategies.graphturbo.carry import carry_axis
+from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from graphturbo_core.strategies.graphturbo.splitting import SubGraph, divides
+from graphturbo_core.strategies.instances import Instance, InstanceGraph, Section, instance_graph
+from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.legal import binding_fault, scope_fault
+from graphturbo_core.strategies.plan import (
+    Binding,
+    Group,
+    KernelPlan,
+    Plan,
+    ReadyStep,
+    Residency,
+    Scope,
+)
+from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
+from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.whole import op_graph
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a strategy's name says of its plans.
+
+    `is_by_op`: groups are made of ops, not of layers. `is_depth_first`: Algorithm 3 orders them.
+    """
+
+    strategy: str
+    is_by_op: bool
+    is_depth_first: bool
+    is_scheduled_across_layers: bool
+
+
+def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
+    """The plan that `record` is of.
+
+    Raises:
+        PlanError: PLAN_RECORD, it is no plan of this model on this chip.
+    """
+    layers = relay_layers(target.semantics)
+    owners: Sequence[int] = range(len(layers))
+    if frame.is_by_op:
+        graph, owners = op_graph(target, layers)
+    else:
+        graph = layer_graph(target.semantics, layers, target.number_format)
+    members = _members(graph, record.groups)
+    cuts = [
+        _cut(SubGraph(graph, units), group)
+        for units, group in zip(members, record.groups, strict=True)
+    ]
+    instances = instance_graph(target.semantics, [section for section, _ in cuts])
+    order = _order(instances, record.kernels)
+    return Plan(
+        strategy=frame.strategy,
+        semantics=target.semantics,
+        hardware=target.hardware,
+        number_format=target.number_format,
+        layers=layers,
+        groups=tuple(
+            _group(SubGraph(graph, units), cut, owners, own.axis)
+            for units, cut, own in zip(members, cuts, record.groups, strict=True)
+        ),
+        kernels=_kernels(target, instances, order, record.kernels),
+        is_scheduled_across_layers=frame.is_scheduled_across_layers,
+        decisions=record.decisions,
+        ready_steps=_ready_steps(instances, order) if frame.is_depth_first else (),
+        notes=record.notes,
+        rules=target.rules,
+    )
+
+
+def _refused(what: str, where: str) -> PlanError:
+    return PlanError("PLAN_RECORD", what, f"record of {shown(where)}", "emit the plan again")
+
+
+def _members(graph: LayerGraph, groups: Sequence[GroupRecord]) -> list[tuple[int, ...]]:
+    """The layers (or single ops) of each group; together they are all, each once."""
+    unit_of = {op: index for index, layer in enumerate(graph.layers) for op in layer.ops}
+    taken: dict[int, str] = {}
+    found = []
+    for place, group in enumerate(groups):
+        if group.name != f"g{place + 1}":
+            raise _refused(f"group {place + 1} must be named g{place + 1}", group.name)
+        missing = [op for op in group.ops if op not in unit_of]
+        if missing or not group.ops:
+            what = f"op {shown(missing[0])} is not in the model" if missing else "it has no ops"
+            raise _refused(what, group.name)
+        units = tuple(sorted({unit_of[op] for op in group.ops}))
+        if graph.ops_of(units) != group.ops:
+            raise _refused("its ops are not whole layers in their order", group.name)
+        for unit in units:
+            if taken.setdefault(unit, group.name) != group.name:
+                what = f"layer {shown(graph.layers[unit].name)} is in {taken[unit]} too"
+                raise _refused(what, group.name)
+        found.append(units)
+    left = [layer.name for index, layer in enumerate(graph.layers) if index not in taken]
+    if left:
+        raise _refused(f"layer {shown(left[0])} is in no group", "groups")
+    return found
+
+
+def _cut(part: SubGraph, group: GroupRecord) -> tuple[Section, int]:
+    """The section of a group, and how many ops its split covers."""
+    if group.axis < 0:
+        if group.pieces != 1:
+            raise _refused(f"{group.pieces} pieces without an axis", group.name)
+        return section_of(part, group.name, None, 1), 0
+    shape = part.graph.semantics.graph.tensors[part.outputs[-1]].shape if part.outputs else ()
+    if group.axis >= len(shape):
+        raise _refused(f"its result has {len(shape)} axes, none is {group.axis}", group.name)
+    carry = carry_axis(part.graph, part.ops, part.outputs[-1], group.axis)
+    if not carry.is_complete:
+        raise _refused(f"axis {group.axis} does not carry through its ops", group.name)
+    if not 1 <= group.pieces <= shape[group.axis] or not divides(part, carry, group.pieces):
+        raise _refused(f"{group.pieces} pieces do not divide axis {group.axis}", group.name)
+    return section_of(part, group.name, carry, group.pieces), carry.covered_ops
+
+
+def _group(part: SubGraph, cut: tuple[Section, int], owners: Sequence[int], axis: int) -> Group:
+    section, covered_ops = cut
+    return Group(
+        name=section.name,
+        layers=tuple(dict.fromkeys(owners[unit] for unit in part.layers)),
+        ops=section.ops,
+        split_axis=axis,
+        pieces=section.pieces,
+        covered_ops=covered_ops,
+        peak_bytes=part.whole_peak_bytes,
+    )
+
+
+def _order(graph: InstanceGraph, kernels: Sequence[KernelRecord]) -> tuple[int, ...]:
+    """Every instance once, after those whose results it needs."""
+    number_of = {instance.name: number for number, instance in enumerate(graph.instances)}
+    order: dict[int, None] = {}
+    for kernel in kernels:
+        number = number_of.get(kernel.name)
+        if number is None or number in order:
+            what = "it is no piece of a group" if number is None else "it runs twice"
+            raise _refused(what, kernel.name)
+        late = [p for p in graph.producers[number] if p not in order]
+        if late:
+            needed = graph.instances[late[0]].name
+            raise _refused(f"it runs before {needed}, whose result it reads", kernel.name)
+        order[number] = None
+    if len(order) < len(number_of):
+        left = next(name for name, number in number_of.items() if number not in order)
+        raise _refused(f"{left} does not run", "kernels")
+    return tuple(order)
+
+
+def _ready_steps(graph: InstanceGraph, order: Sequence[int]) -> tuple[ReadyStep, ...]:
+    """Algorithm 3's steps where it gives this order; none for an order of somebody's own."""
+    found = order_instances([instance.name for instance in graph.instances], graph.producers)
+    return found.steps if found.order == tuple(order) else ()
+
+
+def _kernels(
+    target: Target, graph: InstanceGraph, order: Sequence[int], records: Sequence[KernelRecord]
+) -> tuple[KernelPlan, ...]:
+    nests = [section.nests(target.semantics) for section in graph.sections]
+    return tuple(
+        _kernel(_Place(target, graph, number, after, nests[graph.instances[number].section]), own)
+        for number, after, own in zip(order, [*order[1:], None], records, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An instance in its plan: its number, and that of the next one to run."""
+
+    target: Target
+    graph: InstanceGraph
+    number: int
+    after: int | None
+    nests: tuple[LoopNest, ...]
+
+    @property
+    def instance(self) -> Instance:
+        return self.graph.instances[self.number]
+
+
+def _kernel(place: _Place, record: KernelRecord) -> KernelPlan:
+    instance, section = place.instance, place.graph.sections[place.instance.section]
+    _check_bindings(place, record.bindings)
+    _check_scopes(place, record)
+    _check_residency(place, record.residency, section.ops)
+    return KernelPlan(
+        name=instance.name,
+        group=instance.section,
+        piece=instance.piece,
+        ops=section.ops,
+        boxes=instance.boxes,
+        outputs=instance.outputs,
+        bindings=dict(record.bindings),
+        scopes=dict(record.scopes),
+        kept=frozenset(record.kept),
+        residency=dict(record.residency),
+    )
+
+
+def _check_names(what: str, given: Mapping[str, object], due: set[str], name: str) -> None:
+    for tensor in sorted(due - given.keys()):
+        raise _refused(f"{shown(tensor)} has no {what}", name)
+    for tensor in sorted(given.keys() - due):
+        raise _refused(f"{shown(tensor)} may have no {what} here", name)
+
+
+def _check_bindings(place: _Place, bindings: Mapping[str, Binding]) -> None:
+    sem, boxes = place.target.semantics, place.instance.boxes
+    outputs = [
+        (nest, tensor)
+        for nest in place.nests
+        for op in nest.ops
+        for tensor in sem.graph.op_by_name[op].outputs
+        if tensor in boxes
+    ]
+    _check_names("binding", bindings, {tensor for _, tensor in outputs}, place.instance.name)
+    axes_of = dict(zip(place.nests, kernel_axes(sem, place.nests, boxes), strict=True))
+    for nest, tensor in outputs:
+        axes, binding = axes_of[nest], bindings[tensor]
+        rank = len(sem.graph.tensors[tensor].shape)
+        is_alike = rank == len(sem.graph.tensors[nest.output].shape)
+        uncut = [axis for axis, kind in enumerate(axes.ranks) if kind is AxisRank.NEVER]
+        sizes = axes.sizes if is_alike else (1,) * rank
+        fault = binding_fault(binding, sizes, uncut, place.target.hardware.cores)
+        if not fault and is_alike and nest.output in boxes and binding != bindings[nest.output]:
+            fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
+        if fault:
+            raise _refused(f"binding of {shown(tensor)}: {fault}", place.instance.name)
+
+
+def _check_scopes(place: _Place, record: KernelRecord) -> None:
+    sem, instance = place.target.semantics, place.instance
+    inside = {t for nest in place.nests for t in nest_outputs(sem, nest) if t in instance.boxes}
+    _check_names("scope", record.scopes, inside | instance.outputs.keys(), instance.name)
+    has_gb = place.target.hardware.gb_bytes > 0
+    for tensor, scope in record.scopes.items():
+        is_output = tensor in sem.graph.output_names and tensor in instance.outputs
+        fault = scope_fault(scope, is_graph_output=is_output, has_gb=has_gb)
+        if not fault and tensor in instance.outputs and scope is Scope.LB:
+            readers = place.graph.readers[tensor][place.number]
+            is_lost = tensor not in record.kept or any(r != place.after for r in readers)
+            fault = "not only the next kernel reads it" if is_lost else ""
+        if fault:
+            raise _refused(f"scope {scope.value} of {shown(tensor)}: {fault}", instance.name)
+    for tensor in record.kept:
+        readers = place.graph.readers.get(tensor, {}).get(place.number, ())
+        if place.after is None or place.after not in readers:
+            what = f"{shown(tensor)} is kept, which the next kernel does not read"
+            raise _refused(what, instance.name)
+
+
+def _check_residency(place: _Place, residency: Mapping[str, Residency], ops: Sequence[str]) -> None:
+    graph = place.target.semantics.graph
+    weights = {weight for op in ops for weight in graph.weights_in(graph.op_by_name[op])}
+    _check_names("residency", residency, weights, place.instance.name)
+    if Residency.GB in residency.values() and not place.target.hardware.gb_bytes:
+        raise _refused("weights are held in GB, which the chip does not have", place.instance.name)
