@@ -15,6 +15,8 @@ class Limits:
     """A model file whose weights are to be left out: as much as protobuf reads."""
     max_profile_bytes: int = 64 * 2**10
     """A hardware profile file."""
+    max_plan_bytes: int = 8 * 2**20
+    """A plan file; DenseNet-121's has some 120 KiB, and 8 MiB are read in a few seconds."""
     max_ops: int = 200_000
     """Nodes of a model."""
     max_tensors: int = 1_000_000

@@ -1,0 +1,152 @@
+"""The keys of a plan file, their types and ranges."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graphturbo_core.errors import PlanError
+from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.plain_yaml import shown
+
+SCHEMA = 1
+"""Version of the file; rises when a key changes its meaning."""
+MAX_LISTED = 1000
+"""Sets of `merge` and `keep_apart`, and members of one (our choice)."""
+MAX_EDITS = 100_000
+"""Entries of an edit by name: more than ops of any model that is scheduled in minutes."""
+
+Name = Annotated[str, Field(min_length=1, max_length=100_000)]
+Label = Annotated[str, Field(max_length=1000)]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+Axis = Annotated[int, Field(ge=0, lt=DEFAULT_LIMITS.max_rank)]
+Parts = Annotated[int, Field(ge=1, le=4096)]
+Core = Annotated[int, Field(ge=0, le=4095)]
+Pieces = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.max_pieces)]
+Batch = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.max_batch)]
+ScopeWord = Literal["LB", "GB", "DRAM"]
+ResidencyWord = Literal["LB", "GB", "stream"]
+NameSet = Annotated[list[Name], Field(min_length=2, max_length=MAX_LISTED)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Made(_Strict):
+    """A model or chip: what it is called, and the digest of what a plan depends on."""
+
+    name: Label
+    digest: Digest
+
+
+class CutsSection(_Strict):
+    """A binding: axis `axes[k]` in `grid[k]` parts; without cores they are spread evenly."""
+
+    axes: Annotated[list[Axis], Field(max_length=DEFAULT_LIMITS.max_rank)]
+    grid: Annotated[list[Parts], Field(max_length=DEFAULT_LIMITS.max_rank)]
+    cores: Annotated[list[Core], Field(max_length=4096)] | None = None
+
+
+class EditsSection(_Strict):
+    """What a person fixes."""
+
+    merge: Annotated[list[NameSet], Field(max_length=MAX_LISTED)] = []
+    keep_apart: Annotated[list[NameSet], Field(max_length=MAX_LISTED)] = []
+    pieces: Annotated[dict[Name, Pieces], Field(max_length=MAX_EDITS)] = {}
+    axis: Annotated[dict[Name, Axis], Field(max_length=MAX_EDITS)] = {}
+    binding: Annotated[dict[Name, CutsSection], Field(max_length=MAX_EDITS)] = {}
+    scope: Annotated[dict[Name, ScopeWord], Field(max_length=MAX_EDITS)] = {}
+    residency: Annotated[dict[Name, ResidencyWord], Field(max_length=MAX_EDITS)] = {}
+
+
+class GroupSection(_Strict):
+    """A group; axis -1: not split."""
+
+    name: Label
+    axis: Annotated[int, Field(ge=-1, lt=DEFAULT_LIMITS.max_rank)]
+    pieces: Pieces
+    ops: Annotated[list[Name], Field(min_length=1)]
+
+
+class KernelSection(_Strict):
+    """A kernel; where text stands for a mapping, it is as in the kernel of that name before it."""
+
+    run: Label
+    bindings: dict[Name, CutsSection] | Label
+    scopes: dict[Name, ScopeWord] | Label
+    kept: list[Name] | Label
+    residency: dict[Name, ResidencyWord] | Label
+
+
+class DecisionSection(_Strict):
+    """A merge or refusal and the numbers that decided it."""
+
+    step: Label
+    rule: Label
+    taken: bool
+    subject: list[Name]
+    numbers: dict[Label, int | float | str]
+
+
+class RoundSection(_Strict):
+    """The plan of one round size; kernels in the order in which they run."""
+
+    size: Batch
+    groups: Annotated[list[GroupSection], Field(min_length=1)]
+    kernels: Annotated[list[KernelSection], Field(min_length=1)]
+    decisions: list[DecisionSection]
+    notes: list[Label]
+
+
+class RecordSection(_Strict):
+    """What the plan was when the file was written."""
+
+    digest: Digest
+    rounds: Annotated[list[RoundSection], Field(min_length=1)]
+
+
+class PlanSection(_Strict):
+    """A whole plan file."""
+
+    schema_: Annotated[Literal[1], Field(alias="schema")]
+    version: Label
+    model: Made
+    profile: Made
+    strategy: Label
+    dtype: Label
+    batch: Batch | None
+    dims: dict[Label, int]
+    options: dict[Label, Label]
+    skip_passes: list[Label]
+    edits: EditsSection = EditsSection()
+    record: RecordSection | None = None
+
+
+def schema_refusal(error: ValidationError, file_name: str) -> PlanError:
+    """The first problem found; an unknown key before a missing one, which it often misspells."""
+    problems = error.errors(include_url=False)
+    first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
+    path = ".".join(str(part) for part in first["loc"] if part not in _BRANCHES)
+    where = f"in {shown(file_name)}"
+    if first["type"] == "missing":
+        return PlanError("PLAN_INVALID", f"key {shown(path)} is missing", where, "add it")
+    if first["type"] == "extra_forbidden":
+        near = get_close_matches(str(first["loc"][-1]), _known_keys(), n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        what = f"key {shown(path)} is not known"
+        return PlanError("PLAN_INVALID", what, where, f"remove or rename it{meant}")
+    what = f"{shown(path)} is {shown(first['input'])}"
+    change = first["msg"].replace("Input should be", "write").replace("String should", "it must")
+    return PlanError("PLAN_INVALID", what, where, change)
+
+
+_BRANCHES = frozenset({"constrained-str", "dict[constrained-str,CutsSection]"})
+"""What pydantic names in a path besides keys: the branch of a union."""
+
+
+def _known_keys() -> list[str]:
+    sections = (PlanSection, EditsSection, CutsSection, GroupSection, KernelSection, RecordSection)
+    return sorted({field.alias or name for s in sections for name, field in s.model_fields.items()})

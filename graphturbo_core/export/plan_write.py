@@ -1,0 +1,125 @@
+"""PlanFile -> YAML text: the choices, the edits, and the record of every round."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from graphturbo_core import __version__
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.export import plan_schema
+from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds_digest
+from graphturbo_core.export.yaml_text import entry
+from graphturbo_core.plain_yaml import Plain
+from graphturbo_core.strategies.edits import Cuts, Edits
+from graphturbo_core.strategies.plan import Binding
+from graphturbo_core.strategies.record import KernelRecord, Record
+
+HEAD = """\
+# A plan of GraphTurbo Explorer. Change it below `edits`, for instance
+#   merge: [[conv1, conv2]]    keep_apart: [[conv1, conv2]]    pieces: {g1: 8}    axis: {g1: 2}
+#   binding: {tensor: {axes: [2], grid: [8]}}    scope: {tensor: GB}    residency: {conv1: stream}
+# and run it: python -m graphturbo_core run MODEL --plan FILE. docs/plan-files.md says more.
+# The record is what the plan is without these edits; groups are named as there.
+"""
+
+
+def plan_text(file: PlanFile) -> str:
+    """The file; the same plan gives the same bytes.
+
+    Raises:
+        CapacityError: PLAN_TOO_LARGE, it would not be read again.
+    """
+    parts = [HEAD, *_origin_lines(file.origin), *_edit_lines(file.edits)]
+    rounds = [_round_tree(size, record) for size, record in file.rounds.items()]
+    if rounds:
+        parts += ["record:\n", entry("  ", "digest", rounds_digest(rounds)), "  rounds:\n"]
+        parts += [line for tree in rounds for line in _round_lines(tree)]
+    text = "".join(parts)
+    if len(text) > PLAN_YAML.max_bytes:
+        what = f"the plan takes {len(text)} bytes"
+        where, change = f"a plan file takes {PLAN_YAML.max_bytes}", "leave `plan` out of --emit"
+        raise CapacityError("PLAN_TOO_LARGE", what, where, change)
+    return text
+
+
+def _origin_lines(origin: Origin) -> Iterator[str]:
+    yield entry("", "schema", plan_schema.SCHEMA)
+    yield entry("", "version", __version__)
+    yield entry("", "model", {"name": origin.model, "digest": origin.model_digest})
+    yield entry("", "profile", {"name": origin.profile, "digest": origin.profile_digest})
+    yield entry("", "strategy", origin.strategy)
+    yield entry("", "dtype", origin.dtype)
+    yield entry("", "batch", origin.batch)
+    yield entry("", "dims", dict(origin.dims))
+    yield entry("", "options", dict(origin.options))
+    yield entry("", "skip_passes", list(origin.skip_passes))
+
+
+def _edit_lines(edits: Edits) -> Iterator[str]:
+    yield "edits:\n"
+    trees: dict[str, Plain] = {
+        "merge": [list(names) for names in edits.merge],
+        "keep_apart": [list(names) for names in edits.keep_apart],
+        "pieces": dict(edits.pieces),
+        "axis": dict(edits.axis),
+        "binding": {tensor: _cuts_tree(cuts) for tensor, cuts in edits.binding.items()},
+        "scope": {tensor: scope.value for tensor, scope in edits.scope.items()},
+        "residency": {name: residency.value for name, residency in edits.residency.items()},
+    }
+    for key, tree in trees.items():
+        yield entry("  ", key, tree)
+
+
+def _cuts_tree(cuts: Cuts | Binding) -> Plain:
+    tree: dict[str, Plain] = {"axes": list(cuts.axes), "grid": list(cuts.grid)}
+    if cuts.cores is not None:
+        tree["cores"] = list(cuts.cores)
+    return tree
+
+
+def _round_tree(size: int, record: Record) -> dict[str, Plain]:
+    seen: dict[tuple[str, str], str] = {}
+    return {
+        "size": size,
+        "groups": [
+            {"name": g.name, "axis": g.axis, "pieces": g.pieces, "ops": list(g.ops)}
+            for g in record.groups
+        ],
+        "kernels": [_kernel_tree(kernel, seen) for kernel in record.kernels],
+        "decisions": [
+            {
+                "step": d.step, "rule": d.rule, "taken": d.is_taken, "subject": list(d.subject),
+                "numbers": dict(d.numbers),
+            }
+            for d in record.decisions
+        ],
+        "notes": list(record.notes),
+    }  # fmt: skip
+
+
+def _kernel_tree(kernel: KernelRecord, seen: dict[tuple[str, str], str]) -> dict[str, Plain]:
+    """What a kernel has in common with one before it stands there once, and here by its name."""
+    parts: dict[str, Plain] = {
+        "bindings": {tensor: _cuts_tree(binding) for tensor, binding in kernel.bindings.items()},
+        "scopes": {tensor: scope.value for tensor, scope in kernel.scopes.items()},
+        "kept": list(kernel.kept),
+        "residency": {name: held.value for name, held in kernel.residency.items()},
+    }
+    for key, tree in parts.items():
+        first = seen.setdefault((key, json.dumps(tree)), kernel.name)
+        if first != kernel.name and tree:
+            parts[key] = first
+    return {"run": kernel.name, **parts}
+
+
+def _round_lines(tree: Mapping[str, Plain]) -> Iterator[str]:
+    yield entry("  - ", "size", tree["size"])
+    for key in ("groups", "kernels", "decisions"):
+        rows = cast(list[dict[str, Plain]], tree[key])
+        yield f"    {key}:\n" if rows else f"    {key}: []\n"
+        for row in rows:
+            for place, (name, value) in enumerate(row.items()):
+                yield entry("        " if place else "      - ", name, value)
+    yield entry("    ", "notes", tree["notes"])
