@@ -122,7 +122,7 @@ def test_the_version_is_the_projects() -> None:
     assert tomllib.loads(text)["project"]["version"] == graphturbo_core.__version__
 
 
-MIXED = "g (float[n, 4] x, float[1, 4] z) => (float[n, 4] y) <int64 axis = {1}> "
+MIXED = "g (float[n, 4] x, float[1, 4] z, int64 axis) => (float[n, 4] y) "
 ASSUMED = "samples are taken as independent in 1 op(s) without semantics"
 
 

@@ -116,7 +116,7 @@ class _Cutter:
         lo, hi = self.share[contraction.n_axis]
         array = self.plan.hardware.matrix_columns
         slot, column_bytes = self.space.weight_slot_bytes, self._column_bytes()
-        if contraction.groups > 1:
+        if not contraction.is_cut_over_k:
             return min(hi - lo, max(1, slot // column_bytes)), 0
         narrowest = self.plan.rules.narrow_percent * array / PER_CENT
         least = array
@@ -132,7 +132,7 @@ class _Cutter:
         """Reduced elements per tile so that one streamed data row fits its tile; 0: not cut."""
         contraction = self.stage.contraction
         data = next((o for o in self.stage.operands if o.is_reduced_data), None)
-        if contraction is None or contraction.groups > 1 or data is None:
+        if contraction is None or not contraction.is_cut_over_k or data is None:
             return 0
         if data.tensor not in self.space.streamed:
             return 0

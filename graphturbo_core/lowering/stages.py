@@ -175,7 +175,7 @@ def cut_reduced(
     operand: Operand, contraction: Contraction | None, box: Box, k: tuple[int, int]
 ) -> Box:
     """The operand's box for a cut [k0, k1) of the contraction's reduced axis."""
-    if contraction is None or (contraction.groups > 1):
+    if contraction is None or not contraction.is_cut_over_k:
         return box
     if operand.is_tiled_weight or operand.tensor == contraction.weight:
         axis = contraction.weight_reduce_axis

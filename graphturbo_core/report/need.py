@@ -56,6 +56,8 @@ def model_need(sem: GraphSemantics, transcendental_ops: int) -> ModelNeed:
 
 
 def _is_matrix_only(semantics: OpSemantics) -> bool:
+    if semantics.products:
+        return True
     return semantics.contraction is not None and semantics.contraction.groups == 1
 
 

@@ -32,7 +32,7 @@ def read_places(op: str, axis: AxisMap, at: Places) -> Places:
     row = _even_row(axis, at) if isinstance(at, range) else None
     if row is not None:
         return _clipped_row(row, axis.size)
-    count = len(at) * max(axis.kernel, axis.in_block)
+    count = len(at) * max(axis.kernel, axis.in_block + 2 * axis.pad)
     _check_listable(op, count)
     places = _listed(axis, np.asarray(at))
     return _shortest(places[(places >= 0) & (places < axis.size)])
@@ -79,6 +79,11 @@ def _listed(axis: AxisMap, at: Indices) -> Indices:
     if axis.kind is AxisKind.GROUPED:
         blocks = np.unique(at // axis.out_block)
         return (blocks[:, None] * axis.in_block + np.arange(axis.in_block)[None, :]).ravel()
+    if axis.kind is AxisKind.SCALED:
+        first = at * axis.in_block // axis.out_block - axis.pad
+        last = -(-(at + 1) * axis.in_block // axis.out_block) + axis.pad
+        row = first[:, None] + np.arange(int((last - first).max()))[None, :]
+        return np.unique(row[row < last[:, None]])
     return at
 
 
@@ -92,7 +97,17 @@ def _even_row(axis: AxisMap, at: range) -> range | None:
     if axis.kind is AxisKind.GROUPED:
         blocks = _block_row(at, axis.out_block)
         return blocks and _summed(_scaled(blocks, axis.in_block, 0), range(axis.in_block))
+    if axis.kind is AxisKind.SCALED:
+        return _scaled_row(axis, at)
     return at
+
+
+def _scaled_row(axis: AxisMap, at: range) -> range | None:
+    """An unbroken row of results reads an unbroken row."""
+    if at.step != 1:
+        return None
+    first = at[0] * axis.in_block // axis.out_block - axis.pad
+    return range(first, -(-(at[-1] + 1) * axis.in_block // axis.out_block) + axis.pad)
 
 
 def _scaled(row: range, factor: int, shift: int) -> range:

@@ -17,6 +17,7 @@ class AxisKind(Enum):
     OFFSET = "offset"
     PERMUTED = "permuted"
     GROUPED = "grouped"
+    SCALED = "scaled"
     NONE = "none"
     WHOLE = "whole"
     REDUCE = "reduce"
@@ -41,6 +42,7 @@ class AxisMap:
     WINDOW: [lo*stride - pad, (hi-1)*stride - pad + (kernel-1)*dilation + 1), clipped to the axis.
     OFFSET: [offset + lo*step, offset + (hi-1)*step + 1), clipped (concat: negative offset).
     GROUPED: [lo//out_block*in_block, ceil(hi/out_block)*in_block), clipped: a hull where unaligned.
+    SCALED: [lo*in_block//out_block - pad, ceil(hi*in_block/out_block) + pad), clipped (resize).
     NONE: the input axis is broadcast (size 1). WHOLE and REDUCE: all of it; only REDUCE may be cut.
     """
 
@@ -72,6 +74,9 @@ class AxisMap:
             lo, hi = self.offset + lo * self.step, self.offset + (hi - 1) * self.step + 1
         elif self.kind is AxisKind.GROUPED:
             lo, hi = lo // self.out_block * self.in_block, -(-hi // self.out_block) * self.in_block
+        elif self.kind is AxisKind.SCALED:
+            lo = lo * self.in_block // self.out_block - self.pad
+            hi = -(-hi * self.in_block // self.out_block) + self.pad
         if lo >= 0 and hi <= self.size:
             return (lo, hi)
         lo, hi = max(0, lo), min(self.size, hi)
@@ -95,6 +100,7 @@ class Work:
     """Work of one box: `count` independent products of m x n x k, or element-operations.
 
     `transcendentals` are counted apart from `vector_ops`: what one costs is the chip's matter.
+    `products` are those of an op with several (`InnerProduct`): count, m, n, k of each.
     """
 
     macs: int
@@ -104,6 +110,27 @@ class Work:
     k: int = 0
     count: int = 0
     transcendentals: int = 0
+    products: tuple[tuple[int, int, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InnerProduct:
+    """Matrix products inside an op that is no single contraction (attention, recurrent cells).
+
+    A box of output `output` has `count` times the blocks that it touches along `count_axes`
+    (pairs of axis and block size) products of `m` times the extents of `m_axes`, by n, by k.
+    Beside each row of each product come `row_ops` vector operations, `row_transcendentals` more.
+    """
+
+    n: int
+    k: int
+    m_axes: tuple[int, ...] = ()
+    count_axes: tuple[tuple[int, int], ...] = ()
+    m: int = 1
+    count: int = 1
+    output: int = 0
+    row_ops: int = 0
+    row_transcendentals: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +156,11 @@ class Contraction:
     data_reduce_axis: int
     weight_reduce_axis: int
 
+    @property
+    def is_cut_over_k(self) -> bool:
+        """Whether partial sums over K add up to the result."""
+        return self.data_reduce_axis >= 0
+
 
 @dataclass(frozen=True)
 class OpSemantics:
@@ -147,6 +179,10 @@ class OpSemantics:
     `is_repeated`: repeats its one operand along axes of size 1, and does nothing else (expand).
     `is_sliding`: windows slide over its first input and `pads` says how far they reach beyond, so
     a box is the same op with pads of its own.
+    `is_placed`: what it computes depends on where a box lies, though its reads do not show it
+    (a triangle, an index into an axis that is cut).
+    `products`: matrix products inside the op; `engine` is MATRIX then, and vector work follows them
+    on the same tile (our choice: one instruction a tile, no overlap inside it).
     """
 
     fusion: FusionKind
@@ -158,12 +194,14 @@ class OpSemantics:
     transcendentals: int = 0
     fixed_ops: int = 0
     contraction: Contraction | None = None
+    products: tuple[InnerProduct, ...] = ()
     is_opaque: bool = False
     is_view: bool = False
     is_pointwise: bool = False
     is_joint: bool = False
     is_repeated: bool = False
     is_sliding: bool = False
+    is_placed: bool = False
     uncut_axes: frozenset[int] = frozenset()
     """Output axes that may not be cut (softmax's own axis): an input axis WHOLE alone does not
     forbid cutting output axes, it only costs reading all of it."""

@@ -17,8 +17,15 @@ def compute_cycles(
     """The engine that does the work, and its cycles: at least 1 unless there is no work.
 
     Grouped products run on the cheaper of matrix and vector engine, the matrix engine on a tie.
+    An op with products inside holds the matrix engine for them and for the vector work between.
     """
     contraction = semantics.contraction
+    if work.products:
+        inner = sum(
+            count * matrix_cycles((m, n, k), hardware, number_format)
+            for count, m, n, k in work.products
+        )
+        return EngineKind.MATRIX, inner + _vector_cycles(work, hardware, number_format)
     if contraction is None:
         return EngineKind.VECTOR, _vector_cycles(work, hardware, number_format)
     if not work.macs:

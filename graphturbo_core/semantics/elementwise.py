@@ -12,7 +12,8 @@ UNARY: dict[str, tuple[int, int]] = {
     "Dropout": (1, 0), "Floor": (1, 0), "HardSigmoid": (4, 0), "HardSwish": (5, 0),
     "Identity": (1, 0), "LeakyRelu": (2, 0), "Neg": (1, 0), "Not": (1, 0), "Relu": (1, 0),
     "Round": (1, 0), "Sign": (1, 0), "ThresholdedRelu": (2, 0), "IsNaN": (1, 0), "IsInf": (1, 0),
-    "Acos": (0, 1), "Asin": (0, 1), "Atan": (0, 1), "Cos": (0, 1), "Cosh": (0, 1),
+    "BitCast": (1, 0), "BitwiseNot": (1, 0), "Shrink": (4, 0), "Acos": (0, 1), "Acosh": (0, 1),
+    "Asinh": (0, 1), "Atanh": (0, 1), "Asin": (0, 1), "Atan": (0, 1), "Cos": (0, 1), "Cosh": (0, 1),
     "Erf": (0, 1), "Exp": (0, 1), "Log": (0, 1), "Reciprocal": (0, 1), "Sigmoid": (0, 1),
     "Sin": (0, 1), "Sinh": (0, 1), "Sqrt": (0, 1), "Tan": (0, 1), "Tanh": (0, 1),
     "Celu": (4, 1), "Elu": (3, 1), "Gelu": (4, 1), "Mish": (1, 3), "Selu": (4, 1),
@@ -23,10 +24,11 @@ has in hardware (exp, division, square root, and what one table look-up gives) i
 transcendental; composed activations add the plain operations of their definition."""
 
 BINARY: dict[str, tuple[int, int]] = {
-    "Add": (1, 0), "And": (1, 0), "BitShift": (1, 0), "Div": (0, 1), "Equal": (1, 0),
+    "Add": (1, 0), "And": (1, 0), "BitShift": (1, 0), "BitwiseAnd": (1, 0), "BitwiseOr": (1, 0),
+    "BitwiseXor": (1, 0), "Div": (0, 1), "Equal": (1, 0),
     "Greater": (1, 0), "GreaterOrEqual": (1, 0), "Less": (1, 0), "LessOrEqual": (1, 0),
     "Mod": (2, 1), "Mul": (1, 0), "Or": (1, 0), "PRelu": (2, 0), "Pow": (0, 1), "Sub": (1, 0),
-    "Where": (1, 0), "Xor": (1, 0),
+    "SwiGLU": (2, 1), "Where": (1, 0), "Xor": (1, 0),
 }  # fmt: skip
 """The same for ops whose operands broadcast against each other."""
 

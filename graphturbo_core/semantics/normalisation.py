@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.semantics.access import FusionKind, InputAccess, OpSemantics
+from graphturbo_core.semantics.access import (
+    AxisKind,
+    AxisMap,
+    FusionKind,
+    InputAccess,
+    OpSemantics,
+)
 from graphturbo_core.semantics.maps import (
     Entry,
     broadcast,
@@ -19,7 +28,7 @@ AXIS_SOFTMAX_OPSET = 13
 
 
 def _normalised(
-    view: OpView, axes: range, ops: int, transcendentals: int, *vectors: InputAccess
+    view: OpView, axes: Collection[int], ops: int, transcendentals: int, *vectors: InputAccess
 ) -> OpSemantics:
     """`axes` of the output may not be cut. Opaque to fusion, as softmax is in Relay's table.
 
@@ -44,28 +53,51 @@ def _normalised(
 
 def softmax(view: OpView) -> OpSemantics:
     """Per element: maximum, difference, sum; exponential and division (or logarithm)."""
+    return _normalised(view, _folded_axes(view), 3, 2)
+
+
+def hardmax(view: OpView) -> OpSemantics:
+    """One where the first maximum stands, else zero: compared, and chosen."""
+    return _normalised(view, _folded_axes(view), 2, 0)
+
+
+def _folded_axes(view: OpView) -> range:
     rank = len(view.shape())
     if view.op.opset >= AXIS_SOFTMAX_OPSET:
         axis = normal_axis(view.integer("axis", -1), rank)
-        return _normalised(view, range(axis, axis + 1), 3, 2)
-    return _normalised(view, range(normal_axis(view.integer("axis", 1), rank), rank), 3, 2)
+        return range(axis, axis + 1)
+    return range(normal_axis(view.integer("axis", 1), rank), rank)
 
 
-def layer_norm(view: OpView) -> OpSemantics | None:
+def layer_norm(view: OpView) -> OpSemantics:
     """Over all axes from `axis`: mean, difference, square, sum, product, scale, shift.
 
-    The square root of a row is left out: one for many elements.
+    The square root of a row is left out: one for many elements. So are the statistics, where they
+    are outputs: they read what the first output reads.
     """
-    if view.extra_outputs:
-        return None
     rank = len(view.shape())
-    axis = normal_axis(view.integer("axis", -1), rank)
-    vectors = tuple(
-        broadcast(view.op.inputs[index], view.shape(index), view.shape_out())
-        for index in (1, 2)
-        if view.has_input(index)
+    axes = range(normal_axis(view.integer("axis", -1), rank), rank)
+    found = _normalised(view, axes, 7, 0, *_vectors(view, (1, 2)))
+    if not view.extra_outputs:
+        return found
+    reads = (found.accesses[0], *((found.accesses[0][:1]) for _ in view.op.outputs[1:]))
+    return replace(found, accesses=reads)
+
+
+def rms_norm(view: OpView) -> OpSemantics:
+    """Over all axes from `axis`: square, sum, product, scale."""
+    rank = len(view.shape())
+    axes = range(normal_axis(view.integer("axis", -1), rank), rank)
+    return _normalised(view, axes, 4, 0, *_vectors(view, (1,)))
+
+
+def _vectors(view: OpView, places: tuple[int, ...]) -> tuple[InputAccess, ...]:
+    """Scale and shift, broadcast against the data."""
+    return tuple(
+        broadcast(view.op.inputs[place], view.shape(place), view.shape_out())
+        for place in places
+        if view.has_input(place)
     )
-    return _normalised(view, range(axis, rank), 7, 0, *vectors)
 
 
 def instance_norm(view: OpView) -> OpSemantics:
@@ -74,9 +106,56 @@ def instance_norm(view: OpView) -> OpSemantics:
     return _normalised(view, range(2, len(view.shape())), 7, 0, *vectors)
 
 
+def group_norm(view: OpView) -> OpSemantics | None:
+    """Over a group of channels and all of space; channels may be cut, a touched group is read.
+
+    Scale and shift are one a channel from opset 21 on, one a group before.
+    """
+    shape = view.shape()
+    groups = view.integer("num_groups", 0)
+    if groups < 1 or shape[1] % groups:
+        return None
+    block = shape[1] // groups
+    space = range(2, len(shape))
+    channels = AxisMap(AxisKind.GROUPED, shape[1], 1, out_block=block, in_block=block)
+    data = InputAccess(
+        view.op.inputs[0], (same(shape[0], 0), channels, *(whole(shape[axis]) for axis in space))
+    )
+    vectors = (_group_vector(view, place, block) for place in (1, 2))
+    found = _normalised(view, space, 7, 0)
+    return replace(found, accesses=((data, *vectors), *found.accesses[1:]))
+
+
+def _group_vector(view: OpView, place: int, block: int) -> InputAccess:
+    size = view.shape(place)[0]
+    if size == view.shape()[1]:
+        return per_channel(view.op.inputs[place], view.shape(place))
+    return InputAccess(
+        view.op.inputs[place], (AxisMap(AxisKind.GROUPED, size, 1, out_block=block),)
+    )
+
+
+def mean_variance_norm(view: OpView) -> OpSemantics:
+    """Over the given axes, batch and space by default: no scale and no shift."""
+    rank = len(view.shape())
+    given = view.integers("axes") or (0, 2, 3)
+    return _normalised(view, frozenset(normal_axis(axis, rank) for axis in given), 5, 1)
+
+
+def lp_norm(view: OpView) -> OpSemantics:
+    """Along one axis: power, sum, division."""
+    axis = normal_axis(view.integer("axis", -1), len(view.shape()))
+    return _normalised(view, range(axis, axis + 1), 2, 1)
+
+
 ENTRIES: dict[tuple[str, str], Entry] = {
     ("", "Softmax"): softmax,
     ("", "LogSoftmax"): softmax,
     ("", "LayerNormalization"): layer_norm,
     ("", "InstanceNormalization"): instance_norm,
+    ("", "RMSNormalization"): rms_norm,
+    ("", "GroupNormalization"): group_norm,
+    ("", "MeanVarianceNormalization"): mean_variance_norm,
+    ("", "LpNormalization"): lp_norm,
+    ("", "Hardmax"): hardmax,
 }

@@ -12,10 +12,13 @@ from graphturbo_core.ir.graph import Graph, Op
 from graphturbo_core.semantics import (
     convolution,
     elementwise,
+    indexing,
     normalisation,
     pooling,
     products,
     reduction,
+    resampling,
+    scans,
     selection,
     shaping,
 )
@@ -32,6 +35,9 @@ TABLE: Mapping[tuple[str, str], Entry] = {
     **reduction.ENTRIES,
     **shaping.ENTRIES,
     **selection.ENTRIES,
+    **indexing.ENTRIES,
+    **resampling.ENTRIES,
+    **scans.ENTRIES,
 }
 """(domain, op type) -> entry; ONNX's own domain is the empty string."""
 

@@ -9,6 +9,7 @@ from graphturbo_core.semantics.access import (
     AxisKind,
     Contraction,
     FusionKind,
+    InnerProduct,
     OpSemantics,
     Work,
 )
@@ -34,11 +35,29 @@ def work_of(
             semantics, out_box, output_index, reduce
         )
     fixed = semantics.fixed_ops if output_index == 0 else 0
+    inner = [product for product in semantics.products if product.output == output_index]
+    sizes = [_product_sizes(product, out_box) for product in inner]
+    rows = [count * m for count, m, _, _ in sizes]
     return Work(
-        macs=0,
-        vector_ops=semantics.ops_per_element * elements + combined + fixed,
-        transcendentals=semantics.transcendentals * elements,
+        macs=sum(prod(item) for item in sizes),
+        vector_ops=semantics.ops_per_element * elements
+        + combined
+        + fixed
+        + sum(n * product.row_ops for n, product in zip(rows, inner, strict=True)),
+        transcendentals=semantics.transcendentals * elements
+        + sum(n * product.row_transcendentals for n, product in zip(rows, inner, strict=True)),
+        products=tuple(sizes),
     )
+
+
+def _product_sizes(product: InnerProduct, out_box: Box) -> tuple[int, int, int, int]:
+    """Count, m, n, k of a box; a block that is only touched counts whole."""
+    blocks = [
+        -(-out_box[axis][1] // block) - out_box[axis][0] // block
+        for axis, block in product.count_axes
+    ]
+    rows = [out_box[axis][1] - out_box[axis][0] for axis in product.m_axes]
+    return product.count * prod(blocks), product.m * prod(rows), product.n, product.k
 
 
 def _contracted(

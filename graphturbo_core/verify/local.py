@@ -69,7 +69,7 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
     1. What only lays elements side by side, names them anew or repeats them, is copied.
     2. Windows that slide: the op with the pads that this box has.
     3. Windows that keep the size: the op on what is read, of which the box is taken.
-    4. Reads that do not depend on where the box lies: the op as it is.
+    4. Neither result nor reads depend on where the box lies: the op as it is.
     5. Else the op on tensors of full size that hold nothing but the named boxes (NaN elsewhere),
        of which the box is taken.
 
@@ -88,7 +88,7 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
         found = _slid(task, operands, runner)
     elif _keeps_size(task, operands):
         found = _cropped(task, operands[0], runner)
-    elif all(axis.kind in _PLACELESS for axis in _axes(operands)):
+    elif not semantics.is_placed and all(axis.kind in _PLACELESS for axis in _axes(operands)):
         found = _plain(task, operands, runner, task.op.attributes)
     else:
         found = None

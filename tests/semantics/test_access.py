@@ -1,32 +1,55 @@
-"""Access boxes against ONNX's reference evaluator: nothing outside a box matters."""
+"""Access boxes against ONNX's reference or ONNX Runtime: nothing outside a box matters.
+
+The same models, tile by tile, give what they give whole.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from onnx.reference import ReferenceEvaluator
 
 from graphturbo_core.ir.boxes import Box, hull, is_empty, with_interval
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from tests.semantics.cases import CASES, Case
+from graphturbo_core.verify.local import Operand, TileTask, tile_result
+from graphturbo_core.verify.single_op import OpRunner, load_runtime
+from tests.semantics import cases_dense, cases_picking
+from tests.semantics.cases import CASES as FIRST_CASES
+from tests.semantics.cases import Case
 from tests.semantics.models import graph_of, model
 
+CASES = (*FIRST_CASES, *cases_dense.CASES, *cases_picking.CASES)
 Values = dict[str, np.ndarray]
+Evaluator = Callable[[Values], list[np.ndarray]]
 
 
 @cache
-def prepared(case: Case) -> tuple[GraphSemantics, ReferenceEvaluator]:
+def runner() -> OpRunner:
+    """ONNX Runtime on one op, else ONNX's reference."""
+    return OpRunner(load_runtime())
+
+
+@cache
+def prepared(case: Case) -> tuple[GraphSemantics, Evaluator]:
     """The case's checked semantics and its evaluator."""
-    proto = model(case.text, case.opset)
-    sem = analyse(graph_of(proto))
+    sem = analyse(graph_of(model(case.text, case.opset)))
     sem.check()
-    return sem, ReferenceEvaluator(proto)
+    (op,) = sem.graph.ops
+
+    def evaluate(values: Values) -> list[np.ndarray]:
+        known = {name: tensor.value for name, tensor in sem.graph.tensors.items()} | values
+        inputs = [known[name] if name else None for name in op.inputs]
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+        found = runner().run(op, inputs, op.attributes)
+        return [found[name] for name in sem.graph.outputs]
+
+    return sem, evaluate
 
 
 def random_values(sem: GraphSemantics, seed: int) -> Values:
@@ -84,25 +107,51 @@ def widened(sem: GraphSemantics, index: int, box: Box) -> Box:
 @given(data=st.data())
 def test_only_the_access_box_matters(case: Case, data: st.DataObject) -> None:
     """Other numbers outside the boxes leave the output box as it is; edges inside change it."""
-    sem, evaluator = prepared(case)
+    sem, evaluate = prepared(case)
     index = data.draw(st.integers(0, len(sem.graph.outputs) - 1))
     shape = sem.graph.tensors[sem.graph.outputs[index]].shape
     box = widened(sem, index, data.draw(out_boxes(shape)))
     values, others = random_values(sem, 1), random_values(sem, 2)
-    expected = evaluator.run(None, values)[index][slices(box)]
+    expected = evaluate(values)[index][slices(box)]
     boxes = needed(sem, index, box)
     mixed = {name: other.copy() for name, other in others.items()}
     for name, inner in boxes.items():
         if name in mixed:
             mixed[name][slices(inner)] = values[name][slices(inner)]
-    np.testing.assert_allclose(evaluator.run(None, mixed)[index][slices(box)], expected, rtol=1e-6)
+    np.testing.assert_allclose(evaluate(mixed)[index][slices(box)], expected, rtol=1e-6)
     if case.is_tight:
-        assert_edges_matter(sem, evaluator, (index, box, expected), boxes)
+        assert_edges_matter(sem, evaluate, (index, box, expected), boxes)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.is_tiled], ids=lambda case: case.name)
+@settings(max_examples=4, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_a_tile_gives_its_part_of_the_whole(case: Case, data: st.DataObject) -> None:
+    """What a tile computes from the boxes that it names, NaN beside them, is the op's own."""
+    sem, evaluate = prepared(case)
+    (op,) = sem.graph.ops
+    index = data.draw(st.integers(0, len(sem.graph.outputs) - 1))
+    name = sem.graph.outputs[index]
+    box = widened(sem, index, data.draw(out_boxes(sem.graph.tensors[name].shape)))
+    values = random_values(sem, 1)
+    known = {name: tensor.value for name, tensor in sem.graph.tensors.items()} | values
+    task = TileTask(sem.graph, op, sem.by_op[op.name], op.outputs.index(name), box, None)
+    operands = [
+        Operand(read, b, np.asarray(known[read.tensor][slices(b)])) for read, b in task.reads()
+    ]
+    found = tile_result(task, operands, runner())
+    np.testing.assert_allclose(found, evaluate(values)[index][slices(box)], rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_no_case_is_opaque(case: Case) -> None:
+    """An entry that cannot resolve its own case proves nothing."""
+    assert not prepared(case)[0].opaque_ops or case.is_opaque
 
 
 def assert_edges_matter(
     sem: GraphSemantics,
-    evaluator: ReferenceEvaluator,
+    evaluate: Evaluator,
     wanted: tuple[int, Box, np.ndarray],
     boxes: Mapping[str, Box],
 ) -> None:
@@ -119,7 +168,7 @@ def assert_edges_matter(
             values = random_values(sem, 1)
             slab = slices(with_interval(inner, axis, (edge, edge + 1)))
             values[name][slab] *= 2 + random_values(sem, 3)[name][slab]
-            changed = evaluator.run(None, values)[index][slices(box)]
+            changed = evaluate(values)[index][slices(box)]
             assert not np.array_equal(changed, expected), (name, axis, edge)
 
 

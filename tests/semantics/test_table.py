@@ -189,12 +189,12 @@ def test_scale_shift_is_two_operations_a_channel() -> None:
     assert work_of(op, full_box((2, 3, 4))).vector_ops == 24 * 2
 
 
-OPAQUE = """g (float[3,4] x) => (float[3,4] y) <int64 a = {1}> {
+OPAQUE = """g (float[3,4] x, int64 a) => (float[3,4] y) {
     r = Relu(x) y = CumSum(r, a) }"""
 
 
 def test_an_unknown_op_is_opaque_and_noted() -> None:
-    """fp16: CumSum touches 24 + 4 + 24 bytes, Relu 48: 52 of 100."""
+    """Along an axis that is data. fp16: CumSum touches 24 + 4 + 24 bytes, Relu 48: 52 of 100."""
     sem = semantics(OPAQUE)
     assert sem.opaque_ops == ("y",)
     assert sem.notes() == (

@@ -36,7 +36,7 @@ def tolerance(text: str, output: str = "y") -> float:
         ("g (float[2] a, float[2] b) => (float[2] y) { y = Add(a, b) }", 1),
         ("g (float[2] a) => (float[2] y) { y = Exp(a) }", TRANSCENDENTAL_ROUNDOFFS),
         (
-            "g (float[2] a) => (float[2] y) <int64 i = {0}> { y = CumSum(a, i) }",
+            "g (float[2] a, int64 i) => (float[2] y) { y = CumSum(a, i) }",
             2 * 2 + TRANSCENDENTAL_ROUNDOFFS,
         ),
     ],

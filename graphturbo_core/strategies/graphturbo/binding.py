@@ -18,6 +18,7 @@ from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.legal import binding_fault
+from graphturbo_core.strategies.graphturbo.layer_graph import CARRYING
 from graphturbo_core.strategies.plan import Binding, Scope
 
 
@@ -315,7 +316,7 @@ def _axis_rank(access: InputAccess, axis: int, is_pointwise: bool) -> AxisRank:
         return AxisRank.SAME if is_pointwise else AxisRank.WEIGHTS_ONLY
     if AxisKind.OFFSET in kinds:
         return AxisRank.WEIGHTS_ONLY
-    if kinds & {AxisKind.WINDOW, AxisKind.GROUPED}:
+    if kinds & {AxisKind.WINDOW, AxisKind.GROUPED, AxisKind.SCALED}:
         return AxisRank.WINDOW
     return AxisRank.SAME
 
@@ -338,12 +339,11 @@ def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str
 
 def _following(access: InputAccess, axis: int) -> int:
     """The operand's axis that follows an output axis, -1 where none does."""
-    carried = (AxisKind.SAME, AxisKind.WINDOW, AxisKind.PERMUTED, AxisKind.GROUPED)
     return next(
         (
             own
             for own, axis_map in enumerate(access.axes)
-            if axis_map.out_axis == axis and axis_map.kind in carried
+            if axis_map.out_axis == axis and axis_map.kind in CARRYING
         ),
         -1,
     )

@@ -12,7 +12,11 @@ from graphturbo_core.semantics.access import AxisKind, AxisMap, FusionKind, Inpu
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.layers import Layer
 
-CARRYING = frozenset({AxisKind.SAME, AxisKind.WINDOW, AxisKind.PERMUTED, AxisKind.GROUPED})
+CARRYING = frozenset(
+    {
+        AxisKind.SAME, AxisKind.WINDOW, AxisKind.PERMUTED, AxisKind.GROUPED, AxisKind.SCALED,
+    }
+)  # fmt: skip
 """The kinds of access through which a split axis carries (reference, 3.1)."""
 
 
