@@ -33,13 +33,13 @@ def _channels(channels: int, groups: int, out_channels: int) -> AxisMap:
     )
 
 
-def _bias(view: OpView) -> tuple[InputAccess, ...]:
-    if not view.has_input(2):
+def _bias(view: OpView, place: int | None) -> tuple[InputAccess, ...]:
+    if place is None or not view.has_input(place):
         return ()
-    return (per_channel(view.op.inputs[2], view.shape(2)),)
+    return (per_channel(view.op.inputs[place], view.shape(place)),)
 
 
-def _check_groups(view: OpView, groups: int) -> None:
+def _check_groups(view: OpView, groups: int, weight: int) -> None:
     """Channels fall into groups that the weight fits; onnx's shape inference does not look.
 
     Raises:
@@ -47,39 +47,52 @@ def _check_groups(view: OpView, groups: int) -> None:
     """
     sizes = {view.shape()[1], view.shape_out()[1]}
     is_divided = groups > 0 and all(size % groups == 0 for size in sizes)
-    if not is_divided or not _fits_weight(view, groups):
+    if not is_divided or not _fits_weight(view, groups, weight):
         raise ModelError(
             "BAD_CONVOLUTION",
             f"{view.op.op_type} {view.op.name!r} has data {list(view.shape())}, "
-            f"weight {list(view.shape(1))} and {groups} groups",
+            f"weight {list(view.shape(weight))} and {groups} groups",
             "channels and groups do not match",
             "correct the model's weight or its group attribute",
         )
 
 
-def _fits_weight(view: OpView, groups: int) -> bool:
+def _fits_weight(view: OpView, groups: int, weight: int) -> bool:
     """Conv's weight is [out, in / groups, ...], a transposed one's [in, out / groups, ...]."""
-    first, second = view.shape(1)[:2]
+    first, second = view.shape(weight)[:2]
     channels, out_channels = view.shape()[1], view.shape_out()[1]
     held = (first, second * groups)
     return held in {(out_channels, channels), (channels, out_channels)}
 
 
 def _convolved(
-    view: OpView, spatial: tuple[AxisMap, ...], weight_axes: tuple[AxisMap, ...], area: int
+    view: OpView,
+    spatial: tuple[AxisMap, ...],
+    weight_axes: tuple[AxisMap, ...],
+    area: int,
+    places: tuple[int, int | None] = (1, 2),
 ) -> OpSemantics:
-    """The entry that both convolutions share; `area` kernel taps meet an output element."""
-    data, weight = view.op.inputs[:2]
+    """The entry that all convolutions share; `area` kernel taps meet an output element.
+
+    `places`: which inputs are weight and bias.
+    """
+    data, weight = view.op.inputs[0], view.op.inputs[places[0]]
     groups = view.integer("group", 1)
     batch, channels = view.shape()[:2]
-    _check_groups(view, groups)
+    _check_groups(view, groups, places[0])
     data_axes = (same(batch, 0), _channels(channels, groups, view.shape_out()[1]), *spatial)
     depth = channels // groups
     is_whole = groups == 1
     return OpSemantics(
         fusion=FusionKind.CONTRACTION,
         engine=EngineKind.MATRIX,
-        accesses=((InputAccess(data, data_axes), InputAccess(weight, weight_axes), *_bias(view)),),
+        accesses=(
+            (
+                InputAccess(data, data_axes),
+                InputAccess(weight, weight_axes),
+                *_bias(view, places[1]),
+            ),
+        ),
         output_shapes=view.shapes_out,
         ops_per_element=0,
         contraction=Contraction(
@@ -99,13 +112,19 @@ def _convolved(
 
 def convolution(view: OpView) -> OpSemantics:
     """Conv: data [N, C, ...], weight [M, C / groups, ...], bias [M]."""
-    kernel = view.shape(1)[2:]
+    return convolved_by(view, 1, 2)
+
+
+def convolved_by(view: OpView, weight: int, bias: int | None) -> OpSemantics:
+    """A convolution whose weight and bias are these inputs."""
+    kernel = view.shape(weight)[2:]
     windows = windows_of(view, kernel)
     spatial = windows.axes(view.shape()[2:])
-    out_channels, depth = view.shape(1)[:2]
+    out_channels, depth = view.shape(weight)[:2]
     inner = reduced(depth) if view.integer("group", 1) == 1 else whole(depth)
     weight_axes = (same(out_channels, 1), inner, *(whole(size) for size in kernel))
-    return replace(_convolved(view, spatial, weight_axes, prod(kernel)), is_sliding=True)
+    found = _convolved(view, spatial, weight_axes, prod(kernel), (weight, bias))
+    return replace(found, is_sliding=True)
 
 
 def _transposed_axis(windows: Windows, index: int, size: int) -> AxisMap:
@@ -113,7 +132,8 @@ def _transposed_axis(windows: Windows, index: int, size: int) -> AxisMap:
 
     1. Stride 1 is a convolution with the padding (kernel - 1) * dilation - pad.
     2. Windows that do not overlap and have no padding: `stride` outputs per input.
-    3. Otherwise the axis is read whole: right, and wider than needed.
+    3. Otherwise output o takes inputs (o + pad - reach) / stride to (o + pad) / stride: `stride`
+       outputs per input, and as many inputs beside as the worst o needs.
     """
     kernel, stride = windows.kernel[index], windows.strides[index]
     reach = (kernel - 1) * windows.dilations[index]
@@ -129,21 +149,24 @@ def _transposed_axis(windows: Windows, index: int, size: int) -> AxisMap:
         )
     if pad == 0 and reach < stride:
         return AxisMap(AxisKind.GROUPED, size, index + 2, out_block=stride)
-    return whole(size)
+    below = max(-(-(reach - pad - o) // stride) if reach > pad + o else 0 for o in range(stride))
+    beside = max(below, (stride - 1 + pad) // stride)
+    return AxisMap(AxisKind.SCALED, size, index + 2, out_block=stride, pad=beside)
 
 
-def convolution_transpose(view: OpView) -> OpSemantics | None:
-    """ConvTranspose: weight [C, M / groups, ...]; None where padding follows from output_shape.
+def convolution_transpose(view: OpView) -> OpSemantics:
+    """ConvTranspose: weight [C, M / groups, ...].
 
     Of the kernel's taps, ceil(kernel / stride) an axis meet an output element: exact where the
-    stride divides the kernel, else a bound.
+    stride divides the kernel, else a bound. Where padding follows from the output's shape, space is
+    read whole: operator sets differ in where the odd one goes.
     """
-    if view.text("auto_pad", "NOTSET") != "NOTSET" or view.integers("output_shape"):
-        return None
     kernel = view.shape(1)[2:]
     windows = windows_of(view, kernel)
+    is_derived = view.text("auto_pad", "NOTSET") != "NOTSET" or view.integers("output_shape")
     spatial = tuple(
-        _transposed_axis(windows, index, size) for index, size in enumerate(view.shape()[2:])
+        whole(size) if is_derived else _transposed_axis(windows, index, size)
+        for index, size in enumerate(view.shape()[2:])
     )
     area = prod(-(-taps // step) for taps, step in zip(kernel, windows.strides, strict=True))
     return _convolved(view, spatial, _transposed_weight(view, kernel), area)

@@ -70,8 +70,13 @@ def matmul(view: OpView) -> OpSemantics:
 
     Batch axes over which the right operand does not change are rows: they belong to M.
     """
-    data, weight = view.op.inputs[:2]
-    left, right, out = view.shape(), view.shape(1), view.shape_out()
+    return multiplied(view, 0, 1)
+
+
+def multiplied(view: OpView, first: int, second: int) -> OpSemantics:
+    """A product of these two inputs."""
+    data, weight = view.op.inputs[first], view.op.inputs[second]
+    left, right, out = view.shape(first), view.shape(second), view.shape_out()
     depth = left[-1]
     batch = len(out) - (len(left) > 1) - (len(right) > 1)
     row_axis = (batch,) if len(left) > 1 else ()

@@ -10,12 +10,16 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Graph, Op
 from graphturbo_core.semantics import (
+    attention,
     convolution,
+    einsum,
     elementwise,
     indexing,
     normalisation,
     pooling,
     products,
+    quantised,
+    recurrent,
     reduction,
     resampling,
     scans,
@@ -38,6 +42,10 @@ TABLE: Mapping[tuple[str, str], Entry] = {
     **indexing.ENTRIES,
     **resampling.ENTRIES,
     **scans.ENTRIES,
+    **quantised.ENTRIES,
+    **einsum.ENTRIES,
+    **recurrent.ENTRIES,
+    **attention.ENTRIES,
 }
 """(domain, op type) -> entry; ONNX's own domain is the empty string."""
 

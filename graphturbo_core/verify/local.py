@@ -88,7 +88,7 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
         found = _slid(task, operands, runner)
     elif _keeps_size(task, operands):
         found = _cropped(task, operands[0], runner)
-    elif not semantics.is_placed and all(axis.kind in _PLACELESS for axis in _axes(operands)):
+    elif _is_placeless(task, operands):
         found = _plain(task, operands, runner, task.op.attributes)
     else:
         found = None
@@ -97,6 +97,15 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
     if found.shape != extents(task.box):
         raise _other_shape(task)
     return found
+
+
+def _is_placeless(task: TileTask, operands: Sequence[Operand]) -> bool:
+    """Rule 4; an input that another output of the op reads has its full size, and fits no part."""
+    if task.semantics.is_placed:
+        return False
+    read = {operand.access.tensor for operand in operands}
+    others = {access.tensor for reads in task.semantics.accesses for access in reads}
+    return others <= read and all(axis.kind in _PLACELESS for axis in _axes(operands))
 
 
 def _other_shape(task: TileTask) -> ModelError:

@@ -33,6 +33,10 @@ GROUPED = [
     AxisMap(AxisKind.GROUPED, size, 0, out_block=out_block, in_block=in_block)
     for size, out_block, in_block in product(SIZES, (1, 2, 3, 4), (1, 2, 3))
 ]
+SCALED = [
+    AxisMap(AxisKind.SCALED, size, 0, out_block=out, in_block=size, pad=pad)
+    for size, out, pad in product(SIZES, (5, 9, 40, 61), (0, 1, 3))
+]
 SAME = [AxisMap(AxisKind.SAME, size, 0) for size in SIZES]
 
 
@@ -47,7 +51,9 @@ def by_definition(axis: AxisMap, at: range) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "axes", [WINDOWS, OFFSETS, GROUPED, SAME], ids=["window", "offset", "grouped", "same"]
+    "axes",
+    [WINDOWS, OFFSETS, GROUPED, SCALED, SAME],
+    ids=["window", "offset", "grouped", "scaled", "same"],
 )
 def test_what_a_row_reads(axes: list[AxisMap]) -> None:
     for axis, at in product(axes, ROWS):

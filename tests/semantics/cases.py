@@ -53,6 +53,14 @@ _CONVOLUTIONS = (
           "ConvTranspose"),
     _conv("transposed overlapping", "strides = [2,2], pads = [1,1,1,1]",
           ("1,2,3,3", "2,3,3,3", "1,3,5,5"), "ConvTranspose"),
+    _conv("transposed as in a generator", "strides = [2,2], pads = [1,1,1,1]",
+          ("1,2,4,3", "2,3,4,4", "1,3,8,6"), "ConvTranspose"),
+    _conv("transposed with more output",
+          "strides = [2,3], pads = [1,0,1,0], output_padding = [1,2]", ("1,2,4,3", "2,3,3,2", "1,3,8,10"), "ConvTranspose"),
+    _conv("transposed dilated", "strides = [2,2], dilations = [2,3]",
+          ("1,2,3,3", "2,3,3,2", "1,3,9,8"), "ConvTranspose"),
+    _conv("transposed to a shape", "strides = [2,2], output_shape = [6,7]",
+          ("1,2,3,3", "2,3,3,3", "1,3,6,7"), "ConvTranspose"),
     Case("conv bias", "g (float[1,2,4,4] x, float[3,2,1,1] w, float[3] b) => (float[1,3,4,4] y) "
          "{ y = Conv(x, w, b) }"),
 )  # fmt: skip

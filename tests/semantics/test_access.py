@@ -18,12 +18,12 @@ from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.verify.local import Operand, TileTask, tile_result
 from graphturbo_core.verify.single_op import OpRunner, load_runtime
-from tests.semantics import cases_dense, cases_picking
+from tests.semantics import cases_dense, cases_picking, cases_products
 from tests.semantics.cases import CASES as FIRST_CASES
 from tests.semantics.cases import Case
 from tests.semantics.models import graph_of, model
 
-CASES = (*FIRST_CASES, *cases_dense.CASES, *cases_picking.CASES)
+CASES = (*FIRST_CASES, *cases_dense.CASES, *cases_picking.CASES, *cases_products.CASES)
 Values = dict[str, np.ndarray]
 Evaluator = Callable[[Values], list[np.ndarray]]
 
@@ -68,10 +68,15 @@ def slices(box: Box) -> tuple[slice, ...]:
     return tuple(slice(lo, hi) for lo, hi in box)
 
 
+def place(sem: GraphSemantics, index: int) -> int:
+    """Where the op has the graph's output: an optional one may be missing."""
+    return sem.graph.ops[0].outputs.index(sem.graph.outputs[index])
+
+
 def needed(sem: GraphSemantics, index: int, box: Box) -> Mapping[str, Box]:
     """The hull of every input's boxes; an input without reads needs nothing."""
     boxes: dict[str, Box] = {}
-    for access in sem.by_op[sem.graph.ops[0].name].accesses[index]:
+    for access in sem.by_op[sem.graph.ops[0].name].accesses[place(sem, index)]:
         found = access.box(box)
         boxes[access.tensor] = hull(boxes.get(access.tensor, found), found)
     return boxes
@@ -90,7 +95,7 @@ def out_boxes(draw: st.DrawFn, shape: tuple[int, ...]) -> Box:
 def widened(sem: GraphSemantics, index: int, box: Box) -> Box:
     """The box with the axes that may not be cut taken whole."""
     semantics = sem.by_op[sem.graph.ops[0].name]
-    shape = semantics.output_shapes[index]
+    shape = semantics.output_shapes[place(sem, index)]
     return tuple(
         (0, shape[axis]) if axis in semantics.uncut_axes else interval
         for axis, interval in enumerate(box)
@@ -160,7 +165,7 @@ def assert_edges_matter(
     Axes that are read whole say so, and are left out.
     """
     index, box, expected = wanted
-    for access in sem.by_op[sem.graph.ops[0].name].accesses[index]:
+    for access in sem.by_op[sem.graph.ops[0].name].accesses[place(sem, index)]:
         name, inner = access.tensor, boxes[access.tensor]
         if is_empty(inner) or name not in sem.graph.inputs:
             continue
