@@ -15,7 +15,15 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, Shape, per_channel, reduced, same, whole
+from graphturbo_core.semantics.maps import (
+    Entry,
+    Shape,
+    per_channel,
+    reduced,
+    same,
+    uncut_over_k,
+    whole,
+)
 from graphturbo_core.semantics.view import OpView
 from graphturbo_core.semantics.windows import Windows, windows_of
 
@@ -120,11 +128,37 @@ def convolved_by(view: OpView, weight: int, bias: int | None) -> OpSemantics:
     kernel = view.shape(weight)[2:]
     windows = windows_of(view, kernel)
     spatial = windows.axes(view.shape()[2:])
-    out_channels, depth = view.shape(weight)[:2]
-    inner = reduced(depth) if view.integer("group", 1) == 1 else whole(depth)
-    weight_axes = (same(out_channels, 1), inner, *(whole(size) for size in kernel))
+    weight_axes = _weight_axes(view, weight)
     found = _convolved(view, spatial, weight_axes, prod(kernel), (weight, bias))
     return replace(found, is_sliding=True)
+
+
+def _weight_axes(view: OpView, weight: int) -> tuple[AxisMap, ...]:
+    """A weight [M, C / groups, ...]: its channels are combined, or belong to one group."""
+    out_channels, depth, *kernel = view.shape(weight)
+    inner = reduced(depth) if view.integer("group", 1) == 1 else whole(depth)
+    return (same(out_channels, 1), inner, *(whole(size) for size in kernel))
+
+
+def deformed_convolution(view: OpView) -> OpSemantics:
+    """DeformConv: taps are read wherever offsets say, so space is whole and is not cut.
+
+    Offsets and masks are read for all groups of them.
+    """
+    shape, kernel = view.shape(), view.shape(1)[2:]
+    weight_axes = _weight_axes(view, 1)
+    spatial = tuple(whole(size) for size in shape[2:])
+    found = uncut_over_k(_convolved(view, spatial, weight_axes, prod(kernel), (1, 3)))
+    beside = tuple(
+        InputAccess(
+            view.op.inputs[place],
+            (same(view.shape(place)[0], 0), *(whole(size) for size in view.shape(place)[1:])),
+        )
+        for place in (2, 4)
+        if view.has_input(place)
+    )
+    space = frozenset(range(2, len(shape)))
+    return replace(found, accesses=((*found.accesses[0], *beside),), uncut_axes=space)
 
 
 def _transposed_axis(windows: Windows, index: int, size: int) -> AxisMap:
@@ -182,5 +216,6 @@ def _transposed_weight(view: OpView, kernel: Shape) -> tuple[AxisMap, ...]:
 
 ENTRIES: dict[tuple[str, str], Entry] = {
     ("", "Conv"): convolution,
+    ("", "DeformConv"): deformed_convolution,
     ("", "ConvTranspose"): convolution_transpose,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.dtypes import element_bytes
@@ -83,6 +84,21 @@ def moved(view: OpView, *axes: AxisMap, is_view: bool = False, ops: int = 1) -> 
         output_shapes=view.shapes_out,
         ops_per_element=ops,
         is_view=is_view,
+    )
+
+
+def uncut_over_k(found: OpSemantics) -> OpSemantics:
+    """A contraction whose partial sums over K do not add up to its result."""
+    assert found.contraction is not None  # the caller made one
+    return replace(
+        found,
+        contraction=replace(
+            found.contraction,
+            reduce_size=1,
+            k_inner=found.contraction.k,
+            data_reduce_axis=-1,
+            weight_reduce_axis=-1,
+        ),
     )
 
 

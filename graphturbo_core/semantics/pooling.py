@@ -16,28 +16,34 @@ from graphturbo_core.semantics.maps import Entry, reduced, same
 from graphturbo_core.semantics.view import OpView
 from graphturbo_core.semantics.windows import windows_of
 
-_AVERAGING = ("AveragePool", "GlobalAveragePool")
+_RESULT = {"AveragePool": (1, 0), "GlobalAveragePool": (1, 0), "LpPool": (0, 1),
+           "GlobalLpPool": (0, 1)}  # fmt: skip
+"""Operations and transcendentals a result: averaging scales, a norm takes a root."""
+_POWERS = ("LpPool", "GlobalLpPool")
+"""What raises each element before it sums."""
 
 
 def _pooled(view: OpView, spatial: tuple[AxisMap, ...]) -> OpSemantics:
-    """One operation per element of each window; averaging scales the result once more.
+    """One operation per element of each window, two where it is raised to a power first.
 
     TVM puts pooling into the class of convolutions: elementwise ops fuse onto its output.
     """
     batch, channels = view.shape()[:2]
+    plain, functions = _RESULT.get(view.op.op_type, (0, 0))
     read = InputAccess(view.op.inputs[0], (same(batch, 0), same(channels, 1), *spatial))
     return OpSemantics(
         fusion=FusionKind.CONTRACTION,
         engine=EngineKind.VECTOR,
         accesses=tuple((read,) if name else () for name in view.op.outputs),
         output_shapes=view.shapes_out,
-        ops_per_element=1 if view.op.op_type in _AVERAGING else 0,
-        ops_per_input=1,
+        ops_per_element=plain,
+        ops_per_input=2 if view.op.op_type in _POWERS else 1,
+        transcendentals=functions,
     )
 
 
 def sliding_pool(view: OpView) -> OpSemantics | None:
-    """MaxPool (also with indices) and AveragePool."""
+    """MaxPool (also with indices), AveragePool and LpPool."""
     kernel = view.integers("kernel_shape")
     if kernel is None:
         return None
@@ -46,7 +52,7 @@ def sliding_pool(view: OpView) -> OpSemantics | None:
 
 
 def global_pool(view: OpView) -> OpSemantics:
-    """GlobalAveragePool and GlobalMaxPool: every spatial axis is combined."""
+    """GlobalAveragePool, GlobalMaxPool and GlobalLpPool: every spatial axis is combined."""
     return _pooled(view, tuple(reduced(size) for size in view.shape()[2:]))
 
 
@@ -74,6 +80,8 @@ def local_response(view: OpView) -> OpSemantics:
 ENTRIES: dict[tuple[str, str], Entry] = {
     ("", "MaxPool"): sliding_pool,
     ("", "AveragePool"): sliding_pool,
+    ("", "LpPool"): sliding_pool,
+    ("", "GlobalLpPool"): global_pool,
     ("", "GlobalAveragePool"): global_pool,
     ("", "GlobalMaxPool"): global_pool,
     ("", "LRN"): local_response,

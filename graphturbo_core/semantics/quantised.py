@@ -25,6 +25,7 @@ from graphturbo_core.semantics.maps import (
     normal_axis,
     per_channel,
     same,
+    uncut_over_k,
     whole_tensor,
 )
 from graphturbo_core.semantics.products import multiplied
@@ -99,28 +100,20 @@ def _beside(view: OpView, places: tuple[int, ...], axis: int) -> tuple[InputAcce
     return tuple(found)
 
 
-def _not_cut_over_k(found: OpSemantics, beside: tuple[InputAccess, ...]) -> OpSemantics:
+def _with(found: OpSemantics, beside: tuple[InputAccess, ...]) -> OpSemantics:
     """Sums are rounded to 8 bits, or a zero point is taken off: partial ones do not add up."""
-    assert found.contraction is not None  # made by a convolution or a product
-    contraction = replace(
-        found.contraction,
-        reduce_size=1,
-        k_inner=found.contraction.k,
-        data_reduce_axis=-1,
-        weight_reduce_axis=-1,
-    )
     data, weight, *rest = found.accesses[0]
-    return replace(found, accesses=((data, weight, *beside, *rest),), contraction=contraction)
+    return replace(uncut_over_k(found), accesses=((data, weight, *beside, *rest),))
 
 
 def convolution_to_integers(view: OpView) -> OpSemantics:
     """ConvInteger: data, weight, and the zero points of both."""
-    return _not_cut_over_k(convolved_by(view, 1, None), _beside(view, (2, 3), 1))
+    return _with(convolved_by(view, 1, None), _beside(view, (2, 3), 1))
 
 
 def quantised_convolution(view: OpView) -> OpSemantics:
     """QLinearConv: scale and zero point after data, weight and for the result; bias last."""
-    return _not_cut_over_k(convolved_by(view, 3, 8), _beside(view, (1, 2, 4, 5, 6, 7), 1))
+    return _with(convolved_by(view, 3, 8), _beside(view, (1, 2, 4, 5, 6, 7), 1))
 
 
 def _columns(view: OpView) -> int:
@@ -132,9 +125,7 @@ def product_to_integers(view: OpView) -> OpSemantics | None:
     rows = _rows_beside(view, (2,))
     if rows is None:
         return None
-    return _not_cut_over_k(
-        multiplied(view, 0, 1), (*rows, *_beside(view, (3,), max(0, _columns(view))))
-    )
+    return _with(multiplied(view, 0, 1), (*rows, *_beside(view, (3,), max(0, _columns(view)))))
 
 
 def quantised_product(view: OpView) -> OpSemantics | None:
@@ -143,7 +134,7 @@ def quantised_product(view: OpView) -> OpSemantics | None:
     if rows is None:
         return None
     columns = max(0, _columns(view))
-    return _not_cut_over_k(multiplied(view, 0, 3), (*rows, *_beside(view, (4, 5, 6, 7), columns)))
+    return _with(multiplied(view, 0, 3), (*rows, *_beside(view, (4, 5, 6, 7), columns)))
 
 
 def _rows_beside(view: OpView, places: tuple[int, ...]) -> tuple[InputAccess, ...] | None:

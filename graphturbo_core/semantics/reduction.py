@@ -8,11 +8,14 @@ from graphturbo_core.semantics.maps import Entry, normal_axis, reduced, same, wh
 from graphturbo_core.semantics.view import OpView
 
 REDUCTIONS: dict[str, tuple[int, int, int]] = {
+    "ReduceLogSumExp": (5, 0, 1),
     "ReduceSum": (1, 0, 0), "ReduceMax": (1, 0, 0), "ReduceMin": (1, 0, 0),
     "ReduceProd": (1, 0, 0), "ReduceMean": (1, 1, 0), "ReduceL1": (2, 0, 0),
     "ReduceL2": (2, 0, 1), "ReduceSumSquare": (2, 0, 0), "ReduceLogSum": (1, 0, 1),
 }  # fmt: skip
-"""Operations per element read, then per result: plain ones and transcendentals."""
+"""Operations per element read, then per result: plain ones and transcendentals.
+
+ReduceLogSumExp: maximum, difference, sum, and an exponential, counted as two."""
 
 
 def _axes(view: OpView) -> frozenset[int] | None:
@@ -71,8 +74,23 @@ def arg_extreme(view: OpView) -> OpSemantics:
     )
 
 
+def determinant(view: OpView) -> OpSemantics:
+    """Det: of the last two axes; an elimination takes two thirds of n operations an element."""
+    shape = view.shape()
+    maps = (*(same(size, axis) for axis, size in enumerate(shape[:-2])), *map(whole, shape[-2:]))
+    return OpSemantics(
+        fusion=FusionKind.OPAQUE,
+        engine=EngineKind.VECTOR,
+        accesses=((InputAccess(view.op.inputs[0], maps),),),
+        output_shapes=view.shapes_out,
+        ops_per_element=0,
+        ops_per_input=-(-2 * shape[-1] // 3),
+    )
+
+
 ENTRIES: dict[tuple[str, str], Entry] = {
     **{("", name): reduction for name in REDUCTIONS},
+    ("", "Det"): determinant,
     ("", "ArgMax"): arg_extreme,
     ("", "ArgMin"): arg_extreme,
 }

@@ -15,6 +15,7 @@ from graphturbo_core.semantics import (
     einsum,
     elementwise,
     indexing,
+    losses,
     normalisation,
     pooling,
     products,
@@ -25,6 +26,8 @@ from graphturbo_core.semantics import (
     scans,
     selection,
     shaping,
+    spectral,
+    states,
 )
 from graphturbo_core.semantics.access import OpSemantics
 from graphturbo_core.semantics.maps import OPAQUE_FORMAT, Entry, opaque
@@ -46,6 +49,9 @@ TABLE: Mapping[tuple[str, str], Entry] = {
     **einsum.ENTRIES,
     **recurrent.ENTRIES,
     **attention.ENTRIES,
+    **spectral.ENTRIES,
+    **losses.ENTRIES,
+    **states.ENTRIES,
 }
 """(domain, op type) -> entry; ONNX's own domain is the empty string."""
 
