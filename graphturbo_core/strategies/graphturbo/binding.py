@@ -17,8 +17,8 @@ from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.legal import binding_fault
 from graphturbo_core.strategies.graphturbo.layer_graph import CARRYING
+from graphturbo_core.strategies.legal import binding_fault
 from graphturbo_core.strategies.plan import Binding, Scope
 
 
