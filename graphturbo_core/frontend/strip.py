@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 
 from graphturbo_core.frontend.element_types import dtype_name, numpy_dtype
 from graphturbo_core.frontend.parsing import parse_model
+from graphturbo_core.frontend.proposals import PROPOSED_DIMS
 from graphturbo_core.frontend.structure import unique_names
 from graphturbo_core.limits import Limits
 
@@ -48,7 +49,7 @@ def strip_weights(data: bytes, limits: Limits) -> Stripped:
     3. A constant inside a model-local function stays: a function has no initializers.
     4. Any other is an initializer that points to a file which does not exist; a Constant node
        becomes one.
-    5. Comments, metadata and the part for training go.
+    5. Comments, metadata and the part for training go; proposed sizes of dimensions stay.
 
     Raises:
         ModelError: the bytes are no model, or more than `limits.max_strip_bytes`.
@@ -142,10 +143,13 @@ def _empty(proto: onnx.TensorProto) -> None:
 
 
 def _forget_comments(model: onnx.ModelProto) -> None:
+    proposals = [entry.value for entry in model.metadata_props if entry.key == PROPOSED_DIMS]
     for message in (model, *_commented(model)):
         for field in COMMENTS:
             if field in message.DESCRIPTOR.fields_by_name:
                 message.ClearField(field)
+    for value in proposals:
+        model.metadata_props.add(key=PROPOSED_DIMS, value=value)
 
 
 def _commented(model: onnx.ModelProto) -> Iterator[Message]:

@@ -12,6 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from graphturbo_core.cli import main
 from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.frontend.proposals import proposed_sizes
 from graphturbo_core.frontend.strip import COMMENTS, STRIPPED, strip_weights
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import RunRequest, run_report
@@ -98,6 +100,12 @@ def test_the_schedule_is_the_same() -> None:
     assert {k: v for k, v in plain.items() if k not in clock} == {
         k: v for k, v in slim.items() if k not in clock
     }
+
+
+def test_proposed_sizes_stay() -> None:
+    data = load_sample("bert-base")
+    slim = strip_weights(data, DEFAULT_LIMITS).data
+    assert proposed_sizes(onnx.load_model_from_string(slim)) == {"batch": 32, "sequence": 128}
 
 
 def test_twice_is_once() -> None:

@@ -113,7 +113,7 @@ def conv_net(
         operands = (values[-1], values[back % len(values)])
         values.append(_step(builder, f"s{index}", (what, number), operands))
     x, width, _ = values[-1]
-    return builder.model(builder.classifier(x, width, 5), resolution, 5)
+    return builder.image_model(builder.classifier(x, width, 5), resolution, 5)
 
 
 Value = tuple[str, int, int]
