@@ -1,0 +1,236 @@
+"""docs/matrix.md: every model x every chip x every strategy and level, run sound and replayed.
+
+python -m tests.matrix [--models a,b] [--chips a,b]            run, compare with the page
+python -m tests.matrix [--models a,b] [--chips a,b] --write    run, write these cells of the page
+python -m tests.matrix --pairwise                              a sample: every pair of two, small
+
+The whole of it takes hours; the page is written after every cell, so it can be done in parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from graphturbo_core.errors import GraphTurboError, InvariantError
+from graphturbo_core.frontend.catalogue import load_sample, sample_names
+from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.pipeline import Imports, RunRequest, run_shared
+from graphturbo_core.report.report import Report
+from tests.lowering.nets import STRATEGIES
+from tests.test_soundness import check_sound
+from tests.verify.test_samples import BATCH, SMALL
+
+PAGE = Path(__file__).parents[1] / "docs" / "matrix.md"
+SOUND, REPLAYED = "sound", "replayed"
+LIGHT = "light-"
+LIGHT_REPLAY = "graphturbo"
+"""The light models come in one size; replayed with one strategy, which takes long enough."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A model on a chip, with some strategies: whole, and replayed in its small form."""
+
+    model: str
+    chip: str
+    sound: tuple[str, ...]
+    replayed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell; `faults` are bugs of ours, `refused` a code by strategy."""
+
+    cell: Cell
+    refused: tuple[tuple[str, str], ...]
+    faults: tuple[str, ...]
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        """The cell of the page."""
+        if self.faults:
+            return f"WRONG: {self.faults[0]}"
+        parts = [SOUND, *([REPLAYED] if self.cell.replayed else [])]
+        return "; ".join([", ".join(parts), *(f"{what}: {code}" for what, code in self.refused)])
+
+
+def whole_cell(model: str, chip: str) -> Cell:
+    """All strategies, in full size and in the small form."""
+    replayed = (LIGHT_REPLAY,) if model.startswith(LIGHT) else STRATEGIES
+    return Cell(model, chip, STRATEGIES, replayed)
+
+
+def pairwise_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, ...]:
+    """Small forms so that every pair of model, chip and strategy meets: one strategy a cell.
+
+    Strategy (i + j) mod S for model i on chip j; a model that meets too few strategies so gets
+    the others on the chip with its own number.
+    """
+    count = len(STRATEGIES)
+    cells = []
+    for i, model in enumerate(models):
+        for j, chip in enumerate(chips):
+            own = [STRATEGIES[(i + j) % count]]
+            if j == i % len(chips):
+                own += [STRATEGIES[(i + k) % count] for k in range(len(chips), count)]
+            is_light = model.startswith(LIGHT)
+            cells.append(Cell(model, chip, *((tuple(own), ()) if is_light else ((), tuple(own)))))
+    return tuple(cells)
+
+
+def run_cell(cell: Cell) -> Outcome:
+    """All runs of a cell."""
+    began = perf_counter()
+    refused: list[tuple[str, str]] = []
+    faults: list[str] = []
+    whole = Imports(load_sample(cell.model))
+    for strategy in cell.sound:
+        request = RunRequest(cell.model, strategy, cell.chip)
+        _note(f"{strategy}", _checked(whole, request), refused, faults)
+    small = whole if cell.model.startswith(LIGHT) else Imports(_small(cell.model))
+    batch = None if cell.model.startswith(LIGHT) else BATCH
+    for strategy in cell.replayed:
+        request = RunRequest(cell.model, strategy, cell.chip, batch, verify=True)
+        _note(f"small {strategy}", _checked(small, request), refused, faults)
+    return Outcome(cell, tuple(refused), tuple(faults), perf_counter() - began)
+
+
+def _small(model: str) -> bytes:
+    return bytes(SMALL[model]().SerializeToString(deterministic=True))
+
+
+def _note(what: str, found: str, refused: list[tuple[str, str]], faults: list[str]) -> None:
+    if found.startswith("!"):
+        faults.append(f"{what}: {found[1:]}")
+    elif found:
+        refused.append((what, found))
+
+
+def _checked(imports: Imports, request: RunRequest) -> str:
+    """Nothing where the run is sound and right; the code of a refusal; `!` and what is wrong."""
+    try:
+        report = run_shared(imports, request)
+        check_sound(report)
+    except InvariantError as error:
+        return f"!{error}"
+    except GraphTurboError as error:
+        return error.code
+    except AssertionError as error:
+        return f"!not sound: {error}"
+    return _replay_fault(report) if request.verify else ""
+
+
+def _replay_fault(report: Report) -> str:
+    found: Mapping[str, Any] = dict(report.contract["verify"])  # type: ignore[call-overload]
+    is_right = found["ran"] and found["ok"] and len(found["outputs"]) > 0
+    return "" if is_right else f"!replay: {found['fault'] or found['outputs']}"
+
+
+def outcomes_of(cells: Sequence[Cell]) -> Iterator[Outcome]:
+    """Outcomes as they come, from as many processes as there are cores, each cell in a new one."""
+    context = multiprocessing.get_context("spawn")
+    workers = min(len(cells), os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, context, max_tasks_per_child=4) as pool:
+        for done in as_completed([pool.submit(run_cell, cell) for cell in cells]):
+            yield done.result()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what is asked for; 1 where something is wrong, or not what the page says."""
+    chosen = _parsed(arguments)
+    models, chips = _listed(chosen.models, sample_names()), _listed(chosen.chips, profile_names())
+    if chosen.pairwise:
+        cells = pairwise_cells(models, chips)
+    else:
+        cells = tuple(whole_cell(model, chip) for chip in chips for model in models)
+    texts, wrong = read_page(), 0
+    for done, outcome in enumerate(outcomes_of(cells), 1):
+        place = (outcome.cell.model, outcome.cell.chip)
+        head = f"{done}/{len(cells)} {' on '.join(place)}, {outcome.seconds:.0f} s"
+        print(f"{head}: {outcome.text}", flush=True)
+        if chosen.write:
+            texts[place] = outcome.text
+            PAGE.write_text(page(texts), encoding="utf-8", newline="\n")
+        wrong += bool(outcome.faults) or not is_as_told(outcome, texts.get(place, ""))
+    print(f"{len(cells) - wrong} passed, {wrong} failed")
+    return 1 if wrong else 0
+
+
+def is_as_told(outcome: Outcome, text: str) -> bool:
+    """Whether the page tells every refusal of these runs, and no others of the same ones."""
+    told = {tuple(part.split(": ", 1)) for part in text.split("; ")[1:]}
+    small = {f"small {strategy}" for strategy in outcome.cell.replayed}
+    ran = {*outcome.cell.sound, *small}
+    return text != "" and set(outcome.refused) == {one for one in told if one[0] in ran}
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", help="names with commas between them; all by default")
+    parser.add_argument("--chips", help="names with commas between them; all by default")
+    parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("--pairwise", action="store_true", help="a sample, in small forms")
+    return parser.parse_args(arguments)
+
+
+def _listed(text: str | None, known: Sequence[str]) -> tuple[str, ...]:
+    names = known if text is None else text.split(",")
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"not known: {', '.join(unknown)}")
+    return tuple(names)
+
+
+HEAD = """# Every model, every chip, every strategy
+
+Written by `python -m tests.matrix --write`, in parts where time asks for it. Each cell stands for
+the whole model at its own batch under {strategies}.
+
+- *Sound*: no invariant broken, no bound beaten, every byte and cycle booked (the checks of
+  `tests/test_soundness.py`).
+- *Replayed*: a small form of the model (the same kinds of layers, batch {batch}, so that shares
+  differ) computes ONNX Runtime's numbers under every strategy on bounded buffers. The light models
+  come in one size and are replayed with `{light_replay}`.
+- What is refused is named with its strategy and code.
+
+`make test-all` runs a pairwise sample: every pair of a model, a chip and a strategy.
+
+"""
+
+
+def page(texts: Mapping[tuple[str, str], str]) -> str:
+    """The page, in Markdown; a cell that was never run says so."""
+    names = ", ".join(f"`{strategy}`" for strategy in STRATEGIES)
+    head = HEAD.format(strategies=names, batch=BATCH, light_replay=LIGHT_REPLAY)
+    rows = [("model", *profile_names()), ("---",) * (1 + len(profile_names()))]
+    for model in sample_names():
+        rows.append((model, *(texts.get((model, c), "not run") for c in profile_names())))
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def read_page() -> dict[tuple[str, str], str]:
+    """Texts of the cells that were run, by model and chip."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.is_file() else []
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+    heads = [row for row in rows if row[0] == "model"]
+    chips = heads[0][1:] if heads else []
+    return {
+        (row[0], chip): text
+        for row in rows[2:]
+        for chip, text in zip(chips, row[1:], strict=True)
+        if text != "not run"
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,35 @@
+"""The matrix's sample meets every pair, and its page is whole."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from tests.lowering.nets import STRATEGIES
+from tests.matrix import Cell, Outcome, is_as_told, pairwise_cells
+
+MODELS = tuple(f"m{number}" for number in range(23))
+CHIPS = ("c0", "c1", "c2", "c3", "c4")
+
+
+def test_every_pair_meets() -> None:
+    runs = [
+        (cell.model, cell.chip, strategy)
+        for cell in pairwise_cells(MODELS, CHIPS)
+        for strategy in (*cell.sound, *cell.replayed)
+    ]
+    assert {(m, c) for m, c, _ in runs} == set(product(MODELS, CHIPS))
+    assert {(m, s) for m, _, s in runs} == set(product(MODELS, STRATEGIES))
+    assert {(c, s) for _, c, s in runs} == set(product(CHIPS, STRATEGIES))
+    assert len(runs) == len(set(runs)) == 23 * 6
+
+
+def test_a_refusal_that_the_page_does_not_tell_is_found() -> None:
+    cell = Cell("m", "c", ("tvm",), ("tvm", "layerwise"))
+    plain = Outcome(cell, (), (), 0.0)
+    refused = Outcome(cell, (("small tvm", "TOO_LARGE"),), (), 0.0)
+    assert is_as_told(plain, plain.text)
+    assert is_as_told(refused, refused.text)
+    assert not is_as_told(refused, plain.text)
+    assert not is_as_told(plain, refused.text)
+    assert not is_as_told(plain, "")
+    assert is_as_told(plain, "sound, replayed; small graphturbo:gb: TOO_LARGE")
