@@ -151,8 +151,8 @@ def _python_type(schema: onnx.defs.OpSchema, name: str) -> tuple[type, ...]:
     return _PYTHON_TYPES.get(_kind(schema, name), (tuple,))
 
 
-def node_of(op: Op, schema: onnx.defs.OpSchema) -> onnx.NodeProto:
-    """The op as an ONNX node again, for shape inference."""
+def node_of(op: Op, schema: onnx.defs.OpSchema | None) -> onnx.NodeProto:
+    """The op as an ONNX node again, to infer its shape or to run it; a custom op has no schema."""
     node = onnx.NodeProto(
         op_type=op.op_type, domain=op.domain, name=op.name, input=op.inputs, output=op.outputs
     )
@@ -162,11 +162,12 @@ def node_of(op: Op, schema: onnx.defs.OpSchema) -> onnx.NodeProto:
 
 
 def _attribute_of(
-    name: str, value: AttributeValue, schema: onnx.defs.OpSchema
+    name: str, value: AttributeValue, schema: onnx.defs.OpSchema | None
 ) -> onnx.AttributeProto:
     if isinstance(value, TensorBytes):
         return helper.make_attribute(name, onnx.TensorProto.FromString(value))
     if value != ():
         return helper.make_attribute(name, value)
-    kind = _kind(schema, name) if name in schema.attributes else "INTS"
+    is_known = schema is not None and name in schema.attributes
+    kind = _kind(schema, name) if schema is not None and is_known else "INTS"
     return AttributeProto(name=name, type=AttributeProto.AttributeType.Value(kind))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.semantics.access import (
     AxisMap,
@@ -19,6 +21,8 @@ from graphturbo_core.semantics.maps import (
     same,
 )
 from graphturbo_core.semantics.view import OpView
+
+_T = TypeVar("_T")
 
 
 def gemm(view: OpView) -> OpSemantics:
@@ -73,11 +77,13 @@ def matmul(view: OpView) -> OpSemantics:
     return multiplied(view, 0, 1)
 
 
-def multiplied(view: OpView, first: int, second: int) -> OpSemantics:
-    """A product of these two inputs."""
+def multiplied(
+    view: OpView, first: int, second: int, swaps: tuple[bool, bool] = (False, False)
+) -> OpSemantics:
+    """A product of these two inputs; `swaps`: whose last two axes are swapped."""
     data, weight = view.op.inputs[first], view.op.inputs[second]
-    left, right, out = view.shape(first), view.shape(second), view.shape_out()
-    depth = left[-1]
+    left, right = _unswapped(view.shape(first), swaps[0]), _unswapped(view.shape(second), swaps[1])
+    out, depth = view.shape_out(), left[-1]
     batch = len(out) - (len(left) > 1) - (len(right) > 1)
     row_axis = (batch,) if len(left) > 1 else ()
     n_axis = len(out) - 1 if len(right) > 1 else -1
@@ -88,7 +94,10 @@ def multiplied(view: OpView, first: int, second: int) -> OpSemantics:
     varying = {axis.out_axis for axis in weight_axes if axis.out_axis >= 0 and axis.size > 1}
     return _product(
         view,
-        (InputAccess(data, data_axes), InputAccess(weight, weight_axes)),
+        (
+            InputAccess(data, _unswapped(data_axes, swaps[0])),
+            InputAccess(weight, _unswapped(weight_axes, swaps[1])),
+        ),
         Contraction(
             m_axes=(*(axis for axis in range(batch) if axis not in varying), *row_axis),
             n_axis=n_axis,
@@ -98,10 +107,14 @@ def multiplied(view: OpView, first: int, second: int) -> OpSemantics:
             groups=1,
             data=data,
             weight=weight,
-            data_reduce_axis=len(left) - 1,
-            weight_reduce_axis=max(0, len(right) - 2),
+            data_reduce_axis=len(left) - 1 - swaps[0],
+            weight_reduce_axis=max(0, len(right) - 2 + swaps[1]),
         ),
     )
+
+
+def _unswapped(row: tuple[_T, ...], is_swapped: bool) -> tuple[_T, ...]:
+    return (*row[:-2], row[-1], row[-2]) if is_swapped else row
 
 
 def _product(view: OpView, reads: tuple[InputAccess, ...], contraction: Contraction) -> OpSemantics:

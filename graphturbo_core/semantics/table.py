@@ -14,6 +14,8 @@ from graphturbo_core.semantics import (
     convolution,
     einsum,
     elementwise,
+    fused,
+    fused_attention,
     indexing,
     losses,
     normalisation,
@@ -52,6 +54,8 @@ TABLE: Mapping[tuple[str, str], Entry] = {
     **spectral.ENTRIES,
     **losses.ENTRIES,
     **states.ENTRIES,
+    **fused.ENTRIES,
+    **fused_attention.ENTRIES,
 }
 """(domain, op type) -> entry; ONNX's own domain is the empty string."""
 

@@ -71,6 +71,8 @@ class OpRunner:
             session = _session(self.runtime, model)
             session(present)
         except errors_of(self.runtime) as failure:
+            if schema_of(op.op_type, op.opset, op.domain) is None:
+                raise _foreign(op, failure) from failure
             return _reference(op, model, present, failure)
         return session
 
@@ -150,6 +152,16 @@ def _reference(op: Op, model: onnx.ModelProto, inputs: list[Array], failure: Exc
     return run
 
 
+def _foreign(op: Op, failure: Exception) -> ModelError:
+    return ModelError(
+        "NO_KERNEL",
+        f"{op.op_type} {op.name!r} is no ONNX operator, and ONNX Runtime does not run it: "
+        f"{_first_line(failure)}",
+        f"domain {op.domain!r}",
+        "run without --verify",
+    )
+
+
 def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
@@ -160,17 +172,9 @@ def _single_op_model(
     """A model whose inputs are `i0`, `i1` ... and whose outputs are `o0`, `o1` ..."""
     names = tuple("" if array is None else f"i{place}" for place, array in enumerate(inputs))
     outputs = tuple(f"o{place}" if name else "" for place, name in enumerate(op.outputs))
-    schema = schema_of(op.op_type, op.opset, op.domain)
-    if schema is None:
-        raise ModelError(
-            "NO_KERNEL",
-            f"{op.op_type} {op.name!r} is no ONNX operator, so there is nothing to run",
-            f"domain {op.domain!r}",
-            "run without --verify",
-        )
     alone = replace(op, inputs=names, outputs=outputs, attributes=attributes, name="op")
     graph = helper.make_graph(
-        [node_of(alone, schema)],
+        [node_of(alone, schema_of(op.op_type, op.opset, op.domain))],
         "single",
         [
             helper.make_tensor_value_info(name, _element_type(array), array.shape)

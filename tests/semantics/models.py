@@ -12,7 +12,7 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 
 def model(text: str, opset: int = 18) -> onnx.ModelProto:
     """A model from a graph in ONNX's text form, shapes inferred."""
-    header = f'<ir_version: 8, opset_import: ["" : {opset}, "graphturbo" : 1]>'
+    header = f'<ir_version: 8, opset_import: ["" : {opset}, "graphturbo" : 1, "com.microsoft" : 1]>'
     return onnx.shape_inference.infer_shapes(
         onnx.parser.parse_model(f"{header}\n{text}"), strict_mode=True, data_prop=True
     )
@@ -27,8 +27,8 @@ def graph_of(proto: onnx.ModelProto) -> Graph:
     for name, value in values.items():
         kind = TensorKind.INPUT if name in inputs else TensorKind.ACTIVATION
         tensors.setdefault(name, _tensor(value, kind))
-    opset = proto.opset_import[0].version
-    ops = tuple(_op(node, index, opset) for index, node in enumerate(graph.node))
+    opsets = {entry.domain: entry.version for entry in proto.opset_import}
+    ops = tuple(_op(node, index, opsets[node.domain]) for index, node in enumerate(graph.node))
     return Graph(graph.name, ops, tensors, inputs, tuple(item.name for item in graph.output))
 
 

@@ -1,0 +1,176 @@
+"""Semantics of the attentions that ONNX Runtime's optimiser writes."""
+
+from __future__ import annotations
+
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.semantics.access import (
+    AxisKind,
+    AxisMap,
+    FusionKind,
+    InnerProduct,
+    InputAccess,
+    OpSemantics,
+)
+from graphturbo_core.semantics.fused import DOMAIN
+from graphturbo_core.semantics.maps import Entry, broadcast_axis, same, whole, whole_tensor
+from graphturbo_core.semantics.view import OpView
+
+_PACKED = 3
+_SAMPLE = ((0, 1),)
+"""Samples, one by one."""
+
+
+def _scores(
+    view: OpView, heads: int, sizes: tuple[int, int, int], keys: int
+) -> tuple[InnerProduct, InnerProduct]:
+    """Of a sample, `heads` times: queries by keys, then by values; sizes of query, key, value."""
+    rows, size, value_size = sizes
+    score = InnerProduct(
+        keys, size, (), _SAMPLE, m=rows, count=heads, row_ops=4 * keys, row_transcendentals=2 * keys
+    )
+    return score, InnerProduct(value_size, keys, (), _SAMPLE, m=rows, count=heads)
+
+
+def _by_sample(view: OpView, place: int) -> InputAccess:
+    """All of a sample; what has no axis of samples is read whole."""
+    name, shape, samples = view.op.inputs[place], view.shape(place), view.shape()[0]
+    if not shape or shape[0] != samples:
+        return whole_tensor(name, shape)
+    return InputAccess(name, (same(samples, 0), *(whole(size) for size in shape[1:])))
+
+
+def _apart(
+    view: OpView, reads: tuple[InputAccess, ...], products: tuple[InnerProduct, ...]
+) -> OpSemantics:
+    """An op of which samples may be computed apart, and nothing else."""
+    rank = max(len(shape) for shape in view.shapes_out)
+    return OpSemantics(
+        fusion=FusionKind.OPAQUE,
+        engine=EngineKind.MATRIX,
+        accesses=tuple(reads if name else () for name in view.op.outputs),
+        output_shapes=view.shapes_out,
+        ops_per_element=0,
+        products=products,
+        is_placed=True,
+        uncut_axes=frozenset(range(1, rank)),
+    )
+
+
+def packed_attention(view: OpView) -> OpSemantics | None:
+    """Attention with the projections of Q, K and V inside; a past makes it opaque.
+
+    Weights [I, 3 H], or of unequal parts as `qkv_hidden_sizes` says.
+    """
+    heads = view.integer("num_heads", 0)
+    if heads < 1 or view.has_input(4) or any(view.op.outputs[1:]):
+        return None
+    samples, rows, width = view.shape()
+    total = view.shape(1)[1]
+    parts = view.integers("qkv_hidden_sizes") or (total // 3,) * 3
+    data = InputAccess(view.op.inputs[0], (same(samples, 0), whole(rows), whole(width)))
+    rest = tuple(
+        whole_tensor(name, view.shape(place)) if place < 3 else _by_sample(view, place)  # noqa: PLR2004 - weights and bias come before
+        for place, name in enumerate(view.op.inputs)
+        if place and name
+    )
+    sizes = (rows, parts[1] // heads, parts[2] // heads)
+    projected = InnerProduct(total, width, (), _SAMPLE, m=rows)
+    return _apart(view, (data, *rest), (projected, *_scores(view, heads, sizes, rows)))
+
+
+def many_heads(view: OpView) -> OpSemantics | None:
+    """MultiHeadAttention of packed Q, K and V; other layouts and a past make it opaque.
+
+    Queries may be cut; a head's elements stay with their neighbours.
+    """
+    heads = view.integer("num_heads", 0)
+    is_packed = all(view.has_input(p) and len(view.shape(p)) == _PACKED for p in (0, 1, 2))
+    if (
+        heads < 1
+        or not is_packed
+        or any(map(view.has_input, range(6, len(view.op.inputs))))
+        or any(view.op.outputs[1:])
+    ):
+        return None
+    samples, rows, width = view.shape()
+    keys, value_width = view.shape(1)[1], view.shape(2)[2]
+    reads = [
+        InputAccess(view.op.inputs[0], (same(samples, 0), same(rows, 1), whole(width))),
+        _by_sample(view, 1),
+        _by_sample(view, 2),
+    ]
+    if view.has_input(3):
+        reads.append(whole_tensor(view.op.inputs[3], view.shape(3)))
+    if view.has_input(4):
+        reads.append(_by_sample(view, 4))
+    if view.has_input(5):
+        shape = view.shape(5)
+        first, row = broadcast_axis(shape[0], samples, 0), broadcast_axis(shape[2], rows, 1)
+        maps = (first, whole(shape[1]), row, whole(shape[3]))
+        reads.append(InputAccess(view.op.inputs[5], maps))
+    score = InnerProduct(
+        keys,
+        width // heads,
+        (1,),
+        _SAMPLE,
+        count=heads,
+        row_ops=4 * keys,
+        row_transcendentals=2 * keys,
+    )
+    mixed = InnerProduct(value_width // heads, keys, (1,), _SAMPLE, count=heads)
+    return OpSemantics(
+        fusion=FusionKind.OPAQUE,
+        engine=EngineKind.MATRIX,
+        accesses=(tuple(reads), *(() for _ in view.op.outputs[1:])),
+        output_shapes=view.shapes_out,
+        ops_per_element=0,
+        products=(score, mixed),
+        is_placed=True,
+        uncut_axes=frozenset({2}),
+    )  # fmt: skip
+
+
+def grouped_queries(view: OpView) -> OpSemantics | None:
+    """GroupQueryAttention with a cache: samples are apart, of them everything is read.
+
+    Scores are counted for every key that the cache has room for.
+    """
+    heads, kv = view.integer("num_heads", 0), view.integer("kv_num_heads", 0)
+    if heads < 1 or kv < 1 or not view.has_input(1) or len(view.op.outputs) < _PACKED:
+        return None
+    _, rows, width = view.shape()
+    keys = view.shape_out(1)[2]
+    reads = tuple(_by_sample(view, place) for place, name in enumerate(view.op.inputs) if name)
+    sizes = (rows, width // heads, view.shape(2)[2] // kv)
+    return _apart(view, reads, _scores(view, heads, sizes, keys))
+
+
+def rotary(view: OpView) -> OpSemantics:
+    """RotaryEmbedding: as ONNX's, with places second and tables whole; a head stays together."""
+    shape = view.shape()
+    row = len(shape) - 2
+    maps = tuple(same(size, axis) for axis, size in enumerate(shape[:-1]))
+    places = view.shape(1)
+    if len(places) > 1:
+        at = InputAccess(view.op.inputs[1], (same(places[0], 0), same(places[1], row)))
+    else:
+        at = InputAccess(view.op.inputs[1], tuple(AxisMap(AxisKind.NONE, 1) for _ in places))
+    tables = tuple(whole_tensor(view.op.inputs[place], view.shape(place)) for place in (2, 3))
+    return OpSemantics(
+        fusion=FusionKind.OPAQUE,
+        engine=EngineKind.VECTOR,
+        accesses=((InputAccess(view.op.inputs[0], (*maps, whole(shape[-1]))), at, *tables),),
+        output_shapes=view.shapes_out,
+        ops_per_element=3,
+        is_placed=True,
+        uncut_axes=frozenset({len(shape) - 1}),
+    )
+
+
+ENTRIES: dict[tuple[str, str], Entry] = {
+    (DOMAIN, "Attention"): packed_attention,
+    (DOMAIN, "MultiHeadAttention"): many_heads,
+    (DOMAIN, "GroupQueryAttention"): grouped_queries,
+    (DOMAIN, "RotaryEmbedding"): rotary,
+}
+"""(domain, op type) -> entry."""
