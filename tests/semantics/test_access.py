@@ -18,18 +18,10 @@ from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.verify.local import Operand, TileTask, tile_result
 from graphturbo_core.verify.single_op import OpRunner, load_runtime
-from tests.semantics import cases_dense, cases_fused, cases_picking, cases_products
-from tests.semantics.cases import CASES as FIRST_CASES
+from tests.semantics.all_cases import ALL_CASES as CASES
 from tests.semantics.cases import Case
 from tests.semantics.models import graph_of, model
 
-CASES = (
-    *FIRST_CASES,
-    *cases_dense.CASES,
-    *cases_picking.CASES,
-    *cases_products.CASES,
-    *cases_fused.CASES,
-)
 Values = dict[str, np.ndarray]
 Evaluator = Callable[[Values], list[np.ndarray]]
 
