@@ -190,9 +190,9 @@ result unchanged, and that computes parts of the result from those boxes alone.
 
 *Reads* says for each input, by its place, how its axes follow the output: the words are those of
 `AxisKind` (same, window, offset, permuted, grouped, scaled, none: broadcast, whole, reduce), for
-the entry's first case; *uncut* are output axes that stay in one piece. An input that is not listed is
-a parameter known at import. An entry may give up where a parameter is data: the op is opaque then,
-and the run says so.
+the entry's first case; *uncut* are output axes that stay in one piece. An input that is not listed
+is a parameter known at import. An entry may give up where a parameter is data: the op is opaque
+then, and the run says so.
 
 ## Op types of ONNX's own domain
 
