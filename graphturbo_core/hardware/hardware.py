@@ -8,12 +8,19 @@ from enum import Enum
 
 
 class EngineKind(Enum):
-    """What executes an instruction; the first three belong to a core, DMA to a cluster."""
+    """What executes an instruction; the first three belong to a core, DMA to a cluster.
+
+    A matrix engine may belong to a cluster (`Hardware.shared_engine`).
+    """
 
     MATRIX = "matrix"
     VECTOR = "vector"
     MOVE = "move"
     DMA = "dma"
+
+
+CLUSTER_CORE = -1
+"""Stands for the cluster where others name a core: an engine that its cores share, or DMA."""
 
 
 class MatrixModel(Enum):
@@ -55,6 +62,8 @@ class Hardware:
     `matrix_rate` and `vector_rate` give, per number format, how many times the base rate runs.
     `is_pooled`: data and weight parts of an LB are one pool (then both parts say the pool's size).
     `channel_padding`: the channel axis is padded to a multiple of this many elements; 1 is none.
+    `shared_engine`: `matrix` where one matrix engine without an LB serves all cores of a cluster.
+    It reads operands from GB and writes results there; `staging_bytes` is then what it sums in.
     `numbers`: every number of the profile with its source, in the order of the file's sections.
     """
 
@@ -91,11 +100,22 @@ class Hardware:
     numbers: tuple[Sourced, ...]
     notes: tuple[str, ...] = ()
     matrix_depth: int = 1
+    shared_engine: str = "none"
 
     @property
     def lb_bytes(self) -> int:
         """Bytes of one core's LB, data and weight parts together, staging left out."""
         return self.lb_data_bytes if self.is_pooled else self.lb_data_bytes + self.lb_weight_bytes
+
+    @property
+    def has_shared_matrix(self) -> bool:
+        """Whether the cores of a cluster share one matrix engine, which works in GB."""
+        return self.shared_engine == EngineKind.MATRIX.value
+
+    @property
+    def matrix_engines(self) -> int:
+        """Matrix engines of a cluster."""
+        return 1 if self.has_shared_matrix else self.cores
 
     def transfer_cycles(self, size_bytes: int, bandwidth: int) -> int:
         """Whole cycles that `size_bytes` occupy a channel of `bandwidth` bytes/s, rounded up."""

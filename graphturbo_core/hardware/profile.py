@@ -128,9 +128,10 @@ def _merged(base: dict[str, Plain], override: dict[str, Plain]) -> dict[str, Pla
 def _check_supported(profile: Profile, file_name: str) -> None:
     cluster = profile.cluster
     engine, placement = cluster.shared_engine, cluster.weight_placement
-    if engine is not None and engine.value != "none":
-        feature = "an engine shared by the cores of a cluster"
-        raise unsupported(file_name, "cluster.shared_engine", engine.value, feature)
+    shared = "none" if engine is None else engine.value
+    if shared not in {"none", "matrix"}:
+        feature = f"a {shared} engine shared by the cores of a cluster"
+        raise unsupported(file_name, "cluster.shared_engine", shared, feature)
     if placement is not None and placement.value == "sharded":
         feature = "sharding weights over the LBs"
         raise unsupported(file_name, "cluster.weight_placement", placement.value, feature)
@@ -190,6 +191,7 @@ def _hardware(profile: Profile) -> Hardware:
         numbers=_numbers(profile, split_capacity),
         notes=tuple(profile.notes),
         matrix_depth=1 if core.matrix_depth is None else core.matrix_depth.value,
+        shared_engine="none" if cluster.shared_engine is None else cluster.shared_engine.value,
     )
 
 

@@ -121,7 +121,9 @@ class ChipSection(_Strict):
 class ClusterSection(_Strict):
     """What each cluster has: GB, its own share of DRAM, system DMA.
 
-    `split_capacity_bytes` is what Algorithm 1 calls LB; default: the data parts of all its LBs.
+    `shared_engine: matrix`: one matrix engine for all cores, without an LB: it reads operands from
+    GB and writes results there. `split_capacity_bytes` is what Algorithm 1 calls LB; default: the
+    data parts of all its LBs.
     """
 
     cores: Entry[Cores]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.hardware.hardware import EngineKind, Hardware
+from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.program import (
     MAX_RANK,
@@ -35,18 +35,26 @@ class Machine:
     hardware: Hardware
 
     def engines(self) -> tuple[Engine, ...]:
-        """Engines core by core, then the system DMA engines."""
-        cores = [
-            Engine(kind, core, 0) for core in range(self.hardware.cores) for kind in _CORE_ENGINES
-        ]
-        dma = [Engine(EngineKind.DMA, -1, index) for index in range(self.hardware.dma_engines)]
-        return (*cores, *dma)
+        """Engines core by core, then the system DMA engines, then the one that cores share."""
+        chip = self.hardware
+        cores = [Engine(kind, core, 0) for core in range(chip.cores) for kind in self._own]
+        dma = [Engine(EngineKind.DMA, CLUSTER_CORE, index) for index in range(chip.dma_engines)]
+        shared = [Engine(EngineKind.MATRIX, CLUSTER_CORE, 0)] if chip.has_shared_matrix else []
+        return (*cores, *dma, *shared)
+
+    @property
+    def _own(self) -> tuple[EngineKind, ...]:
+        """Engines that every core has."""
+        return _CORE_ENGINES[1:] if self.hardware.has_shared_matrix else _CORE_ENGINES
 
     def engine(self, kind: EngineKind, core: int) -> int:
         """Index of an engine; for DMA `core` is the DMA engine's own number."""
+        own = self._own
         if kind is EngineKind.DMA:
-            return len(_CORE_ENGINES) * self.hardware.cores + core
-        return len(_CORE_ENGINES) * core + _CORE_ENGINES.index(kind)
+            return len(own) * self.hardware.cores + core
+        if core == CLUSTER_CORE:
+            return len(own) * self.hardware.cores + self.hardware.dma_engines
+        return len(own) * core + own.index(kind)
 
     def channels(self) -> tuple[Channel, ...]:
         """LB ports, link ports in, link ports out, the GB port, the cluster's DRAM share."""
@@ -115,13 +123,17 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """Work of one op on one tile: the box of its output, and what that costs."""
+    """Work of one op on one tile: the box of its output, and what that costs.
+
+    `gb_bytes`: what an engine without an LB reads from GB and writes there.
+    """
 
     box: Box
     cycles: int
     macs: int
     vector_ops: int
     reduce: tuple[int, int]
+    gb_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +180,20 @@ class CodeBuilder:
         return len(self.buffers) - 1
 
     def compute(self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]) -> None:
-        """Append a compute instruction."""
+        """Append a compute instruction; it holds GB's port for what it reads and writes there."""
+        port: tuple[tuple[int, int], ...] = ()
+        if work.gb_bytes:
+            gb = self.machine.far(Memory.GB)
+            cycles = self.machine.hardware.transfer_cycles(work.gb_bytes, self.bandwidths[gb])
+            port = ((gb, cycles),)
+        hold = max(work.cycles, *(cycles for _, cycles in port), 0)
         self.rows.append(
             (
-                engine, InstructionKind.COMPUTE, *where, work.cycles, 0, 0, 0,
+                engine, InstructionKind.COMPUTE, *where, hold, 0, work.gb_bytes, 0,
                 work.macs, work.vector_ops, -1, -1, Cause.NONE, *work.reduce,
             )
         )  # fmt: skip
-        self.channel_rows.append(())
+        self.channel_rows.append(port)
         self._touch(accesses)
         self.results.append(work.box)
 

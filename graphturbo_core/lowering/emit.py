@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, intersect, is_empty
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.code import (
@@ -21,7 +22,7 @@ from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Surroundings
-from graphturbo_core.lowering.stages import Operand, Stage
+from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.staging import StagingPlan, staging_plan
 from graphturbo_core.lowering.tiling import Tile, Tiling, operand_box, too_many_instructions
 from graphturbo_core.lowering.weights import WeightFeeder
@@ -130,7 +131,12 @@ class _Emitter:
             self._store(stage, at, target.buffer)
 
     def _target(self, stage: Stage, core: int, box: Box) -> Access:
-        """Where in LB the nest's result goes."""
+        """Where the nest's result goes: in LB, or in GB where the cores' shared engine makes it."""
+        if stage.is_on_cluster:
+            site = self.around.targets.get(stage.output)
+            if site is not None and site.memory is Memory.GB:
+                return Access(self.mover.shared(site), True, box)
+            return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
         holder, inside = self.placement.views.root(stage.output, box)
         placed = self.placement.residents.get(holder)
         if placed is not None and core in placed.boxes and stage.output in self.placement.in_place:
@@ -148,9 +154,10 @@ class _Emitter:
         step, core, tile = at
         is_first_op = op is stage.ops[0]
         reads = [
-            self._read(operand, step, core, box)._replace(tensor=operand.tensor)
+            access._replace(tensor=operand.tensor)
             for operand in stage.operands
             if operand.op is op and not is_empty(box := operand_box(stage, operand, tile))
+            for access in self._read(operand, step, core, box)
         ]
         reads += [
             Access(self._value(staging, at, name), False, tile.box, name)
@@ -174,18 +181,33 @@ class _Emitter:
         self.builder.compute(
             self.machine.engine(kind, core),
             Where(self.op_index[op.name], stage.layer, step),
-            Compute(tile.box, max(1, cycles), work.macs, operations, cut or (0, -1)),
+            Compute(
+                tile.box, max(1, cycles), work.macs, operations, cut or (0, -1),
+                self._gb_bytes([*reads, written]),
+            ),
             [*reads, written],
+        )  # fmt: skip
+
+    def _gb_bytes(self, accesses: list[Access]) -> int:
+        """What a compute reads from GB and writes there."""
+        return sum(
+            tensor_bytes(self.plan, access.tensor, access.box)
+            for access in accesses
+            if self.builder.buffers[access.buffer].memory is Memory.GB
         )
 
-    def _read(self, operand: Operand, step: int, core: int, box: Box) -> Access:
+    def _read(self, operand: Operand, step: int, core: int, box: Box) -> list[Access]:
+        """One access; more where a shared engine reads what lies in several buffers of GB."""
         if operand.is_tiled_weight:
-            return Access(self.weights.tile(step, core), False, box)
+            return [Access(self.weights.tile(step, core), False, box)]
         small = self.weights.small(operand.tensor, core)
         if small is not None:
-            return Access(small, False, box)
+            return [Access(small, False, box)]
+        if core == CLUSTER_CORE:
+            parts = self.operands.parts(operand.tensor, step, box)
+            return [Access(buffer, False, part) for buffer, part in parts]
         buffer, inside = self.operands.locate(operand.tensor, core, step, box)
-        return Access(buffer, False, inside)
+        return [Access(buffer, False, inside)]
 
     def _result(self, op: Op, staging: StagingPlan) -> str:
         return next((name for name in op.outputs if name in staging.slot_of), op.outputs[0])
@@ -206,9 +228,13 @@ class _Emitter:
     def _store(self, stage: Stage, at: tuple[int, int, Tile], source: int) -> None:
         step, core, tile = at
         site = self.around.targets.get(stage.output)
-        if site is None:
+        if site is None or (stage.is_on_cluster and site.memory is Memory.GB):
             return
         box = intersect(tile.box, site.box)
-        if not is_empty(box):
-            where = Where(self.op_index[stage.ops[-1].name], stage.layer, step)
+        if is_empty(box):
+            return
+        where = Where(self.op_index[stage.ops[-1].name], stage.layer, step)
+        if stage.is_on_cluster:
+            self.mover.write_back(where, site, box, source)
+        else:
             self.mover.store(where, site, box, (core, source))

@@ -17,7 +17,7 @@ from graphturbo_core.lowering.code import SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import GbRing, HeldWeight, Site, Surroundings
-from graphturbo_core.lowering.stages import tensor_bytes
+from graphturbo_core.lowering.stages import cluster_reads, tensor_bytes
 from graphturbo_core.lowering.weight_items import item_gb_bytes
 from graphturbo_core.lowering.weight_space import small_bytes
 from graphturbo_core.strategies.plan import Plan, Residency, Scope
@@ -43,6 +43,7 @@ class _Output:
     wants_gb: bool
     is_graph_output: bool
     is_spill: bool
+    held: Box
 
 
 class _Parts:
@@ -81,7 +82,7 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
     tops = np.full(len(placements), ring.size_bytes, dtype=np.int64)
     spilled: list[str] = []
     for output in outputs:
-        size = tensor_bytes(plan, output.tensor, output.box)
+        size = tensor_bytes(plan, output.tensor, output.held)
         offset = None
         if output.wants_gb:
             offset = gb.place(size, output.maker, output.last)
@@ -90,6 +91,8 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
             offsets[site.key] = offset
             while_live = tops[output.maker : output.last + 1]
             np.maximum(while_live, offset + aligned(size), out=while_live)
+        elif output.held != output.box:
+            raise _halo_without_room(plan, output)
         elif output.wants_gb:
             spilled.append(output.tensor)
         written.setdefault(output.tensor, {})[output.maker] = site
@@ -103,13 +106,24 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
     return FarMemory(surroundings, offsets, tuple(dict.fromkeys(spilled)))
 
 
+def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:
+    """DRAM has one buffer a tensor: two pieces cannot both leave the same rows there."""
+    return CapacityError(
+        "GB_FULL",
+        f"{output.tensor!r} and its halo do not fit in GB, where a shared engine reads them",
+        where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes} bytes",
+        change="choose a smaller batch or cluster batch, or level graphturbo:gb",
+    )
+
+
 def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
     slot, small = 0, 0
     for placement in placements:
         for stage, items in zip(placement.stages, placement.items, strict=True):
             slot = max(slot, item_gb_bytes(plan, items) if items else 0)
             small = max(small, small_bytes(plan, stage))
-    return GbRing(slot, small)
+    tiles = max((placement.cluster_ring_bytes for placement in placements), default=0)
+    return GbRing(slot, small, tiles)
 
 
 def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]:
@@ -118,6 +132,7 @@ def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]
     readers = _Readers(placements)
     found: list[_Output] = []
     for index, placement in enumerate(placements):
+        in_gb = cluster_reads(placement.stages)
         for stage in placement.stages:
             tensor = stage.output
             box = placement.kernel.outputs.get(tensor)
@@ -129,7 +144,10 @@ def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]
                     continue
             else:
                 last = readers.last(tensor, box, index)
+            held = placement.kernel.boxes[tensor]
+            is_read_there = tensor in in_gb or (stage.is_on_cluster and tensor in placement.read)
             is_needed = is_output or last > index or tensor not in placement.kernel.outputs
+            is_needed |= is_read_there
             if scope is Scope.LB or not is_needed:
                 continue
             found.append(
@@ -141,6 +159,7 @@ def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]
                     scope is Scope.GB and not is_output,
                     is_output,
                     tensor in placement.spilled and tensor not in placement.kernel.outputs,
+                    held if is_read_there else box,
                 )
             )
     return found
@@ -173,7 +192,10 @@ class _Readers:
 def _site(output: _Output, is_in_gb: bool) -> Site:
     if is_in_gb:
         cause = Cause.SPILL if output.is_spill else Cause.ACTIVATION
-        return Site(output.tensor, Memory.GB, output.box, output.maker, cause, output.is_spill)
+        held = output.held if output.held != output.box else None
+        return Site(
+            output.tensor, Memory.GB, output.box, output.maker, cause, output.is_spill, held
+        )
     is_spill = output.wants_gb or output.is_spill
     cause = Cause.SPILL if is_spill else Cause.ACTIVATION
     if output.is_graph_output:
@@ -246,18 +268,18 @@ def _surroundings(
     read = {o.tensor for s in placement.stages for o in s.operands if not o.is_tiled_weight}
     inherited = placements[index - 1].kept if index else frozenset()
     sources: dict[str, tuple[Site, ...]] = {}
-    for tensor in sorted(read - placement.in_place):
+    for tensor in sorted(read - (placement.in_place - cluster_reads(placement.stages))):
         found: list[Site] = []
         if tensor in written:
             found = [
-                site
+                site.whole() if maker == index else site
                 for maker, site in written[tensor].meeting(placement.kernel.boxes[tensor])
                 if (maker == index if tensor in placement.computed else maker < index)
                 and not (maker == index - 1 and tensor in inherited)
             ]
         sources[tensor] = _merged(found) or _given(plan, tensor)
     targets = {
-        tensor: written[tensor].sites[index]
+        tensor: written[tensor].sites[index].whole()
         for tensor in placement.computed
         if tensor in written and index in written[tensor].sites
     }

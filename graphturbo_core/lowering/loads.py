@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import (
     Box,
     Interval,
@@ -74,6 +75,7 @@ class OperandFeeder:
         self._tiles: dict[tuple[str, int, int], int] = {}
         self._streamed: dict[tuple[str, int], tuple[Box, int]] = {}
         self._turn: dict[tuple[str, int], int] = {}
+        self._parts: dict[tuple[str, int], list[tuple[int, Box]]] = {}
 
     def resident(self, tensor: str, core: int) -> int | None:
         """The LB buffer that holds the tensor's box on this core, None if it is not resident."""
@@ -106,13 +108,17 @@ class OperandFeeder:
         """Queue the loads of tensors that this stage reads first, and exchange what cores share."""
         self._tiles.clear()
         self._streamed.clear()
+        self._parts.clear()
+        if stage.is_on_cluster:
+            return
         for operand in stage.operands:
             placed = self._placement.residents.get(operand.tensor)
             if placed is None or operand.tensor in self._exchanged:
                 continue
             self._exchanged.add(operand.tensor)
             where = Where(self._op_index[operand.op.name], stage.layer, 0)
-            self._queue_loads(stage, operand, placed)
+            if placed.is_inherited or not placed.shares:
+                self._queue_loads(stage, operand, placed)
             if placed.shares:
                 self._exchange(where, placed)
 
@@ -126,6 +132,9 @@ class OperandFeeder:
             for tensor, operands in readers.items():
                 box = reduce(hull, (operand_box(stage, o, tile) for o in operands))
                 where = Where(self._op_index[operands[0].op.name], stage.layer, step)
+                if stage.is_on_cluster:
+                    self._find_in_gb(where, stage, operands[0], (core, box, tile))
+                    continue
                 self._load_pending(where, tensor, core, box)
                 if (stage.index, tensor) in self._placement.rings and not is_empty(box):
                     self._stream(where, stage, operands[0], (core, box, tile))
@@ -136,12 +145,51 @@ class OperandFeeder:
         resident = self.resident(holder, core)
         return (self._tiles[tensor, core, step] if resident is None else resident), inside
 
+    def parts(self, tensor: str, step: int, box: Box) -> list[tuple[int, Box]]:
+        """The buffers in GB where the engine that the cores share finds a box, and their parts."""
+        parts = ((buffer, intersect(part, box)) for buffer, part in self._parts[tensor, step])
+        return [(buffer, part) for buffer, part in parts if not is_empty(part)]
+
+    def _find_in_gb(
+        self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
+    ) -> None:
+        """What lies in GB is read there, from as many buffers as hold it; the rest is fetched."""
+        core, box, tile = need
+        tensor, step = operand.tensor, where.tile
+        if (stage.index, tensor) not in self._placement.rings or is_empty(box):
+            return
+        sites = self._around.sources[tensor]
+        near = [site for site in sites if site.memory is Memory.GB]
+        found = [(self._mover.shared(site), intersect(site.box, box)) for site in near]
+        if any(not is_empty(intersect(s.box, box)) for s in sites if s.memory is Memory.DRAM):
+            known = self._streamed.get((tensor, core))
+            if known is None or known[0] != box:
+                known = box, self.ring_buffer(stage, tensor, core, box)
+                self._fetch(
+                    where, operand, (known[1], box), own_box(operand, self._shape(stage), tile.box)
+                )
+                self._streamed[tensor, core] = known
+            found += [(known[1], intersect(s.box, box)) for s in sites if s.memory is Memory.DRAM]
+        self._parts[tensor, step] = [(b, part) for b, part in found if not is_empty(part)]
+
+    def _fetch(self, where: Where, operand: Operand, target: tuple[int, Box], own: Box) -> None:
+        """DRAM -> GB for the parts of a tile that lie in DRAM."""
+        buffer, box = target
+        for site in self._around.sources[operand.tensor]:
+            part = intersect(site.box, box)
+            if site.memory is Memory.DRAM and not is_empty(part):
+                halo = self._halo_bytes(operand.tensor, part, own)
+                self._mover.prefetch(where, site, part, buffer, halo)
+
     def ring_buffer(self, stage: Stage, tensor: str, core: int, box: Box) -> int:
         """The next of the two tile buffers of a streamed tensor."""
         ring = self._placement.rings[stage.index, tensor]
         turn = self._turn.get((tensor, core), 0)
         self._turn[tensor, core] = turn + 1
         offset = ring.offset + turn % 2 * ring.tile_bytes
+        if stage.is_on_cluster:
+            spot = (Memory.GB, CLUSTER_CORE, self._around.ring.tile_offset + offset)
+            return self._mover.local(spot, tensor, box)
         return self._mover.local((Memory.LB_DATA, core, offset), tensor, box)
 
     def _queue_loads(self, stage: Stage, operand: Operand, placed: Resident) -> None:

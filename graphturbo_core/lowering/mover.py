@@ -29,7 +29,7 @@ class Mover:
     """Appends moves to a builder.
 
     A load or exchange is issued by the receiving core, a store by the sending one, a broadcast by
-    core (tile mod cores), a prefetch by the DMA engines in turn.
+    core (tile mod cores), a prefetch by the DMA engines in turn, as is a store from GB.
     """
 
     def __init__(self, plan: Plan, builder: CodeBuilder) -> None:
@@ -46,7 +46,7 @@ class Mover:
 
     def shared(self, site: Site) -> int:
         """The buffer of a site; a DRAM buffer holds the whole tensor."""
-        box = site.box
+        box = site.whole().box
         if site.memory is Memory.DRAM:
             box = full_box(self.plan.semantics.graph.tensors[site.tensor].shape)
         size = aligned(tensor_bytes(self.plan, site.tensor, box))
@@ -54,16 +54,30 @@ class Mover:
             LocalBuffer(site.memory, -1, 0, size, site.tensor, box, site.key, site.is_spill)
         )
 
-    def prefetch(self, where: Where, weight: Site, box: Box, target: int) -> None:
+    def prefetch(
+        self, where: Where, site: Site, box: Box, target: int, halo_bytes: int = 0
+    ) -> None:
         """DRAM -> GB by a DMA engine."""
+        move = self._move(
+            (site.tensor, box), (Memory.DRAM, Memory.GB), site.cause,
+            (self.machine.far(Memory.DRAM), self.machine.far(Memory.GB)), halo_bytes,
+        )  # fmt: skip
+        accesses = (Access(self.shared(site), False, box), Access(target, True, box))
+        self.builder.move(self._dma(), InstructionKind.PREFETCH, where, move, accesses)
+
+    def write_back(self, where: Where, site: Site, box: Box, source: int) -> None:
+        """GB -> DRAM by a DMA engine."""
+        move = self._move(
+            (site.tensor, box), (Memory.GB, Memory.DRAM), site.cause,
+            (self.machine.far(Memory.GB), self.machine.far(Memory.DRAM)),
+        )  # fmt: skip
+        accesses = (Access(source, False, box), Access(self.shared(site), True, box))
+        self.builder.move(self._dma(), InstructionKind.STORE, where, move, accesses)
+
+    def _dma(self) -> int:
         engine = self.machine.engine(EngineKind.DMA, self._next_dma)
         self._next_dma = (self._next_dma + 1) % self.machine.hardware.dma_engines
-        move = self._move(
-            (weight.tensor, box), (Memory.DRAM, Memory.GB), weight.cause,
-            (self.machine.far(Memory.DRAM), self.machine.far(Memory.GB)),
-        )  # fmt: skip
-        accesses = (Access(self.shared(weight), False, box), Access(target, True, box))
-        self.builder.move(engine, InstructionKind.PREFETCH, where, move, accesses)
+        return engine
 
     def broadcast(
         self, where: Where, weight: Site, box: Box, source: int, targets: Mapping[int, int]

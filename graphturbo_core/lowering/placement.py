@@ -14,6 +14,7 @@ from graphturbo_core.lowering.packing import Request, Taken, pack
 from graphturbo_core.lowering.stages import (
     Shares,
     Stage,
+    core_stages,
     holdings,
     largest_bytes,
     merge_needs,
@@ -38,6 +39,9 @@ from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
 
 SLOTS = 2
 """A weight tile is fetched while another is used."""
+CLUSTER_SHARE = 8
+"""Tiles and weight tiles of an engine that the cores share take at most 1/4 and 1/16 of GB: our
+choice, so that most of GB is left for tensors that lie there whole."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,10 @@ class Resident:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Two tile buffers of a streamed operand or output."""
+    """Two tile buffers of a streamed operand or output, in LB.
+
+    Those of a stage that runs on the engine which the cores share lie in GB's part for them.
+    """
 
     offset: int
     tile_bytes: int
@@ -100,6 +107,8 @@ class KernelPlacement:
     """The weight tiles of each stage."""
     kept: frozenset[str]
     spilled: frozenset[str]
+    cluster_ring_bytes: int = 0
+    """What the tile buffers of the engine that the cores share take in GB."""
 
     @property
     def demoted(self) -> tuple[str, ...]:
@@ -111,6 +120,11 @@ class KernelPlacement:
     def computed(self) -> frozenset[str]:
         """Tensors that the kernel's stages write."""
         return frozenset(stage.output for stage in self.stages)
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """Tensors that the kernel's stages read."""
+        return frozenset(o.tensor for stage in self.stages for o in stage.operands)
 
     @cached_property
     def in_place(self) -> frozenset[str]:
@@ -183,7 +197,7 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
         frozenset(name for name, need in wanted.items() if need.shares),
     )
     views = find_views(plan, kernel, stages, wanted)
-    small = max((small_bytes(plan, stage) for stage in stages), default=0)
+    small = max((small_bytes(plan, stage) for stage in core_stages(stages)), default=0)
     tilings = tuple(choose_tiling(plan, s, _space(task, s, in_lb, small)) for s in stages)
     check_tile_count(plan, tuple(zip(stages, tilings, strict=True)), task.max_tiles)
     tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
@@ -203,7 +217,7 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
         tiles=tiles,
         residents={**task.inherited, **placed},
         views=views,
-        rings=_ring_offsets(rings, base),
+        rings=_ring_offsets(stages, rings, base),
         weights=weights,
         items=tuple(
             weight_items((plan, kernel), stage, (tiling, steps), weights.tile_bytes)
@@ -211,6 +225,7 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
         ),
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
+        cluster_ring_bytes=_largest(stages, rings, is_on_cluster=True),
     )
 
 
@@ -220,7 +235,7 @@ def _ring_base(task: PlacementTask, rings: list[dict[str, int]]) -> int | None:
     Raises:
         CapacityError: LB_FULL, they do not even fit alone.
     """
-    size = _largest(rings)
+    size = _largest(task.stages, rings, is_on_cluster=False)
     request = Request("rings", size, 0, len(task.stages))
     base, _ = pack([request], _inherited(task), data_capacity(task.plan))
     if "rings" in base:
@@ -251,7 +266,7 @@ def _placed(
     fixed = _inherited(task) + [
         Taken(base, 2 * sum(sizes.values()), index, index)
         for index, sizes in enumerate(rings)
-        if sizes
+        if sizes and not task.stages[index].is_on_cluster
     ]
     requests = [
         Request(need.tensor, largest_bytes(plan, need.tensor, need.boxes), need.first, need.last)
@@ -276,7 +291,7 @@ def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, Need]:
     held = holdings(stages)
     uses = _uses(stages)
     found: dict[str, Need] = {}
-    for stage in stages:
+    for stage in core_stages(stages):
         name = stage.output
         if name in demoted or not _stays(plan, kernel, name, held):
             continue
@@ -303,7 +318,7 @@ def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, objec
 
 def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
     uses: dict[str, list[int]] = {}
-    for stage in stages:
+    for stage in core_stages(stages):
         for operand in stage.operands:
             uses.setdefault(operand.tensor, []).append(stage.index)
     return uses
@@ -311,6 +326,8 @@ def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
 
 def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space:
     plan = task.plan
+    if stage.is_on_cluster:
+        return _cluster_space(task, stage)
     weights = weight_capacity(plan) - 2 * small
     streamed = frozenset(
         o.tensor
@@ -328,6 +345,25 @@ def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space
         weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
         streamed=streamed,
         is_output_streamed=is_output_streamed,
+    )
+
+
+def _cluster_space(task: PlacementTask, stage: Stage) -> Space:
+    """What the engine that the cores share may use of GB, should nothing it reads lie there."""
+    plan = task.plan
+    streamed = frozenset(
+        o.tensor for o in stage.operands if not o.is_tiled_weight and not is_small_weight(plan, o)
+    )
+    tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
+    return Space(
+        tile_bytes=tile // task.grain.tile_share,
+        largest_tile_bytes=tile,
+        tiles=task.grain.tiles,
+        staging_sets=task.grain.staging_sets,
+        staging_bytes=plan.hardware.staging_bytes,
+        weight_slot_bytes=tile // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
+        streamed=streamed,
+        is_output_streamed=True,
     )
 
 
@@ -351,15 +387,23 @@ def _rings(task: PlacementTask, cuts: tuple[Steps, ...], in_lb: _InLb) -> list[d
     return found
 
 
-def _largest(rings: list[dict[str, int]]) -> int:
+def _largest(stages: tuple[Stage, ...], rings: list[dict[str, int]], *, is_on_cluster: bool) -> int:
     """Bytes of the stage with the most tiles; a pair for each streamed tensor."""
-    return max((2 * sum(sizes.values()) for sizes in rings), default=0)
+    found = (
+        2 * sum(sizes.values())
+        for stage, sizes in zip(stages, rings, strict=True)
+        if stage.is_on_cluster == is_on_cluster
+    )
+    return max(found, default=0)
 
 
-def _ring_offsets(rings: list[dict[str, int]], base: int) -> dict[tuple[int, str], Ring]:
+def _ring_offsets(
+    stages: tuple[Stage, ...], rings: list[dict[str, int]], base: int
+) -> dict[tuple[int, str], Ring]:
+    """In LB above `base`; of the engine that the cores share from the start of its part of GB."""
     found: dict[tuple[int, str], Ring] = {}
     for index, sizes in enumerate(rings):
-        offset = base
+        offset = 0 if stages[index].is_on_cluster else base
         for tensor, size in sorted(sizes.items()):
             found[index, tensor] = Ring(offset, size)
             offset += 2 * size
@@ -372,7 +416,12 @@ def _weight_part(
     """Slots as large as the kernel's largest weight tile; two must fit beside the small weights."""
     hardware = plan.hardware
     slot = max(
-        (_weight_tile_bytes(plan, s, t) for s, t in zip(stages, cuts, strict=True)), default=0
+        (
+            _weight_tile_bytes(plan, stage, steps)
+            for stage, steps in zip(stages, cuts, strict=True)
+            if not stage.is_on_cluster
+        ),
+        default=0,
     )
     capacity = weight_capacity(plan)
     room = (capacity - 2 * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES

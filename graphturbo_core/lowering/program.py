@@ -52,7 +52,10 @@ class Cause(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One engine of the cluster; `core` is -1 for the system DMA; `index` tells DMAs apart."""
+    """One engine of the cluster.
+
+    `core` is -1 for system DMA and for an engine that the cores share; `index` tells DMAs apart.
+    """
 
     kind: EngineKind
     core: int
@@ -60,8 +63,11 @@ class Engine:
 
     @property
     def label(self) -> str:
-        """Short name: `core 3 matrix`, `dma 0`."""
-        return f"dma {self.index}" if self.core < 0 else f"core {self.core} {self.kind.value}"
+        """Short name: `core 3 matrix`, `dma 0`, `cluster matrix`."""
+        if self.kind is EngineKind.DMA:
+            return f"dma {self.index}"
+        owner = f"core {self.core}" if self.core >= 0 else "cluster"
+        return f"{owner} {self.kind.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,8 @@ class Program:
     before it has ended; it then opens after `segment_open_cycles` (launch) and, once its last
     instruction has ended, closes after `segment_close_cycles` (barrier).
     `hold_cycles`: how long the engine is held (compute time, or the slowest channel's time);
-    `latency_cycles`: how much later a move's bytes are visible. `size_bytes` moved, of which
+    `latency_cycles`: how much later a move's bytes are visible. `size_bytes` moved (of a compute of
+    an engine without an LB: what it reads from GB and writes there), of which
     `halo_bytes` are overlap read again; `source` and `target` are `Memory` values (-1: compute).
     CSR tables: `channel_at[i]:channel_at[i+1]` rows of `channel`, `channel_cycles`;
     `conflict_at` rows of `conflict` (earlier sequence numbers) and `is_address_conflict` (reused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.code import SharedKey
@@ -15,7 +15,8 @@ class Site:
     """A box of a tensor in GB or DRAM, and why its bytes cross.
 
     `maker`: the kernel that wrote it (-1: it is there from the start, or a DRAM buffer that all
-    kernels share).
+    kernels share). `held`: the box of its buffer where that is larger: what the kernel that made it
+    computed, of which others answer for the rest.
     """
 
     tensor: str
@@ -24,6 +25,11 @@ class Site:
     maker: int
     cause: Cause
     is_spill: bool = False
+    held: Box | None = None
+
+    def whole(self) -> Site:
+        """The site as the kernel that made it sees it: all of its buffer."""
+        return self if self.held is None else replace(self, box=self.held)
 
     @property
     def key(self) -> SharedKey:
@@ -33,14 +39,23 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class GbRing:
-    """The two weight slots that every kernel finds at the bottom of GB, and two small regions."""
+    """The two weight slots that every kernel finds at the bottom of GB, and two small regions.
+
+    `tile_bytes`: above them, the tile buffers of the engine that the cores share.
+    """
 
     slot_bytes: int
     small_bytes: int
+    tile_bytes: int = 0
 
     @property
     def size_bytes(self) -> int:
         """All of it."""
+        return self.tile_offset + self.tile_bytes
+
+    @property
+    def tile_offset(self) -> int:
+        """Where the tile buffers begin."""
         return 2 * (self.slot_bytes + self.small_bytes)
 
     def small_offset(self, parity: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, hull, is_empty, volume, with_interval
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Op, TensorKind
@@ -52,6 +53,11 @@ class Stage:
     box: Box
     shares: Shares
     slots: int
+
+    @property
+    def is_on_cluster(self) -> bool:
+        """Whether the engine that the cores share runs it: it reads and writes GB, no LB."""
+        return CLUSTER_CORE in self.shares
 
     @property
     def contraction(self) -> Contraction | None:
@@ -193,13 +199,23 @@ def merge_needs(known: dict[int, Box], more: Mapping[int, Box]) -> None:
 
 
 def holdings(stages: tuple[Stage, ...]) -> dict[str, dict[int, Box]]:
-    """For every activation read in the kernel: the hull that each core's stages need."""
+    """For every activation that cores read in the kernel: the hull that each core's stages need."""
     found: dict[str, dict[int, Box]] = {}
-    for stage in stages:
+    for stage in core_stages(stages):
         for operand in stage.operands:
             if not operand.is_weight:
                 merge_needs(found.setdefault(operand.tensor, {}), needs(stage, operand))
     return found
+
+
+def core_stages(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """The stages that run on cores, from LB."""
+    return tuple(stage for stage in stages if not stage.is_on_cluster)
+
+
+def cluster_reads(stages: tuple[Stage, ...]) -> frozenset[str]:
+    """Tensors that the engine which the cores share reads from GB."""
+    return frozenset(o.tensor for s in stages if s.is_on_cluster for o in s.operands)
 
 
 def largest_bytes(plan: Plan, tensor: str, boxes: Mapping[int, Box]) -> int:

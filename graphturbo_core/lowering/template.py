@@ -102,7 +102,8 @@ def _site_row(setting: Setting, site: Site) -> Hashable:
         box = intersect(box, whole)
     is_own = site.maker == setting.around.kernel
     relative = setting.relative(site.tensor, box)
-    return (site.tensor, site.memory, relative, is_own, site.cause, site.is_spill)
+    held = setting.relative(site.tensor, site.held) if site.held else None
+    return (site.tensor, site.memory, relative, is_own, site.cause, site.is_spill, held)
 
 
 def _edges(setting: Setting) -> Hashable:

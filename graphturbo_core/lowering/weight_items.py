@@ -53,7 +53,7 @@ def weight_items(
     if operand is None:
         return None
     plan, kernel = planned
-    if kernel.residency.get(operand.tensor) is Residency.LB:
+    if kernel.residency.get(operand.tensor) is Residency.LB and not stage.is_on_cluster:
         items = _items(stage, operand, cut, is_resident=True)
         sizes = [
             aligned(max(tensor_bytes(plan, operand.tensor, box) for box in item.boxes))

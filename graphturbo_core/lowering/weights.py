@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.code import Where
@@ -34,6 +35,7 @@ class WeightFeeder:
         self._gb_slots_taken = 0
         self._held_boxes: set[tuple[str, Box]] = set()
         self._small: dict[tuple[str, int], int] = {}
+        self._is_ahead = True
         self._items: WeightItems | None = None
         self._in_gb: list[dict[Box, int]] = []
         self._in_lb: list[dict[int, int]] = []
@@ -50,28 +52,33 @@ class WeightFeeder:
         parity = stage.index % 2
         gb = self._around.ring.small_offset(parity)
         lb = self._part.small_offset(parity)
+        self._is_ahead = not stage.is_on_cluster
         for tensor, (operand, box) in small_weights(self._plan, stage).items():
             self._whole(operand, box, gb, lb)
             size = aligned(tensor_bytes(self._plan, tensor, box))
             gb, lb = gb + size, lb + size
 
     def small(self, tensor: str, core: int) -> int | None:
-        """The LB buffer of a whole weight, None if the tensor does not come whole."""
+        """The buffer of a whole weight, None if the tensor does not come whole."""
         return self._small.get((tensor, core))
 
     def tile(self, step: int, core: int) -> int:
-        """The LB buffer of the tile that `core` reads in `step`."""
+        """The buffer of the tile that `core` reads in `step`."""
         assert self._items is not None
         return self._in_lb[self._items.of_step[step]][core]
 
     def advance(self, step: int) -> None:
-        """Fetch all that `step` needs, and the item after that into GB."""
+        """Fetch all that `step` needs, and the item after that into GB.
+
+        The engine that the cores share reads its item there: none is fetched beyond the one that
+        `step`, itself one ahead, needs.
+        """
         items = self._items
         if items is None or step >= len(items.of_step):
             return
         while len(self._in_lb) <= items.of_step[step]:
             number = len(self._in_lb)
-            while len(self._in_gb) <= min(number + 1, len(items.items) - 1):
+            while len(self._in_gb) <= min(number + self._is_ahead, len(items.items) - 1):
                 self._in_gb.append(self._fetch(items, len(self._in_gb)))
             self._in_lb.append(self._broadcast(items, number))
 
@@ -86,6 +93,9 @@ class WeightFeeder:
         tensor, where = operand.tensor, self._where(operand, 0)
         source = self._mover.local((Memory.GB, -1, gb), tensor, box)
         self._mover.prefetch(where, self._site(tensor), box, source)
+        if self._stage.is_on_cluster:
+            self._small[tensor, CLUSTER_CORE] = source
+            return
         targets = {
             core: self._mover.local((Memory.LB_WEIGHT, core, lb), tensor, box)
             for core in self._stage.shares
@@ -118,6 +128,9 @@ class WeightFeeder:
 
     def _broadcast(self, items: WeightItems, number: int) -> dict[int, int]:
         tensor = items.operand.tensor
+        if self._stage.is_on_cluster:
+            (buffer,) = self._in_gb[number].values()
+            return {CLUSTER_CORE: buffer}
         where = self._where(items.operand, number)
         offset = self._part.base + self._offset(items, number)
         found: dict[int, int] = {}

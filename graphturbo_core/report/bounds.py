@@ -90,7 +90,8 @@ def model_bound_s(
     together, and those of the others against the matrix engines' alone.
     """
     cores = hardware.clusters * hardware.cores * hardware.clock_hz
-    matrix = cores * hardware.peak_macs_per_cycle(number_format)
+    engines = hardware.clusters * hardware.matrix_engines * hardware.clock_hz
+    matrix = engines * hardware.peak_macs_per_cycle(number_format)
     vector = cores * hardware.peak_vector_per_cycle(number_format)
     return max(
         need.matrix_macs / matrix,
@@ -105,9 +106,10 @@ def _round_bound_s(trace: Trace) -> float:
     program, plan = trace.program, trace.program.plan
     hardware, moved = plan.hardware, ledger(trace.program)
     cores = hardware.cores * hardware.clock_hz
+    engines = hardware.matrix_engines * hardware.clock_hz
     matrix, vector = (_work_of(program, kind) for kind in (EngineKind.MATRIX, EngineKind.VECTOR))
     return max(
-        matrix / (cores * hardware.peak_macs_per_cycle(plan.number_format)),
+        matrix / (engines * hardware.peak_macs_per_cycle(plan.number_format)),
         vector / (cores * hardware.peak_vector_per_cycle(plan.number_format)),
         (moved.dram_read_bytes + moved.dram_write_bytes) / hardware.dram_bandwidth,
         (moved.gb_read_bytes + moved.gb_write_bytes) / hardware.gb_bandwidth,

@@ -161,7 +161,7 @@ def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
 def _busy(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
     hardware, stalls = outcome.hardware, stall_shares(outcome)
     peak = hardware.peak_macs_per_cycle(outcome.named.number_format)
-    possible = peak * hardware.cores * hardware.clusters * outcome.makespan
+    possible = peak * hardware.matrix_engines * hardware.clusters * outcome.makespan
     return {
         "utilization": {kind: shares["busy"] for kind, shares in stalls.items()},
         "mac_utilization": need.macs / possible,

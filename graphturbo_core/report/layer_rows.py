@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.program import IntArray, Memory, Program
+from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.report.memory import Memories
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
@@ -47,7 +47,8 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
             "end_s": seconds_from_cycles(int(found.end[at]), clock_hz),
             **{name: int(values[at]) for name, values in sums.items()},
             **{f"{kind.value}_cycles": int(values[at]) for kind, values in cycles.items()},
-            "matrix_utilization": matrix / max(1, int(window[at]) * outcome.hardware.cores),
+            "matrix_utilization": matrix
+            / max(1, int(window[at]) * outcome.hardware.matrix_engines),
         }
 
 
@@ -67,6 +68,8 @@ def _busy_cycles(program: Program, kind: EngineKind) -> IntArray:
 def _crossing(program: Program, memory: Memory) -> IntArray:
     """Bytes that each instruction reads from and writes to a memory."""
     crossings = (program.source == memory) * 1 + (program.target == memory) * 1
+    if memory is Memory.GB:
+        crossings += program.kind == InstructionKind.COMPUTE
     return np.asarray(program.size_bytes * crossings, np.int64)
 
 

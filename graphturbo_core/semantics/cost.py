@@ -1,11 +1,15 @@
-"""Cycles that a core's engines take for a piece of work."""
+"""Cycles that engines take for a piece of work, and whose engine it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
+from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import OpSemantics, Work
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.work import work_of
 
 Sizes = tuple[int, int, int]
 """M, N, K of one product."""
@@ -18,8 +22,13 @@ def compute_cycles(
 
     Grouped products run on the cheaper of matrix and vector engine, the matrix engine on a tie.
     An op with products inside holds the matrix engine for them and for the vector work between.
+    Where cores share a matrix engine, an op as a whole goes there or not (`is_on_cluster`); one
+    with products inside stays on a core's vector engine (our choice: its operands are in LB).
     """
     contraction = semantics.contraction
+    if work.products and hardware.has_shared_matrix:
+        products = _product_cycles(work, hardware, number_format)
+        return EngineKind.VECTOR, products + _vector_cycles(work, hardware, number_format)
     if work.products:
         inner = sum(
             count * matrix_cycles((m, n, k), hardware, number_format)
@@ -28,14 +37,38 @@ def compute_cycles(
         return EngineKind.MATRIX, inner + _vector_cycles(work, hardware, number_format)
     if contraction is None:
         return EngineKind.VECTOR, _vector_cycles(work, hardware, number_format)
+    if hardware.has_shared_matrix and not is_on_cluster(semantics, hardware, number_format):
+        return EngineKind.VECTOR, _product_cycles(work, hardware, number_format)
     if not work.macs:
         return EngineKind.MATRIX, 0
     matrix = work.count * matrix_cycles((work.m, work.n, work.k), hardware, number_format)
-    if contraction.groups > 1:
-        vector = ceil_div(work.macs, hardware.peak_vector_per_cycle(number_format))
+    if contraction.groups > 1 and not hardware.has_shared_matrix:
+        vector = _product_cycles(work, hardware, number_format)
         if vector < matrix:
             return EngineKind.VECTOR, vector
     return EngineKind.MATRIX, matrix
+
+
+def is_on_cluster(semantics: OpSemantics, hardware: Hardware, number_format: str) -> bool:
+    """Whether an op runs on the matrix engine that the cores of a cluster share.
+
+    All products do; grouped ones unless the cores' vector engines together need fewer cycles.
+    """
+    if not hardware.has_shared_matrix or semantics.contraction is None:
+        return False
+    if semantics.contraction.groups == 1:
+        return True
+    work = work_of(semantics, full_box(semantics.output_shapes[0]))
+    matrix = work.count * matrix_cycles((work.m, work.n, work.k), hardware, number_format)
+    return matrix * hardware.cores <= _product_cycles(work, hardware, number_format)
+
+
+def placed_on(sem: GraphSemantics, hardware: Hardware, number_format: str) -> GraphSemantics:
+    """The semantics with the ops that a cluster's shared engine runs on this chip."""
+    found = frozenset(
+        name for name, op in sem.by_op.items() if is_on_cluster(op, hardware, number_format)
+    )
+    return replace(sem, cluster_ops=found) if found else sem
 
 
 def ceil_div(number: int, divisor: int) -> int:
@@ -46,6 +79,11 @@ def ceil_div(number: int, divisor: int) -> int:
 def _vector_cycles(work: Work, hardware: Hardware, number_format: str) -> int:
     operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
     return ceil_div(operations, hardware.peak_vector_per_cycle(number_format))
+
+
+def _product_cycles(work: Work, hardware: Hardware, number_format: str) -> int:
+    """Products on one core's vector engine."""
+    return ceil_div(work.macs, hardware.peak_vector_per_cycle(number_format))
 
 
 def _passes(sizes: Sizes, rows: int, columns: int) -> int:

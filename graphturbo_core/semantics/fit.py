@@ -2,7 +2,8 @@
 
 Our choice (design, section 4): boxes live on the worst core, core halos included, plus two tiles
 for a result that is streamed out while its nest runs. Inputs are held whole from the start to
-their last use; an elementwise nest overwrites an operand of its size that dies there.
+their last use; an elementwise nest overwrites an operand of its size that dies there. A nest of an
+engine that the cores share works in GB: neither its operands nor its results are in an LB for it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def holding_boxes(
 ) -> dict[str, dict[int, Box]]:
     """Per tensor and core: hull of its own share and of what the core's nests read of it."""
     held: dict[str, dict[int, Box]] = {}
-    for nest in nests:
+    for nest in (nest for nest in nests if not nest.is_on_cluster(sem)):
         for name in nest_outputs(sem, nest):
             held.setdefault(name, {}).update(shares.get(name, {}))
         for name, needs in core_needs(sem, nest, shares).items():
@@ -109,11 +110,15 @@ class KernelHold:
 
     @cached_property
     def _reads(self) -> Mapping[str, tuple[str, ...]]:
-        return {nest.output: nest_reads(self.semantics, nest) for nest in self.nests}
+        return {nest.output: nest_reads(self.semantics, nest) for nest in self._core_nests}
 
     @cached_property
     def _computed(self) -> Mapping[str, tuple[str, ...]]:
-        return {nest.output: nest_outputs(self.semantics, nest) for nest in self.nests}
+        return {nest.output: nest_outputs(self.semantics, nest) for nest in self._core_nests}
+
+    @cached_property
+    def _core_nests(self) -> tuple[LoopNest, ...]:
+        return tuple(nest for nest in self.nests if not nest.is_on_cluster(self.semantics))
 
     @cached_property
     def _streamable(self) -> frozenset[str]:
@@ -125,17 +130,24 @@ class KernelHold:
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         for step, nest in enumerate(self.nests):
-            for name in self._reads[nest.output]:
-                first.setdefault(name, 0)
+            for name in self._reads.get(nest.output, ()):
+                first.setdefault(name, step if name in self._in_gb else 0)
                 last[name] = step
-            for name in self._computed[nest.output]:
+            for name in self._computed.get(nest.output, ()):
                 first[name] = last[name] = step
         last.update({name: len(self.nests) - 1 for name in kept if name in first})
         for step, nest in enumerate(self.nests):
+            if nest.is_on_cluster(self.semantics):
+                continue
             dying = self._overwritten(nest, [n for n in first if last[n] == step and n not in kept])
             if dying is not None:
                 last[dying] = step - 1
         return {n: (first[n], last[n]) for n in first if last[n] >= first[n]}
+
+    @cached_property
+    def _in_gb(self) -> frozenset[str]:
+        """Made by an engine that the cores share: loaded where a core first reads it."""
+        return frozenset(nest.output for nest in self.nests if nest.is_on_cluster(self.semantics))
 
     def _overwritten(self, nest: LoopNest, dying: Sequence[str]) -> str | None:
         by_op = self.semantics.by_op

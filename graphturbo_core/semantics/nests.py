@@ -17,6 +17,10 @@ class LoopNest:
     ops: tuple[str, ...]
     output: str
 
+    def is_on_cluster(self, sem: GraphSemantics) -> bool:
+        """Whether an engine that the cores share runs it, in GB."""
+        return self.ops[0] in sem.cluster_ops
+
 
 def loop_nests(
     sem: GraphSemantics, op_names: Sequence[str], outlives: Callable[[str], bool]
@@ -25,7 +29,8 @@ def loop_nests(
 
     1. A nest starts with any op. 2. It takes pointwise ops of its output's shape that read its
     values one to one and find their other operands ready. 3. It ends where all values but the
-    last are read inside it alone and do not outlive the layer (`outlives`).
+    last are read inside it alone and do not outlive the layer (`outlives`). 4. An op of an engine
+    that the cores share is a nest of its own: its result is in GB, what follows reads it there.
     Our choice: ops that do not depend on the layer's contraction come first, so that its epilogue
     finds its side operands ready; then each nest is the longest possible.
     """
@@ -63,7 +68,7 @@ def _grow(
     used = [name for name in first.outputs if name]
     members = [first]
     best = LoopNest((first.name,), used[0])
-    if len(used) != 1:
+    if len(used) != 1 or best.is_on_cluster(sem):
         return best
     values = {used[0]}
     unmet = _outside_reads(sem, used[0], outlives)

@@ -62,10 +62,15 @@ TABLE: Mapping[tuple[str, str], Entry] = {
 
 @dataclass(frozen=True)
 class GraphSemantics:
-    """A graph with what each of its ops, by name, needs and does."""
+    """A graph with what each of its ops, by name, needs and does.
+
+    `cluster_ops`: those that run on an engine which the cores of a cluster share: they read and
+    write GB (`cost.placed_on`).
+    """
 
     graph: Graph = field(repr=False)
     by_op: Mapping[str, OpSemantics]
+    cluster_ops: frozenset[str] = frozenset()
 
     @cached_property
     def opaque_ops(self) -> tuple[str, ...]:

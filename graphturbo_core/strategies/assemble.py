@@ -83,7 +83,7 @@ def _kernel(
     """Tensors inside stay in LB; those whose readers want other bindings go to `inner` (3.4)."""
     instance = bound.instance
     inside = {
-        tensor: Scope.LB if inner is None or scope is Scope.LB else inner
+        tensor: _inner_scope(scope, Scope.GB if tensor in bound.binding.in_gb else inner)
         for tensor, scope in bound.binding.scopes.items()
         if tensor in instance.boxes
     }
@@ -105,6 +105,10 @@ def _kernel(
         kept=placement.kept,
         residency=residency,
     )
+
+
+def _inner_scope(scope: Scope, inner: Scope | None) -> Scope:
+    return Scope.LB if inner is None or scope is Scope.LB else inner
 
 
 def assemble_whole(target: Target, recipe: Recipe, sections: Sequence[Section]) -> Plan:

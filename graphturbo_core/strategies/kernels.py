@@ -52,11 +52,11 @@ class BoundKernel:
         return self.binding.bindings[tensor].shares(self.instance.boxes[tensor])
 
     def needs(self, tensor: str) -> dict[int, Box]:
-        """The box of an input that each core reads."""
+        """The box of an input that each core reads into its LB."""
         sem = self.target.semantics
         held: dict[int, Box] = {}
         for nest in self.nests:
-            if tensor not in nest_reads(sem, nest):
+            if nest.is_on_cluster(sem) or tensor not in nest_reads(sem, nest):
                 continue
             for core, box in core_needs(sem, nest, self._nest_shares(nest))[tensor].items():
                 held[core] = hull(held[core], box) if core in held else box

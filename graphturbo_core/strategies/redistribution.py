@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, intersect, volume
 from graphturbo_core.strategies.plan import Binding
 
@@ -67,5 +68,7 @@ def _resident_bytes(arrivals: Sequence[Arrival]) -> dict[tuple[int, int], int]:
 
 
 def relabel(binding: Binding, chosen: Sequence[int]) -> Binding:
-    """The binding on the chosen cores."""
+    """The binding on the chosen cores; an engine that they share stays what it is."""
+    if binding.cores == (CLUSTER_CORE,):
+        return binding
     return replace(binding, cores=tuple(chosen[core] for core in binding.cores))

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.edits import find_wishes
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
@@ -161,9 +162,8 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
         is_strict=is_literal,
         fixed=wishes.bindings,
     )
-    target = Target(
-        task.semantics, hardware, task.number_format, binder, tile_rules(chosen), wishes
-    )
+    placed = placed_on(task.semantics, hardware, task.number_format)
+    target = Target(placed, hardware, task.number_format, binder, tile_rules(chosen), wishes)
     if held.record is not None and not held.is_edited:
         return restored_plan(target, _frame(parse_strategy(spec.text)), held.record)
     makers: dict[str, Callable[[Target], Plan]] = {

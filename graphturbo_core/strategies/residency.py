@@ -4,7 +4,8 @@ Closed forms, our choice: lowering may demote what its allocator cannot place. 1
 section that run one after the other hold all its weights in GB, where these fit beside the parked
 outputs: the second one need not fetch them. 2. Else a layer's weights stay in LB when they fit its
 weight part (half of the pool where data and weights share one). 3. Else in GB, beside the parked
-outputs and two weight tiles. 4. Else they are streamed.
+outputs and two weight tiles. 4. Else they are streamed. A weight of an engine that the cores share
+is never in LB: rule 3 or 4.
 """
 
 from __future__ import annotations
@@ -55,9 +56,25 @@ def weight_residencies(
         if has_neighbour and 0 < total <= room:
             found.append({name: Residency.GB for layer in weights for name in layer})
         else:
-            found.append(_by_layer(weights, room, hardware))
+            found.append(
+                _by_layer(weights, room, hardware) | _on_cluster(graph.semantics, weights, room)
+            )
         found[-1].update(_wished(target, weights, room))
     return tuple(found)
+
+
+def _on_cluster(
+    sem: GraphSemantics, weights: Sequence[Mapping[str, int]], room: int
+) -> dict[str, Residency]:
+    """Rules 3 and 4, weight by weight, for what an engine that the cores share reads."""
+    graph = sem.graph
+    read = {w for name in sem.cluster_ops for w in graph.weights_in(graph.op_by_name[name])}
+    return {
+        weight: Residency.GB if size <= room else Residency.STREAM
+        for layer in weights
+        for weight, size in layer.items()
+        if weight in read
+    }
 
 
 def _wished(

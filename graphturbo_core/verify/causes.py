@@ -45,12 +45,13 @@ def wrong_cause(program: Program) -> Wrong | None:
 
 
 def _far_accesses(program: Program) -> IntArray:
-    """Of every move the access at its farther end, the source where both are far; else -1."""
+    """Of every move the access at its farther end, DRAM where both are far; else -1."""
     owner = owners(program.access_at)
     is_move = program.kind[owner] != InstructionKind.COMPUTE
     is_far = is_move & np.isin(program.buffers.memory[program.access_buffer], _FAR)
     rows = np.flatnonzero(is_far)
-    rows = rows[np.argsort(~program.access_write[rows], kind="stable")]
+    memory = program.buffers.memory[program.access_buffer[rows]]
+    rows = rows[np.argsort(memory, kind="stable")]
     found = np.full(program.size, -1, dtype=np.int64)
     found[owner[rows]] = rows
     return found

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.box_bytes import box_bytes
 from graphturbo_core.lowering.code import Machine
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
-from graphturbo_core.lowering.stages import CHANNEL_AXIS, bytes_per_element
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.arrays import int64, owners
@@ -27,10 +26,10 @@ def wrong_claim(program: Program) -> Claim | None:
     """The first rule that an instruction breaks; None: none.
 
     1. A compute writes one box; a move reads one, and writes one unless it is a broadcast.
-    2. A move is what its ends make it: a load (far to LB), a store (LB to far), an exchange (LB to
-       another core's), a broadcast (far to LBs) or a prefetch (DRAM to GB).
+    2. A move is what its ends make it: a load (far to LB), a store (LB to far, GB to DRAM), an
+       exchange (LB to another core's), a broadcast (far to LBs) or a prefetch (DRAM to GB).
     3. The receiving core's move engine issues a load or an exchange, the sender's a store, that of
-       core (tile mod cores) a broadcast, a system DMA a prefetch.
+       core (tile mod cores) a broadcast, a system DMA what goes between DRAM and GB.
     4. Its bytes are those of the box it reads; it takes the channels at its ends, each for bytes by
        bandwidth, its engine for the slowest, and has the latency of its farther end.
     5. An instruction's op is of its layer and its kernel; segments are the kernels', or their
@@ -56,14 +55,24 @@ def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
     work = work_of(semantics, task.box, task.index, task.cut)
     kind, cycles = compute_cycles(work, semantics, hardware, program.plan.number_format)
     operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
-    wanted = (kind.value, max(1, cycles), 0, work.macs, operations)
+    size = _gb_bytes_of(program, row)
+    hold = max(1, cycles, hardware.transfer_cycles(size, hardware.gb_bandwidth))
+    wanted = (kind.value, hold, 0, work.macs, operations, size)
     stated = (
         program.engines[int(program.engine[row])].kind.value, int(program.hold_cycles[row]),
         int(program.latency_cycles[row]), int(program.macs[row]), int(program.vector_ops[row]),
+        int(program.size_bytes[row]),
     )  # fmt: skip
     if stated == wanted:
         return None
-    return f"(engine, cycles, latency, MACs, operations) are {stated}, not {wanted}"
+    return f"(engine, cycles, latency, MACs, operations, bytes) are {stated}, not {wanted}"
+
+
+def _gb_bytes_of(program: Program, row: int) -> int:
+    """What a compute reads from GB and writes there."""
+    accesses = np.arange(program.access_at[row], program.access_at[row + 1])
+    is_there = program.buffers.memory[program.access_buffer[accesses]] == Memory.GB
+    return int(_access_bytes(program, accesses[is_there]).sum()) if is_there.any() else 0
 
 
 def _first(is_bad: Flags, rows: IntArray, rule: str, what: Callable[[int], str]) -> Claim | None:
@@ -111,9 +120,10 @@ def _ends(program: Program) -> Claim | None:
     is_from, is_to = np.isin(source, _FAR), np.isin(target, _FAR)
     wanted = np.select(
         [is_from & ~is_to & (kind == InstructionKind.BROADCAST), is_from & ~is_to, ~is_from & is_to,
-         ~is_from & ~is_to, (source == Memory.DRAM) & (target == Memory.GB)],
+         ~is_from & ~is_to, (source == Memory.DRAM) & (target == Memory.GB),
+         (source == Memory.GB) & (target == Memory.DRAM)],
         [InstructionKind.BROADCAST, InstructionKind.LOAD, InstructionKind.STORE,
-         InstructionKind.EXCHANGE, InstructionKind.PREFETCH],
+         InstructionKind.EXCHANGE, InstructionKind.PREFETCH, InstructionKind.STORE],
         default=-1,
     )  # fmt: skip
     is_bad = (program.source[moves] != source) | (program.target[moves] != target)
@@ -135,7 +145,7 @@ def _engines(program: Program) -> Claim | None:
     core = np.where(is_broadcast, program.tile[moves] % program.plan.hardware.cores, core)
     cores = np.array([engine.core for engine in program.engines])[program.engine[moves]]
     names = np.array([engine.kind.value for engine in program.engines])[program.engine[moves]]
-    is_prefetch = kind == InstructionKind.PREFETCH
+    is_prefetch = np.isin(program.source[moves], _FAR) & np.isin(program.target[moves], _FAR)
     wanted = np.where(is_prefetch, EngineKind.DMA.value, EngineKind.MOVE.value)
     is_bad = (names != wanted) | (~is_prefetch & (cores != core))
     is_bad |= (kind == InstructionKind.EXCHANGE) & (from_core == to_core)
@@ -148,25 +158,28 @@ def _engines(program: Program) -> Claim | None:
 def _bytes(program: Program) -> Claim | None:
     """Rule 4: how many."""
     moves, (read, _) = _moves(program), _ends_of(program)
-    tensor = program.buffers.tensor[program.access_buffer[read]]
-    width = np.zeros(len(program.tensors), dtype=np.int64)
-    padding = np.ones(len(program.tensors), dtype=np.int64)
-    known = program.plan.semantics.graph.tensors
-    for number in np.unique(tensor).tolist():
-        name = program.tensors[number]
-        width[number] = bytes_per_element(program.plan, name)
-        is_weight = known[name].kind is TensorKind.WEIGHT
-        if len(known[name].shape) > CHANNEL_AXIS + 1 and not is_weight:
-            padding[number] = program.plan.hardware.channel_padding
-    sizes = int64(program.access_hi[read]) - program.access_lo[read]
-    channels = sizes[:, CHANNEL_AXIS]
-    sizes[:, CHANNEL_AXIS] = -(-channels // padding[tensor]) * padding[tensor]
-    wanted = sizes.prod(axis=1) * width[tensor]
+    wanted = _access_bytes(program, read)
     stated, halo = program.size_bytes[moves], program.halo_bytes[moves]
     is_bad = (stated != wanted) | (halo < 0) | (halo > wanted)
     return _first(
         is_bad, moves, "BYTES", lambda at: f"moves {stated[at]} bytes, its box has {wanted[at]}"
     )
+
+
+def _access_bytes(program: Program, access: IntArray) -> IntArray:
+    """Bytes of the boxes of some accesses."""
+    tensor = program.buffers.tensor[program.access_buffer[access]]
+    return box_bytes(program, tensor, program.access_lo[access], program.access_hi[access])
+
+
+def _gb_bytes(program: Program) -> IntArray:
+    """Of every instruction what it reads from GB and writes there, as a compute; 0 for moves."""
+    owner = owners(program.access_at)
+    is_there = program.buffers.memory[program.access_buffer] == Memory.GB
+    rows = np.flatnonzero(is_there & (program.kind[owner] == InstructionKind.COMPUTE))
+    sums = np.zeros(program.size, dtype=np.int64)
+    np.add.at(sums, owner[rows], _access_bytes(program, rows))
+    return sums
 
 
 def _channels(program: Program) -> Claim | None:
@@ -183,8 +196,10 @@ def _channels(program: Program) -> Claim | None:
     pair = [machine.link(int(core_of[a]), int(core_of[b]))
             for a, b in zip(source[is_exchange], target[is_exchange], strict=True)]  # fmt: skip
     links = np.array(pair, dtype=np.int64).reshape(-1)
-    rows = np.concatenate((owner[is_move], np.repeat(moves[is_exchange], 2)))
-    wanted = _sorted(rows, np.concatenate((port, links)))
+    in_gb = np.flatnonzero(_gb_bytes(program))
+    rows = np.concatenate((owner[is_move], np.repeat(moves[is_exchange], 2), in_gb))
+    ports = np.full(len(in_gb), machine.far(Memory.GB), dtype=np.int64)
+    wanted = _sorted(rows, np.concatenate((port, links, ports)))
     stated = _sorted(owners(program.channel_at), int64(program.channel))
     if len(wanted) != len(stated) or (wanted != stated).any():
         return _difference(wanted, stated)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, contains, extents, intersect, is_empty, volume
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import TensorKind
@@ -236,6 +237,11 @@ class _Replay:
                 write = self.script.tasks[row][1]
                 what = f"needs {access.tensor!r} {box} and does not read it"
                 raise self.script.fault("OPERAND", what, row, write)
+            parts = self._parts_of(row, known, box)
+            if parts:
+                served.update(parts)
+                found.append(Operand(access, box, self._assembled(row, parts, box)))
+                continue
             touch = known.pop(0) if len(known) > 1 else known[0]
             served.add(touch)
             self._check_box(row, touch, box)
@@ -246,6 +252,35 @@ class _Replay:
                 what = f"reads {touch.tensor!r} {touch.box}, which it does not need"
                 raise self.script.fault("OPERAND", what, row, touch)
         return found
+
+    def _parts_of(self, row: int, known: Sequence[Touch], box: Box) -> list[Touch]:
+        """The reads that divide a box among several buffers; none where one read is all of it.
+
+        Only an engine without an LB reads so: what lies in GB lies where its writers left it.
+        """
+        core = self.program.engines[int(self.program.engine[row])].core
+        if core != CLUSTER_CORE or any(touch.box == box for touch in known):
+            return []
+        parts = [touch for touch in known if contains(box, touch.box)]
+        is_whole = sum(volume(touch.box) for touch in parts) == volume(box)
+        return parts if is_whole else []
+
+    def _assembled(self, row: int, parts: Sequence[Touch], box: Box) -> Array:
+        """The numbers of a box from the reads that divide it; one that two bring is a fault."""
+        first = self._read(row, parts[0])
+        numbers = np.empty(extents(box), dtype=first.dtype)
+        there = np.zeros(extents(box), dtype=np.bool_)
+        for touch in parts:
+            inside = tuple(
+                slice(lo - base, hi - base)
+                for (lo, hi), (base, _) in zip(touch.box, box, strict=True)
+            )
+            if there[inside].any():
+                what = f"{touch.tensor!r} {touch.box} is read twice"
+                raise self.script.fault("OPERAND", what, row, touch)
+            there[inside] = True
+            numbers[inside] = self._read(row, touch).reshape(extents(touch.box))
+        return numbers
 
     def _check_box(self, row: int, touch: Touch, box: Box) -> None:
         """The box read is the box needed; of a buffer by another name only the size is known."""

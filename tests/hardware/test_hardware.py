@@ -23,7 +23,9 @@ def chip(request: pytest.FixtureRequest) -> Hardware:
 
 
 def test_default_profile_comes_first() -> None:
-    assert profile_names() == (DEFAULT_PROFILE, "ascend910", "generic-4x4", "stcp920-10mib")
+    assert profile_names() == (
+        DEFAULT_PROFILE, "ascend910", "generic-4x4", "goya", "stcp920-10mib"
+    )  # fmt: skip
 
 
 def test_transfer_cycles_by_hand() -> None:
@@ -72,6 +74,15 @@ def test_ascend910_is_the_published_chip() -> None:
     assert chip.is_pooled
 
 
+def test_goya_shares_one_engine() -> None:
+    chip = load_profile("goya")
+    assert (chip.clusters, chip.cores, chip.matrix_engines) == (1, 8, 1)
+    assert (chip.gb_bytes, chip.lb_bytes) == (0x32A0000, 80 * KIB)
+    # One engine, not eight: 49,152 int8 MAC a cycle at 1 GHz, 98 TOPS for the chip.
+    assert chip.peak_macs_per_cycle("int8") == 49_152
+    assert load_profile("stcp920").matrix_engines == 8
+
+
 def test_variant_differs_in_its_pool_only() -> None:
     base, variant = load_profile("stcp920"), load_profile("stcp920-10mib")
     changed = {
@@ -109,8 +120,8 @@ def test_every_number_has_its_source_and_reaches_the_chip(chip: Hardware) -> Non
 def test_no_field_of_the_chip_is_without_source(chip: Hardware) -> None:
     named = {number.field_name for number in chip.numbers}
     fields = {field.name for field in dataclasses.fields(Hardware)}
-    # Text has no source; an LB is not pooled, and an array not deep, unless its profile says so.
-    unsaid = {"is_pooled", "matrix_depth"}
+    # Text has no source; no pool, no deep array and no shared engine unless the profile says so.
+    unsaid = {"is_pooled", "matrix_depth", "shared_engine"}
     assert fields - named <= {"name", "title", "numbers", "notes"} | unsaid
     assert len({number.key for number in chip.numbers}) == len(chip.numbers)
 

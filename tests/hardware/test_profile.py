@@ -74,8 +74,8 @@ def changed(old: str, new: str) -> bytes:
         ("\nkernel:", "\nchip:", "key chip appears twice"),
         ("gb_bytes: {value: 8388608", "gb_bytes: {value: 0", "cluster.gb_bytes is 0: a chip "
          "without a GB is not supported yet"),
-        ("\ncore:", "  shared_engine: {value: matrix, source: datasheet}\ncore:",
-         "an engine shared by the cores of a cluster is not supported yet"),
+        ("\ncore:", "  shared_engine: {value: vector, source: datasheet}\ncore:",
+         "a vector engine shared by the cores of a cluster is not supported yet"),
         ("\ncore:", "  weight_placement: {value: sharded, source: datasheet}\ncore:",
          "sharding weights over the LBs is not supported yet"),
         ("\ncore:", "\ncore:\n  is_pooled: {value: true, source: datasheet}",
@@ -84,7 +84,7 @@ def changed(old: str, new: str) -> bytes:
         (CLUSTERS, "clusters: {value: *four", "line 10 uses an anchor or alias"),
         (CLUSTERS, "clusters: {value: !!int 4", "line 10 uses a tag"),
         ("name: stcp920", "extends: nothing", "extends is nothing, in chip.yaml, write one of "
-         "stcp920, ascend910, generic-4x4"),
+         "stcp920, ascend910, generic-4x4, goya"),
         ("name: stcp920", "extends: stcp920-10mib", "extends is stcp920-10mib"),
         ("name: stcp920", "extends: ../stcp920", "extends is ../stcp920"),
     ],

@@ -270,9 +270,31 @@ class _Replay:
             for place, touch in enumerate(reads)
             if touch.tensor == wanted[0] and np.array_equal(self._part(touch).ravel(), ids)
         }
-        if found:
-            return found
-        raise ReplayError(f"{label(self.program, row)} does not find {wanted}")
+        return found or self._find_parts(row, reads, ids, wanted)
+
+    def _find_parts(
+        self, row: int, reads: list[Touch], ids: np.ndarray, wanted: tuple[str, Box]
+    ) -> set[int]:
+        """An engine of the cluster may read a box from several buffers, each element from one."""
+        tensor, box = wanted
+        corner = [lo for lo, _ in box]
+        whole = np.full([hi - lo for lo, hi in box], UNDEFINED, dtype=ids.dtype)
+        found: set[int] = set()
+        for place, touch in enumerate(reads):
+            is_part = touch.tensor == tensor and contains(box, touch.box)
+            if not is_part or self.program.engines[self.program.engine[row]].core >= 0:
+                continue
+            shifted = tuple(
+                (lo - base, hi - base) for (lo, hi), base in zip(touch.box, corner, strict=True)
+            )
+            part = self._part(touch)
+            if (whole[slices(shifted)] != UNDEFINED).any():
+                raise ReplayError(f"{label(self.program, row)} reads {touch.box} twice")
+            whole[slices(shifted)] = part.reshape(whole[slices(shifted)].shape)
+            found.add(place)
+        if not np.array_equal(whole.ravel(), ids):
+            raise ReplayError(f"{label(self.program, row)} does not find {wanted}")
+        return found
 
     def _check_place(self, row: int, write: Touch, least_bytes: int) -> None:
         """A compute works on its own core's LB, in buffers that are large enough."""

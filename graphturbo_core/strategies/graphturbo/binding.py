@@ -12,6 +12,7 @@ from math import gcd, prod
 from types import MappingProxyType
 
 from graphturbo_core.errors import PlanError
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, extents
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
@@ -33,10 +34,14 @@ class AxisRank(IntEnum):
 
 @dataclass(frozen=True)
 class KernelBinding:
-    """Binding of every tensor a kernel computes; the scope of those that leave a nest."""
+    """Binding of every tensor a kernel computes; the scope of those that leave a nest.
+
+    `in_gb`: what an engine that the cores share reads or computes, so that it must lie there.
+    """
 
     bindings: Mapping[str, Binding]
     scopes: Mapping[str, Scope]
+    in_gb: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,7 @@ class _Walk:
         self.bound: dict[int, Binding] = {}
         self.handed: dict[int, Binding] = {}
         self.scopes = dict.fromkeys(self.maker, Scope.LB)
+        self.in_gb: set[str] = set()
 
     def run(self) -> None:
         """Depth first from the last nest backwards; every nest is visited once."""
@@ -178,6 +184,10 @@ class _Walk:
     def _visit(self, place: int) -> list[int]:
         """Bind a nest and hand inferred bindings down; the producers to visit next."""
         nest = self.nests[place]
+        if nest.is_on_cluster(self.sem):
+            self.bound[place] = Binding((), (), (CLUSTER_CORE,))
+            self.in_gb.update((*nest_reads(self.sem, nest), *nest_outputs(self.sem, nest)))
+            return [self.maker[t] for t in nest_reads(self.sem, nest) if t in self.maker]
         own = self.fixed.get(place) or self.binder.choose(self.axes[place], self.handed.get(place))
         self.bound[place] = own
         producers = []
@@ -186,6 +196,8 @@ class _Walk:
             if producer is None:
                 continue
             producers.append(producer)
+            if self.nests[producer].is_on_cluster(self.sem):
+                continue
             inferred = self._inferred(nest, own, tensor, producer)
             if inferred is None:
                 continue
@@ -219,7 +231,8 @@ class _Walk:
             for tensor in (t for op in nest.ops for t in graph.op_by_name[op].outputs if t):
                 is_alike = len(graph.tensors[tensor].shape) == rank
                 bindings[tensor] = own if is_alike else Binding((), (), own.cores[:1])
-        return KernelBinding(bindings, self.scopes)
+        scopes = {t: Scope.GB if t in self.in_gb else s for t, s in self.scopes.items()}
+        return KernelBinding(bindings, scopes, frozenset(self.in_gb))
 
 
 def fixed_bindings(

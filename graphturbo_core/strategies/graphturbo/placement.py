@@ -85,11 +85,13 @@ class _Walk:
         if after is None:
             return []
         usual = Scope.LB if self.nearest is Nearest.LB else None
+        in_gb = self.bound[now].binding.in_gb | self.bound[after].binding.in_gb
         return [
             tensor
             for tensor in self.bound[now].instance.outputs
             if after in self.graph.readers[tensor][now]
             and self.wished.get(tensor, usual) is Scope.LB
+            and tensor not in in_gb
         ]
 
     def _scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
