@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import onnx
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto
 
 from sample_models.builder import Builder
 from sample_models.transformer import (
@@ -86,10 +85,9 @@ def _embeddings(builder: Builder, inputs: tuple[str, str], size: BertSize) -> st
 
 def _positions(builder: Builder, ids: str, size: BertSize) -> str:
     """The position table's first rows: as many as there are columns."""
-    everywhere = np.arange(size.positions, dtype=np.int64)[np.newaxis]
-    builder.weights.append(numpy_helper.from_array(everywhere, "embeddings/position_ids"))
+    everywhere = builder.integers((range(size.positions),), "embeddings/position_ids")
     shape = builder.op("Shape", "embeddings/shape", (ids,), start=1, end=2)
-    parts = ("embeddings/position_ids", builder.integers((0,)), shape, builder.integers((1,)))
+    parts = (everywhere, builder.integers((0,)), shape, builder.integers((1,)))
     rows = builder.op("Slice", "embeddings/positions", parts)
     table = builder.weight("embeddings/position/weight", (size.positions, size.hidden))
     return builder.op("Gather", "embeddings/position", (table, rows))

@@ -64,15 +64,13 @@ class Builder:
             self.numbers[key] = self.constant(f"{number:g}", number)
         return self.numbers[key]
 
-    def integers(self, numbers: int | Sequence[int]) -> str:
-        """An int64 scalar or list, one of each in the file, named by its values."""
+    def integers(self, numbers: int | Sequence[int | Sequence[int]], name: str = "") -> str:
+        """An int64 scalar or list, one of each in the file, by default named by its values."""
         array = np.asarray(numbers, np.int64)
         key = ("integers", array.ndim, *array.reshape(-1).tolist())
         if key not in self.numbers:
-            label = ",".join(str(number) for number in array.reshape(-1).tolist())
-            name = f"[{label}]" if array.ndim else label
-            self.weights.append(numpy_helper.from_array(array, f"int {name}"))
-            self.numbers[key] = f"int {name}"
+            self.numbers[key] = name or f"int {array.tolist()}"
+            self.weights.append(numpy_helper.from_array(array, self.numbers[key]))
         return self.numbers[key]
 
     def op(self, op_type: str, name: str, inputs: Sequence[str], **attributes: Attribute) -> str:

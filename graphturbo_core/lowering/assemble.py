@@ -19,7 +19,8 @@ from graphturbo_core.lowering.code import (
 )
 from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.program import Buffers, IntArray, Program
-from graphturbo_core.lowering.weight_causes import weight_causes
+from graphturbo_core.lowering.stages import bytes_per_element
+from graphturbo_core.lowering.weight_causes import WeightMoves, weight_causes
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -52,9 +53,14 @@ def assemble(
     )
     fetched = tables["access_at"][:-1]
     columns["cause"] = weight_causes(
-        columns["cause"],
-        (columns["source"], of_buffer[fetched]),
-        (tables["access_lo"][fetched], tables["access_hi"][fetched]),
+        WeightMoves(
+            cause=columns["cause"],
+            size_bytes=columns["size_bytes"],
+            source=columns["source"],
+            tensor=of_buffer[fetched],
+            boxes=(tables["access_lo"][fetched], tables["access_hi"][fetched]),
+            element_bytes=np.array([bytes_per_element(plan, name) for name in names]),
+        )
     )
     machine = Machine(plan.hardware)
     return Program(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import prod
 
 from graphturbo_core.errors import CapacityError
@@ -13,6 +14,7 @@ from graphturbo_core.lowering.stages import (
     Stage,
     bytes_per_element,
     cut_reduced,
+    fetched_bytes,
     tensor_bytes,
 )
 from graphturbo_core.lowering.tiling import (
@@ -184,12 +186,17 @@ class _Cutter:
             read = tensor_bytes(self.plan, weight.tensor, self._read(weight, tile))
             if read > self.space.weight_slot_bytes:
                 return False
-        boxes: dict[str, Box] = {}
+        readers: dict[str, list[Operand]] = {}
         for operand in self.stage.operands:
             if operand.tensor in self.space.streamed and not operand.is_tiled_weight:
-                box = self._read(operand, tile)
-                boxes[operand.tensor] = hull(boxes.get(operand.tensor, box), box)
-        return all(tensor_bytes(self.plan, name, box) <= limit for name, box in boxes.items())
+                readers.setdefault(operand.tensor, []).append(operand)
+        return all(
+            fetched_bytes(
+                self.plan, group, reduce(hull, (self._read(o, tile) for o in group)), tile
+            )
+            <= limit
+            for group in readers.values()
+        )
 
     def _staging_bytes(self, tile: Box, rows: int) -> int:
         """Bytes of all sets of slots, with partial sums of so many row tiles."""

@@ -23,7 +23,7 @@ from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
-from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
+from graphturbo_core.lowering.stages import Operand, Stage, fetched_bytes, tensor_bytes
 from graphturbo_core.lowering.tiling import Tile, operand_box, row_axes
 from graphturbo_core.strategies.plan import Plan
 
@@ -136,7 +136,11 @@ class OperandFeeder:
                     self._find_in_gb(where, stage, operands[0], (core, box, tile))
                     continue
                 self._load_pending(where, tensor, core, box)
-                if (stage.index, tensor) in self._placement.rings and not is_empty(box):
+                if (stage.index, tensor) not in self._placement.rings or is_empty(box):
+                    continue
+                if len(operands) == 1 and operands[0].is_lookup:
+                    self._look_up(where, stage, operands[0], (core, box, tile))
+                else:
                     self._stream(where, stage, operands[0], (core, box, tile))
 
     def locate(self, tensor: str, core: int, step: int, box: Box) -> tuple[int, Box]:
@@ -181,8 +185,10 @@ class OperandFeeder:
                 halo = self._halo_bytes(operand.tensor, part, own)
                 self._mover.prefetch(where, site, part, buffer, halo)
 
-    def ring_buffer(self, stage: Stage, tensor: str, core: int, box: Box) -> int:
-        """The next of the two tile buffers of a streamed tensor."""
+    def ring_buffer(
+        self, stage: Stage, tensor: str, core: int, box: Box, size_bytes: int | None = None
+    ) -> int:
+        """The next of the two tile buffers of a streamed tensor; by default as large as the box."""
         ring = self._placement.rings[stage.index, tensor]
         turn = self._turn.get((tensor, core), 0)
         self._turn[tensor, core] = turn + 1
@@ -190,7 +196,7 @@ class OperandFeeder:
         if stage.is_on_cluster:
             spot = (Memory.GB, CLUSTER_CORE, self._around.ring.tile_offset + offset)
             return self._mover.local(spot, tensor, box)
-        return self._mover.local((Memory.LB_DATA, core, offset), tensor, box)
+        return self._mover.local((Memory.LB_DATA, core, offset), tensor, box, size_bytes=size_bytes)
 
     def _queue_loads(self, stage: Stage, operand: Operand, placed: Resident) -> None:
         for core, box in placed.boxes.items():
@@ -256,6 +262,17 @@ class OperandFeeder:
                 self._mover.load(where, site, part, halo, (core, buffer))
         self._tiles[tensor, core, step] = buffer
         self._streamed[tensor, core] = (box, buffer)
+
+    def _look_up(
+        self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
+    ) -> None:
+        """The elements of a table that a tile asks for: others for every tile."""
+        core, box, tile = need
+        size = fetched_bytes(self._plan, (operand,), box, tile.box)
+        buffer = self.ring_buffer(stage, operand.tensor, core, box, size)
+        (site,) = self._around.sources[operand.tensor]
+        self._mover.look_up(where, site, box, size, (core, buffer))
+        self._tiles[operand.tensor, core, where.tile] = buffer
 
     def _exchange(self, where: Where, placed: Resident) -> None:
         """Every core fetches from their owners the parts of its box that others computed."""

@@ -39,9 +39,16 @@ class Mover:
         self.machine: Machine = builder.machine
         self._next_dma = 0
 
-    def local(self, spot: Spot, tensor: str, box: Box, shared: SharedKey | None = None) -> int:
-        """A new buffer of this kernel, in LB or in the GB ring."""
-        size = aligned(tensor_bytes(self.plan, tensor, box))
+    def local(
+        self,
+        spot: Spot,
+        tensor: str,
+        box: Box,
+        shared: SharedKey | None = None,
+        size_bytes: int | None = None,
+    ) -> int:
+        """A new buffer of this kernel, in LB or in the GB ring; by default as large as the box."""
+        size = aligned(tensor_bytes(self.plan, tensor, box) if size_bytes is None else size_bytes)
         return self.builder.buffer(LocalBuffer(*spot, size, tensor, box, shared))
 
     def shared(self, site: Site) -> int:
@@ -107,6 +114,19 @@ class Mover:
             (self.machine.far(site.memory), self.machine.lb(core)), halo_bytes,
         )  # fmt: skip
         accesses = (Access(self.shared(site), False, box), Access(buffer, True, box))
+        engine = self.machine.engine(EngineKind.MOVE, core)
+        self.builder.move(engine, InstructionKind.LOAD, where, move, accesses)
+
+    def look_up(
+        self, where: Where, table: Site, box: Box, size_bytes: int, target: tuple[int, int]
+    ) -> None:
+        """So many bytes out of the box of a table, by index -> LB; `target` is (core, buffer)."""
+        core, buffer = target
+        ends = (table.memory, Memory.LB_DATA)
+        channels = (self.machine.far(table.memory), self.machine.lb(core))
+        latency = self.machine.latency(max(ends))
+        move = Move(size_bytes, 0, *ends, table.cause, latency, channels)
+        accesses = (Access(self.shared(table), False, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.LOAD, where, move, accesses)
 

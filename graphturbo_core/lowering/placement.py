@@ -15,6 +15,7 @@ from graphturbo_core.lowering.stages import (
     Shares,
     Stage,
     core_stages,
+    fetched_bytes,
     holdings,
     largest_bytes,
     merge_needs,
@@ -382,7 +383,12 @@ def _rings(task: PlacementTask, cuts: tuple[Steps, ...], in_lb: _InLb) -> list[d
         for name in sorted(space.streamed):
             readers = [o for o in stage.operands if o.tensor == name]
             boxes = (reduce(hull, (operand_box(stage, o, t) for o in readers)) for t in tiles)
-            sizes[name] = aligned(max(tensor_bytes(plan, name, box) for box in boxes))
+            sizes[name] = aligned(
+                max(
+                    fetched_bytes(plan, readers, box, tile.box)
+                    for box, tile in zip(boxes, tiles, strict=True)
+                )
+            )
         found.append(sizes)
     return found
 

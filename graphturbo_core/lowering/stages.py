@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -37,6 +37,11 @@ class Operand:
     def tensor(self) -> str:
         """Name of the tensor read."""
         return self.access.tensor
+
+    @property
+    def is_lookup(self) -> bool:
+        """Whether a tile fetches just the elements that it looks up, out of a table of weights."""
+        return self.is_weight and self.access.is_lookup
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,17 @@ def tensor_bytes(plan: Plan, tensor: str, box: Box) -> int:
         lo, hi = box[CHANNEL_AXIS]
         box = with_interval(box, CHANNEL_AXIS, (lo, lo - (lo - hi) // padding * padding))
     return volume(box) * bytes_per_element(plan, tensor)
+
+
+def fetched_bytes(plan: Plan, readers: Sequence[Operand], box: Box, tile: Box) -> int:
+    """Bytes that come to LB of the box which these operands, all of one tensor, read for a tile.
+
+    A lookup alone brings an element for each of the tile, or the whole box where that is less.
+    """
+    size = tensor_bytes(plan, readers[0].tensor, box)
+    if len(readers) > 1 or not readers[0].is_lookup:
+        return size
+    return min(size, volume(tile) * bytes_per_element(plan, readers[0].tensor))
 
 
 def bytes_per_element(plan: Plan, tensor: str) -> int:

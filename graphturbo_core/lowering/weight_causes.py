@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,27 +14,57 @@ Boxes = tuple[NDArray[np.int32], NDArray[np.int32]]
 """Lower and upper corners, a row a box."""
 
 
-def weight_causes(
-    cause: NDArray[np.int8], of: tuple[NDArray[np.int8], NDArray[np.int32]], boxes: Boxes
-) -> NDArray[np.int8]:
+@dataclass(frozen=True)
+class WeightMoves:
+    """Of every instruction: cause, bytes moved, and of its first access memory, tensor and box.
+
+    `element_bytes`: by tensor.
+    """
+
+    cause: NDArray[np.int8]
+    size_bytes: NDArray[np.int64]
+    source: NDArray[np.int8]
+    tensor: NDArray[np.int32]
+    boxes: Boxes
+    element_bytes: NDArray[np.int64]
+
+    @cached_property
+    def box_bytes(self) -> NDArray[np.int64]:
+        """Bytes of the whole box."""
+        sizes = self.boxes[1].astype(np.int64) - self.boxes[0]
+        return np.asarray(sizes.prod(axis=1) * self.element_bytes[self.tensor])
+
+
+def weight_causes(moved: WeightMoves) -> NDArray[np.int8]:
     """WEIGHT_FIRST becomes WEIGHT_AGAIN where earlier moves have brought all of the box.
 
-    `of`: source memory and tensor of each instruction's first access, `boxes` its box. Bytes from
-    DRAM and from GB are booked apart. A box that earlier ones cover in part is booked as first; no
-    plan makes one, since pieces of a split over channels read disjoint weights.
+    Bytes from DRAM and from GB are booked apart. A box that earlier ones cover in part is booked as
+    first; no plan makes one, since pieces of a split over channels read disjoint weights. Which
+    rows a lookup brings is not known: it is booked as first until lookups of the table have brought
+    as many bytes as the box has.
     """
-    result = cause.copy()
-    moves = np.flatnonzero(cause == Cause.WEIGHT_FIRST)
+    result = moved.cause.copy()
+    is_weight = moved.cause == Cause.WEIGHT_FIRST
+    is_lookup = is_weight & (moved.size_bytes < moved.box_bytes)
+    for rows in _by_tensor(moved, np.flatnonzero(is_weight & ~is_lookup)):
+        again = _covered(moved.boxes[0][rows], moved.boxes[1][rows])
+        result[rows[again]] = Cause.WEIGHT_AGAIN
+    for rows in _by_tensor(moved, np.flatnonzero(is_lookup)):
+        size = moved.size_bytes[rows]
+        again = np.cumsum(size) - size >= moved.box_bytes[rows]
+        result[rows[again]] = Cause.WEIGHT_AGAIN
+    return result
+
+
+def _by_tensor(moved: WeightMoves, moves: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """The moves of each tensor from each memory, in order."""
     if not len(moves):
-        return result
-    keys = np.column_stack((of[0][moves], of[1][moves]))
+        return []
+    keys = np.column_stack((moved.source[moves], moved.tensor[moves]))
     _, group = np.unique(keys, axis=0, return_inverse=True)
     order = np.argsort(group.ravel(), kind="stable")
     edges = np.flatnonzero(np.diff(group.ravel()[order])) + 1
-    for rows in np.split(moves[order], edges):
-        again = _covered(boxes[0][rows], boxes[1][rows])
-        result[rows[again]] = Cause.WEIGHT_AGAIN
-    return result
+    return np.split(moves[order], edges)
 
 
 def _covered(lo: NDArray[np.int32], hi: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -85,10 +85,14 @@ class AxisMap:
 
 @dataclass(frozen=True, slots=True)
 class InputAccess:
-    """How one input tensor (activation or weight) is read; one map per axis of that tensor."""
+    """How one input tensor (activation or weight) is read; one map per axis of that tensor.
+
+    `is_lookup`: of its box one element is read for each of the output; which ones, the data say.
+    """
 
     tensor: str
     axes: tuple[AxisMap, ...]
+    is_lookup: bool = False
 
     def box(self, out_box: Box) -> Box:
         """The box of the input that a box of the output needs (a hull; empty where none)."""

@@ -29,7 +29,7 @@ def _picked(view: OpView, *reads: InputAccess, is_placed: bool = False) -> OpSem
 
 
 def gather(view: OpView) -> OpSemantics:
-    """Gather: any row may be asked for, so the gathered axis is read whole."""
+    """Gather: any row may be asked for, so the gathered axis is read whole, as a lookup."""
     data, indices = view.op.inputs[:2]
     axis = normal_axis(view.integer("axis", 0), len(view.shape()))
     shift = len(view.shape(1)) - 1
@@ -38,7 +38,8 @@ def gather(view: OpView) -> OpSemantics:
         for index, size in enumerate(view.shape())
     )
     index_axes = tuple(same(size, axis + index) for index, size in enumerate(view.shape(1)))
-    return _picked(view, InputAccess(data, data_axes), InputAccess(indices, index_axes))
+    table = InputAccess(data, data_axes, is_lookup=True)
+    return _picked(view, table, InputAccess(indices, index_axes))
 
 
 def gather_elements(view: OpView) -> OpSemantics:

@@ -18,7 +18,8 @@ from graphturbo_core.lowering.program import (
     Memory,
     Program,
 )
-from graphturbo_core.lowering.weight_causes import weight_causes
+from graphturbo_core.lowering.stages import bytes_per_element
+from graphturbo_core.lowering.weight_causes import WeightMoves, weight_causes
 from graphturbo_core.sim.arrays import int64, owners
 
 Booked = Mapping[Memory, Mapping[Cause, int]]
@@ -110,10 +111,18 @@ def _gb_accesses(program: Program) -> _Computed:
     cause = _tensor_causes(program, np.unique(tensor))[tensor]
     cause[program.buffers.is_spill[buffer[rows]] & (cause == Cause.ACTIVATION)] = Cause.SPILL
     corners = (program.access_lo[rows], program.access_hi[rows])
-    memory = np.full(len(rows), Memory.GB, dtype=np.int8)
+    size_bytes = int64(box_bytes(program, tensor, *corners))
+    moved = WeightMoves(
+        cause=cause,
+        size_bytes=size_bytes,
+        source=np.full(len(rows), Memory.GB, dtype=np.int8),
+        tensor=tensor,
+        boxes=corners,
+        element_bytes=np.array([bytes_per_element(program.plan, n) for n in program.tensors]),
+    )
     return _Computed(
-        size_bytes=int64(box_bytes(program, tensor, *corners)),
-        cause=weight_causes(cause, (memory, tensor), corners),
+        size_bytes=size_bytes,
+        cause=weight_causes(moved),
         is_write=program.access_write[rows],
     )
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import prod
+
 import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.program import Cause, InstructionKind, IntArray, Memory, Program
-from graphturbo_core.sim.arrays import owners
+from graphturbo_core.lowering.stages import bytes_per_element
+from graphturbo_core.sim.arrays import int64, owners
 
 Wrong = tuple[int, str]
 """A row, and how it is wrong."""
@@ -18,12 +22,13 @@ def wrong_cause(program: Program) -> Wrong | None:
     """The first move that is booked to a wrong cause; None: there is none.
 
     1. Computes and moves between cores have none.
-    2. A weight is fetched first until all of its box has been, from DRAM and from GB apart.
+    2. A weight is fetched first until all of its box has been, from DRAM and from GB apart; of what
+       is looked up, until as many bytes have been as its box has.
     3. A graph input is INPUT, a graph output in DRAM is OUTPUT, whichever way it goes.
     4. All else is SPILL where its buffer is one, else ACTIVATION.
     """
     graph, tensors = program.plan.semantics.graph, program.tensors
-    fetched: dict[tuple[int, int], NDArray[np.bool_]] = {}
+    fetched = _Fetched({}, {})
     far = _far_accesses(program)
     for row in range(program.size):
         access = int(far[row])
@@ -34,7 +39,7 @@ def wrong_cause(program: Program) -> Wrong | None:
             is_dram = program.buffers.memory[buffer] == Memory.DRAM
             wanted = Cause.SPILL if program.buffers.is_spill[buffer] else Cause.ACTIVATION
             if graph.tensors[name].kind is TensorKind.WEIGHT:
-                wanted = _of_weight(program, access, fetched)
+                wanted = _of_weight(program, (row, access), fetched)
             elif graph.tensors[name].kind is TensorKind.INPUT:
                 wanted = Cause.INPUT
             elif is_dram and name in graph.outputs:
@@ -57,15 +62,30 @@ def _far_accesses(program: Program) -> IntArray:
     return found
 
 
-def _of_weight(
-    program: Program, access: int, fetched: dict[tuple[int, int], NDArray[np.bool_]]
-) -> Cause:
+@dataclass(frozen=True)
+class _Fetched:
+    """By memory and tensor: which elements were fetched, and how many bytes were looked up."""
+
+    elements: dict[tuple[int, int], NDArray[np.bool_]]
+    looked_up: dict[tuple[int, int], int]
+
+
+def _of_weight(program: Program, at: tuple[int, int], fetched: _Fetched) -> Cause:
+    """`at`: the move and its access to the weight."""
+    row, access = at
     buffer = int(program.access_buffer[access])
     tensor = int(program.buffers.tensor[buffer])
     shape = program.plan.semantics.graph.tensors[program.tensors[tensor]].shape
     key = int(program.buffers.memory[buffer]), tensor
-    there = fetched.setdefault(key, np.zeros(shape, dtype=np.bool_))
     lo, hi = program.access_lo[access], program.access_hi[access]
+    size = int(program.size_bytes[row])
+    width = bytes_per_element(program.plan, program.tensors[tensor])
+    box_bytes = prod((int64(hi) - lo).tolist()) * width
+    if size < box_bytes:
+        before = fetched.looked_up.get(key, 0)
+        fetched.looked_up[key] = before + size
+        return Cause.WEIGHT_AGAIN if before >= box_bytes else Cause.WEIGHT_FIRST
+    there = fetched.elements.setdefault(key, np.zeros(shape, dtype=np.bool_))
     inside = tuple(slice(a, b) for a, b in zip(lo[: len(shape)], hi[: len(shape)], strict=True))
     is_again = bool(there[inside].all())
     there[inside] = True

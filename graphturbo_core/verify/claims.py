@@ -15,6 +15,7 @@ from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.arrays import int64, owners
 from graphturbo_core.verify.local import TileTask
+from graphturbo_core.verify.lookups import asked_elements
 
 Claim = tuple[int, str, str]
 """A row, the rule it breaks, and how."""
@@ -30,8 +31,9 @@ def wrong_claim(program: Program) -> Claim | None:
        exchange (LB to another core's), a broadcast (far to LBs) or a prefetch (DRAM to GB).
     3. The receiving core's move engine issues a load or an exchange, the sender's a store, that of
        core (tile mod cores) a broadcast, a system DMA what goes between DRAM and GB.
-    4. Its bytes are those of the box it reads; it takes the channels at its ends, each for bytes by
-       bandwidth, its engine for the slowest, and has the latency of its farther end.
+    4. Its bytes are those of the box it reads, or of the elements that a lookup asks; it takes the
+       channels at its ends, each for bytes by bandwidth, its engine for the slowest, and has the
+       latency of its farther end.
     5. An instruction's op is of its layer and its kernel; segments are the kernels', or their
        layers', with launch and barrier.
     6. A move is for an op that reads what it brings, or gives what it stores.
@@ -157,8 +159,11 @@ def _engines(program: Program) -> Claim | None:
 
 def _bytes(program: Program) -> Claim | None:
     """Rule 4: how many."""
-    moves, (read, _) = _moves(program), _ends_of(program)
-    wanted = _access_bytes(program, read)
+    moves, (read, write) = _moves(program), _ends_of(program)
+    tensor, lo = program.buffers.tensor[program.access_buffer[read]], program.access_lo[read]
+    wanted, one = _access_bytes(program, read), box_bytes(program, tensor, lo, lo + 1)
+    asked = asked_elements(program)[program.access_buffer[write]]
+    wanted = np.where(asked < 0, wanted, np.minimum(wanted, asked * one))
     stated, halo = program.size_bytes[moves], program.halo_bytes[moves]
     is_bad = (stated != wanted) | (halo < 0) | (halo > wanted)
     return _first(

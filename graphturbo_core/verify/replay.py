@@ -16,6 +16,7 @@ from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
 from graphturbo_core.verify.local import Operand, TileTask, tile_result
+from graphturbo_core.verify.lookups import asked_elements
 from graphturbo_core.verify.memory import Shadow, Values
 from graphturbo_core.verify.script import Script, Touch, Touched
 from graphturbo_core.verify.single_op import Array, OpRunner
@@ -93,8 +94,12 @@ class _Replay:
         return {name: self._output(name, buffer) for name, buffer in self.outputs.items()}
 
     def _check_sizes(self) -> None:
-        """Every buffer has the bytes of its box in the run's number format."""
+        """Every buffer has the bytes of its box in the run's number format.
+
+        One that a lookup fills has those of the elements asked.
+        """
         program, tensors = self.program, self.script.graph.tensors
+        asked = asked_elements(program).tolist()
         for row, touches in enumerate(self.script.touches):
             for touch in touches:
                 name = program.tensors[int(program.buffers.tensor[touch.buffer])]
@@ -102,7 +107,10 @@ class _Replay:
                 if program.buffers.memory[touch.buffer] == Memory.STAGING:
                     size = ACCUMULATOR_BYTES
                 there = int(program.buffers.size_bytes[touch.buffer])
-                wanted = size * volume(self.values.boxes[touch.buffer])
+                elements = volume(self.values.boxes[touch.buffer])
+                if asked[touch.buffer] >= 0:
+                    elements = min(elements, asked[touch.buffer])
+                wanted = size * elements
                 if there < wanted:
                     what = f"buffer {touch.buffer} has {there} bytes for {wanted}"
                     raise self.script.fault("BUFFER_SIZE", what, row, touch)

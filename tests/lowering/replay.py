@@ -19,6 +19,7 @@ from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Pro
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.verify.script import Touch
+from tests.lowering.asked import carried_elements, is_lookup
 from tests.lowering.identities import COPIES, Identities, slices
 
 UNDEFINED = 0
@@ -313,7 +314,7 @@ class _Replay:
             tensor = self.view.tensors[touch.buffer]
             if touch.is_write and not np.array_equal(carried, self.ids.box(tensor, touch.box)):
                 self._fail(row, touch, "that is not, or not all, what its source holds")
-            size = volume(touch.box) * element_bytes(
+            size = carried_elements(self.program, row, tensor, touch.box) * element_bytes(
                 self.graph.tensors[tensor].dtype, self.program.plan.number_format
             )
             if self.program.size_bytes[row] != size or self.program.halo_bytes[row] > size:
@@ -389,7 +390,8 @@ def check_weights_first_once(program: Program) -> None:
     for row in np.flatnonzero(program.source == Memory.DRAM):
         (source,) = (touch for touch in view.touches[row] if not touch.is_write)
         tensor = view.tensors[source.buffer]
-        if graph.tensors[tensor].kind is not TensorKind.WEIGHT:
+        is_weight = graph.tensors[tensor].kind is TensorKind.WEIGHT
+        if not is_weight or is_lookup(program, int(row), tensor):
             continue
         cause = int(program.cause[row])
         assert cause in (Cause.WEIGHT_FIRST, Cause.WEIGHT_AGAIN), label(program, int(row))

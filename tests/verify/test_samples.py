@@ -18,6 +18,7 @@ from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.report.report import Report
 from sample_models import build_samples
+from sample_models.bert import BertSize, bert
 from tests.lowering.nets import STRATEGIES
 
 BATCH = 5
@@ -31,7 +32,9 @@ SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
     ),
     "densenet-121": lambda: build_samples.densenet((2, 3, 2, 2), 32),
     "teaching-resnet": build_samples.teaching_resnet,
+    "bert-base": lambda: bert(BertSize(2, 64, 4, vocabulary=5000, positions=16)),
 }
+DIMS: dict[str, dict[str, int]] = {"bert-base": {"sequence": 8}}
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 CHIPS = profile_names() if os.environ.get("GRAPHTURBO_EVERY_CHIP") == "1" else ("generic-4x4",)
 HAS_FULL_MATRIX = os.environ.get("GRAPHTURBO_FULL_MATRIX") == "1"
@@ -49,7 +52,10 @@ def check_right(report: Report) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_every_strategy_computes_the_model(name: str, chip: str) -> None:
     model = SMALL[name]().SerializeToString(deterministic=True)
-    requests = [RunRequest(name, strategy, chip, BATCH, verify=True) for strategy in STRATEGIES]
+    dims = DIMS.get(name, {})
+    requests = [
+        RunRequest(name, strategy, chip, BATCH, dims=dims, verify=True) for strategy in STRATEGIES
+    ]
     for report in run_reports(model, requests):
         check_right(report)
 
