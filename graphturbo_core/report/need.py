@@ -13,7 +13,13 @@ from math import prod
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.report.places import Places, is_same, read_places, united
-from graphturbo_core.semantics.access import AxisMap, FusionKind, OpSemantics
+from graphturbo_core.semantics.access import (
+    AxisKind,
+    AxisMap,
+    FusionKind,
+    InputAccess,
+    OpSemantics,
+)
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import work_of
 
@@ -105,7 +111,7 @@ def _read(sem: GraphSemantics, op: Op, needs: Mapping[str, Need]) -> list[tuple[
         for read in semantics.accesses[index]:
             need = tuple(_axis(op.name, axis, out) for axis in read.axes)
             if size_of(need):
-                found.append((read.tensor, _moved(semantics, need, size_of(out))))
+                found.append((read.tensor, _moved(semantics, read, need, size_of(out))))
     return found
 
 
@@ -118,15 +124,18 @@ def _widened(semantics: OpSemantics, index: int, need: Need) -> Need:
     )
 
 
-def _moved(semantics: OpSemantics, need: Need, results: int) -> Need:
+def _moved(semantics: OpSemantics, read: InputAccess, need: Need, results: int) -> Need:
     """An op that only moves elements needs one for each of its own at most.
 
-    Of a gathered table that is min(table, rows asked for): the leading axis is cut to it.
+    Of a table that is min(table, rows asked for): the axis that is looked up is cut to it, where
+    there is none the leading one.
     """
     if semantics.fusion is not FusionKind.INJECTIVE or size_of(need) <= results:
         return need
-    rows = -(-results // max(1, size_of(need[1:])))
-    return (need[0][:rows], *need[1:])
+    whole = (place for place, axis in enumerate(read.axes) if axis.kind is AxisKind.WHOLE)
+    cut = next(whole, 0) if read.is_lookup else 0
+    rows = -(-results // max(1, size_of((*need[:cut], *need[cut + 1 :]))))
+    return (*need[:cut], need[cut][:rows], *need[cut + 1 :])
 
 
 def _axis(op: str, axis: AxisMap, out: Need) -> Places:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphturbo_core.ir.boxes import Box, extents, full_box, is_empty, with_interval
+from graphturbo_core.ir.boxes import Box, contains, extents, full_box, is_empty, with_interval
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.semantics.maps import same
@@ -16,8 +16,8 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
     """Why `part`, the same model for fewer samples, is not a piece of `whole`; None where it is.
 
     The first and the last piece of every output are followed back to the inputs. Of each tensor,
-    what is needed must have the size that it has in `part`; of graph inputs it must be the piece
-    itself. A softmax over the batch, statistics of a batch or a weight with a row for every sample
+    what is needed must have the size of what `part` needs; of graph inputs it must lie in the
+    piece. A softmax over the batch, statistics of a batch or a weight with a row for every sample
     fail that. Linear in the reads.
     """
     if len(whole.graph.ops) != len(part.graph.ops):
@@ -92,13 +92,15 @@ def _piece_dependence(
             return f"output {name!r} does not grow in step with the batch"
         wanted[name] = box
     boxes = needed_boxes(whole, graph.ops, wanted)
+    alone = {name: full_box(small.tensors[name].shape) for name in small.outputs}
+    needed = needed_boxes(part, small.ops, alone)
     for name, box in boxes.items():
-        if not is_empty(box) and extents(box) != small.tensors[name].shape:
+        if not is_empty(box) and (name not in needed or extents(box) != extents(needed[name])):
             return f"a sample needs {list(box)} of {name!r}, other samples' included"
     for name in graph.inputs:
         if name in boxes and not is_empty(boxes[name]):
             own = _piece(graph, small, name, samples, batch)
-            if own != boxes[name]:
+            if own is None or not contains(own, boxes[name]):
                 return f"a sample needs other samples' part of input {name!r}"
     return None
 

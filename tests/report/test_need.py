@@ -66,6 +66,15 @@ def test_a_table_counts_with_the_rows_asked_for() -> None:
     assert need_of(text.format(300)).touched["t"] == 500
 
 
+def test_of_a_row_of_every_sample_all_samples_are_needed() -> None:
+    """One of 7 rows of each of 4 samples: the axis that is looked up is cut, not the batch."""
+    need = need_of(
+        """pick (float[4, 7, 5] x) => (float[4, 5] y)
+        <int64 first = {0}> { y = Gather <axis = 1> (x, first) }"""
+    )
+    assert need.touched["x"] == 20
+
+
 def test_what_no_output_reads_is_not_needed() -> None:
     need = need_of(
         """unread (float[4] x) => (float[4] y) { y = Exp(x)  t = Exp(y) }""",

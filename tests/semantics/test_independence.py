@@ -105,3 +105,10 @@ def test_the_last_piece_counts_too() -> None:
     whole = analyse(graph_of(text))
     part = analyse(graph_of(text, batch=2))
     assert dependence_on_batch(whole, part) is not None
+
+
+def test_what_no_sample_needs_does_not_count() -> None:
+    """Two of four columns are read, of each sample, in a batch of any size."""
+    cut = "<int64[1] a = {0}, int64[1] b = {2}, int64[1] c = {1}>"
+    assert dependence(cut + "{ y = Slice(x, a, b, c) }", n=2) is None
+    assert dependence(cut + "{ r = Relu(x) y = Slice(r, a, b, c) }", n=2) is None
