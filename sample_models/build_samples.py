@@ -16,9 +16,13 @@ from types import MappingProxyType
 import onnx
 
 from sample_models.bert import BERT_LARGE, bert
+from sample_models.conformer import conformer
 from sample_models.densenet import densenet
+from sample_models.dlrm import dlrm
+from sample_models.llama import llama
 from sample_models.mobilenet import mobilenet_v2
 from sample_models.resnet import resnet, teaching_resnet
+from sample_models.vit import VIT_L16, vit
 
 SAMPLES: Mapping[str, Callable[[], onnx.ModelProto]] = MappingProxyType(
     {
@@ -30,6 +34,11 @@ SAMPLES: Mapping[str, Callable[[], onnx.ModelProto]] = MappingProxyType(
         "teaching-resnet": teaching_resnet,
         "bert-base": bert,
         "bert-large": lambda: bert(BERT_LARGE),
+        "vit-b16": vit,
+        "vit-l16": lambda: vit(VIT_L16),
+        "dlrm": dlrm,
+        "conformer": conformer,
+        "llama": llama,
     }
 )
 

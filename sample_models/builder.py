@@ -57,6 +57,11 @@ class Builder:
         self.weights.append(helper.make_tensor(name, TensorProto.FLOAT, [], [number]))
         return name
 
+    def vector(self, name: str, numbers: Sequence[float]) -> str:
+        """Floats with their values in the file."""
+        self.weights.append(numpy_helper.from_array(np.asarray(numbers, np.float32), name))
+        return name
+
     def scalar(self, number: float) -> str:
         """A float scalar, one of each in the file, named by its value."""
         key = ("scalar", number)

@@ -9,11 +9,15 @@ from pathlib import Path
 import onnx
 import pytest
 
+from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.graph import Graph, Op, TensorKind
+from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.semantics.table import analyse
 from sample_models import build_samples
+from sample_models.conformer import CONFORMER_L, ConformerSize, conformer
+from sample_models.dlrm import CRITEO_TERABYTE, dlrm
 from tests.models import imported
 
 FOLDER = Path(build_samples.__file__).parent
@@ -24,17 +28,20 @@ def test_files_are_what_the_script_builds(name: str) -> None:
     data = (FOLDER / f"{name}.onnx").read_bytes()
     assert data == build_samples.sample_bytes(name)
     assert len(data) < 300_000
-    onnx.checker.check_model(onnx.load_model_from_string(_with_inline_weights(data)))
+    onnx.checker.check_model(onnx.load_model_from_string(_with_weights_as_inputs(data)))
 
 
-def _with_inline_weights(data: bytes) -> bytes:
-    """The checker looks for external files; a tiny float takes the place of each."""
+def _with_weights_as_inputs(data: bytes) -> bytes:
+    """The checker looks for external files; an input takes the place of each."""
     model = onnx.load_model_from_string(data)
-    for proto in model.graph.initializer:
-        if proto.data_location == onnx.TensorProto.EXTERNAL:
-            del proto.external_data[:]
-            proto.data_location = onnx.TensorProto.DEFAULT
-            proto.raw_data = b"\0" * (4 * prod(proto.dims))
+    external = onnx.TensorProto.EXTERNAL
+    absent = [p for p in model.graph.initializer if p.data_location == external]
+    for proto in absent:
+        model.graph.initializer.remove(proto)
+        shape = tuple(proto.dims)
+        model.graph.input.append(
+            onnx.helper.make_tensor_value_info(proto.name, proto.data_type, shape)
+        )
     return bytes(model.SerializeToString())
 
 
@@ -147,8 +154,97 @@ def test_bert_has_the_published_size(name: str, published: int, layers: int, hid
 
 
 @pytest.mark.parametrize(
-    ("name", "sizes"), [("bert-base", (32, 128)), ("bert-large", (32, 128)), ("resnet50-v1", (64,))]
+    ("name", "parameters", "layers", "hidden", "giga_macs"),
+    [
+        # Counts and multiply-accumulates as torchvision publishes them.
+        ("vit-b16", 86_567_656, 12, 768, 17.56),
+        ("vit-l16", 304_326_632, 24, 1024, 61.55),
+    ],
 )
+def test_vit_has_the_published_size(
+    name: str, parameters: int, layers: int, hidden: int, giga_macs: float
+) -> None:
+    assert file_parameters(name) == parameters
+    patches, head = 14**2 * hidden * 3 * 16**2, hidden * 1000
+    expected = transformer_macs(1 + 14**2, hidden, layers) + patches + head
+    assert macs(name, batch=1) == expected
+    assert round(expected / 1e9, 2) == giga_macs
+
+
+def test_dlrm_is_the_papers_model_of_540_million() -> None:
+    """26 tables of together 33,762,577 rows; 27 vectors make 351 pairs, 367 inputs of the top."""
+    bottom = 13 * 512 + 512 * 256 + 256 * 64 + 64 * 16
+    top = (16 + 351) * 512 + 512 * 256 + 256
+    vectors = 512 + 256 + 64 + 16 + 512 + 256 + 1
+    assert file_parameters("dlrm") == 33_762_577 * 16 + bottom + top + vectors
+    assert file_parameters("dlrm") // 10**6 == 540
+    assert macs("dlrm", batch=1) == bottom + top + 27 * 27 * 16
+    model = onnx.load_model_from_string(load_sample("dlrm"))
+    assert sum(node.op_type == "Gather" for node in model.graph.node) == 26 + 1
+
+
+def test_the_tables_of_mlperf_fit_no_chip() -> None:
+    """187,767,399 rows of 128 at two bytes: 48 GB, where a cluster of STCP920 has 4 GiB."""
+    assert sum(CRITEO_TERABYTE.rows) == 187_767_399
+    data = dlrm(CRITEO_TERABYTE).SerializeToString()
+    with pytest.raises(CapacityError, match="does not fit") as caught:
+        next(run_reports(data, [RunRequest("mlperf", "tvm", "stcp920")]))
+    assert caught.value.code == "DRAM_FULL"
+
+
+CONFORMER_DECODER = 4 * 640 * (640 + 640) + 2 * 4 * 640
+"""The one LSTM layer of table 1's decoders, width 640; its embedding is not published."""
+
+
+@pytest.mark.parametrize(("size", "millions"), [(ConformerSize(), 30.7), (CONFORMER_L, 118.8)])
+def test_conformer_has_the_published_size(size: ConformerSize, millions: float) -> None:
+    """Table 1 counts the decoder too: encoder and LSTM come within a hundredth of it."""
+    d = size.hidden
+    feed_forward, attention = 8 * d**2 + 7 * d, 5 * d**2 + 8 * d
+    convolution, statistics = 3 * d**2 + 40 * d, 2 * d
+    block = 2 * feed_forward + attention + convolution + 2 * d
+    first = (9 * d + d) + (9 * d**2 + d) + (19 * d * d + d)
+    sinusoids = 9_999 * d
+    model = conformer(size)
+    learned = first + size.layers * block
+    absent = learned + size.layers * statistics + sinusoids
+    external = onnx.TensorProto.EXTERNAL
+    found = [p for p in model.graph.initializer if p.data_location == external]
+    assert sum(prod(proto.dims) for proto in found) == absent
+    assert (learned + CONFORMER_DECODER) / 1e6 == pytest.approx(millions, rel=0.01)
+
+
+def test_conformer_work() -> None:
+    """1,027 frames of 80 bands become 513 x 39, then 256 x 19; distances are 511.
+
+    Projections of distances are constants. A row takes two feed-forwards of 8 d^2, 4 d^2 of
+    attention, 3 d^2 and 32 d of convolution, and d for each row and distance that it meets.
+    """
+    d, rows = 256, 256
+    row = 23 * d**2 + 32 * d + (2 * rows + 511) * d
+    first = 513 * 39 * d * 9 + rows * 19 * d * 9 * d + rows * 19 * d * d
+    assert macs("conformer", batch=1, frames=1027) == 16 * rows * row + first
+
+
+def test_llama_is_as_deep_as_the_7b() -> None:
+    """32 layers of 4 h^2 + 3 h i and two norms; embedding and head of 32,000 each, one norm."""
+    h, inner, words, rows = 256, 768, 32_000, 128
+    layer = 4 * h**2 + 3 * h * inner
+    assert file_parameters("llama") == 2 * words * h + 32 * (layer + 2 * h) + h
+    expected = 32 * (rows * layer + 2 * rows**2 * h) + rows * h * words
+    assert macs("llama", batch=1, sequence=rows) == expected
+    softmaxes = [op for op in sample("llama").ops if op.op_type == "Softmax"]
+    assert len(softmaxes) == 32
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("bert-base", (32, 128)), ("bert-large", (32, 128)), ("vit-b16", (32, 3)),
+        ("dlrm", (1024, 13)), ("conformer", (12, 1027)), ("llama", (8, 128)),
+        ("resnet50-v1", (64, 3)),
+    ],
+)  # fmt: skip
 def test_samples_propose_their_sizes(name: str, sizes: tuple[int, ...]) -> None:
     graph = imported(load_sample(name))
     shape = graph.tensors[graph.inputs[0]].shape

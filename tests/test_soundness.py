@@ -20,6 +20,11 @@ from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.report.report import Report
 from sample_models import build_samples
+from sample_models.bert import BertSize, bert
+from sample_models.conformer import ConformerSize, conformer
+from sample_models.dlrm import dlrm
+from sample_models.llama import LlamaSize, llama
+from sample_models.vit import VitSize, vit
 
 CHIPS = ("stcp920", "generic-4x4")
 STRATEGIES = (
@@ -36,7 +41,13 @@ SMALL = {
     "mobilenet-v2": lambda: build_samples.mobilenet_v2(resolution=64),
     "densenet-121": lambda: build_samples.densenet((2, 3, 2, 2), 64),
     "teaching-resnet": build_samples.teaching_resnet,
+    "bert-base": lambda: bert(BertSize(2, 128, 4, vocabulary=30_522, positions=64)),
+    "vit-b16": lambda: vit(VitSize(2, 128, 4, 16, 64, 10)),
+    "dlrm": dlrm,
+    "conformer": lambda: conformer(ConformerSize(2, 64, 4)),
+    "llama": lambda: llama(LlamaSize(2, 128, 4, 256, 4000)),
 }
+DIMS = {"bert-base": {"sequence": 32}, "llama": {"sequence": 32}, "conformer": {"frames": 131}}
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
 """Tens of thousands of instructions on the small chip: one strategy there is enough every day."""
@@ -56,7 +67,8 @@ def small_model(name: str) -> bytes:
 
 @cache
 def reports_of(name: str, chip: str) -> tuple[Report, ...]:
-    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in STRATEGIES]
+    dims = DIMS.get(name, {})
+    requests = [RunRequest(name, strategy, chip, BATCH, dims=dims) for strategy in STRATEGIES]
     return tuple(run_reports(small_model(name), requests))
 
 

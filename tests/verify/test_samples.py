@@ -19,6 +19,10 @@ from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.report.report import Report
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
+from sample_models.conformer import ConformerSize, conformer
+from sample_models.dlrm import DlrmSize, dlrm
+from sample_models.llama import LlamaSize, llama
+from sample_models.vit import VitSize, vit
 from tests.lowering.nets import STRATEGIES
 
 BATCH = 5
@@ -33,8 +37,12 @@ SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
     "densenet-121": lambda: build_samples.densenet((2, 3, 2, 2), 32),
     "teaching-resnet": build_samples.teaching_resnet,
     "bert-base": lambda: bert(BertSize(2, 64, 4, vocabulary=5000, positions=16)),
+    "vit-b16": lambda: vit(VitSize(2, 64, 4, 8, 32, 10)),
+    "dlrm": lambda: dlrm(DlrmSize((32, 16), (64, 1), (20_000, 3, 50, 4000), 16)),
+    "conformer": lambda: conformer(ConformerSize(2, 32, 4, 8)),
+    "llama": lambda: llama(LlamaSize(2, 64, 4, 128, 5000)),
 }
-DIMS: dict[str, dict[str, int]] = {"bert-base": {"sequence": 8}}
+DIMS = {"bert-base": {"sequence": 8}, "llama": {"sequence": 9}, "conformer": {"frames": 43}}
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 CHIPS = profile_names() if os.environ.get("GRAPHTURBO_EVERY_CHIP") == "1" else ("generic-4x4",)
 HAS_FULL_MATRIX = os.environ.get("GRAPHTURBO_FULL_MATRIX") == "1"
