@@ -31,8 +31,9 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 test: lint types check-samples  ## lint, types, samples and all tests, under 5 minutes
 	$(PYTHON) -m pytest -n 2
 
-test-all: $(MODELS) test  ## test with trained models, then samples on every chip and onnx's node suite
+test-all: $(MODELS) test  ## test with trained models, then samples on every chip, whole exports, onnx's node suite
 	GRAPHTURBO_EVERY_CHIP=1 $(PYTHON) -m pytest -n 2 tests/verify/test_samples.py
+	GRAPHTURBO_FULL_EXPORTS=1 $(PYTHON) -m pytest -n 2 tests/verify/test_exports.py
 	$(PYTHON) -m tests.verify.node_table
 
 lint: $(TOOLS)  ## ruff: rules and format

@@ -38,7 +38,7 @@ class Numbered:
 def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
     """The model with seeded random numbers where the file has none, or one and the same.
 
-    1. A weight whose bytes are in another file is drawn.
+    1. A weight whose bytes are in another file is drawn, be it an initializer or a Constant node.
     2. So is a ConstantOfShape of floats with a constant shape and more than one element: it stands
        for a weight that was left out.
     The same name, shape and seed give the same numbers, whatever else is in the model.
@@ -49,9 +49,13 @@ def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
     model = parse_model(data, limits)
     graph = model.graph
     shapes = dict(_known_shapes(graph))
-    absent = [p for p in graph.initializer if p.data_location == onnx.TensorProto.EXTERNAL]
+    absent = [
+        (name, proto)
+        for name, proto in _weights(graph)
+        if proto.data_location == onnx.TensorProto.EXTERNAL
+    ]
     fills = [node for node in graph.node if _is_weight(node, shapes)]
-    sizes = [(prod(p.dims), p.data_type) for p in absent]
+    sizes = [(prod(proto.dims), proto.data_type) for _, proto in absent]
     sizes += [(prod(shapes[node.input[0]]), _fill_type(node)) for node in fills]
     total = sum(count * helper.tensor_dtype_to_np_dtype(kind).itemsize for count, kind in sizes)
     if total > limits.max_drawn_bytes:
@@ -61,9 +65,9 @@ def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
             "--verify",
             "verify a smaller model of the same kind",
         )
-    for proto in absent:
+    for name, proto in absent:
         dtype = helper.tensor_dtype_to_np_dtype(proto.data_type)
-        value = drawn(proto.name, tuple(proto.dims), dtype, seed)
+        value = drawn(name, tuple(proto.dims), dtype, seed)
         proto.CopyFrom(numpy_helper.from_array(value, proto.name))
     for node in fills:
         dtype = helper.tensor_dtype_to_np_dtype(_fill_type(node))
@@ -74,15 +78,20 @@ def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
     return Numbered(model.SerializeToString() if count else data, count, total)
 
 
-def _known_shapes(graph: onnx.GraphProto) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Small constant vectors of integers that could be shapes."""
-    for proto in graph.initializer:
-        if _is_shape(proto):
-            yield proto.name, tuple(numpy_helper.to_array(proto).tolist())
+def _weights(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
+    """Name and tensor of every initializer and Constant node."""
+    yield from ((proto.name, proto) for proto in graph.initializer)
     for node in graph.node:
         for attribute in node.attribute:
-            if node.op_type == "Constant" and attribute.name == "value" and _is_shape(attribute.t):
-                yield node.output[0], tuple(numpy_helper.to_array(attribute.t).tolist())
+            if node.op_type == "Constant" and attribute.name == "value":
+                yield node.output[0], attribute.t
+
+
+def _known_shapes(graph: onnx.GraphProto) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Small constant vectors of integers that could be shapes."""
+    for name, proto in _weights(graph):
+        if _is_shape(proto):
+            yield name, tuple(numpy_helper.to_array(proto).tolist())
 
 
 def _is_shape(proto: onnx.TensorProto) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import prod
+from operator import mul
 
 import numpy as np
 
@@ -35,10 +37,12 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
     """The graph for the new number of samples.
 
     1. Every input with two or more axes whose leading size is the old batch follows.
-    2. A Reshape to a constant whose leading size is the old batch, and whose input carries the
-       batch in its leading axis (alone or merged with others), gets a constant for the new one;
-       not where the user skips this pass.
-    3. All shapes are inferred anew. An output of a custom op cannot be: its leading size follows
+    2. A Reshape to a constant whose leading size is the old batch, alone or merged with the axes
+       behind it, and whose input carries the batch in its leading axis (alone or merged), gets a
+       constant for the new one; not where the user skips this pass.
+    3. A result that other ops' numbers come from grows when what it is computed from does: an op
+       that picks samples by constants (or combines them) would give others' numbers.
+    4. All shapes are inferred anew. An output of a custom op cannot be: its leading size follows
        that of an input which had the same one and carries the batch, and a note says so.
 
     Raises:
@@ -48,14 +52,18 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
     tensors = _rescaled_sources(change)
     ops: list[Op] = []
     notes = [f"batch rescaled from {change.old} to {batch}"]
+    live = _live(graph)
     for op in graph.ops:
         new_op = op
         constant = _rescaled_target(change, op, tensors)
         if constant is not None:
             tensors[constant.name] = constant
             new_op = replace(op, inputs=(op.inputs[0], constant.name))
-            notes.append(f"{op.name}: leading {change.old} of its shape rescaled to {batch}")
         outputs = _outputs(change, new_op, tensors, limits)
+        if op.name in live and not is_custom(op):
+            _check_grown(change, new_op, tensors, outputs)
+        if constant is not None:
+            notes.append(f"{op.name}: its shape rescaled to {list(outputs[0].shape)}")
         tensors.update((tensor.name, tensor) for tensor in outputs)
         notes += _grown_notes(change, new_op, outputs)
         ops.append(new_op)
@@ -103,9 +111,12 @@ def _rescaled_target(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -
     if not change.has_reshapes or not _is_reshape(op):
         return None
     data, sizes = tensors[op.inputs[0]], tensors[op.inputs[1]].value
-    if sizes is None or not _carries_batch(change, data) or sizes[:1].tolist() != [change.old]:
+    if sizes is None or not sizes.size or not _carries_batch(change, data):
         return None
-    target = [change.new, *(int(size) for size in sizes[1:])]
+    leading = int(sizes[0])
+    if leading not in (change.old, *_merged_sizes(change, data)):
+        return None
+    target = [leading * change.new // change.old, *(int(size) for size in sizes[1:])]
     if reshape_target(target, data.shape, bool(op.attributes.get("allowzero", 0))) is None:
         raise ModelError(
             "BATCH_RESHAPE",
@@ -126,6 +137,46 @@ def _carries_batch(change: Rescaling, data: Tensor) -> bool:
     """Whether the leading axis grew with the batch."""
     before = change.graph.tensors[data.name].shape
     return bool(before) and data.shape[0] * change.old == before[0] * change.new
+
+
+def _live(graph: Graph) -> set[str]:
+    """Names of the ops that an output depends on through numbers, not through known values."""
+    needed, live = set(graph.outputs), set()
+    for op in reversed(graph.ops):
+        if any(name in needed and graph.tensors[name].value is None for name in op.outputs if name):
+            live.add(op.name)
+            needed.update(op.inputs)
+    return live
+
+
+def _check_grown(
+    change: Rescaling, op: Op, tensors: Mapping[str, Tensor], outputs: Iterable[Tensor]
+) -> None:
+    """Rule 3 of `rescale_batch`.
+
+    Raises:
+        ModelError: BATCH_MISMATCH.
+    """
+    before = change.graph.tensors
+    has_grown = any(
+        name in before and tensors[name].elements != before[name].elements for name in op.inputs
+    )
+    if not has_grown or any(out.elements != before[out.name].elements for out in outputs):
+        return
+    if all(output.value is not None for output in outputs):
+        return
+    raise ModelError(
+        "BATCH_MISMATCH",
+        f"batch {change.old} cannot be rescaled to {change.new}: what {op.op_type} {op.name!r} "
+        "gives does not grow with it",
+        f"its shape stays {list(next(iter(outputs)).shape)}",
+        _SYMBOLIC_BATCH,
+    )
+
+
+def _merged_sizes(change: Rescaling, data: Tensor) -> list[int]:
+    """What the leading axes of a tensor have together, before: one axis, two, three ..."""
+    return list(accumulate(change.graph.tensors[data.name].shape, mul))
 
 
 def _inferred(

@@ -24,6 +24,7 @@ from graphturbo_core.frontend.tensors import checked_shape, read_only
 from graphturbo_core.frontend.values import (
     EVALUATORS,
     FIRST_ONLY,
+    PRODUCTS,
     VIEWS,
     reshape_target,
     split_values,
@@ -215,7 +216,8 @@ def _value(
         return _shape_value(op, sources[0])
     if op.op_type == "Size":
         return read_only(np.array(sources[0].elements, dtype=np.int64))
-    is_small = output.elements <= limits.max_elements_value_propagation
+    sized = (output, *sources) if op.op_type in PRODUCTS else (output,)
+    is_small = all(tensor.elements <= limits.max_elements_value_propagation for tensor in sized)
     if op.op_type not in EVALUATORS or not (is_small or op.op_type in VIEWS):
         return None
     needed = sources[:1] if op.op_type in FIRST_ONLY else sources

@@ -16,6 +16,9 @@ Evaluator = Callable[[Op, Arrays], np.ndarray]
 FIRST_ONLY = frozenset({"CastLike"})
 """Ops whose other inputs are there for their type alone."""
 
+PRODUCTS = frozenset({"MatMul"})
+"""Ops that do more work than they have elements, so that what they read must be small, too."""
+
 VIEWS = frozenset({"Reshape", "Transpose", "Unsqueeze", "Squeeze", "Flatten", "Identity"})
 """Ops whose result shares its input's memory, so that its size does not matter."""
 
@@ -148,6 +151,45 @@ def _reduced(function: Callable[..., np.ndarray]) -> Evaluator:
     return evaluate
 
 
+def _cumulative(op: Op, arrays: Arrays) -> np.ndarray:
+    axis = int(arrays[1].reshape(()))
+    back = slice(None, None, -1) if _integer(op, "reverse", 0) else slice(None)
+    along = (slice(None),) * (axis % arrays[0].ndim)
+    sums = np.cumsum(arrays[0][(*along, back)], axis=axis)
+    if _integer(op, "exclusive", 0):
+        sums = sums - arrays[0][(*along, back)]
+    return np.asarray(sums[(*along, back)])
+
+
+def _triangle(op: Op, arrays: Arrays) -> np.ndarray:
+    diagonal = int(arrays[1].reshape(())) if len(arrays) > 1 else 0
+    function = np.triu if _integer(op, "upper", 1) else np.tril
+    return function(arrays[0], diagonal)
+
+
+def _places(op: Op, indices: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The elements that the last axis of `indices` names, leading axes in common first."""
+    shared = np.indices(indices.shape[:-1])[: _integer(op, "batch_dims", 0)]
+    return (*shared, *np.moveaxis(indices, -1, 0))
+
+
+def _gather_nd(op: Op, arrays: Arrays) -> np.ndarray:
+    return np.asarray(arrays[0][_places(op, arrays[1])])
+
+
+_COMBINED = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def _scatter_nd(op: Op, arrays: Arrays) -> np.ndarray:
+    result, places = arrays[0].copy(), _places(op, arrays[1])
+    combine = _COMBINED.get(str(op.attributes.get("reduction", "none")))
+    if combine is None:
+        result[places] = arrays[2]
+    else:
+        combine.at(result, places, arrays[2])
+    return result
+
+
 def _pointwise(function: Callable[..., np.ndarray]) -> Evaluator:
     return lambda _op, arrays: np.asarray(function(*arrays))
 
@@ -172,6 +214,8 @@ EVALUATORS: Mapping[str, Evaluator] = MappingProxyType(
         "Ceil": _pointwise(np.ceil),
         "Concat": _concat,
         "ConstantOfShape": _fill,
+        "Cos": _pointwise(np.cos),
+        "CumSum": _cumulative,
         "Div": _div,
         "Equal": _pointwise(np.equal),
         "Exp": _pointwise(np.exp),
@@ -180,11 +224,14 @@ EVALUATORS: Mapping[str, Evaluator] = MappingProxyType(
         "Floor": _pointwise(np.floor),
         "Gather": _gather,
         "GatherElements": _gather_elements,
+        "GatherND": _gather_nd,
         "Greater": _pointwise(np.greater),
         "GreaterOrEqual": _pointwise(np.greater_equal),
         "Identity": lambda _op, arrays: arrays[0],
+        "IsNaN": _pointwise(np.isnan),
         "Less": _pointwise(np.less),
         "LessOrEqual": _pointwise(np.less_equal),
+        "MatMul": _pointwise(np.matmul),
         "Max": _folded(np.maximum),
         "Min": _folded(np.minimum),
         "Mod": _mod,
@@ -194,18 +241,23 @@ EVALUATORS: Mapping[str, Evaluator] = MappingProxyType(
         "Or": _pointwise(np.logical_or),
         "Pow": _pointwise(np.power),
         "Range": _range,
+        "Reciprocal": _pointwise(np.reciprocal),
         "ReduceMax": _reduced(np.max),
         "ReduceMin": _reduced(np.min),
         "ReduceProd": _reduced(np.prod),
         "ReduceSum": _reduced(np.sum),
         "Reshape": _reshape,
+        "ScatterND": _scatter_nd,
+        "Sin": _pointwise(np.sin),
         "Slice": _slice,
         "Sqrt": _pointwise(np.sqrt),
         "Squeeze": _squeeze,
         "Sub": _pointwise(np.subtract),
         "Sum": _folded(np.add),
+        "Tanh": _pointwise(np.tanh),
         "Tile": lambda _op, arrays: np.tile(arrays[0], [int(n) for n in arrays[1]]),
         "Transpose": _transpose,
+        "Trilu": _triangle,
         "Unsqueeze": _unsqueeze,
         "Where": _pointwise(np.where),
     }

@@ -154,7 +154,7 @@ g (float[2,3,4] x) => (float[r,c,d] y) <float[3,2,4] b> {
 
 def test_other_batch_refusals_name_no_batch_either() -> None:
     text = "g (float[1,3,4] x) => (float[m,n] y) <int64[2] s = {{{}}}> {{ y = Reshape(x, s) }}"
-    assert refusal(text.format("3, 4"), batch=5).change == EXPORT
+    assert refusal(text.format("4, 3"), batch=5).change == EXPORT
     assert refusal(text.format("1, 12"), batch=5, skip_passes=("rescale-batch",)).change == EXPORT
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.numbers import BYTES, drawn, drawn_inputs, with_numbers
@@ -45,6 +45,17 @@ def test_weights_in_other_files_are_drawn() -> None:
     """A matrix of 3 x 2 and four bytes each: 24."""
     model = model_of("g (float[2,3] x) => (float[2,2] y) { y = MatMul(x, w) }")
     model.graph.initializer.append(absent("w", (3, 2)))
+    found = with_numbers(model.SerializeToString(), 7, DEFAULT_LIMITS)
+    assert (found.drawn, found.drawn_bytes) == (1, 24)
+    wanted = drawn("w", (3, 2), np.dtype(np.float32), 7)
+    assert weights(found.data)["w"].tolist() == wanted.tolist()
+
+
+def test_so_are_those_in_constant_nodes() -> None:
+    """As Paddle spells weights; ONNX Runtime would look for their file."""
+    model = model_of("g (float[2,3] x) => (float[2,2] y) { y = MatMul(x, w) }")
+    node = helper.make_node("Constant", [], ["w"], value=absent("", (3, 2)))
+    model.graph.node.insert(0, node)
     found = with_numbers(model.SerializeToString(), 7, DEFAULT_LIMITS)
     assert (found.drawn, found.drawn_bytes) == (1, 24)
     wanted = drawn("w", (3, 2), np.dtype(np.float32), 7)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.clean_up import pass_names
 from graphturbo_core.ir.graph import TensorKind
 from tests.frontend.reference import random_inputs, run_graph, run_model
@@ -211,11 +212,43 @@ def test_reshape_constants_follow_the_batch(sizes: str) -> None:
 
 
 def test_reshape_that_does_not_lead_with_the_batch_is_refused_with_its_name() -> None:
-    with pytest.raises(Exception, match=r"Reshape_0.*cannot give shape \[3, 4\]") as caught:
-        graph_of(RESHAPE.format(sizes="3, 4"), batch=5)
+    with pytest.raises(Exception, match=r"Reshape_0.*cannot give shape \[4, 3\]") as caught:
+        graph_of(RESHAPE.format(sizes="4, 3"), batch=5)
     assert getattr(caught.value, "code", "") == "BATCH_MISMATCH"
     with pytest.raises(Exception, match="Reshape_0"):
         graph_of(RESHAPE.format(sizes="1, 12"), batch=5, skip="rescale-batch")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shape"), [("3, 4", (15, 4)), ("12, 1", (60, 1)), ("3, -1", (15, 4))]
+)
+def test_a_batch_merged_with_the_axes_behind_it_follows(sizes: str, shape: tuple[int, int]) -> None:
+    """As GPT-2 does before its products: 1 sample of 3 rows is 3 rows, 5 samples are 15."""
+    assert graph_of(RESHAPE.format(sizes=sizes), batch=5).tensors["y"].shape == shape
+
+
+@pytest.mark.parametrize(
+    "picks",
+    ["f = Reshape(x, flat) y = Gather(f, three)", "y = ReduceMean <axes = [0], keepdims = 1> (x)"],
+)
+def test_a_result_that_does_not_grow_with_the_batch_is_refused(picks: str) -> None:
+    """Constants that pick among one sample's elements would pick the first sample's of five."""
+    text = (
+        "g (float[1,4] x) => (float[n,m] y) <int64[1] flat = {-1}, int64[1,3] three = {0, 1, 2}>"
+        f" {{ {picks} }}"
+    )
+    assert graph_of(text).ops
+    with pytest.raises(ModelError, match="does not grow with it") as caught:
+        graph_of(text, batch=5)
+    assert caught.value.code == "BATCH_MISMATCH"
+
+
+def test_a_result_that_no_output_needs_may_stay() -> None:
+    text = (
+        "g (float[1,4] x) => (float[n,m] y)"
+        " { u = ReduceMean <axes = [0]> (x) s = Shape(u) y = Relu(x) }"
+    )
+    assert op_types(graph_of(text, batch=5)) == "Relu"
 
 
 def test_a_reshape_of_something_else_keeps_its_one() -> None:
