@@ -9,6 +9,7 @@ import onnx
 from onnx import helper
 
 from graphturbo_core.frontend.dimensions import Binding
+from graphturbo_core.frontend.functions import expand_functions
 from graphturbo_core.frontend.reader import read_draft
 from graphturbo_core.frontend.rewrite import fresh_name
 from graphturbo_core.frontend.schemas import DEFAULT_DOMAINS
@@ -35,6 +36,7 @@ def inline_branches(model: onnx.ModelProto, binding: Binding, limits: Limits) ->
             undecided.add(branching.input[0])
         else:
             _take(model.graph, branching, bool(value.any()))
+            expand_functions(model, limits)
             undecided.clear()
 
 

@@ -6,6 +6,7 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.branches import inline_branches
 from graphturbo_core.frontend.clean_up import clean_up
 from graphturbo_core.frontend.dimensions import InputDim, bind, symbolic_dims, with_proposals
+from graphturbo_core.frontend.functions import expand_functions
 from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.parsing import parse_model
 from graphturbo_core.frontend.proposals import proposed_sizes
@@ -26,6 +27,7 @@ def import_model(data: bytes, options: ImportOptions) -> Graph:
         OptionError: batch, a dimension or a pass name does not fit the model.
     """
     model = parse_model(data, options.limits)
+    expand_functions(model, options.limits)
     inputs = graph_inputs(model.graph)
     check_inputs(inputs)
     binding = bind(inputs, recorded_values(model), options, proposed_sizes(model))

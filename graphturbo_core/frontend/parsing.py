@@ -107,7 +107,9 @@ def _names(model: onnx.ModelProto) -> Iterator[object]:
     graph = model.graph
     for entry in model.opset_import:
         yield entry.domain
-    for node in graph.node:
+    for function in model.functions:
+        yield from (function.name, function.domain, *function.input, *function.output)
+    for node in (*graph.node, *(node for function in model.functions for node in function.node)):
         yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
         for attribute in node.attribute:
             yield attribute.name

@@ -50,7 +50,6 @@ def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draf
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAINS:
             weights[node.output[0]] = _constant(node, labels[index], limits)
             continue
-        _check_function(model, node, labels[index])
         op = _op(node, names[index], labels[index], versions)
         op = _without_unread(op, read)
         ops += [op] if any(op.outputs) else []
@@ -175,15 +174,6 @@ def _check_named(node: onnx.NodeProto, label: str) -> None:
     if not any(node.output):
         raise ModelError(
             "NO_OUTPUT", f"{label} writes nothing", change="remove the node or name its output"
-        )
-
-
-def _check_function(model: onnx.ModelProto, node: onnx.NodeProto, label: str) -> None:
-    if any(f.name == node.op_type and f.domain == node.domain for f in model.functions):
-        raise ModelError(
-            "LOCAL_FUNCTION",
-            f"{label} calls a function that the file defines; that is not supported",
-            change="inline the functions first (onnx.inliner.inline_local_functions)",
         )
 
 

@@ -6,7 +6,7 @@ import random
 
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from graphturbo_core.errors import GraphTurboError, ModelError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
@@ -132,15 +132,6 @@ def test_limits_are_named() -> None:
     assert refusal(data, limits=Limits(max_model_bytes=8)).code == "TOO_LARGE"
     assert refusal(data, limits=Limits(max_ops=0)).code == "TOO_MANY_OPS"
     assert refusal(data, limits=Limits(max_tensors=1)).code == "TOO_MANY_TENSORS"
-
-
-def test_local_functions_are_refused_by_name() -> None:
-    model = model_of(RELU)
-    body = [helper.make_node("Relu", ["a"], ["b"])]
-    opsets = [helper.make_opsetid("", 17)]
-    model.functions.append(helper.make_function("own", "Twice", ["a"], ["b"], body, opsets))
-    model.graph.node[0].op_type, model.graph.node[0].domain = "Twice", "own"
-    assert refusal(model.SerializeToString()).code == "LOCAL_FUNCTION"
 
 
 def test_opsets_are_checked() -> None:
