@@ -8,12 +8,14 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.dimensions import Binding
 from graphturbo_core.frontend.functions import expand_functions
 from graphturbo_core.frontend.reader import read_draft
 from graphturbo_core.frontend.rewrite import fresh_name
 from graphturbo_core.frontend.schemas import DEFAULT_DOMAINS
 from graphturbo_core.frontend.shapes import infer_graph
+from graphturbo_core.frontend.unsupported import REASONS
 from graphturbo_core.limits import Limits
 
 
@@ -69,7 +71,12 @@ def _condition(
     part.graph.input.extend(value for value in graph.input if value.name in read)
     part.graph.value_info.extend(value for value in graph.value_info if value.name in read)
     part.graph.output.extend([onnx.ValueInfoProto(name=name)])
-    return infer_graph(read_draft(part, binding, limits), name, limits).tensors[name].value
+    try:
+        return infer_graph(read_draft(part, binding, limits), name, limits).tensors[name].value
+    except ModelError as error:
+        if error.code in (*REASONS, "UNSUPPORTED_OPS"):
+            return None
+        raise
 
 
 def _take(graph: onnx.GraphProto, branching: onnx.NodeProto, is_then: bool) -> None:

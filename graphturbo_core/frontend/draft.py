@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.recorded import RecordedType
 from graphturbo_core.ir.graph import Op, Tensor
 
@@ -13,7 +14,8 @@ from graphturbo_core.ir.graph import Op, Tensor
 class Draft:
     """Ops in topological order, typed weights and inputs; activations have no shape yet.
 
-    `recorded` holds the types that the file gives for the outputs of ops that no schema describes.
+    `recorded` holds the types that the file gives for the outputs of ops that no schema describes,
+    `refused` why an op, by name, cannot be read.
     """
 
     ops: tuple[Op, ...]
@@ -21,4 +23,5 @@ class Draft:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     recorded: Mapping[str, RecordedType]
+    refused: Mapping[str, ModelError]
     notes: tuple[str, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import onnx
@@ -21,7 +22,8 @@ from graphturbo_core.frontend.recorded import recorded_types
 from graphturbo_core.frontend.schemas import DEFAULT_DOMAINS, is_custom_node, opset_versions
 from graphturbo_core.frontend.structure import topological_order, unique_names
 from graphturbo_core.frontend.tensors import checked_shape, read_only, read_weight
-from graphturbo_core.ir.graph import Op, Tensor, TensorKind
+from graphturbo_core.frontend.unsupported import REASONS
+from graphturbo_core.ir.graph import AttributeValue, Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
 
 
@@ -44,13 +46,20 @@ def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draf
     read = {name for node in graph.node for name in node.input if name}
     read.update(value.name for value in graph.output)
     ops = []
+    refused: dict[str, ModelError] = {}
     for index in order:
         node = graph.node[index]
         _check_named(node, labels[index])
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAINS:
             weights[node.output[0]] = _constant(node, labels[index], limits)
             continue
-        op = _op(node, names[index], labels[index], versions)
+        op = _op(node, names[index], versions)
+        try:
+            op = replace(op, attributes=_attributes(node, labels[index], versions))
+        except ModelError as error:
+            if error.code not in REASONS:
+                raise
+            refused[op.name] = error
         op = _without_unread(op, read)
         ops += [op] if any(op.outputs) else []
     outputs = _outputs(graph, ops, {**weights, **inputs})
@@ -58,7 +67,8 @@ def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draf
     notes = (
         *binding.notes, *_name_notes(graph.node, names), *_unread_notes(graph.node, names, versions)
     )  # fmt: skip
-    return Draft(tuple(ops), {**weights, **inputs}, tuple(inputs), outputs, recorded, notes)
+    sources = {**weights, **inputs}
+    return Draft(tuple(ops), sources, tuple(inputs), outputs, recorded, refused, notes)
 
 
 def graph_inputs(graph: onnx.GraphProto) -> tuple[onnx.ValueInfoProto, ...]:
@@ -177,21 +187,28 @@ def _check_named(node: onnx.NodeProto, label: str) -> None:
         )
 
 
-def _op(node: onnx.NodeProto, name: str, label: str, versions: Mapping[str, int]) -> Op:
+def _op(node: onnx.NodeProto, name: str, versions: Mapping[str, int]) -> Op:
+    """The node without its attributes."""
     domain = "" if node.domain in DEFAULT_DOMAINS else node.domain
     inputs = tuple(node.input)
     while inputs and not inputs[-1]:
         inputs = inputs[:-1]
-    read = read_custom_attributes if is_custom_node(node, versions) else read_attributes
     return Op(
         name=name,
         op_type=node.op_type,
         domain=domain,
         inputs=inputs,
         outputs=tuple(node.output),
-        attributes=read(node, label),
+        attributes=MappingProxyType({}),
         opset=versions.get(domain, 1),
     )
+
+
+def _attributes(
+    node: onnx.NodeProto, label: str, versions: Mapping[str, int]
+) -> Mapping[str, AttributeValue]:
+    read = read_custom_attributes if is_custom_node(node, versions) else read_attributes
+    return read(node, label)
 
 
 def _without_unread(op: Op, read: set[str]) -> Op:

@@ -21,6 +21,7 @@ from graphturbo_core.frontend.known_shapes import known_shape
 from graphturbo_core.frontend.recorded import recorded_outputs
 from graphturbo_core.frontend.schemas import is_custom, schema_of
 from graphturbo_core.frontend.tensors import checked_shape, read_only
+from graphturbo_core.frontend.unsupported import REASONS, Untyped, unsupported
 from graphturbo_core.frontend.values import (
     EVALUATORS,
     FIRST_ONLY,
@@ -40,18 +41,41 @@ def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
     """The draft with every activation typed.
 
     Raises:
-        ModelError: naming the op whose output has no static shape.
+        ModelError: naming the ops whose outputs have no static shape, all of them at once.
     """
     tensors = dict(draft.sources)
     notes = list(draft.notes)
+    typed: list[Op] = []
+    refused: list[tuple[Op, ModelError]] = []
+    behind: list[Op] = []
     for op in draft.ops:
-        if is_custom(op):
-            outputs = recorded_outputs(op, draft.recorded, limits)
-            notes.append(_recorded_note(op, outputs))
-        else:
-            outputs = infer_outputs(op, tensors, limits)
+        if refused and any(name not in tensors for name in op.inputs if name):
+            behind.append(op)
+            continue
+        try:
+            outputs = _outputs(op, draft, tensors, limits)
+        except ModelError as error:
+            if error.code not in REASONS:
+                raise
+            refused.append((op, error))
+            continue
+        typed.append(op)
         tensors.update((tensor.name, tensor) for tensor in outputs)
+        notes += [_recorded_note(op, outputs)] if is_custom(op) else []
+    if refused:
+        known = Graph(name, tuple(typed), tensors, draft.inputs, ())
+        raise unsupported(known, Untyped(refused, behind))
     return Graph(name, draft.ops, tensors, draft.inputs, draft.outputs, tuple(notes))
+
+
+def _outputs(
+    op: Op, draft: Draft, tensors: Mapping[str, Tensor], limits: Limits
+) -> tuple[Tensor, ...]:
+    if op.name in draft.refused:
+        raise draft.refused[op.name]
+    if is_custom(op):
+        return recorded_outputs(op, draft.recorded, limits)
+    return infer_outputs(op, tensors, limits)
 
 
 def _recorded_note(op: Op, outputs: Iterable[Tensor]) -> str:
