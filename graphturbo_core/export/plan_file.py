@@ -14,10 +14,11 @@ from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS
-from graphturbo_core.plain_yaml import YamlKind
+from graphturbo_core.plain_yaml import YamlKind, shown
 from graphturbo_core.strategies.edits import NO_EDITS, Edits
 from graphturbo_core.strategies.held import HeldPlan
 from graphturbo_core.strategies.record import Record
+from graphturbo_core.strategies.registry import parse_strategy
 
 DIGEST_LENGTH = 16
 """Hexadecimal digits of a sha256: 64 bits, against mistakes, not against forgers."""
@@ -72,8 +73,42 @@ class PlanFile:
             sizes = ", ".join(map(str, self.rounds)) or "none"
             what = f"the plan has rounds of {sizes} samples, the run one of {size}"
             raise PlanError("PLAN_ROUND", what, "record.rounds", "emit the plan again")
-        largest = next(iter(self.rounds.values()), None)
-        return HeldPlan(self.rounds.get(size, largest), self.edits)
+        return HeldPlan(self.rounds.get(size), self.edits)
+
+
+def check_origin(found: Origin, wanted: Origin) -> None:
+    """Look whether a plan file is of this run; `wanted` is what the run would write.
+
+    Raises:
+        PlanError: PLAN_OTHER_RUN, PLAN_OTHER_CHIP or PLAN_OTHER_MODEL.
+    """
+    pairs = {
+        "strategy": (parse_strategy(found.strategy), parse_strategy(wanted.strategy)),
+        "dtype": (found.dtype, wanted.dtype),
+        "options": (dict(found.options), dict(wanted.options)),
+        "skip_passes": (found.skip_passes, wanted.skip_passes),
+    }
+    for key, (own, other) in pairs.items():
+        if own != other:
+            said, asked = getattr(found, key), getattr(wanted, key)
+            what = f"the plan is for {key} {shown(said)}, the run is for {shown(asked)}"
+            change = "run with the plan's own choices, or emit a plan of this run"
+            raise PlanError("PLAN_OTHER_RUN", what, f"key {key}", change)
+    if found.profile_digest != wanted.profile_digest:
+        what = f"the plan is for another chip: {_made(found.profile, found.profile_digest)}"
+        where = f"the run is on {_made(wanted.profile, wanted.profile_digest)}"
+        raise PlanError("PLAN_OTHER_CHIP", what, where, "choose that chip, or emit a plan for this")
+    if found.model_digest != wanted.model_digest:
+        sizes = {"batch": found.batch, **found.dims}
+        other = {"batch": wanted.batch, **wanted.dims}
+        what = f"the plan is for another graph: {_made(found.model, found.model_digest)}, {sizes}"
+        where = f"the run has {_made(wanted.model, wanted.model_digest)}, {other}"
+        change = "choose that model, batch and sizes, or emit a plan for these"
+        raise PlanError("PLAN_OTHER_MODEL", what, where, change)
+
+
+def _made(name: str, digest: str) -> str:
+    return f"{shown(name)} ({digest})"
 
 
 def graph_digest(graph: Graph) -> str:

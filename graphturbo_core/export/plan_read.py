@@ -10,7 +10,7 @@ from graphturbo_core.errors import PlanError
 from graphturbo_core.export import plan_schema
 from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds_digest
 from graphturbo_core.plain_yaml import Plain, plain_yaml, shown
-from graphturbo_core.strategies.edits import NO_EDITS, Cuts, Edits
+from graphturbo_core.strategies.edits import NO_EDITS, Cuts, Edits, with_groups
 from graphturbo_core.strategies.plan import Binding, Decision, Residency, Scope
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
 
@@ -22,8 +22,8 @@ def read_plan(data: bytes, file_name: str) -> PlanFile:
         PlanError: it is no plan file, or its record was changed; naming key, value and range.
     """
     tree = plain_yaml(data, file_name, PLAN_YAML)
-    edits = tree.get("edits")
-    said = {} if edits is None else edits
+    said = tree.get("edits")
+    said = {} if said is None else said
     if isinstance(said, dict):
         said = {key: value for key, value in said.items() if value is not None}
     try:
@@ -33,7 +33,10 @@ def read_plan(data: bytes, file_name: str) -> PlanFile:
     _check_record(tree.get("record"), file_name)
     record = section.record
     rounds = {each.size: _record(each, file_name) for each in record.rounds} if record else {}
-    file = PlanFile(_origin(section), _edits(section.edits), rounds)
+    edits = _edits(section.edits)
+    if record:
+        edits = with_groups(edits, rounds[record.rounds[0].size].ops_of_groups)
+    file = PlanFile(_origin(section), edits, rounds)
     if not rounds and file.edits == NO_EDITS:
         what, change = "the plan has neither edits nor a record", "give a plan that was written"
         raise PlanError("PLAN_EMPTY", what, f"in {shown(file_name)}", change)
@@ -64,6 +67,7 @@ def _origin(section: plan_schema.PlanSection) -> Origin:
 
 def _edits(section: plan_schema.EditsSection) -> Edits:
     return Edits(
+        names={name: tuple(ops) for name, ops in section.names.items()},
         merge=tuple(map(tuple, section.merge)),
         keep_apart=tuple(map(tuple, section.keep_apart)),
         pieces=section.pieces,

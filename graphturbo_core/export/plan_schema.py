@@ -51,8 +51,9 @@ class CutsSection(_Strict):
 
 
 class EditsSection(_Strict):
-    """What a person fixes."""
+    """What a person fixes; `names` stand for several ops."""
 
+    names: Annotated[dict[Name, list[Name]], Field(max_length=MAX_EDITS)] = {}
     merge: Annotated[list[NameSet], Field(max_length=MAX_LISTED)] = []
     keep_apart: Annotated[list[NameSet], Field(max_length=MAX_LISTED)] = []
     pieces: Annotated[dict[Name, Pieces], Field(max_length=MAX_EDITS)] = {}

@@ -12,7 +12,7 @@ from graphturbo_core.export import plan_schema
 from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds_digest
 from graphturbo_core.export.yaml_text import entry
 from graphturbo_core.plain_yaml import Plain
-from graphturbo_core.strategies.edits import Cuts, Edits
+from graphturbo_core.strategies.edits import Cuts, Edits, with_other_names
 from graphturbo_core.strategies.plan import Binding
 from graphturbo_core.strategies.record import KernelRecord, Record
 
@@ -31,7 +31,9 @@ def plan_text(file: PlanFile) -> str:
     Raises:
         CapacityError: PLAN_TOO_LARGE, it would not be read again.
     """
-    parts = [HEAD, *_origin_lines(file.origin), *_edit_lines(file.edits)]
+    taken = {group.name for record in file.rounds.values() for group in record.groups}
+    edits = with_other_names(file.edits, taken)
+    parts = [HEAD, *_origin_lines(file.origin), *_edit_lines(edits)]
     rounds = [_round_tree(size, record) for size, record in file.rounds.items()]
     if rounds:
         parts += ["record:\n", entry("  ", "digest", rounds_digest(rounds)), "  rounds:\n"]
@@ -60,6 +62,7 @@ def _origin_lines(origin: Origin) -> Iterator[str]:
 def _edit_lines(edits: Edits) -> Iterator[str]:
     yield "edits:\n"
     trees: dict[str, Plain] = {
+        "names": {name: list(ops) for name, ops in edits.names.items()},
         "merge": [list(names) for names in edits.merge],
         "keep_apart": [list(names) for names in edits.keep_apart],
         "pieces": dict(edits.pieces),

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphturbo_core.errors import CapacityError
+
+MAX_FILE_BYTES = 512 * 2**20
+"""A longer text is not unpacked: 1.2 million lines of a program take some 250 MiB."""
+FILE = "file "
+"""What the names of files begin with among the arrays of an archive."""
 Scalar = str | int | float | bool | None
 Row = Mapping[str, Scalar]
 Json = Mapping[str, object]
@@ -41,18 +49,38 @@ class Report:
       wait_on, size_bytes; occupancy as step functions: gb_cycle, gb_bytes, lb_cycle, lb_bytes
       (worst core), lb_capacity/gb_capacity in the contract; overlap_start, overlap_end: stretches
       in cycles in which a core runs two or more layers, with overlap_core.
+    `files`: what the run was asked to emit, compressed: `plan` and `program` (docs/plan-files.md).
     """
 
     contract: Json
     tables: Mapping[str, tuple[Row, ...]]
     arrays: Mapping[str, NDArray[np.generic]]
+    files: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+
+    def text(self, name: str) -> str:
+        """The text of one of `files`.
+
+        Raises:
+            CapacityError: FILE_TOO_LARGE, it has more than `MAX_FILE_BYTES`.
+        """
+        unpacked = zlib.decompressobj()
+        data = unpacked.decompress(self.files[name], MAX_FILE_BYTES)
+        if unpacked.unconsumed_tail:
+            what = f"the {name} has more than {MAX_FILE_BYTES} bytes"
+            raise CapacityError("FILE_TOO_LARGE", what, change="choose a smaller batch or model")
+        return data.decode()
+
+    def with_files(self, files: Mapping[str, Iterable[str]]) -> Report:
+        """The same report with texts, given in pieces, as its files."""
+        return replace(self, files={name: _packed(pieces) for name, pieces in files.items()})
 
     def to_bytes(self) -> bytes:
         """JSON and arrays as one npz archive, without pickle."""
         text = json.dumps({"contract": self.contract, "tables": self.tables}, allow_nan=False)
         stream = io.BytesIO()
         header = np.frombuffer(text.encode(), dtype=np.uint8)
-        np.savez(stream, header=header, **dict(self.arrays))  # type: ignore[arg-type]
+        files = {f"{FILE}{n}": np.frombuffer(d, dtype=np.uint8) for n, d in self.files.items()}
+        np.savez(stream, header=header, **dict(self.arrays), **files)  # type: ignore[arg-type]
         return stream.getvalue()
 
     @classmethod
@@ -61,5 +89,16 @@ class Report:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         text = json.loads(arrays.pop("header").tobytes())
+        files = {
+            name.removeprefix(FILE): arrays.pop(name).tobytes()
+            for name in [name for name in arrays if name.startswith(FILE)]
+        }
         tables = {name: tuple(rows) for name, rows in text["tables"].items()}
-        return cls(contract=text["contract"], tables=tables, arrays=arrays)
+        return cls(contract=text["contract"], tables=tables, arrays=arrays, files=files)
+
+
+def _packed(pieces: Iterable[str]) -> bytes:
+    """The pieces joined and compressed, one after the other."""
+    packer = zlib.compressobj()
+    parts = [packer.compress(piece.encode()) for piece in pieces]
+    return b"".join([*parts, packer.flush()])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import prod
 from types import MappingProxyType
@@ -40,10 +40,11 @@ class Edits:
     """What a person fixes of a plan.
 
     Keys of `pieces`, `axis`, `residency` and the members of `merge` and `keep_apart` are ops, or
-    groups of the plan that was written; of `residency` also weights. Those of `binding` and `scope`
-    are tensors that an op computes.
+    `names` of several ops; of `residency` also weights. Those of `binding` and `scope` are tensors
+    that an op computes.
     """
 
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     merge: tuple[tuple[str, ...], ...] = ()
     keep_apart: tuple[tuple[str, ...], ...] = ()
     pieces: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -56,20 +57,43 @@ class Edits:
 NO_EDITS = Edits()
 
 
+def with_groups(edits: Edits, groups: Mapping[str, tuple[str, ...]]) -> Edits:
+    """The edits with a name for each of these groups that they speak of; own names go first."""
+    lists = (*edits.merge, *edits.keep_apart, edits.pieces, edits.axis, edits.residency)
+    used = {name for names in lists for name in names}
+    known = {name: ops for name, ops in groups.items() if name in used}
+    return replace(edits, names={**known, **edits.names})
+
+
+def with_other_names(edits: Edits, taken: Collection[str]) -> Edits:
+    """The edits without names that are `taken`: `g2` becomes `was-g2`."""
+    new: dict[str, str] = {}
+    for name in edits.names:
+        other = name
+        while other in taken or (other != name and other in edits.names):
+            other = f"was-{other}"
+        new[name] = other
+    return replace(
+        edits,
+        names={new[name]: ops for name, ops in edits.names.items()},
+        merge=tuple(tuple(new.get(n, n) for n in names) for names in edits.merge),
+        keep_apart=tuple(tuple(new.get(n, n) for n in names) for names in edits.keep_apart),
+        pieces={new.get(name, name): value for name, value in edits.pieces.items()},
+        axis={new.get(name, name): value for name, value in edits.axis.items()},
+        residency={new.get(name, name): value for name, value in edits.residency.items()},
+    )
+
+
 def find_wishes(
-    edits: Edits,
-    semantics: GraphSemantics,
-    hardware: Hardware,
-    layers: Sequence[Layer],
-    groups: Mapping[str, Sequence[str]],
+    edits: Edits, semantics: GraphSemantics, hardware: Hardware, layers: Sequence[Layer]
 ) -> Wishes:
-    """The edits by layer, tensor and weight; `groups` are the ops of each group that was written.
+    """The edits by layer, tensor and weight.
 
     Raises:
         PlanError: PLAN_UNKNOWN_NAME with the nearest names; PLAN_CONFLICT, two edits contradict
             each other; PLAN_SCOPE or PLAN_BINDING, one that no plan of this model can follow.
     """
-    names = _Names(semantics.graph, layers, groups)
+    names = _Names(semantics.graph, layers, edits.names)
     merges = _united([names.layers(m, f"edits.merge[{i}]") for i, m in enumerate(edits.merge)])
     wishes = Wishes(
         merges=merges,
@@ -96,9 +120,13 @@ class _Names:
         self.graph = graph
         self.groups = groups
         self.layer_of = {op: layer.index for layer in layers for op in layer.ops}
+        for name, ops in groups.items():
+            for op in ops:
+                if op not in graph.op_by_name:
+                    raise unknown("op", op, graph.op_by_name, f"edits.names.{name}")
 
     def ops(self, name: str, where: str) -> tuple[str, ...]:
-        """An op, or all of a written group; an op's name goes before a group's."""
+        """An op, or all that a name stands for; an op goes before a name."""
         if name in self.graph.op_by_name:
             return (name,)
         if name in self.groups:
@@ -117,7 +145,7 @@ class _Names:
         return tensor
 
     def weights(self, name: str) -> tuple[str, ...]:
-        """A weight, or all of an op or a written group."""
+        """A weight, or all of an op or a name."""
         known = self.graph.tensors.get(name)
         if known is not None and name not in self.graph.producer:
             if name in self.graph.inputs:

@@ -196,8 +196,7 @@ def _wishes(task: PlanTask, spec: StrategySpec) -> Wishes:
     held, semantics = task.held, task.semantics
     if not held.is_edited:
         return NO_WISHES
-    groups = held.record.ops_of_groups if held.record is not None else {}
-    wishes = find_wishes(held.edits, semantics, task.hardware, relay_layers(semantics), groups)
+    wishes = find_wishes(held.edits, semantics, task.hardware, relay_layers(semantics))
     if not _frame(spec).is_depth_first:
         check_no_groups(wishes, spec.text)
     return wishes

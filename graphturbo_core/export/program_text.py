@@ -1,0 +1,243 @@
+"""Program -> a listing people can read: a line an instruction, columns aligned, in sequence order.
+
+Columns: sequence number; segment (it starts when all of the one before has ended); engine
+(cluster.core.kind); kind; cycles the engine is held, `+` cycles until a move's bytes are visible;
+bytes moved; cause; op or, of moves, tensor; box of the result or of what is moved; buffers read
+`->` buffers written, each as memory, core and byte range; after `<` the sequence numbers that must
+have ended first (`a`: only because bytes are reused).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.lowering.program import Cause, Engine, InstructionKind, Memory, Program
+
+CHUNK_LINES = 8192
+"""Lines that are given at a time: a listing is written without ever being whole in memory."""
+MAX_NAME_WIDTH = 60
+"""Columns of a name; a longer one moves what follows it in its line."""
+CLUSTER = 0
+"""The one cluster that is lowered."""
+MEMORIES = {
+    Memory.LB_DATA: "LB",
+    Memory.LB_WEIGHT: "WB",
+    Memory.STAGING: "ST",
+    Memory.GB: "GB",
+    Memory.DRAM: "DRAM",
+}
+"""How a listing calls memories; an LB's weight part has addresses of its own."""
+
+
+def program_lines(program: Program, title: str) -> Iterator[str]:
+    """The listing in pieces of many lines; the same program gives the same bytes.
+
+    Linear in instructions, accesses and conflicts: texts of buffers are made once, and boxes once
+    a chunk.
+    """
+    yield _head(program, title)
+    columns = _Columns(program)
+    for first in range(0, program.size, CHUNK_LINES):
+        yield columns.lines(first, min(first + CHUNK_LINES, program.size))
+
+
+def _head(program: Program, title: str) -> str:
+    """What was lowered, and which instructions each kernel has."""
+    bounds = np.searchsorted(program.kernel, np.arange(len(program.plan.kernels) + 1))
+    width = max(len(kernel.name) for kernel in program.plan.kernels)
+    lines = [f"# program of {title}: {program.size} instructions of one cluster and round"]
+    for kernel, (first, end) in zip(program.plan.kernels, pairwise(bounds.tolist()), strict=True):
+        span = f"instructions {first} to {end - 1}" if end > first else "no instructions"
+        lines.append(f"# kernel {kernel.name:<{width}} {len(kernel.ops):>5} ops, {span}")
+    return "\n".join(lines) + "\n"
+
+
+class _Columns:
+    """Texts that many lines share, and the widths of their columns."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.engines = _padded([_engine_text(engine) for engine in program.engines])
+        self.kinds = _padded([kind.name.lower() for kind in InstructionKind])
+        self.causes = _padded([cause.name.lower() if cause else "-" for cause in Cause])
+        self.buffers = _buffer_texts(program)
+        graph = program.plan.semantics.graph
+        results = [next(name for name in op.outputs if name) for op in graph.ops]
+        self.names = [_line_of(name) for name in (*(op.name for op in graph.ops), *program.tensors)]
+        self.ranks = [len(graph.tensors[name].shape) for name in (*results, *program.tensors)]
+        subjects = self._subjects()
+        used = (len(self.names[subject]) for subject in np.unique(subjects))
+        width = min(max(used, default=0), MAX_NAME_WIDTH)
+        self.subjects = subjects
+        self.names = [name.ljust(width) for name in self.names]
+        self.box_width = self._box_width()
+        self.digits = [
+            len(str(int(column.max(initial=0))))
+            for column in (
+                np.arange(program.size),
+                program.hold_cycles,
+                program.size_bytes,
+                program.segment,
+            )
+        ]
+
+    def _subjects(self) -> NDArray[np.int64]:
+        """Of computes the op, of moves the number of ops plus the tensor that is written."""
+        program = self.program
+        ops = len(program.plan.semantics.graph.ops)
+        tensors = program.access_tensor[self._first_writes()].astype(np.int64)
+        is_compute = program.kind == InstructionKind.COMPUTE
+        return np.where(is_compute, program.op.astype(np.int64), ops + tensors)
+
+    def _first_writes(self) -> NDArray[np.int64]:
+        """The first access of each instruction that writes."""
+        program = self.program
+        writes = np.flatnonzero(program.access_write)
+        found: NDArray[np.int64] = writes[np.searchsorted(writes, program.access_at[:-1])]
+        return found
+
+    def _box_width(self) -> int:
+        """An upper bound of the boxes' texts: their digits, colons, commas and brackets."""
+        lo, hi = self._boxes(0, self.program.size)
+        ranks = np.array(self.ranks)[self.subjects]
+        digits = _digits(lo) + _digits(hi)
+        used = np.arange(digits.shape[1])[None, :] < ranks[:, None]
+        return int(((digits * used).sum(1) + 2 * ranks + 1).max(initial=2))
+
+    def _boxes(self, first: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Of computes the result's box, of moves that of the first write."""
+        program = self.program
+        is_compute = (program.kind[first:end] == InstructionKind.COMPUTE)[:, None]
+        at = self._first_writes()[first:end]
+        lo = np.where(is_compute, program.result_lo[first:end], program.access_lo[at])
+        return lo, np.where(is_compute, program.result_hi[first:end], program.access_hi[at])
+
+    def lines(self, first: int, end: int) -> str:
+        """The lines of these instructions."""
+        program = self.program
+        rows = slice(first, end)
+        cycles = [
+            f"{hold:>{self.digits[1]}}{f'+{latency}' if latency else '':<6}"
+            for hold, latency in zip(
+                program.hold_cycles[rows].tolist(), program.latency_cycles[rows].tolist(),
+                strict=True,
+            )
+        ]  # fmt: skip
+        columns = zip(
+            range(first, end),
+            program.segment[rows].tolist(),
+            program.engine[rows].tolist(),
+            program.kind[rows].tolist(),
+            cycles,
+            program.size_bytes[rows].tolist(),
+            program.cause[rows].tolist(),
+            self.subjects[rows].tolist(),
+            self._box_texts(first, end),
+            self._access_texts(first, end),
+            self._wait_texts(first, end),
+            strict=True,
+        )
+        wide, _, bytes_wide, segment_wide = self.digits
+        return "".join(
+            f"{number:>{wide}} {segment:>{segment_wide}} {self.engines[engine]} "
+            f"{self.kinds[kind]} {cycle} {size:>{bytes_wide}} {self.causes[cause]} {self.names[subject]} "
+            f"{box:<{self.box_width}} {touched}{waits}\n"
+            for number, segment, engine, kind, cycle, size, cause, subject, box, touched, waits
+            in columns
+        )
+
+    def _box_texts(self, first: int, end: int) -> list[str]:
+        lo, hi = self._boxes(first, end)
+        return [
+            f"[{','.join([f'{a}:{b}' for a, b in zip(low[:rank], high[:rank], strict=True)])}]"
+            for low, high, rank in zip(
+                lo.tolist(), hi.tolist(),
+                [self.ranks[subject] for subject in self.subjects[first:end].tolist()],
+                strict=True,
+            )
+        ]  # fmt: skip
+
+    def _access_texts(self, first: int, end: int) -> list[str]:
+        program = self.program
+        bounds = program.access_at[first : end + 1].tolist()
+        base = bounds[0]
+        numbers = program.access_buffer[base : bounds[-1]].tolist()
+        writes = program.access_write[base : bounds[-1]].tolist()
+        texts = [self.buffers[number] for number in numbers]
+        found = []
+        for low, high in pairwise(bounds):
+            span = range(low - base, high - base)
+            read = " ".join([texts[at] for at in span if not writes[at]])
+            written = " ".join([texts[at] for at in span if writes[at]])
+            found.append(f"{read or '-'} -> {written}")
+        return found
+
+    def _wait_texts(self, first: int, end: int) -> list[str]:
+        program = self.program
+        bounds = program.conflict_at[first : end + 1].tolist()
+        base = bounds[0]
+        rows = np.repeat(np.arange(end - first), np.diff(program.conflict_at[first : end + 1]))
+        rising = base + np.lexsort((program.conflict[base : bounds[-1]], rows))
+        pairs = zip(
+            program.conflict[rising].tolist(),
+            program.is_address_conflict[rising].tolist(),
+            strict=True,
+        )
+        texts = [f"{number}a" if is_address else str(number) for number, is_address in pairs]
+        return [
+            f" < {' '.join(texts[low - base : high - base])}" if high > low else ""
+            for low, high in pairwise(bounds)
+        ]
+
+
+def _digits(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many digits each number has."""
+    found: NDArray[np.int64] = np.log10(np.maximum(numbers, 1)).astype(np.int64) + 1
+    return found
+
+
+def _line_of(name: str) -> str:
+    """A name as it stands in a line: what would break it is shown as a question mark."""
+    return name if name.isprintable() else "".join(c if c.isprintable() else "?" for c in name)
+
+
+def _engine_text(engine: Engine) -> str:
+    """`0.3.matrix`, `0.dma.1`."""
+    if engine.core < 0:
+        return f"{CLUSTER}.dma.{engine.index}"
+    return f"{CLUSTER}.{engine.core}.{engine.kind.value}"
+
+
+def _padded(texts: Sequence[str]) -> list[str]:
+    width = max(map(len, texts), default=0)
+    return [text.ljust(width) for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class _BufferRow:
+    memory: int
+    core: int
+    offset: int
+    size_bytes: int
+
+    @property
+    def text(self) -> str:
+        """`LB3[0:4096]`; GB and DRAM belong to no core."""
+        core = self.core if self.core >= 0 else ""
+        return (
+            f"{MEMORIES[Memory(self.memory)]}{core}[{self.offset}:{self.offset + self.size_bytes}]"
+        )
+
+
+def _buffer_texts(program: Program) -> list[str]:
+    buffers = program.buffers
+    rows = zip(
+        buffers.memory.tolist(), buffers.core.tolist(), buffers.offset.tolist(),
+        buffers.size_bytes.tolist(), strict=True,
+    )  # fmt: skip
+    return [_BufferRow(*row).text for row in rows]
