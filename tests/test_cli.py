@@ -112,6 +112,7 @@ def test_a_graph_too_large_for_dot_is_refused_before_anything_is_written(
     assert not trace.exists()
 
 
+FILES = "--trace --dot --assumptions --plan --emit --emit-to"
 COMMON = "--profile {} --batch --dim --dtype --set --skip-pass --verify --json"
 
 
@@ -122,12 +123,7 @@ def options_of(command: str) -> list[str]:
 
 
 def test_run_and_compare_take_the_same_choices() -> None:
-    assert options_of("run") == [
-        *COMMON.format("--strategy").split(),
-        "--trace",
-        "--dot",
-        "--assumptions",
-    ]
+    assert options_of("run") == [*COMMON.format("--strategy").split(), *FILES.split()]
     assert options_of("compare") == COMMON.format("--strategies").split()
     for command in ("models", "profiles", "strategies"):
         assert options_of(command) == ["--json"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import graphturbo_core
-from graphturbo_core import pipeline
+from graphturbo_core import rounds
 from graphturbo_core.errors import GraphTurboError, InvariantError, ModelError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.ir.graph import Graph
@@ -60,13 +60,13 @@ def test_steps_of_a_run_in_their_order() -> None:
 
 def test_a_comparison_imports_every_batch_once(monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int | None] = []
-    real = pipeline.import_model
+    real = rounds.import_model
 
-    def counted(data: bytes, options: pipeline.ImportOptions) -> Graph:
+    def counted(data: bytes, options: rounds.ImportOptions) -> Graph:
         batches.append(options.batch)
         return real(data, options)
 
-    monkeypatch.setattr(pipeline, "import_model", counted)
+    monkeypatch.setattr(rounds, "import_model", counted)
     names = ("tvm@2", "graphturbo:lb@2", "graphturbo@16")
     requests = [RunRequest("teaching-resnet", name) for name in names]
     reports = list(run_reports(load_sample("teaching-resnet"), requests))

@@ -1,40 +1,50 @@
-"""The commands: run, compare, strip, models, profiles, strategies (design, section 7)."""
+"""The commands: run, compare, diff, strip, models, profiles, strategies (design, section 7)."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
 
 import typer
 from typer._click.exceptions import UsageError  # typer gives it no public name
 
-from graphturbo_core.cli.job import job_of
+from graphturbo_core.cli.job import job_of, read_text
 from graphturbo_core.cli.options import (
     Choices,
+    First,
     Json,
     Model,
     Profile,
+    Second,
     Strategies,
     Strategy,
     Target,
     Targets,
+    names_of,
     spread,
 )
 from graphturbo_core.cli.output import (
+    STDOUT,
     answer,
+    json_text,
     list_rows,
     printable,
+    printable_lines,
     write_bytes_to,
     write_text_to,
 )
 from graphturbo_core.cli.register_text import register_json, register_tables
-from graphturbo_core.errors import GraphTurboError, InvariantError
+from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
+from graphturbo_core.export.difference import difference_text
+from graphturbo_core.export.differences import differences
 from graphturbo_core.export.dot import dot_text
 from graphturbo_core.export.trace_json import trace_json
 from graphturbo_core.frontend.catalogue import read_model, sample_names
 from graphturbo_core.frontend.strip import strip_weights
-from graphturbo_core.hardware.profile import DEFAULT_PROFILE, load_profile, profile_names
+from graphturbo_core.hardware.profile import load_profile, profile_names
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import strategies, strategy_names, strategy_options
 from graphturbo_core.units import format_bytes
@@ -42,7 +52,8 @@ from graphturbo_core.units import format_bytes
 REFUSED = 2
 CANCELLED = 130
 """Exit code after Ctrl+C, which typer catches."""
-DEFAULT_STRATEGY = "graphturbo"
+SUFFIXES = {"plan": "plan.yaml", "program": "program.txt"}
+"""How the files that `--emit` writes end, after the model's name."""
 DEFAULT_COMPARISON = "tvm,graphturbo"
 
 app = typer.Typer(
@@ -83,14 +94,24 @@ def _refused(line: str) -> int:
 def run(
     model: Model,
     *,
-    profile: Profile = DEFAULT_PROFILE,
-    strategy: Strategy = DEFAULT_STRATEGY,
+    profile: Profile = None,
+    strategy: Strategy = None,
     choices: Choices,
     targets: Targets,
 ) -> int:
-    """Schedule and simulate one model on one chip with one strategy."""
+    """Schedule and simulate one model on one chip with one strategy, or as a plan file says."""
     job = job_of(model, profile, choices, [strategy])
-    (report,) = job.reports()
+    if targets.plan is not None and targets.assumptions:
+        what = "--assumptions changes what a plan is made for, and --plan holds to one"
+        raise OptionError("PLAN_AND_ASSUMPTIONS", what, change="leave one of them out")
+    if targets.plan is not None:
+        job = job.holding_to(targets.plan)
+    files = names_of(targets.emit)
+    (report,) = job.emitting(files).reports()
+    for name in files:
+        path = Path(targets.emit_to) / f"{report.contract['model']}.{SUFFIXES[name]}"
+        write_text_to(str(path), partial(report.text, name))
+        print(f"  {name}: {printable(str(path))}", file=sys.stderr)
     if targets.dot is not None:
         write_text_to(targets.dot, lambda: dot_text(report))
     if targets.trace is not None:
@@ -107,7 +128,7 @@ def run(
 def compare(
     model: Model,
     *,
-    profile: Profile = DEFAULT_PROFILE,
+    profile: Profile = None,
     strategies: Strategies = DEFAULT_COMPARISON,
     choices: Choices,
     json_to: Json = None,
@@ -115,6 +136,16 @@ def compare(
     """Run several strategies on the same model and chip, side by side."""
     reports = tuple(job_of(model, profile, choices, strategies.split(",")).reports())
     return answer(json_to, [report.contract for report in reports], reports)
+
+
+@app.command()
+def diff(first: First, second: Second, json_to: Json = None) -> None:
+    """Say in what two plans, or two programs, differ; equal or not, the exit code is 0."""
+    rows = differences(read_text(first), read_text(second), (first, second))
+    if json_to is not None:
+        write_text_to(json_to, lambda: json_text([asdict(row) for row in rows]))
+    if json_to != STDOUT:
+        print(printable_lines(difference_text(rows)))
 
 
 @app.command()

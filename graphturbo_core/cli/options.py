@@ -14,12 +14,18 @@ from graphturbo_core.errors import OptionError
 
 Model = Annotated[str, typer.Argument(help="an .onnx file, or a sample that `models` lists")]
 Target = Annotated[str, typer.Argument(help="the file to write")]
-Profile = Annotated[str, typer.Option(help="a chip that `profiles` lists, or a YAML file")]
-Strategy = Annotated[str, typer.Option(help="NAME[:LEVEL][@CLUSTER_BATCH], see `strategies`")]
+Profile = Annotated[
+    str | None,
+    typer.Option(help="a chip that `profiles` lists, or a YAML file; stcp920 by default"),
+]
+Strategy = Annotated[
+    str | None,
+    typer.Option(help="NAME[:LEVEL][@CLUSTER_BATCH], see `strategies`; graphturbo by default"),
+]
 Strategies = Annotated[str, typer.Option(help="strategies with commas between them")]
 Batch = Annotated[int | None, typer.Option(help="samples of the whole batch, on all clusters")]
 Dim = Annotated[list[str] | None, typer.Option(metavar="NAME=N", help="size of a dimension")]
-Dtype = Annotated[str, typer.Option(help="number format of the chip")]
+Dtype = Annotated[str | None, typer.Option(help="number format of the chip; fp16 by default")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="OPTION=VALUE", help="an option that `strategies` lists"),
@@ -30,6 +36,17 @@ Verify = Annotated[
 ]
 Json = Annotated[str | None, typer.Option("--json", help="write JSON to this file, - for stdout")]
 TraceFile = Annotated[str | None, typer.Option("--trace", help="write a Chrome/Perfetto trace")]
+Emit = Annotated[
+    str | None,
+    typer.Option(metavar="plan,program", help="write MODEL.plan.yaml, MODEL.program.txt, or both"),
+]
+EmitTo = Annotated[str, typer.Option("--emit-to", help="the folder of what --emit writes")]
+PlanFile = Annotated[
+    str | None,
+    typer.Option("--plan", help="run a plan that --emit plan wrote; what is left out is as there"),
+]
+First = Annotated[str, typer.Argument(metavar="A", help="a plan or a program that --emit wrote")]
+Second = Annotated[str, typer.Argument(metavar="B", help="another one of the same kind")]
 DotFile = Annotated[str | None, typer.Option("--dot", help="write the groups as a Graphviz graph")]
 Assumptions = Annotated[
     bool, typer.Option("--assumptions", help="latency with each assumption at half and at double")
@@ -42,7 +59,7 @@ class Choices:
 
     batch: Batch = None
     dim: Dim = None
-    dtype: Dtype = "fp16"
+    dtype: Dtype = None
     options: Set = None
     skip_pass: SkipPass = None
     verify: Verify = False
@@ -50,12 +67,15 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """What `run` gives besides its tables: every field is an option."""
+    """What `run` reads, and gives besides its tables: every field is an option."""
 
     json_to: Json = None
     trace: TraceFile = None
     dot: DotFile = None
     assumptions: Assumptions = False
+    plan: PlanFile = None
+    emit: Emit = None
+    emit_to: EmitTo = "."
 
 
 def spread(function: Callable[..., int]) -> Callable[..., int]:
@@ -94,6 +114,12 @@ def pairs_of(option: str, texts: Sequence[str]) -> dict[str, str]:
             raise OptionError("GIVEN_TWICE", f"{name!r} is given twice", option, "give it once")
         pairs[name] = value
     return pairs
+
+
+def names_of(text: str | None) -> tuple[str, ...]:
+    """Names with commas between them, each once."""
+    names = (name.strip() for name in (text or "").split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def whole_number(name: str, value: str) -> int:

@@ -26,7 +26,7 @@ def answer(json_to: str | None, contracts: object, reports: Sequence[Report], *m
     `more`: tables below those of the reports.
     """
     if json_to is not None:
-        write_text_to(json_to, lambda: _json_text(contracts))
+        write_text_to(json_to, lambda: json_text(contracts))
     if json_to != STDOUT:
         _show(reports, more)
     return WRONG if any(is_wrong(report) for report in reports) else 0
@@ -54,12 +54,13 @@ def _notes(report: Report) -> list[str]:
 def list_rows(json_to: str | None, title: str, rows: Sequence[Mapping[str, str]]) -> None:
     """A list as JSON where asked for, and as a table."""
     if json_to is not None:
-        write_text_to(json_to, lambda: _json_text(list(rows)))
+        write_text_to(json_to, lambda: json_text(list(rows)))
     if json_to != STDOUT:
         Console(highlight=False).print(list_table(title, rows))
 
 
-def _json_text(value: object) -> str:
+def json_text(value: object) -> str:
+    """A value as JSON, a line an item."""
     return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
@@ -92,3 +93,8 @@ def write_bytes_to(target: str, data: bytes) -> None:
 def printable(line: str) -> str:
     """Names come from files: what a terminal would act on is shown as a question mark."""
     return "".join(c if c.isprintable() else "?" for c in line)
+
+
+def printable_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return "\n".join(map(printable, text.split("\n")))

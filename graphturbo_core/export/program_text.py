@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.lowering.program import Cause, Engine, InstructionKind, Memory, Program
 
+LISTING = "# program of "
+"""How a listing begins."""
 CHUNK_LINES = 8192
 """Lines that are given at a time: a listing is written without ever being whole in memory."""
 MAX_NAME_WIDTH = 60
@@ -50,7 +52,7 @@ def _head(program: Program, title: str) -> str:
     """What was lowered, and which instructions each kernel has."""
     bounds = np.searchsorted(program.kernel, np.arange(len(program.plan.kernels) + 1))
     width = max(len(kernel.name) for kernel in program.plan.kernels)
-    lines = [f"# program of {title}: {program.size} instructions of one cluster and round"]
+    lines = [f"{LISTING}{title}: {program.size} instructions of one cluster and round"]
     for kernel, (first, end) in zip(program.plan.kernels, pairwise(bounds.tolist()), strict=True):
         span = f"instructions {first} to {end - 1}" if end > first else "no instructions"
         lines.append(f"# kernel {kernel.name:<{width}} {len(kernel.ops):>5} ops, {span}")
@@ -144,11 +146,10 @@ class _Columns:
         )
         wide, _, bytes_wide, segment_wide = self.digits
         return "".join(
-            f"{number:>{wide}} {segment:>{segment_wide}} {self.engines[engine]} "
-            f"{self.kinds[kind]} {cycle} {size:>{bytes_wide}} {self.causes[cause]} {self.names[subject]} "
-            f"{box:<{self.box_width}} {touched}{waits}\n"
-            for number, segment, engine, kind, cycle, size, cause, subject, box, touched, waits
-            in columns
+            f"{at:>{wide}} {part:>{segment_wide}} {self.engines[engine]} "
+            f"{self.kinds[kind]} {cycle} {size:>{bytes_wide}} {self.causes[cause]} "
+            f"{self.names[subject]} {box:<{self.box_width}} {touched}{waits}\n"
+            for at, part, engine, kind, cycle, size, cause, subject, box, touched, waits in columns
         )
 
     def _box_texts(self, first: int, end: int) -> list[str]:

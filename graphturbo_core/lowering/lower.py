@@ -15,6 +15,7 @@ from graphturbo_core.lowering.conflicts import find_conflicts
 from graphturbo_core.lowering.cutting import COARSEST, Grain, grains
 from graphturbo_core.lowering.emit import Room, emit_kernel
 from graphturbo_core.lowering.far_memory import FarMemory, place_far
+from graphturbo_core.lowering.fixed import check_fixed
 from graphturbo_core.lowering.placement import (
     KernelPlacement,
     PlacementTask,
@@ -60,6 +61,7 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
     _check_fewest(plan, stages, cap)
     placements = _place_all(plan, stages, grain, cap)
     far = place_far(plan, placements)
+    check_fixed(plan, placements, far)
     settings = [
         Setting(placement, around)
         for placement, around in zip(placements, far.surroundings, strict=True)

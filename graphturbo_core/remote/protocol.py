@@ -56,7 +56,7 @@ def decode_job(frame: bytes) -> tuple[tuple[RunRequest, ...], bytes, bytes | Non
     header = json.loads(frame[5:start])
     end = start + header["model_bytes"]
     requests = tuple(
-        RunRequest(**values | {"skip_passes": tuple(values["skip_passes"])})
+        RunRequest(**values | {key: tuple(values[key]) for key in ("skip_passes", "emit")})
         for values in header["requests"]
     )
     return requests, frame[start:end], frame[end:] if header["has_profile"] else None

@@ -95,7 +95,8 @@ def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
         if number.is_assumption
     ]
     for key, value in outcome.named.options.items():
-        assumed.append({"key": key, "value": value, "source": docs[key].doc})
+        if key in docs:  # an edited plan is no assumption
+            assumed.append({"key": key, "value": value, "source": docs[key].doc})
     for rule in ASSUMED_RULES:
         assumed.append({"key": rule.decides, "value": rule.rule, "source": NO_ALTERNATIVE})
     return assumed

@@ -6,7 +6,7 @@ import multiprocessing
 
 import pytest
 
-from graphturbo_core import pipeline
+from graphturbo_core import pipeline, rounds
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.graph import Graph
@@ -32,13 +32,13 @@ def served(*strategies: str, **choices: object) -> list[tuple[bytes, int, bytes]
 def imported(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     """The batch of every import from now on."""
     batches: list[int | None] = []
-    import_model = pipeline.import_model
+    import_model = rounds.import_model
 
     def counted(model: bytes, options: ImportOptions) -> Graph:
         batches.append(options.batch)
         return import_model(model, options)
 
-    monkeypatch.setattr(pipeline, "import_model", counted)
+    monkeypatch.setattr(rounds, "import_model", counted)
     return batches
 
 

@@ -1,0 +1,99 @@
+"""The plan file that a run holds to, and the files that a run emits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+from graphturbo_core.errors import OptionError
+from graphturbo_core.export.plan_file import (
+    DIGEST_LENGTH,
+    Origin,
+    PlanFile,
+    check_origin,
+    chip_digest,
+    graph_digest,
+)
+from graphturbo_core.export.plan_read import read_plan
+from graphturbo_core.export.plan_write import plan_text
+from graphturbo_core.export.program_text import program_lines
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.rounds import RunRequest
+from graphturbo_core.strategies.edits import NO_EDITS
+from graphturbo_core.strategies.record import recorded
+
+EMITTED = ("plan", "program")
+"""What `--emit` can be asked for."""
+PLAN_OPTION = "plan"
+"""The option under which a report names an edited plan, by the digest of its file."""
+
+
+def check_emit(names: Iterable[str]) -> None:
+    """Refuse what cannot be emitted.
+
+    Raises:
+        OptionError: UNKNOWN_EMIT.
+    """
+    for name in names:
+        if name not in EMITTED:
+            choices = f"choose from {', '.join(EMITTED)}"
+            raise OptionError("UNKNOWN_EMIT", f"{name!r} cannot be emitted", "--emit", choices)
+
+
+def plan_digest(data: bytes) -> str:
+    """How links and reports name a plan file."""
+    return hashlib.sha256(data).hexdigest()[:DIGEST_LENGTH]
+
+
+def origin_of(
+    request: RunRequest, hardware: Hardware, graph: Graph, options: Mapping[str, str]
+) -> Origin:
+    """What a plan of this run is made for; `options` with their defaults filled in."""
+    return Origin(
+        model=request.model_name,
+        model_digest=graph_digest(graph),
+        profile=hardware.name,
+        profile_digest=chip_digest(hardware),
+        strategy=request.strategy,
+        dtype=request.dtype,
+        batch=request.batch,
+        dims=request.dims,
+        options=options,
+        skip_passes=tuple(request.skip_passes),
+    )
+
+
+def held_file(request: RunRequest, wanted: Origin) -> PlanFile:
+    """The plan file of the request, which must be of this run.
+
+    Raises:
+        PlanError: it is no plan file, or one of another run, chip or model.
+    """
+    file = read_plan(request.plan.encode(), "the plan")
+    check_origin(file.origin, wanted)
+    return file
+
+
+def named_plan(request: RunRequest, held: PlanFile | None) -> dict[str, str]:
+    """An edited plan as an option of the report; a plan as it was written changes nothing."""
+    if held is None or held.edits == NO_EDITS:
+        return {}
+    return {PLAN_OPTION: plan_digest(request.plan.encode())}
+
+
+def emitted(
+    request: RunRequest, origin: Origin, held: PlanFile | None, outcome: Outcome
+) -> dict[str, Iterable[str]]:
+    """The files that the request asks for, in pieces."""
+    files: dict[str, Iterable[str]] = {}
+    if "plan" in request.emit:
+        rounds = {size: recorded(t.program.plan) for size, t in outcome.traces.items()}
+        edits = held.edits if held is not None else NO_EDITS
+        files["plan"] = [plan_text(PlanFile(origin, edits, rounds))]
+    if "program" in request.emit:
+        named = outcome.named
+        title = f"{named.model}, {named.strategy} on {named.profile}"
+        files["program"] = program_lines(outcome.program, title)
+    return files

@@ -1,0 +1,28 @@
+"""Two texts -> Differences: of two plan files, or of two listings of programs."""
+
+from __future__ import annotations
+
+from graphturbo_core.errors import PlanError
+from graphturbo_core.export.difference import Difference
+from graphturbo_core.export.plan_diff import plan_differences
+from graphturbo_core.export.plan_read import read_plan
+from graphturbo_core.export.program_diff import program_differences
+from graphturbo_core.export.program_text import LISTING
+from graphturbo_core.plain_yaml import shown
+
+
+def differences(a: str, b: str, names: tuple[str, str]) -> list[Difference]:
+    """Of two plan files, or of two listings of programs.
+
+    Raises:
+        PlanError: PLAN_KINDS, one is a plan and one a program; or why one cannot be read.
+    """
+    is_listing = [text.startswith(LISTING) for text in (a, b)]
+    if is_listing[0] != is_listing[1]:
+        plan = names[is_listing.index(False)]
+        what = f"of the two, {shown(plan)} alone is no program"
+        raise PlanError("PLAN_KINDS", what, "", "give two plans or two programs")
+    if is_listing[0]:
+        return program_differences(a, b)
+    files = [read_plan(text.encode(), name) for text, name in zip((a, b), names, strict=True)]
+    return plan_differences(files[0], files[1])

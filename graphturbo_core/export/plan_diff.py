@@ -1,0 +1,181 @@
+"""Two plan files -> their differences: choices, edits, groups, order, and what each tensor gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+
+from graphturbo_core.export.difference import NONE, Difference, capped
+from graphturbo_core.export.plan_file import Origin, PlanFile
+from graphturbo_core.strategies.edits import Edits
+from graphturbo_core.strategies.plan import Binding
+from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
+
+MAX_NAMED = 4
+"""Ops of a group that are named where its name says nothing."""
+
+
+def plan_differences(a: PlanFile, b: PlanFile) -> list[Difference]:
+    """What A and B do in different ways, round by round; nothing where they are the same plan."""
+    rows = capped(list(_origin_rows(a.origin, b.origin)))
+    rows += capped(list(_edit_rows(a.edits, b.edits)))
+    for size in sorted({*a.rounds, *b.rounds}, reverse=True):
+        if size not in a.rounds or size not in b.rounds:
+            has = ["planned" if size in file.rounds else NONE for file in (a, b)]
+            rows.append(Difference("rounds", f"round of {size}", has[0], has[1]))
+            continue
+        suffix = f" (round of {size})" if len({*a.rounds, *b.rounds}) > 1 else ""
+        rows += _round_rows(a.rounds[size], b.rounds[size], suffix)
+    return rows
+
+
+def _origin_rows(a: Origin, b: Origin) -> Iterator[Difference]:
+    for key in (field.name for field in fields(Origin)):
+        own, other = getattr(a, key), getattr(b, key)
+        if own != other:
+            yield Difference("choices", key, _value(own), _value(other))
+
+
+def _edit_rows(a: Edits, b: Edits) -> Iterator[Difference]:
+    for key in (field.name for field in fields(Edits)):
+        own, other = getattr(a, key), getattr(b, key)
+        if isinstance(own, Mapping) and isinstance(other, Mapping):
+            for name in dict.fromkeys([*own, *other]):
+                if own.get(name) != other.get(name):
+                    said = _value(own.get(name, NONE)), _value(other.get(name, NONE))
+                    yield Difference("edits", f"{key} {name}", *said)
+        elif own != other:
+            yield Difference("edits", key, _value(own), _value(other))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k}={_value(v)}" for k, v in value.items()) or NONE
+    if isinstance(value, tuple):
+        return ", ".join(map(_value, value)) or NONE
+    if value is None:
+        return NONE
+    return str(getattr(value, "value", value))
+
+
+def _round_rows(a: Record, b: Record, suffix: str) -> list[Difference]:
+    rows = capped(list(_group_rows(a, b, f"groups{suffix}")))
+    rows += capped(list(_order_rows(a, b, f"order{suffix}")))
+    for part, read in _READERS.items():
+        rows += capped(_joined(list(_tensor_rows(a, b, f"{part}{suffix}", read))))
+    return rows
+
+
+def _joined(rows: Sequence[Difference]) -> list[Difference]:
+    """One row for all tensors that change alike, named by the first of them."""
+    alike: dict[tuple[str, str], list[Difference]] = {}
+    for row in rows:
+        alike.setdefault((row.a, row.b), []).append(row)
+    return [
+        replace(first, subject=f"{first.subject} and {len(more)} more") if more else first
+        for first, *more in alike.values()
+    ]
+
+
+def _group_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
+    """Groups of the same ops whose split differs, then those that share some ops only."""
+    for own, other in _families(a.groups, b.groups):
+        if len(own) == len(other) == 1:
+            if (own[0].axis, own[0].pieces) != (other[0].axis, other[0].pieces):
+                name = f"{own[0].name}, {_ops_text(own[0])}"
+                yield Difference(part, name, _split_text(own[0]), _split_text(other[0]))
+            continue
+        what = "merged" if len(own) > len(other) else "split" if len(own) < len(other) else "cut"
+        subject = f"{what} otherwise: {_ops_text(own[0])}"
+        yield Difference(part, subject, _groups_text(own), _groups_text(other))
+
+
+def _families(
+    a: Sequence[GroupRecord], b: Sequence[GroupRecord]
+) -> Iterator[tuple[list[GroupRecord], list[GroupRecord]]]:
+    """Groups of A and B that hang together by common ops, in A's order; iterative."""
+    in_a = {op: group for group in a for op in group.ops}
+    in_b = {op: group for group in b for op in group.ops}
+    seen: set[str] = set()
+    for first in a:
+        if first.name in seen:
+            continue
+        own: dict[str, GroupRecord] = {first.name: first}
+        other: dict[str, GroupRecord] = {}
+        pending = [first]
+        while pending:
+            for op in pending.pop().ops:
+                for found, index in ((own, in_a), (other, in_b)):
+                    group = index.get(op)
+                    if group is not None and group.name not in found:
+                        found[group.name] = group
+                        pending.append(group)
+        seen |= own.keys()
+        yield list(own.values()), list(other.values())
+
+
+def _groups_text(groups: Sequence[GroupRecord]) -> str:
+    return " + ".join(f"{group.name} ({_split_text(group)})" for group in groups) or NONE
+
+
+def _split_text(group: GroupRecord) -> str:
+    return "whole" if group.axis < 0 else f"{group.pieces} pieces along axis {group.axis}"
+
+
+def _ops_text(group: GroupRecord) -> str:
+    named = " ".join(group.ops[:MAX_NAMED])
+    more = len(group.ops) - MAX_NAMED
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _order_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
+    """How many kernels run, and the first place where another one does."""
+    own, other = ([kernel.name for kernel in record.kernels] for record in (a, b))
+    if own == other:
+        return
+    if len(own) != len(other):
+        yield Difference(part, "kernels", str(len(own)), str(len(other)))
+    pairs = enumerate(zip(own, other, strict=False))
+    place = next((at for at, (x, y) in pairs if x != y), None)
+    if place is not None:
+        yield Difference(part, f"kernel {place + 1}", own[place], other[place])
+
+
+def _tensor_rows(
+    a: Record, b: Record, part: str, read: Callable[[KernelRecord], Mapping[str, object]]
+) -> Iterator[Difference]:
+    """Tensors by what they get in any kernel: pieces that agree count once."""
+    own, other = (_by_tensor(record, read) for record in (a, b))
+    for name in dict.fromkeys([*own, *other]):
+        if own.get(name) != other.get(name):
+            said = (" or ".join(values.get(name, (NONE,))) for values in (own, other))
+            yield Difference(part, name, *said)
+
+
+def _by_tensor(
+    record: Record, read: Callable[[KernelRecord], Mapping[str, object]]
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for kernel in record.kernels:
+        for name, value in read(kernel).items():
+            found.setdefault(name, {})[_value(value)] = None
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def _cut_text(binding: Binding) -> str:
+    cuts = zip(binding.axes, binding.grid, strict=True)
+    return ", ".join(f"axis {axis} in {parts}" for axis, parts in cuts) or "whole"
+
+
+def _cores_text(binding: Binding) -> str:
+    return " ".join(map(str, binding.cores))
+
+
+_READERS: dict[str, Callable[[KernelRecord], Mapping[str, object]]] = {
+    "bindings": lambda kernel: {t: _cut_text(b) for t, b in kernel.bindings.items()},
+    "cores": lambda kernel: {t: _cores_text(b) for t, b in kernel.bindings.items()},
+    "scopes": lambda kernel: kernel.scopes,
+    "kept in LB": lambda kernel: dict.fromkeys(kernel.kept, "kept"),
+    "residency": lambda kernel: kernel.residency,
+}
+"""What a kernel says of tensors, part by part."""

@@ -1,0 +1,161 @@
+"""Model bytes, choices -> Graphs: imported once for all runs of a comparison, and its rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
+from graphturbo_core.frontend.numbers import with_numbers
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.limits import DEFAULT_LIMITS, Limits
+from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
+from graphturbo_core.semantics.table import GraphSemantics, analyse
+from graphturbo_core.strategies.batching import Division, divide_batch, undivided
+from graphturbo_core.strategies.registry import StrategySpec
+from graphturbo_core.verify.verify import SEED
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """All choices of one run; the model's and an own profile's bytes travel beside it.
+
+    `plan`: the text of a plan file that the run holds to. `emit`: files the report is to have.
+    """
+
+    model_name: str
+    strategy: str = "graphturbo"
+    profile: str = "stcp920"
+    batch: int | None = None
+    dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    dtype: str = "fp16"
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    skip_passes: Sequence[str] = ()
+    verify: bool = False
+    plan: str = ""
+    emit: Sequence[str] = ()
+
+
+class Imports:
+    """Graphs of one model by batch, dimensions and passes: what runs of a comparison share."""
+
+    def __init__(self, model_bytes: bytes, limits: Limits = DEFAULT_LIMITS) -> None:
+        """Nothing is imported yet."""
+        self.data = model_bytes
+        self.limits = limits
+        self.drawn_weights = 0
+        self._graphs: dict[tuple[object, ...], Graph] = {}
+        self._numbered: Imports | None = None
+
+    def numbered(self) -> Imports:
+        """Imports of the same model with a number for every weight, for replay."""
+        if self._numbered is None:
+            filled = with_numbers(self.data, SEED, self.limits)
+            self._numbered = Imports(filled.data, self.limits)
+            self._numbered.drawn_weights = filled.drawn
+        return self._numbered
+
+    def whole(self, request: RunRequest) -> Graph:
+        """The model at the whole batch."""
+        return self._import(request, request.batch, dict(request.dims))
+
+    def batch(self, whole: Graph) -> int:
+        """Samples of the whole model: the leading size of its batch input, 1 where none has one."""
+        name = _batch_input(whole)
+        return whole.tensors[name].shape[0] if name else 1
+
+    def has_free_batch(self, whole: Graph) -> bool:
+        """Whether the file leaves the size of the batch open."""
+        dims = read_input_dims(self.data)
+        return any(dim.axis == 0 and dim.input == _batch_input(whole) for dim in dims)
+
+    def round(self, request: RunRequest, whole: Graph, size: int) -> Graph:
+        """The model at the batch of one round; the batch's own symbol is bound by it alone."""
+        if size == self.batch(whole):
+            return whole
+        dims = dict(request.dims)
+        for dim in read_input_dims(self.data) if dims else ():
+            if dim.axis == 0 and dim.input == _batch_input(whole):
+                dims.pop(dim.symbol, None)
+        return self._import(request, size, dims)
+
+    def _import(self, request: RunRequest, batch: int | None, dims: dict[str, int]) -> Graph:
+        passes = tuple(request.skip_passes)
+        key = (request.model_name, batch, tuple(sorted(dims.items())), passes)
+        if key not in self._graphs:
+            options = ImportOptions(request.model_name, batch, dims, passes, self.limits)
+            self._graphs[key] = import_model(self.data, options)
+        return self._graphs[key]
+
+
+def _batch_input(graph: Graph) -> str | None:
+    """The input whose leading axis counts samples: the first with two or more axes."""
+    return next((name for name in graph.inputs if len(graph.tensors[name].shape) > 1), None)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How the batch is divided, and the model for each distinct round size, the largest first."""
+
+    whole: GraphSemantics
+    division: Division
+    semantics: Mapping[int, GraphSemantics]
+
+
+def divide(
+    imports: Imports, request: RunRequest, chosen: tuple[Graph, Hardware, StrategySpec]
+) -> Rounds:
+    """Rounds over the clusters, as long as samples do not depend on each other."""
+    graph, hardware, spec = chosen
+    whole, batch = analyse(graph), imports.batch(graph)
+    division = divide_batch(batch, hardware.clusters, spec.cluster_batch)
+    rounds: dict[int, GraphSemantics] = {}
+    is_assumed = False
+    try:
+        for size in division.round_sizes:
+            rounds[size], by_assumption = _round(imports, request, whole, size)
+            is_assumed |= by_assumption
+    except ModelError as error:
+        if error.code not in UNDIVIDABLE:
+            raise
+        division = undivided(batch, hardware.clusters, error.what)
+        return Rounds(whole, division, {batch: whole})
+    if is_assumed:
+        count = len(whole.opaque_ops)
+        note = f"samples are taken as independent in {count} op(s) without semantics"
+        division = replace(division, notes=(*division.notes, note))
+    return Rounds(whole, division, rounds)
+
+
+def _round(
+    imports: Imports, request: RunRequest, whole: GraphSemantics, size: int
+) -> tuple[GraphSemantics, bool]:
+    """The model for so many samples; whether it is a piece of the whole only by assumption.
+
+    Where the batch is free, by a symbol or because the request names one, opaque ops are taken as
+    working sample by sample.
+
+    Raises:
+        ModelError: BATCH_DEPENDENT where a sample may need others' numbers, or why import refuses
+            the model for so many.
+    """
+    graph = imports.round(request, whole.graph, size)
+    if graph is whole.graph:
+        return whole, False
+    part = analyse(graph)
+    why = dependence_on_batch(whole, part)
+    if why is None:
+        return part, False
+    is_free = request.batch is not None or imports.has_free_batch(whole.graph)
+    if is_free and dependence_on_batch(taken_as_sample_wise(whole), part) is None:
+        return part, True
+    raise ModelError("BATCH_DEPENDENT", why)
+
+
+UNDIVIDABLE = frozenset(
+    {"BATCH_DEPENDENT", "BATCH_RESHAPE", "BATCH_MISMATCH", "BATCH_FIXED", "SHAPE_MISMATCH"}
+)
+"""Refusals of a model for fewer samples that leave the whole batch as it is."""
