@@ -14,14 +14,16 @@ from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
-from graphturbo_core.semantics.cost import compute_cycles, is_on_cluster
+from graphturbo_core.semantics.cost import compute_cycles, is_on_cluster, placed_on
+from graphturbo_core.semantics.fit import KernelHold, holding_boxes
+from graphturbo_core.semantics.nests import loop_nests
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Wait
-from graphturbo_core.strategies.plan import Scope
-from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
+from graphturbo_core.strategies.plan import Residency, Scope
+from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model, with_residency
 from tests.lowering.replay import check_program
 from tests.strategies.samples import weighted
 
@@ -65,6 +67,9 @@ def test_one_gemm_to_the_cycle() -> None:
     assert trace.start.tolist() == [100, 116, 164, 174, 222, 228, 276]
     assert trace.end.tolist() == [126, 174, 190, 222, 244, 276, 298]
     assert trace.makespan == 318
+    assert [program.engines[e].label for e in program.engine] == [
+        "dma 0", "dma 1", "dma 0", "cluster matrix", "dma 1", "cluster matrix", "dma 0",
+    ]  # fmt: skip
     (engine,) = (e for e in program.engines if e.kind is EngineKind.MATRIX)
     assert (engine.core, engine.label) == (CLUSTER_CORE, "cluster matrix")
     stalls = trace.stalls[program.engines.index(engine)]
@@ -131,9 +136,39 @@ def test_depthwise_goes_to_whoever_is_faster() -> None:
     work = work_of(op, ((0, 1), (0, 64), (0, 8), (0, 8)))
     assert not is_on_cluster(op, shared(), "fp16")
     assert compute_cycles(work, op, shared(), "fp16") == (EngineKind.VECTOR, 64 * 64 * 9 // 32)
+    # Three lanes a core: 3,072 cycles for all cores, though 12,288 for one alone.
+    assert not is_on_cluster(op, shared(vector_lanes=3), "fp16")
     tie = shared(vector_lanes=1)
     assert is_on_cluster(op, tie, "fp16")
     assert compute_cycles(work, op, tie, "fp16") == (EngineKind.MATRIX, 9216)
+
+
+@pytest.mark.parametrize("residency", Residency)
+def test_weights_wait_in_gb_whatever_the_plan_says(residency: Residency) -> None:
+    """w of 64 x 64 comes in tiles; the next is fetched while one is read, never over it."""
+    sem = weighted("g (float[64,64] x, float[64,64] w) => (float[64,64] y) { y = MatMul (x, w) }")
+    plan = plan_of(sem, "tvm", shared(gb_bytes=1 << 15))
+    assert plan.kernels[0].residency["w"] is not Residency.LB
+    program = lower(with_residency(plan, residency))
+    check_program(simulate(program))
+    assert _memories(program, "w") == {Memory.DRAM, Memory.GB}
+
+
+def test_no_core_holds_what_the_shared_engine_works_on() -> None:
+    sem = weighted(
+        "g (float[4,8,8,8] x, float[8,8,1,1] w) => (float[4,8,8,8] y) { c = Conv (x, w) "
+        "y = Relu (c) }"
+    )
+    placed = placed_on(sem, shared(), "fp16")
+    nests = loop_nests(placed, ("c", "y"), lambda _: False)
+    assert [nest.ops for nest in nests] == [("c",), ("y",)]
+    whole = ((0, 4), (0, 8), (0, 8), (0, 8))
+    shares = {"c": {CLUSTER_CORE: whole}, "y": {0: whole}}
+    boxes = holding_boxes(placed, nests, shares)
+    assert boxes == {"c": {0: whole}, "y": {0: whole}}
+    hold = KernelHold(placed, nests, boxes, dict.fromkeys("xcwy", 2), 10**6)
+    # 4 x 8 x 8 x 8 x 2 = 4,096 bytes: c is loaded where relu reads it, and written over.
+    assert hold.live_bytes() == {0: (0, 4096)}
 
 
 def test_a_box_in_two_buffers_is_read_from_both() -> None:
