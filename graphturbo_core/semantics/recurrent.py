@@ -41,14 +41,14 @@ def _axes_of(index: int, is_batch_first: bool) -> _Axes:
 def recurrent(view: OpView) -> OpSemantics:
     """RNN, GRU and LSTM: X [T, N, I], or [N, T, I] with layout 1.
 
-    All products belong to the first output that there is; the others are last rows of the same,
-    and cost an operation an element. With lengths, both directions stay together.
+    All products belong to the first output in use; the others are rows of the same, and cost an
+    operation an element. With lengths, both directions stay together.
     """
     is_batch_first = bool(view.integer("layout", 0))
     directions, gates, width = view.shape(1)
     hidden = view.shape(2)[-1]
     steps = view.shape()[1 if is_batch_first else 0]
-    main = next(index for index, name in enumerate(view.op.outputs) if name)
+    main = view.main_output
     axes = _axes_of(main, is_batch_first)
     is_divided = directions > 1 and not view.has_input(_LENGTHS)
     free = {axes.batch, axes.direction} if is_divided else {axes.batch}

@@ -35,12 +35,16 @@ class OpView:
     @property
     def extra_outputs(self) -> int:
         """How many outputs beside the first are used."""
-        graph = self.graph
-        return sum(
-            1
-            for name in self.op.outputs[1:]
-            if name and (graph.consumers[name] or name in graph.output_names)
-        )
+        return sum(map(self._is_used, self.op.outputs[1:]))
+
+    @property
+    def main_output(self) -> int:
+        """The first output that somebody reads, else the first that has a name."""
+        named = [index for index, name in enumerate(self.op.outputs) if name]
+        return next((i for i in named if self._is_used(self.op.outputs[i])), named[0])
+
+    def _is_used(self, name: str) -> bool:
+        return bool(name) and (bool(self.graph.consumers[name]) or name in self.graph.output_names)
 
     def integer(self, name: str, default: int) -> int:
         """An integer attribute."""

@@ -179,3 +179,17 @@ def test_an_equation_is_products(
 )
 def test_what_an_entry_cannot_resolve_is_opaque(text: str) -> None:
     assert one(text).is_opaque
+
+
+def test_products_belong_to_the_output_in_use() -> None:
+    """Only the last state is read: its work is all of the op's."""
+    sem = semantics(
+        LSTM.format(d=1, more="").replace(
+            "(float[5,1,3,4] y,\n    float[1,3,4] h)", "(float[1,3,4] h)"
+        ),
+        21,
+    )
+    op = sem.by_op[sem.graph.ops[0].name]
+    assert sem.graph.outputs == ("h",)
+    assert {product.output for product in op.products} == {1}
+    assert work_of(op, full_box((1, 3, 4)), 1).macs == 5 * 3 * 16 * (2 + 4)
