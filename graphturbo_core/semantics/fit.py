@@ -139,7 +139,8 @@ class KernelHold:
         for step, nest in enumerate(self.nests):
             if nest.is_on_cluster(self.semantics):
                 continue
-            dying = self._overwritten(nest, [n for n in first if last[n] == step and n not in kept])
+            reads = self._reads[nest.output]
+            dying = self._overwritten(nest, [n for n in reads if last[n] == step and n not in kept])
             if dying is not None:
                 last[dying] = step - 1
         return {n: (first[n], last[n]) for n in first if last[n] >= first[n]}
@@ -160,9 +161,8 @@ class KernelHold:
         shape = tensors[nest.output].shape
         alike = (
             name
-            for name in self._reads[nest.output]
-            if name in dying
-            and tensors[name].shape == shape
+            for name in dying
+            if tensors[name].shape == shape
             and self.element_bytes[name] == self.element_bytes[nest.output]
         )
         return next(alike, None)

@@ -49,6 +49,11 @@ class Wishes:
         return bool(self.merges or self.apart or self.pieces or self.axes)
 
     @property
+    def fix_splits(self) -> bool:
+        """Whether piece counts or axes are spoken of."""
+        return bool(self.pieces or self.axes)
+
+    @property
     def fixed(self) -> frozenset[str]:
         """Tensors and weights whose memory is fixed: lowering may not choose another."""
         return frozenset({*self.scopes, *self.residencies})

@@ -58,24 +58,26 @@ def carry_axis(layers: LayerGraph, ops: Sequence[str], main: str, axis: int) -> 
     number of turns between backwards and forwards, which is one where all results lead to `main`.
     """
     links = tuple(output for op in ops for output in layers.links[op])
-    walk = _Walk({output.tensor for output in links}, {main: axis})
+    walk = Walk({output.tensor for output in links}, {main: axis})
     while walk.backwards(links) and not walk.is_known() and walk.forwards(links):
         pass
     is_complete = walk.is_legal and walk.is_known()
     reached = sum(all(output.tensor in walk.axis_of for output in layers.links[op]) for op in ops)
     axis_of = {t: a for t, a in walk.axis_of.items() if t not in walk.read_whole}
-    return Carry(axis_of, is_complete, reached, _has_halo(links, axis_of), links)
+    return Carry(axis_of, is_complete, reached, reads_halo(links, axis_of), links)
 
 
-class _Walk:
+class Walk:
     """The growing map tensor -> axis; stops being legal at the first tensor without an axis."""
 
     def __init__(self, inside: set[str], axis_of: dict[str, int]) -> None:
+        """Start from `axis_of`; `inside`: tensors that must have an axis."""
         self.inside, self.axis_of = inside, axis_of
         self.read_whole: set[str] = set()
         self.is_legal = True
 
     def is_known(self) -> bool:
+        """Whether every tensor inside has its axis."""
         return all(tensor in self.axis_of for tensor in self.inside)
 
     def backwards(self, links: tuple[LinkedOutput, ...]) -> bool:
@@ -114,7 +116,8 @@ class _Walk:
         return found
 
 
-def _has_halo(links: tuple[LinkedOutput, ...], axis_of: Mapping[str, int]) -> bool:
+def reads_halo(links: tuple[LinkedOutput, ...], axis_of: Mapping[str, int]) -> bool:
+    """Whether some read along these axes is more than the tensor's own share."""
     plain = (AxisKind.SAME, AxisKind.PERMUTED)
     return any(
         link.maps[axis_of[link.tensor]].kind not in plain

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import heapq
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from graphturbo_core.strategies.graphturbo.growing import Growing
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.mended_order import MendedOrder
 from graphturbo_core.strategies.graphturbo.splitting import SplitInfo, SubGraph
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One node of the coarse graph: layers in topological order and their best split."""
+    """One node of the coarse graph: its first and last layer and its best split."""
 
-    layers: tuple[int, ...]
+    first: int
+    last: int
     split: SplitInfo | None
     has_weights: bool
 
@@ -23,20 +27,35 @@ class Part:
         return self.split.pieces if self.split else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A fork and the parts after it, by rank; with `has_join` the last one is the fork's join."""
+
+    parts: list[int]
+    has_join: bool
+
+
 SplitOf = Callable[[SubGraph], SplitInfo | None]
+Grow = Callable[[SubGraph, SplitInfo], Growing | None]
+"""What keeps the split of a sub-graph while layers are added at its end; None where nothing can."""
 
 
 class CoarseGraph:
     """Parts by number; contraction gives a new number and removes the old ones."""
 
-    def __init__(self, layers: LayerGraph, split_of: SplitOf) -> None:
+    def __init__(self, layers: LayerGraph, split_of: SplitOf, grow: Grow | None = None) -> None:
         """One part per layer, numbered as the layers are."""
         self.layers = layers
         self._split_of = split_of
-        self._seen: dict[tuple[int, ...], SplitInfo | None] = {}
+        self._grow = grow
+        self._growing: dict[int, Growing] = {}
+        self._grown: tuple[Sequence[int], Growing] | None = None
         count = len(layers.layers)
+        self._members = {index: [index] for index in range(count)}
         self.parts = {
-            index: Part((index,), self.split((index,)), layers.has_weights[index])
+            index: Part(
+                index, index, split_of(SubGraph(layers, (index,))), layers.has_weights[index]
+            )
             for index in range(count)
         }
         self.readers = {index: dict.fromkeys(layers.successors[index]) for index in range(count)}
@@ -44,25 +63,45 @@ class CoarseGraph:
         for index, readers in self.readers.items():
             for reader in readers:
                 self.sources[reader][index] = None
+        self._results = {
+            index
+            for index, writes in enumerate(layers.writes)
+            if not layers.graph_outputs.isdisjoint(writes)
+        }
         self._next = count
-        self._rank: dict[int, int] | None = {index: index for index in range(count)}
+        self.rank = MendedOrder(range(count))
+        self._is_mended = False
 
-    def split(self, layers: tuple[int, ...]) -> SplitInfo | None:
-        """The best split of these layers taken as one, worked out once."""
-        if layers not in self._seen:
-            self._seen[layers] = self._split_of(SubGraph(self.layers, layers))
-        return self._seen[layers]
+    def split(self, parts: Sequence[int]) -> SplitInfo | None:
+        """The best split of these parts taken as one.
+
+        Where the parts after the first one only add layers at its end, the cost depends on those.
+        """
+        first, *rest = sorted(parts, key=lambda part: self.parts[part].first)
+        added = self.members(rest)
+        if added and added[0] > self.parts[first].last:
+            growing = self._growing_of(first)
+            found = growing.add(added) if growing else None
+            if found is not None and growing is not None:
+                self._grown = (parts, growing)
+                return found
+        return self._split_of(SubGraph(self.layers, self.members(parts)))
+
+    def _growing_of(self, part: int) -> Growing | None:
+        known, split = self._growing.pop(part, None), self.parts[part].split
+        if known is not None or self._grow is None or split is None:
+            return known
+        return self._grow(SubGraph(self.layers, self.members([part])), split)
 
     def members(self, parts: Iterable[int]) -> tuple[int, ...]:
         """Layers of these parts in topological order."""
-        return tuple(sorted(layer for part in parts for layer in self.parts[part].layers))
+        return tuple(sorted(layer for part in parts for layer in self._members[part]))
 
-    @property
-    def rank(self) -> dict[int, int]:
-        """A topological order of the parts; equal choices by their first layer."""
-        if self._rank is None:
-            self._rank = {part: place for place, part in enumerate(self._topological())}
-        return self._rank
+    def reorder(self) -> None:
+        """Rank the parts anew after contractions; equal choices by their first layer."""
+        if self._is_mended:
+            self.rank = MendedOrder(self._topological())
+            self._is_mended = False
 
     def ordered(self, parts: Iterable[int]) -> list[int]:
         """These parts by rank."""
@@ -73,7 +112,7 @@ class CoarseGraph:
         """Depth-first post-order, turned round; parts with earlier layers come first."""
         order: list[int] = []
         seen: set[int] = set()
-        first = {part: self.parts[part].layers[0] for part in self.parts}
+        first = {number: part.first for number, part in self.parts.items()}
         stack = [(part, False) for part in sorted(self.parts, key=lambda p: first[p])]
         while stack:
             part, is_done = stack.pop()
@@ -119,70 +158,66 @@ class CoarseGraph:
                     stack.append(reader)
         return True
 
-    def contract(self, parts: Sequence[int]) -> int:
-        """Replace the parts by one; linear in their edges."""
-        layers = self.members(parts)
+    def contract(self, parts: Sequence[int], split: SplitInfo | None) -> int:
+        """Replace the parts by one with this split; linear in their edges."""
         merged = self._next
         self._next += 1
-        has_weights = any(self.parts[part].has_weights for part in parts)
+        if self._grown is not None and self._grown[0] is parts:
+            self._growing[merged] = self._grown[1]
+        self._grown = None
+        self.rank.contract(parts, merged, self.readers)
+        self._is_mended = True
+        self._reconnect(parts, merged)
+        olds = [self.parts.pop(part) for part in parts]
+        self.parts[merged] = Part(
+            min(old.first for old in olds),
+            max(old.last for old in olds),
+            split,
+            any(old.has_weights for old in olds),
+        )
+        if not self._results.isdisjoint(parts):
+            self._results.difference_update(parts)
+            self._results.add(merged)
+        largest, *others = sorted((self._members.pop(part) for part in parts), key=len)[::-1]
+        for members in others:
+            largest += members
+        self._members[merged] = largest
+        return merged
+
+    def _reconnect(self, parts: Sequence[int], merged: int) -> None:
         inside = set(parts)
         readers = {r: None for part in parts for r in self.readers[part] if r not in inside}
         sources = {s: None for part in parts for s in self.sources[part] if s not in inside}
-        for reader in readers:
-            self._reconnect(self.sources[reader], inside, merged)
-        for source in sources:
-            self._reconnect(self.readers[source], inside, merged)
+        for near, edges in ((readers, self.sources), (sources, self.readers)):
+            for part in near:
+                for old in parts:
+                    edges[part].pop(old, None)
+                edges[part][merged] = None
         for part in parts:
-            del self.parts[part], self.readers[part], self.sources[part]
-        self.parts[merged] = Part(layers, self.split(layers), has_weights)
+            del self.readers[part], self.sources[part]
         self.readers[merged], self.sources[merged] = readers, sources
-        self._rank = None
-        return merged
 
-    @staticmethod
-    def _reconnect(edges: dict[int, None], inside: set[int], merged: int) -> None:
-        for part in [part for part in edges if part in inside]:
-            del edges[part]
-        edges[merged] = None
+    def region(self, fork: int, most: int, stops: Collection[int] = ()) -> Region:
+        """A fork, what lies between it and its join, and the join; at most so many parts.
 
-    def joins(self) -> dict[int, int]:
-        """Per part its post-dominator: the nearest part that all its paths to the results pass.
-
-        Parts that lead to several results, or whose tensors are results while others read them,
-        have none. The common ancestor of a part's readers in the tree of post-dominators.
+        The join is the nearest part that all paths to the results pass (post-dominator): going by
+        rank, the first part that is taken while no other waits. There is none where paths lead to
+        several results, or a tensor between is a result while others read it; none is looked for
+        behind one of `stops`.
         """
-        outputs = self.layers.graph_outputs
-        parent: dict[int, int] = {}
-        depth = {-1: 0}
-        for part in reversed(self.ordered(self.parts)):
-            above = list(self.readers[part])
-            is_result = any(
-                tensor in outputs
-                for layer in self.parts[part].layers
-                for tensor in self.layers.writes[layer]
-            )
-            join = -1 if is_result or not above else above[0]
-            for reader in above[1:]:
-                join = _common(parent, depth, join, reader)
-            parent[part] = join
-            depth[part] = depth[join] + 1
-        return {part: join for part, join in parent.items() if join >= 0}
-
-    def between(self, fork: int, join: int) -> list[int]:
-        """Parts strictly between a fork and the join that all its paths pass, by rank."""
-        stack, seen = [fork], {fork, join}
-        while stack:
-            for reader in self.readers[stack.pop()]:
+        found, waiting = [fork], [(self.rank[part], part) for part in self.readers[fork]]
+        heapq.heapify(waiting)
+        seen = set(self.readers[fork])
+        last = fork
+        while waiting and len(found) < most and last not in self._results:
+            _, last = heapq.heappop(waiting)
+            found.append(last)
+            if not waiting:
+                return Region(found, has_join=True)
+            if last in stops or not self.readers[last]:
+                break
+            for reader in self.readers[last]:
                 if reader not in seen:
                     seen.add(reader)
-                    stack.append(reader)
-        return self.ordered(seen - {fork, join})
-
-
-def _common(parent: dict[int, int], depth: dict[int, int], first: int, second: int) -> int:
-    while first != second:
-        if depth[first] >= depth[second]:
-            first = parent[first]
-        else:
-            second = parent[second]
-    return first
+                    heapq.heappush(waiting, (self.rank[reader], reader))
+        return Region(found, has_join=False)

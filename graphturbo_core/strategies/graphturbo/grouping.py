@@ -6,11 +6,12 @@ ours, tried on layer graphs until the published piece counts came out (reference
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.errors import PlanError
-from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Part, SplitOf
+from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Grow, SplitOf
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.splitting import SplitInfo
 from graphturbo_core.strategies.plan import Decision
@@ -31,6 +32,24 @@ RULE_REFETCH = "rule 2: a part with weights would be cut into more pieces"
 RULE_GROWS = "rule 2: merged count is not the largest of the parts' counts"
 
 
+MAX_DIAMOND_PARTS = 128
+"""Parts from a fork to its join, both counted, of a diamond that is looked at (our choice: without
+a bound, a value that all of a model reads makes everything after it one diamond, tried anew after
+each merge)."""
+
+MAX_SIBLINGS = 64
+"""So many siblings before it may a part be merged with (our choice: all pairs of thousands of
+readers of one value are never looked at)."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedLayers:
+    """Layers in topological order that become one group, and their best split."""
+
+    layers: tuple[int, ...]
+    split: SplitInfo | None
+
+
 def refused_merge(names: Sequence[str], why: str) -> PlanError:
     """The refusal of a merge that a plan file wants."""
     what = f"{' + '.join(names)} cannot be one group: {why}"
@@ -41,22 +60,28 @@ def refused_merge(names: Sequence[str], why: str) -> PlanError:
 class Grouping:
     """The coarse parts in topological order, and every merge and refusal on the way."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[GroupedLayers, ...]
     decisions: tuple[Decision, ...]
 
 
 def group_layers(
-    layers: LayerGraph, split_of: SplitOf, has_block_step: bool = True, wishes: Wishes = NO_WISHES
+    layers: LayerGraph,
+    split_of: SplitOf,
+    has_block_step: bool = True,
+    grow: Grow | None = None,
+    wishes: Wishes = NO_WISHES,
 ) -> Grouping:
     """Merge layers into groups: the block step, then straight, diamond and branch to a fixed point.
 
-    Refusals are remembered, a set of parts is looked at once. What a plan file wants in one group
-    is merged before all else.
+    Refusals are remembered, a set of parts is looked at once. With `grow`, a chain costs its length
+    times its logarithm; without, its square. What a plan file wants in one group is merged before
+    all else.
 
     Raises:
         PlanError: PLAN_MERGE, a merge that a plan file wants cannot be.
     """
-    merger = _Merger(layers, split_of, wishes)
+    coarse = CoarseGraph(layers, split_of, grow)
+    merger = _Merger(coarse, wishes)
     for wanted in wishes.merges:
         merger.force(wanted)
     if has_block_step:
@@ -67,17 +92,20 @@ def group_layers(
         merger.straights()
         merger.diamonds()
         merger.branches()
-    coarse = merger.coarse
-    parts = tuple(coarse.parts[part] for part in coarse.ordered(coarse.parts))
+    coarse.reorder()
+    parts = tuple(
+        GroupedLayers(coarse.members([part]), coarse.parts[part].split)
+        for part in coarse.ordered(coarse.parts)
+    )
     return Grouping(parts, tuple(merger.decisions))
 
 
 class _Merger:
     """The coarse graph with what was decided so far."""
 
-    def __init__(self, layers: LayerGraph, split_of: SplitOf, wishes: Wishes) -> None:
+    def __init__(self, coarse: CoarseGraph, wishes: Wishes) -> None:
         self.wishes = wishes
-        self.coarse = CoarseGraph(layers, split_of)
+        self.coarse = coarse
         self.decisions: list[Decision] = []
         self._refused: set[tuple[int, ...]] = set()
 
@@ -87,7 +115,7 @@ class _Merger:
         Raises:
             PlanError: PLAN_MERGE.
         """
-        split = self.coarse.split(self.coarse.members(parts))
+        split = self.coarse.split(parts)
         if not self.coarse.is_convex(parts):
             raise refused_merge(self._names(parts), "a path leads from one over others to another")
         if split is None:
@@ -109,20 +137,19 @@ class _Merger:
 
     def _innermost_blocks(self) -> list[tuple[int, list[int]]]:
         """Each innermost fork with its interior and join, before anything is merged."""
-        joins = self.coarse.joins()
         forks = {part for part, readers in self.coarse.readers.items() if len(readers) > 1}
         blocks = []
-        for fork in self.coarse.ordered(part for part in forks if part in joins):
-            inside = self.coarse.between(fork, joins[fork])
-            if forks.isdisjoint(inside):
-                blocks.append((fork, [*inside, joins[fork]]))
+        for fork in self.coarse.ordered(forks):
+            region = self.coarse.region(fork, len(self.coarse.parts), forks)
+            if region.has_join:
+                blocks.append((fork, region.parts[1:]))
         return blocks
 
     def _merge_block(self, parts: list[int]) -> None:
-        split = self.coarse.split(self.coarse.members(parts))
+        split = self.coarse.split(parts)
         if not self.coarse.is_convex(parts):
             self._refuse("block", RULE_CYCLE, parts, {})
-        elif self.wishes.forbids(self.coarse.members(parts)):
+        elif self._is_forbidden(parts):
             self._refuse("block", RULE_FORBIDDEN, parts, {})
         elif split is None:
             self._refuse("block", RULE_SPLIT, parts, self._numbers(parts, None))
@@ -131,6 +158,7 @@ class _Merger:
 
     def straights(self) -> None:
         """One producer, one consumer."""
+        self.coarse.reorder()
         for start in self.coarse.ordered(self.coarse.parts):
             part: int | None = start if start in self.coarse.parts else None
             while part is not None and len(self.coarse.readers[part]) == 1:
@@ -140,21 +168,32 @@ class _Merger:
                 part = self._merge_counts("straight", [part, reader])
 
     def diamonds(self) -> None:
-        """A fork, its join and what lies between; one path may be empty (residual)."""
-        is_new = True
-        while is_new:
-            is_new = False
-            joins = self.coarse.joins()
-            for fork in self.coarse.ordered(self.coarse.parts):
-                if len(self.coarse.readers[fork]) == 1 or fork not in joins:
-                    continue
-                parts = [fork, *self.coarse.between(fork, joins[fork]), joins[fork]]
-                if self._merge_counts("diamond", parts) is not None:
-                    is_new = True
-                    break
+        """A fork, its join and what lies between; one path may be empty (residual).
+
+        The first fork by rank first. After a merge, those are looked at again whose parts, as far
+        as they were followed, were merged.
+        """
+        self.coarse.reorder()
+        rank = self.coarse.rank
+        waiting = [(rank[fork], fork) for fork in self.coarse.parts]
+        heapq.heapify(waiting)
+        met_by: dict[int, list[int]] = {}
+        while waiting:
+            _, fork = heapq.heappop(waiting)
+            if fork not in self.coarse.parts or len(self.coarse.readers[fork]) == 1:
+                continue
+            region = self.coarse.region(fork, MAX_DIAMOND_PARTS)
+            merged = self._merge_counts("diamond", region.parts) if region.has_join else None
+            for part in region.parts:
+                met_by.setdefault(part, []).append(fork)
+            if merged is not None:
+                again = {merged, *(f for part in region.parts for f in met_by.pop(part))}
+                for near in again & self.coarse.parts.keys():
+                    heapq.heappush(waiting, (rank[near], near))
 
     def branches(self) -> None:
         """Siblings with a common producer or a common consumer and no path between them."""
+        self.coarse.reorder()
         for part in self.coarse.ordered(self.coarse.parts):
             if part in self.coarse.parts:
                 self._merge_siblings(self.coarse.ordered(self.coarse.readers[part]))
@@ -165,7 +204,8 @@ class _Merger:
         """Each sibling with the first one before it that it may merge with."""
         kept: list[int] = []
         for sibling in siblings:
-            for place, other in enumerate(kept):
+            for place in range(max(0, len(kept) - MAX_SIBLINGS), len(kept)):
+                other = kept[place]
                 merged = self._merge_counts("branch", [other, sibling])
                 if merged is not None:
                     kept[place] = merged
@@ -187,17 +227,21 @@ class _Merger:
         split = None
         if any(part.has_weights and part.pieces != largest for part in members):
             rule = RULE_REFETCH
-        elif self.wishes.forbids(self.coarse.members(parts)):
+        elif self._is_forbidden(parts):
             rule = RULE_FORBIDDEN
         elif not self._is_legal(step, parts):
             rule = RULE_CYCLE
         else:
-            split = self.coarse.split(self.coarse.members(parts))
+            split = self.coarse.split(parts)
             rule = RULE_GROWS if split else RULE_SPLIT
         if split is None or split.pieces != largest:
             self._refuse(step, rule, parts, self._numbers(parts, split))
             return None
         return self._take(step, RULE_COUNT, parts, split)
+
+    def _is_forbidden(self, parts: list[int]) -> bool:
+        """Whether a plan file keeps two of their layers apart."""
+        return bool(self.wishes.apart) and self.wishes.forbids(self.coarse.members(parts))
 
     def _is_legal(self, step: str, parts: list[int]) -> bool:
         """Whether contracting keeps the graph acyclic; siblings may have no path between them."""
@@ -210,7 +254,7 @@ class _Merger:
     def _take(self, step: str, rule: str, parts: Sequence[int], split: SplitInfo) -> int:
         numbers = self._numbers(parts, split)
         self.decisions.append(Decision(step, rule, self._names(parts), True, numbers))
-        return self.coarse.contract(parts)
+        return self.coarse.contract(parts, split)
 
     def _refuse(
         self, step: str, rule: str, parts: Sequence[int], numbers: dict[str, int | float | str]
@@ -220,7 +264,7 @@ class _Merger:
     def _names(self, parts: Sequence[int]) -> tuple[str, ...]:
         """Each part by its first and last layer."""
         layers = self.coarse.layers.layers
-        ends = [(self.coarse.parts[p].layers[0], self.coarse.parts[p].layers[-1]) for p in parts]
+        ends = [(self.coarse.parts[part].first, self.coarse.parts[part].last) for part in parts]
         return tuple(
             layers[first].name if first == last else f"{layers[first].name} .. {layers[last].name}"
             for first, last in ends

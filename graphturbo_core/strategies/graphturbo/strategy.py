@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from graphturbo_core.strategies.assemble import Recipe, assemble, assemble_whole
-from graphturbo_core.strategies.graphturbo.coarse import Part
 from graphturbo_core.strategies.graphturbo.fitting import FittedSection, Fitter
-from graphturbo_core.strategies.graphturbo.grouping import group_layers
+from graphturbo_core.strategies.graphturbo.grouping import GroupedLayers, group_layers
+from graphturbo_core.strategies.graphturbo.growing import grow
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
@@ -50,7 +51,8 @@ class GraphTurbo:
     def _split_plan(self, target: Target, graph: LayerGraph) -> Plan:
         splits = WishedSplits(self.splitter, target.wishes)
         splits.check_merges(graph)
-        grouping = group_layers(graph, splits, self.has_block_step, target.wishes)
+        growing = None if target.wishes.fix_splits else partial(grow, self.splitter)
+        grouping = group_layers(graph, splits, self.has_block_step, growing, target.wishes)
         fitted: list[FittedSection] = []
         fixed: list[Decision] = []
         for number, part in enumerate(grouping.parts):
@@ -75,7 +77,7 @@ class GraphTurbo:
 
 
 def _groups(
-    graph: LayerGraph, parts: Sequence[Part], fitted: Sequence[FittedSection]
+    graph: LayerGraph, parts: Sequence[GroupedLayers], fitted: Sequence[FittedSection]
 ) -> tuple[Group, ...]:
     return tuple(
         Group(
