@@ -92,16 +92,16 @@ def _folded(graph: Graph, before: Op, norm: Op, changed: dict[str, Tensor]) -> O
     weight = graph.tensors[before.inputs[1]]
     bias = graph.tensors[before.inputs[-1]] if len(before.inputs) == _WITH_BIAS else None
     axis = _output_axis(before)
-    taken = {**graph.tensors, **changed}
+    taken = (graph.tensors, changed)
     new_weight = Tensor(
-        fresh_name(f"{before.name}/weight", taken),
+        fresh_name(f"{before.name}/weight", *taken),
         weight.shape,
         weight.dtype,
         TensorKind.WEIGHT,
         _scaled(weight, affine.factor, axis),
     )
     new_bias = Tensor(
-        fresh_name(f"{before.name}/bias", taken),
+        fresh_name(f"{before.name}/bias", *taken),
         affine.offset.shape,
         weight.dtype,
         TensorKind.WEIGHT,
@@ -138,9 +138,9 @@ def _shifted(bias: Tensor | None, affine: _Affine) -> np.ndarray | None:
 
 def _scale_shift(graph: Graph, norm: Op, changed: dict[str, Tensor]) -> Op:
     affine = _affine(graph, norm)
-    taken = {**graph.tensors, **changed}
-    scale = replace(affine.factor, name=fresh_name(f"{norm.name}/scale", taken))
-    shift = replace(affine.offset, name=fresh_name(f"{norm.name}/shift", taken))
+    taken = (graph.tensors, changed)
+    scale = replace(affine.factor, name=fresh_name(f"{norm.name}/scale", *taken))
+    shift = replace(affine.offset, name=fresh_name(f"{norm.name}/shift", *taken))
     changed |= {scale.name: scale, shift.name: shift}
     return replace(
         norm,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
@@ -28,9 +28,9 @@ def as_weight(tensor: Tensor) -> Tensor:
     return Tensor(tensor.name, tensor.shape, tensor.dtype, TensorKind.WEIGHT, tensor.value)
 
 
-def fresh_name(wanted: str, taken: Iterable[str] | Mapping[str, object]) -> str:
-    """`wanted`, followed by underscores while it is taken."""
-    while wanted in taken:
+def fresh_name(wanted: str, *taken: Container[str]) -> str:
+    """`wanted`, followed by underscores while it is taken anywhere."""
+    while any(wanted in names for names in taken):
         wanted += "_"
     return wanted
 
