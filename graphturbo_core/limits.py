@@ -38,12 +38,29 @@ class Limits:
     """Instructions of a program; lowering coarsens tiles to stay below (design, section 4)."""
     max_instructions_coarsest: int = 1_200_000
     """Where even the coarsest tiles need more than that, up to this many are still simulated."""
+    instructions_per_op: int = 24
+    """What both grow to in a large model: coarser tiles do not help where each op is one tile a
+    core already. Small ops take 11 to 18 instructions each on eight cores."""
     max_accesses: int = 4_000_000
     """Boxes that all instructions read and write; of ordinary models one has 2 or 3."""
+    accesses_per_op: int = 96
+    """What that grows to in a large model: four of each instruction."""
     max_drawn_bytes: int = 2**30
     """Weights without numbers that a replay makes up; protobuf ends at 2 GiB."""
     max_name_length: int = 200
     """Characters of an op's name; longer ones are shortened, with a note."""
+
+    def instructions(self, ops: int) -> int:
+        """Above so many instructions of a model of so many ops, tiles are coarsened."""
+        return max(self.max_instructions, ops * self.instructions_per_op)
+
+    def instructions_coarsest(self, ops: int) -> int:
+        """Above so many the model is refused."""
+        return max(self.max_instructions_coarsest, ops * self.instructions_per_op)
+
+    def accesses(self, ops: int) -> int:
+        """Above so many boxes tiles are coarsened, or the model is refused."""
+        return max(self.max_accesses, ops * self.accesses_per_op)
 
 
 DEFAULT_LIMITS = Limits()

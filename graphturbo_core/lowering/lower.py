@@ -35,7 +35,7 @@ def lower(plan: Plan, limits: Limits = DEFAULT_LIMITS) -> Program:
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
-            more than `limits.max_instructions_coarsest`.
+            more than `limits.instructions_coarsest`.
     """
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
     stages = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
@@ -56,8 +56,9 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
         CapacityError: TOO_MANY_INSTRUCTIONS, before so many tiles or instructions are listed; or
             something does not fit.
     """
+    ops = len(plan.semantics.graph.ops)
     is_last = grain == COARSEST
-    cap = limits.max_instructions_coarsest if is_last else limits.max_instructions
+    cap = limits.instructions_coarsest(ops) if is_last else limits.instructions(ops)
     _check_fewest(plan, stages, cap)
     placements = _place_all(plan, stages, grain, cap)
     far = place_far(plan, placements)
@@ -66,7 +67,7 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
         Setting(placement, around)
         for placement, around in zip(placements, far.surroundings, strict=True)
     ]
-    kernels = _number_all(plan, settings, Room(cap, limits.max_accesses))
+    kernels = _number_all(plan, settings, Room(cap, limits.accesses(ops)))
     return assemble(plan, kernels, far.offsets, _notes(plan, placements, far, limits))
 
 
@@ -111,11 +112,11 @@ def _notes(
     streamed = sum(len(placement.demoted) for placement in placements)
     if streamed:
         notes.append(f"streamed, as their place in LB was too small: {streamed} weights")
-    grain = placements[0].grain
+    grain, ops = placements[0].grain, len(plan.semantics.graph.ops)
     if grain != grains(plan.rules)[0]:
         notes.append(
             f"tiles are coarser than usual (1/{grain.tile_share} of LB, {grain.tiles} a share): "
-            f"finer ones need more than {limits.max_instructions} instructions"
+            f"finer ones need more than {limits.instructions(ops)} instructions"
         )
     return tuple(notes)
 
