@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tomllib
 from pathlib import Path
 
@@ -140,3 +141,12 @@ def test_an_assumption_is_told_where_it_is_made(body: str, is_assumed: bool) -> 
     assert isinstance(notes, list)
     assert (ASSUMED in notes) == is_assumed
     assert report.contract["rounds"] == 2
+
+
+def test_garbage_is_collected_between_steps_and_not_within() -> None:
+    recorder = Recorder()
+    assert recorder.run("step", gc.isenabled) is False
+    assert gc.isenabled()
+    with pytest.raises(ModelError):
+        recorder.run("step", load_sample, "no-such-model")
+    assert gc.isenabled()
