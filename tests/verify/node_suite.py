@@ -242,14 +242,22 @@ def _to_bake(graph: onnx.GraphProto, error: GraphTurboError, case: Case) -> tupl
 
 def _deciding(graph: onnx.GraphProto, error: GraphTurboError) -> Iterator[Sequence[str]]:
     """Values that may decide a shape or a branch, the likeliest first."""
-    if error.code == "SUB_GRAPH":
+    codes = _codes(error)
+    if "SUB_GRAPH" in codes.values():
         yield [node.input[0] for node in graph.node if node.op_type == "If"]
-    if error.code == "DYNAMIC_SHAPE":
+    if "DYNAMIC_SHAPE" in codes.values():
         names = unique_names(graph.node, DEFAULT_LIMITS.max_name_length)
-        node = dict(zip(names, graph.node, strict=True)).get(str(error.fields["op"]))
-        if node is not None:
-            yield from (node.input[1:], node.input[:1])
+        for name, node in zip(names, graph.node, strict=True):
+            if codes.get(name) == "DYNAMIC_SHAPE":
+                yield from (node.input[1:], node.input[:1])
         yield [value.name for value in graph.input if _is_integer(value)]
+
+
+def _codes(error: GraphTurboError) -> dict[str, str]:
+    """Why each op is refused, of one or of many."""
+    if error.code == "UNSUPPORTED_OPS":
+        return {name: code for name, _, code in error.fields["ops"]}  # type: ignore[attr-defined]
+    return {str(error.fields.get("op", "")): error.code}
 
 
 def _is_integer(value: onnx.ValueInfoProto) -> bool:

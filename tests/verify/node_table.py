@@ -120,6 +120,7 @@ MEANINGS = {
     "SHAPE_DISAGREES": "onnx's shape inference and the op's result differ",
     "SHAPE_MISMATCH": "onnx's shape inference refuses the op's inputs",
     "SUB_GRAPH": "control flow is not supported",
+    "UNSUPPORTED_OPS": "several ops are refused, by the rules for one of them",
     "TILE_TOO_LARGE": "an op that runs whole does not fit into the LB of this chip",
 }
 """What each rule says, for a reader of the page."""

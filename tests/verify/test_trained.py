@@ -1,4 +1,4 @@
-"""Trained models out of packages: a file classifier, speech, text detection and its direction.
+"""Trained models out of packages: a file classifier, speech, music, text and its direction.
 
 `.ci/run` installs requirements-models.txt and demands them; without the packages they are skipped.
 """
@@ -21,6 +21,11 @@ CASES: dict[str, tuple[str, str, int, Mapping[str, int]]] = {
     "file type": ("magika", "model.onnx", 2, {}),
     "speech": ("silero-vad", "silero_vad_openvino_16k.onnx", 1, {}),
     "text detection": ("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer.onnx", 1, SIDES),
+    "text recognition": (
+        "rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer.onnx", 2,
+        {"?": 48, "p2o.DynamicDimension.1": 64},
+    ),
+    "music": ("basic-pitch", "nmp.onnx", 2, {}),
     "text direction": (
         "rapidocr-onnxruntime", "ch_ppocr_mobile_v2.0_cls_infer.onnx", 4, {"?": 48},
     ),
