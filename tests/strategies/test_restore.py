@@ -1,0 +1,162 @@
+"""A record is its plan again; one that somebody forged is refused, never lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from graphturbo_core.errors import PlanError
+from graphturbo_core.strategies.held import HeldPlan
+from graphturbo_core.strategies.plan import Binding, Plan, Residency, Scope
+from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record, recorded
+from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from tests.strategies.samples import sample_plan
+
+STRATEGIES = (
+    "layerwise", "tvm", "graphturbo:gb", "graphturbo:lb", "graphturbo:order", "graphturbo:full",
+)  # fmt: skip
+CASES = [("teaching-resnet", 16, "generic-4x4"), ("densenet-121", 16, "stcp920")]
+
+
+def restored(plan: Plan, record: Record, strategy: str) -> Plan:
+    task = PlanTask(plan.semantics, plan.hardware, plan.number_format, {}, HeldPlan(record))
+    found = plan_for(parse_strategy(strategy), task)
+    found.check()
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_record_is_its_plan_again(strategy: str, case: tuple[str, int, str]) -> None:
+    model, batch, profile = case
+    plan = sample_plan(model, batch, strategy, profile)
+    assert restored(plan, recorded(plan), strategy) == plan
+
+
+PLAN_ARGUMENTS = ("teaching-resnet", 16, "graphturbo:full", "generic-4x4")
+
+
+def group(place: int, **changes: object) -> Callable[[Record], Record]:
+    def change(record: Record) -> Record:
+        groups = list(record.groups)
+        groups[place] = replace(groups[place], **changes)
+        return replace(record, groups=tuple(groups))
+
+    return change
+
+
+def kernel(place: int, change_of: Callable[[KernelRecord], KernelRecord]) -> object:
+    def change(record: Record) -> Record:
+        kernels = list(record.kernels)
+        kernels[place] = change_of(kernels[place])
+        return replace(record, kernels=tuple(kernels))
+
+    return change
+
+
+def rearranged(*places: int) -> Callable[[Record], Record]:
+    return lambda record: replace(record, kernels=tuple(record.kernels[at] for at in places))
+
+
+WHOLE = Binding((), (), (0,))
+HALVES = Binding((0,), (2,), ())
+FORGED = {
+    "a group's name": (group(0, name="g7"), "group 1 must be named g1"),
+    "no such op": (group(0, ops=("x",)), "op x is not in the model"),
+    "half a layer": (group(0, ops=("stem/conv",)), "its ops are not whole layers"),
+    "a layer twice": (
+        lambda r: replace(r, groups=(*r.groups, replace(r.groups[0], name="g4"))),
+        "layer stem/conv is in g1 too",
+    ),
+    "a layer left out": (lambda r: replace(r, groups=r.groups[:2]), "is in no group"),
+    "pieces without an axis": (group(1, axis=-1), "2 pieces without an axis"),
+    "no such axis": (group(1, axis=4), "its result has 4 axes, none is 4"),
+    "an axis that does not carry": (group(2, axis=1, pieces=1), "axis 1 does not carry"),
+    "pieces that do not divide": (group(1, pieces=3), "3 pieces do not divide axis 0"),
+    "too many pieces": (group(1, pieces=64), "64 pieces do not divide axis 0"),
+    "a piece too few": (group(1, pieces=4), "it runs before g2/3, whose result it reads"),
+    "a piece too many": (group(1, pieces=1), "it is no piece of a group"),
+    "twice": (rearranged(0, 1, 2, 3, 3), "it runs twice"),
+    "too early": (rearranged(3, 0, 1, 2), "it runs before g2/1, whose result it reads"),
+    "not run": (rearranged(0, 1, 2), "g3/1 does not run"),
+    "a tensor without binding": (
+        kernel(0, lambda k: replace(k, bindings={})), "stem/conv:0 has no binding",
+    ),
+    "a binding too many": (
+        kernel(0, lambda k: replace(k, bindings={**k.bindings, "x": WHOLE})),
+        "x may have no binding here",
+    ),
+    "a core that is not there": (
+        kernel(0, lambda k: replace(k, bindings=dict.fromkeys(k.bindings, Binding((), (), (4,))))),
+        "there is no core 4",
+    ),
+    "cores that are too few": (
+        kernel(0, lambda k: replace(k, bindings=dict.fromkeys(k.bindings, HALVES))),
+        "2 parts are bound to 0 cores",
+    ),
+    "bound apart": (
+        kernel(0, lambda k: replace(k, bindings={**k.bindings, "stem/conv:0": WHOLE})),
+        "it is computed together with 'stem/relu:0', which is bound otherwise",
+    ),
+    "a tensor without scope": (kernel(0, lambda k: replace(k, scopes={})), "has no scope"),
+    "a result in LB": (
+        kernel(3, lambda k: replace(k, scopes={**k.scopes, "scores": Scope.LB})),
+        "scope LB of scores: it is an output of the model",
+    ),
+    "kept for nobody": (
+        kernel(3, lambda k: replace(k, kept=("scores",))), "which the next kernel does not read",
+    ),
+    "lost": (
+        kernel(0, lambda k: replace(k, kept=(), scopes=dict.fromkeys(k.scopes, Scope.LB))),
+        "not only the next kernel reads it",
+    ),
+    "a weight too many": (
+        kernel(0, lambda k: replace(k, residency={**k.residency, "x": Residency.LB})),
+        "x may have no residency here",
+    ),
+    "a weight left out": (kernel(0, lambda k: replace(k, residency={})), "has no residency"),
+    "nothing": (lambda r: replace(r, groups=(), kernels=()), "is in no group"),
+    "an empty group": (
+        lambda r: replace(r, groups=(*r.groups, GroupRecord("g4", (), -1, 1))), "it has no ops",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_a_forged_record_is_refused(case: str) -> None:
+    change, said = FORGED[case]
+    plan = sample_plan(*PLAN_ARGUMENTS)
+    with pytest.raises(PlanError) as caught:
+        restored(plan, change(recorded(plan)), "graphturbo")  # type: ignore[operator]
+    assert caught.value.code == "PLAN_RECORD"
+    assert said in caught.value.what
+
+
+def test_gb_is_refused_on_a_chip_without_one() -> None:
+    plan = sample_plan(*PLAN_ARGUMENTS)
+    bare = replace(plan, hardware=replace(plan.hardware, gb_bytes=0))
+    record = recorded(plan)
+    kernels = [
+        replace(k, residency=dict.fromkeys(k.residency, Residency.GB)) for k in record.kernels
+    ]
+    with pytest.raises(PlanError, match="the chip"):
+        restored(bare, replace(record, kernels=tuple(kernels)), "graphturbo")
+
+
+def test_an_order_of_ones_own_has_no_stack_of_algorithm_3() -> None:
+    plan = sample_plan(*PLAN_ARGUMENTS)
+    record = recorded(plan)
+    assert [k.name for k in record.kernels] == ["g1/1", "g2/2", "g2/1", "g3/1"]
+    kept_free = [
+        replace(
+            k, kept=(), scopes={t: s if t == "scores" else Scope.GB for t, s in k.scopes.items()}
+        )
+        for k in record.kernels
+    ]
+    other = replace(record, kernels=tuple(kept_free[at] for at in (0, 2, 1, 3)))
+    found = restored(plan, other, "graphturbo")
+    assert [k.name for k in found.kernels] == ["g1/1", "g2/1", "g2/2", "g3/1"]
+    assert found.ready_steps == ()
+    assert plan.ready_steps
