@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import onnx
 from onnx import TensorProto
@@ -18,7 +20,7 @@ from sample_models.transformer import (
 
 EPSILON = 1e-12
 """Of every layer normalisation, as in the authors' own code."""
-PROPOSED = {"batch": 32, "sequence": 128}
+PROPOSED: Mapping[str, int] = MappingProxyType({"batch": 32, "sequence": 128})
 """Batch and length of row B of the GraphTurbo paper's evaluation (BERT-128)."""
 
 
@@ -36,7 +38,7 @@ class BertSize:
 BERT_LARGE = BertSize(layers=24, hidden=1024, heads=16)
 
 
-def bert(size: BertSize | None = None) -> onnx.ModelProto:
+def bert(size: BertSize | None = None, proposed: Mapping[str, int] = PROPOSED) -> onnx.ModelProto:
     """BERT (Devlin et al., 2018, section 3: base L=12 H=768 A=12, large L=24 H=1024 A=16).
 
     The uncased vocabulary; norms come after the residual sums. `attention_mask` hides padding.
@@ -62,7 +64,7 @@ def bert(size: BertSize | None = None) -> onnx.ModelProto:
     )
     builder.output("last_hidden_state", x, (*shape, size.hidden))
     builder.output("pooler_output", pooled, ("batch", size.hidden))
-    return builder.model(PROPOSED)
+    return builder.model(proposed)
 
 
 def _sum_and_norm(builder: Builder, name: str, pair: tuple[str, str], size: BertSize) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
+from types import MappingProxyType
 
 import onnx
 
@@ -15,7 +17,7 @@ BANDS = 80
 """Channels of the filterbank (section 3.1)."""
 LONGEST = 5000
 """Rows after subsampling for which there are position encodings, our choice: over three minutes."""
-PROPOSED = {"batch": 12, "frames": 1027}
+PROPOSED: Mapping[str, int] = MappingProxyType({"batch": 12, "frames": 1027})
 """Batch of row J of the GraphTurbo paper's evaluation; ten seconds of speech, 256 rows."""
 
 
@@ -32,7 +34,9 @@ class ConformerSize:
 CONFORMER_L = ConformerSize(layers=17, hidden=512, heads=8)
 
 
-def conformer(size: ConformerSize | None = None) -> onnx.ModelProto:
+def conformer(
+    size: ConformerSize | None = None, proposed: Mapping[str, int] = PROPOSED
+) -> onnx.ModelProto:
     """Conformer (Gulati et al., 2020, sections 2 and 3.2, table 1), without the decoder.
 
     Convolutions take every fourth row; half a feed-forward before and after attention and
@@ -56,7 +60,7 @@ def conformer(size: ConformerSize | None = None) -> onnx.ModelProto:
         x = _half(builder, f"{name}/ffn2", x, size.hidden)
         x = _normed(builder, name, x, size.hidden)
     builder.output("encoded", x, ("batch", "rows", size.hidden))
-    return builder.model(PROPOSED)
+    return builder.model(proposed)
 
 
 def _normed(builder: Builder, name: str, x: str, hidden: int) -> str:

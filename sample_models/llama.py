@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
+from types import MappingProxyType
 
 import onnx
 from onnx import TensorProto
@@ -13,7 +15,7 @@ from sample_models.transformer import Heads, hidden_scores, linear, merge_heads,
 
 EPSILON = 1e-6
 ROTARY_BASE = 10_000.0
-PROPOSED = {"batch": 8, "sequence": 128}
+PROPOSED: Mapping[str, int] = MappingProxyType({"batch": 8, "sequence": 128})
 """Our choice: short prompts, two a cluster."""
 
 
@@ -40,7 +42,7 @@ class Shared:
     mask: str
 
 
-def llama(size: LlamaSize | None = None) -> onnx.ModelProto:
+def llama(size: LlamaSize | None = None, proposed: Mapping[str, int] = PROPOSED) -> onnx.ModelProto:
     """Llama (Touvron et al., 2023, section 2.2; depth of the 7B of table 2).
 
     RMSNorm before attention and feed-forward, rotary embedding, SwiGLU, no biases. As the exporter
@@ -66,7 +68,7 @@ def llama(size: LlamaSize | None = None) -> onnx.ModelProto:
     x = _norm(builder, "head/norm", x, size.hidden)
     logits = linear(builder, "head/linear", x, (size.hidden, size.vocabulary), has_bias=False)
     builder.output("logits", logits, (*shape, size.vocabulary))
-    return builder.model(PROPOSED)
+    return builder.model(proposed)
 
 
 def _norm(builder: Builder, name: str, x: str, hidden: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -22,7 +23,7 @@ from graphturbo_core.report.report import Report
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
 from sample_models.conformer import ConformerSize, conformer
-from sample_models.dlrm import dlrm
+from sample_models.dlrm import CRITEO_KAGGLE, dlrm
 from sample_models.llama import LlamaSize, llama
 from sample_models.vit import VitSize, vit
 
@@ -41,13 +42,12 @@ SMALL = {
     "mobilenet-v2": lambda: build_samples.mobilenet_v2(resolution=64),
     "densenet-121": lambda: build_samples.densenet((2, 3, 2, 2), 64),
     "teaching-resnet": build_samples.teaching_resnet,
-    "bert-base": lambda: bert(BertSize(2, 128, 4, vocabulary=30_522, positions=64)),
+    "bert-base": lambda: bert(BertSize(2, 128, 4, positions=64), {"sequence": 32}),
     "vit-b16": lambda: vit(VitSize(2, 128, 4, 16, 64, 10)),
-    "dlrm": dlrm,
-    "conformer": lambda: conformer(ConformerSize(2, 64, 4)),
-    "llama": lambda: llama(LlamaSize(2, 128, 4, 256, 4000)),
+    "dlrm": lambda: dlrm(replace(CRITEO_KAGGLE, rows=(10**6, 3, 5000, 27))),
+    "conformer": lambda: conformer(ConformerSize(2, 64, 4), {"frames": 131}),
+    "llama": lambda: llama(LlamaSize(2, 128, 4, 256, 4000), {"sequence": 32}),
 }
-DIMS = {"bert-base": {"sequence": 32}, "llama": {"sequence": 32}, "conformer": {"frames": 131}}
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
 """Tens of thousands of instructions on the small chip: one strategy there is enough every day."""
@@ -67,8 +67,7 @@ def small_model(name: str) -> bytes:
 
 @cache
 def reports_of(name: str, chip: str) -> tuple[Report, ...]:
-    dims = DIMS.get(name, {})
-    requests = [RunRequest(name, strategy, chip, BATCH, dims=dims) for strategy in STRATEGIES]
+    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in STRATEGIES]
     return tuple(run_reports(small_model(name), requests))
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, hull, volume
+from graphturbo_core.ir.boxes import Box, volume
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
-from graphturbo_core.lowering.cutting import Grain, Space, choose_tiling
+from graphturbo_core.lowering.cutting import Grain, Space
 from graphturbo_core.lowering.packing import Request, Taken, pack
+from graphturbo_core.lowering.stage_cuts import StageCuts
 from graphturbo_core.lowering.stages import (
     Shares,
     Stage,
     core_stages,
-    fetched_bytes,
     holdings,
     largest_bytes,
     merge_needs,
@@ -26,7 +26,6 @@ from graphturbo_core.lowering.tiling import (
     Tiling,
     check_tile_count,
     operand_box,
-    stage_tiles,
 )
 from graphturbo_core.lowering.views import Need, Views, find_views
 from graphturbo_core.lowering.weight_items import WeightItems, weight_items
@@ -182,14 +181,17 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
         CapacityError: even with everything streamed a tile does not fit, or there are too many.
     """
     demoted = set(task.parked)
+    cuts = StageCuts(task.plan)
     while True:
-        attempt = _attempt(task, frozenset(demoted))
+        attempt = _attempt(task, frozenset(demoted), cuts)
         if not isinstance(attempt, str):
             return attempt
         demoted.add(attempt)
 
 
-def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | str | None:
+def _attempt(
+    task: PlacementTask, demoted: frozenset[str], cuts: StageCuts
+) -> KernelPlacement | str | None:
     """A placement, or the tensor that does not fit; None: what is inherited is in the way."""
     plan, kernel, stages = task.plan, task.kernel, task.stages
     wanted = _wanted(task, demoted)
@@ -199,10 +201,11 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
     )
     views = find_views(plan, kernel, stages, wanted)
     small = max((small_bytes(plan, stage) for stage in core_stages(stages)), default=0)
-    tilings = tuple(choose_tiling(plan, s, _space(task, s, in_lb, small)) for s in stages)
+    rooms = [(stage, _space(task, stage, in_lb, small)) for stage in stages]
+    tilings = tuple(cuts.tiling(stage, space) for stage, space in rooms)
     check_tile_count(plan, tuple(zip(stages, tilings, strict=True)), task.max_tiles)
-    tiles = tuple(stage_tiles(s, t) for s, t in zip(stages, tilings, strict=True))
-    rings = _rings(task, tiles, in_lb)
+    tiles = tuple(cuts.steps(stage, space) for stage, space in rooms)
+    rings = [cuts.ring_bytes(stage, space) for stage, space in rooms]
     base = _ring_base(task, rings)
     if base is None:
         return None
@@ -230,7 +233,7 @@ def _attempt(task: PlacementTask, demoted: frozenset[str]) -> KernelPlacement | 
     )
 
 
-def _ring_base(task: PlacementTask, rings: list[dict[str, int]]) -> int | None:
+def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]]) -> int | None:
     """Where the pairs of tile buffers begin; None: what is inherited is in the way.
 
     Raises:
@@ -260,7 +263,7 @@ def _inherited(task: PlacementTask) -> list[Taken]:
 
 
 def _placed(
-    task: PlacementTask, views: Views, rings: list[dict[str, int]], base: int
+    task: PlacementTask, views: Views, rings: list[Mapping[str, int]], base: int
 ) -> dict[str, Resident] | str:
     """An address for every tensor that asks for one, or the tensor that does not fit."""
     plan = task.plan
@@ -368,32 +371,9 @@ def _cluster_space(task: PlacementTask, stage: Stage) -> Space:
     )
 
 
-def _rings(task: PlacementTask, cuts: tuple[Steps, ...], in_lb: _InLb) -> list[dict[str, int]]:
-    """Per stage: bytes of the largest tile of each streamed tensor."""
-    plan = task.plan
-    found: list[dict[str, int]] = []
-    for stage, steps in zip(task.stages, cuts, strict=True):
-        space = _space(task, stage, in_lb, 0)
-        sizes: dict[str, int] = {}
-        tiles = [tile for step in steps for tile in step.values()]
-        if space.is_output_streamed:
-            sizes[stage.output] = aligned(
-                max(tensor_bytes(plan, stage.output, tile.box) for tile in tiles)
-            )
-        for name in sorted(space.streamed):
-            readers = [o for o in stage.operands if o.tensor == name]
-            boxes = (reduce(hull, (operand_box(stage, o, t) for o in readers)) for t in tiles)
-            sizes[name] = aligned(
-                max(
-                    fetched_bytes(plan, readers, box, tile.box)
-                    for box, tile in zip(boxes, tiles, strict=True)
-                )
-            )
-        found.append(sizes)
-    return found
-
-
-def _largest(stages: tuple[Stage, ...], rings: list[dict[str, int]], *, is_on_cluster: bool) -> int:
+def _largest(
+    stages: tuple[Stage, ...], rings: list[Mapping[str, int]], *, is_on_cluster: bool
+) -> int:
     """Bytes of the stage with the most tiles; a pair for each streamed tensor."""
     found = (
         2 * sum(sizes.values())
@@ -404,7 +384,7 @@ def _largest(stages: tuple[Stage, ...], rings: list[dict[str, int]], *, is_on_cl
 
 
 def _ring_offsets(
-    stages: tuple[Stage, ...], rings: list[dict[str, int]], base: int
+    stages: tuple[Stage, ...], rings: list[Mapping[str, int]], base: int
 ) -> dict[tuple[int, str], Ring]:
     """In LB above `base`; of the engine that the cores share from the start of its part of GB."""
     found: dict[tuple[int, str], Ring] = {}

@@ -36,13 +36,14 @@ SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
     ),
     "densenet-121": lambda: build_samples.densenet((2, 3, 2, 2), 32),
     "teaching-resnet": build_samples.teaching_resnet,
-    "bert-base": lambda: bert(BertSize(2, 64, 4, vocabulary=5000, positions=16)),
+    "bert-base": lambda: bert(BertSize(2, 64, 4, 5000, 16), {"batch": 2, "sequence": 8}),
+    "bert-large": lambda: bert(BertSize(3, 48, 6, 5000, 16), {"batch": 2, "sequence": 7}),
     "vit-b16": lambda: vit(VitSize(2, 64, 4, 8, 32, 10)),
+    "vit-l16": lambda: vit(VitSize(3, 48, 6, 8, 40, 10)),
     "dlrm": lambda: dlrm(DlrmSize((32, 16), (64, 1), (20_000, 3, 50, 4000), 16)),
-    "conformer": lambda: conformer(ConformerSize(2, 32, 4, 8)),
-    "llama": lambda: llama(LlamaSize(2, 64, 4, 128, 5000)),
+    "conformer": lambda: conformer(ConformerSize(2, 32, 4, 8), {"batch": 2, "frames": 43}),
+    "llama": lambda: llama(LlamaSize(2, 64, 4, 128, 5000), {"batch": 2, "sequence": 9}),
 }
-DIMS = {"bert-base": {"sequence": 8}, "llama": {"sequence": 9}, "conformer": {"frames": 43}}
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 CHIPS = profile_names() if os.environ.get("GRAPHTURBO_EVERY_CHIP") == "1" else ("generic-4x4",)
 HAS_FULL_MATRIX = os.environ.get("GRAPHTURBO_FULL_MATRIX") == "1"
@@ -60,10 +61,7 @@ def check_right(report: Report) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_every_strategy_computes_the_model(name: str, chip: str) -> None:
     model = SMALL[name]().SerializeToString(deterministic=True)
-    dims = DIMS.get(name, {})
-    requests = [
-        RunRequest(name, strategy, chip, BATCH, dims=dims, verify=True) for strategy in STRATEGIES
-    ]
+    requests = [RunRequest(name, strategy, chip, BATCH, verify=True) for strategy in STRATEGIES]
     for report in run_reports(model, requests):
         check_right(report)
 
