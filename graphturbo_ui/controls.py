@@ -91,17 +91,20 @@ def choose() -> Choices:
         GraphTurboError: an uploaded file is no longer kept.
     """
     with st.sidebar:
-        model = st.selectbox("Model", state.model_names(), key="model", bind="query-params")
+        model = st.selectbox(
+            "Model", state.model_names(), key="model", bind="query-params", on_change=_take_sizes
+        )
         chip = st.selectbox("Chip", state.chip_names(), key="chip", bind="query-params")
         a = _strategy("A · fine partitioning", "a", state.DEFAULT_A)
         b = _strategy("B · coarse partitioning", "b", state.DEFAULT_B)
         st.button("Swap A and B", on_click=state.swap_runs, icon=":material/swap_vert:")
         model_bytes = _model_bytes(model)
+        sizes = _proposed_sizes(model_bytes)
         batch = st.number_input(
-            "Batch (samples)", 1, state.MAX_BATCH, state.DEFAULT_BATCH, key="batch",
+            "Batch (samples)", 1, state.MAX_BATCH, sizes.batch, key="batch",
             bind="query-params", help="Samples for the whole chip; " + define("cluster"),
         )  # fmt: skip
-        dims = _dimensions(model_bytes)
+        dims = _dimensions(sizes)
         dtype = st.selectbox(
             "Number format", state.number_formats(), key="dtype", bind="query-params"
         )
@@ -141,21 +144,48 @@ def _model_bytes(label: str) -> bytes:
     return kept.data if kept else load_sample(label)
 
 
-def _dimensions(model_bytes: bytes) -> dict[str, int]:
-    """A number for every symbolic dimension besides the batch (the first leading one)."""
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """What the form proposes for a model's batch and its other symbolic dimensions."""
+
+    batch: int
+    dims: Mapping[str, int]
+
+
+def _proposed_sizes(model_bytes: bytes) -> _Sizes:
+    """What the file proposes, else our own; the batch is the first leading symbolic dimension."""
     found = read_input_dims(model_bytes)
-    batch = next((dim.symbol for dim in found if dim.axis == 0), None)
+    batch = next((dim for dim in found if dim.axis == 0), None)
+    proposed = (batch and batch.proposed) or state.DEFAULT_BATCH
+    return _Sizes(
+        min(proposed, state.MAX_BATCH),
+        {
+            dim.symbol: dim.proposed or PROPOSED_DIMENSION
+            for dim in found
+            if batch is None or dim.symbol != batch.symbol
+        },
+    )
+
+
+def _take_sizes() -> None:
+    """Another model was chosen: its own sizes, not those of the one before."""
+    sizes = _proposed_sizes(_model_bytes(state.chosen_model()))
+    keyed = {state.dimension_key(symbol): size for symbol, size in sizes.dims.items()}
+    state.set_sizes({"batch": sizes.batch, **keyed})
+
+
+def _dimensions(sizes: _Sizes) -> dict[str, int]:
+    """A number for every symbolic dimension besides the batch."""
     return {
         symbol: st.number_input(
             safe_text(symbol, Sink.MARKDOWN),
             1,
             2**31 - 1,
-            PROPOSED_DIMENSION,
+            proposed,
             key=state.dimension_key(symbol),
             bind="query-params",
         )
-        for symbol in dict.fromkeys(dim.symbol for dim in found)
-        if symbol != batch
+        for symbol, proposed in sizes.dims.items()
     }
 
 

@@ -184,6 +184,16 @@ def strategy_choices(key: str, default: str) -> list[str]:
     return [name for name in dict.fromkeys(found) if name]
 
 
+def chosen_model() -> str:
+    """The label that the model's box shows."""
+    return cast(str, st.session_state["model"])
+
+
+def set_sizes(sizes: Mapping[str, int]) -> None:
+    """Give widgets of sizes, by key, their numbers; before they are drawn, so from a callback."""
+    st.session_state.update(sizes)
+
+
 def swap_runs() -> None:
     """A becomes B and B becomes A."""
     state = st.session_state

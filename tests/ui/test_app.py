@@ -161,3 +161,32 @@ def test_a_model_that_both_refuse_is_said_once(app: AppTest, orders: Path):
         "A and B cannot be computed"
     ]
     assert len(app.metric) == 0
+
+
+def test_a_model_brings_its_own_sizes(app: AppTest, orders: Path):
+    """The form proposes what the file does; a number that somebody gave goes with its model."""
+    for strategy in ("tvm@2", "graphturbo@16"):
+        (orders / strategy).write_text("refuse")
+    app.run()
+    assert app.number_input(key="batch").value == 8
+    app.selectbox(key="model").set_value("bert-base").run()
+    assert not app.exception
+    assert app.number_input(key="batch").value == 32
+    assert app.number_input(key="dim_sequence").value == 128
+    app.number_input(key="dim_sequence").set_value(64).run()
+    app.selectbox(key="model").set_value("llama").run()
+    assert app.number_input(key="batch").value == 8
+    assert app.number_input(key="dim_sequence").value == 128
+    app.selectbox(key="model").set_value("resnet50-v1").run()
+    assert app.number_input(key="batch").value == 64
+
+
+def test_a_link_to_a_model_proposes_its_sizes(orders: Path):
+    for strategy in ("tvm@2", "graphturbo@16"):
+        (orders / strategy).write_text("refuse")
+    app = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+    app.query_params["model"] = "conformer"
+    app.run()
+    assert not app.exception
+    assert app.number_input(key="batch").value == 12
+    assert app.number_input(key="dim_frames").value == 1027
