@@ -16,7 +16,6 @@ from graphturbo_core.lowering.stages import (
     Shares,
     Stage,
     core_stages,
-    holdings,
     largest_bytes,
     merge_needs,
     tensor_bytes,
@@ -32,7 +31,6 @@ from graphturbo_core.lowering.weight_items import WeightItems, weight_items
 from graphturbo_core.lowering.weight_space import (
     data_capacity,
     is_small_weight,
-    small_bytes,
     weight_capacity,
 )
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
@@ -181,7 +179,7 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
         CapacityError: even with everything streamed a tile does not fit, or there are too many.
     """
     demoted = set(task.parked)
-    cuts = StageCuts(task.plan)
+    cuts = StageCuts(task.plan, task.stages)
     while True:
         attempt = _attempt(task, frozenset(demoted), cuts)
         if not isinstance(attempt, str):
@@ -194,16 +192,17 @@ def _attempt(
 ) -> KernelPlacement | str | None:
     """A placement, or the tensor that does not fit; None: what is inherited is in the way."""
     plan, kernel, stages = task.plan, task.kernel, task.stages
-    wanted = _wanted(task, demoted)
+    wanted = _wanted(task, demoted, cuts)
     in_lb = _InLb(
         frozenset({*wanted, *task.inherited}),
         frozenset(name for name, need in wanted.items() if need.shares),
     )
     views = find_views(plan, kernel, stages, wanted)
-    small = max((small_bytes(plan, stage) for stage in core_stages(stages)), default=0)
+    small = cuts.small_bytes
     rooms = [(stage, _space(task, stage, in_lb, small)) for stage in stages]
     tilings = tuple(cuts.tiling(stage, space) for stage, space in rooms)
-    check_tile_count(plan, tuple(zip(stages, tilings, strict=True)), task.max_tiles)
+    counts = ((stage, cuts.tile_count(stage, space)) for stage, space in rooms)
+    check_tile_count(plan, counts, task.max_tiles)
     tiles = tuple(cuts.steps(stage, space) for stage, space in rooms)
     rings = [cuts.ring_bytes(stage, space) for stage, space in rooms]
     base = _ring_base(task, rings)
@@ -289,11 +288,10 @@ def _placed(
     return found
 
 
-def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, Need]:
+def _wanted(task: PlacementTask, demoted: frozenset[str], cuts: StageCuts) -> dict[str, Need]:
     """Tensors that ask for a place in LB: computed ones kept here, and inputs loaded whole."""
     plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
-    held = holdings(stages)
-    uses = _uses(stages)
+    held, uses = cuts.holdings, cuts.uses
     found: dict[str, Need] = {}
     for stage in core_stages(stages):
         name = stage.output
@@ -304,10 +302,10 @@ def _wanted(task: PlacementTask, demoted: frozenset[str]) -> dict[str, Need]:
         merge_needs(boxes, task.wanted_next.get(name, {}) if name in kernel.kept else {})
         last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
         found[name] = Need(name, boxes, stage.shares, stage.index, last)
-    for name, boxes in held.items():
+    for name, needs in held.items():
         is_asked = name not in found and name not in inherited and name not in demoted
         if is_asked and plan.semantics.graph.tensors[name].elements:
-            found[name] = Need(name, boxes, {}, min(uses[name]), max(uses[name]))
+            found[name] = Need(name, dict(needs), {}, min(uses[name]), max(uses[name]))
     return found
 
 
@@ -318,14 +316,6 @@ def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, objec
     if kernel.scopes.get(tensor, Scope.LB) is Scope.LB:
         return tensor in held
     return tensor in kernel.outputs and tensor in held
-
-
-def _uses(stages: tuple[Stage, ...]) -> dict[str, list[int]]:
-    uses: dict[str, list[int]] = {}
-    for stage in core_stages(stages):
-        for operand in stage.operands:
-            uses.setdefault(operand.tensor, []).append(stage.index)
-    return uses
 
 
 def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space:

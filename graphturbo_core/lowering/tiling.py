@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
@@ -106,15 +106,15 @@ def too_many_instructions(plan: Plan, op: str) -> CapacityError:
     )
 
 
-def check_tile_count(plan: Plan, cuts: Sequence[tuple[Stage, Tiling]], max_tiles: int) -> None:
+def check_tile_count(plan: Plan, counts: Iterable[tuple[Stage, int]], max_tiles: int) -> None:
     """Nothing where the stages have at most so many tiles, each an instruction or more.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, before any tile is listed.
     """
     total = 0
-    for stage, tiling in cuts:
-        total += tile_count(stage, tiling)
+    for stage, count in counts:
+        total += count
         if total > max_tiles:
             raise too_many_instructions(plan, stage.ops[0].name)
 
