@@ -261,7 +261,8 @@ def _fewer_kernels(a: Report, b: Report) -> str:
     first, second = _launches(a.contract), _launches(b.contract)
     if first == second:
         return ""
-    return f"launches {format_count(int(second))} kernels instead of {format_count(int(first))}"
+    kernels = "kernel" if second == 1 else "kernels"
+    return f"launches {format_count(int(second))} {kernels} instead of {format_count(int(first))}"
 
 
 def _overlap(a: Report, b: Report) -> str:
