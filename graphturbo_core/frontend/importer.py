@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import onnx
+
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.branches import inline_branches
 from graphturbo_core.frontend.clean_up import clean_up
-from graphturbo_core.frontend.dimensions import InputDim, bind, symbolic_dims, with_proposals
+from graphturbo_core.frontend.dimensions import (
+    InputDim,
+    bind,
+    symbol_of,
+    symbolic_dims,
+    with_proposals,
+)
 from graphturbo_core.frontend.functions import expand_functions
 from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.parsing import parse_model
@@ -14,9 +24,9 @@ from graphturbo_core.frontend.reader import check_inputs, graph_inputs, read_dra
 from graphturbo_core.frontend.recorded import recorded_values
 from graphturbo_core.frontend.shapes import infer_graph
 from graphturbo_core.ir.graph import Graph
-from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["ImportOptions", "import_model", "read_input_dims"]
+__all__ = ["ImportOptions", "as_imported", "import_model", "read_input_dims"]
 
 
 def import_model(data: bytes, options: ImportOptions) -> Graph:
@@ -43,6 +53,28 @@ def import_model(data: bytes, options: ImportOptions) -> Graph:
         )
     _check_sizes(graph)
     return graph
+
+
+def as_imported(
+    data: bytes, shapes: Mapping[str, Sequence[int]], limits: Limits = DEFAULT_LIMITS
+) -> onnx.ModelProto:
+    """The file's model with its functions expanded and its branches taken, as an import names them.
+
+    Open sizes of the inputs are those of `shapes`, 1 for an input that is not in there.
+
+    Raises:
+        ModelError: as `import_model`.
+    """
+    model = parse_model(data, limits)
+    expand_functions(model, limits)
+    inputs = graph_inputs(model.graph)
+    for value in inputs:
+        dims = value.type.tensor_type.shape.dim
+        for axis, dim in enumerate(dims):
+            if symbol_of(dim, value.name, axis) is not None:
+                dim.dim_value = shapes.get(value.name, (1,) * len(dims))[axis]
+    inline_branches(model, bind(inputs, (), ImportOptions(""), {}), limits)
+    return model
 
 
 def _check_sizes(graph: Graph) -> None:

@@ -10,6 +10,7 @@ import onnx
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.element_types import numpy_dtype
+from graphturbo_core.frontend.importer import as_imported
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.verify.single_op import Array, errors_of, session_options
 
@@ -36,12 +37,14 @@ def reference_outputs(
 def computed_weights(
     data: bytes, names: Sequence[str], feeds: Mapping[str, Array], runtime: Any
 ) -> dict[str, Array]:
-    """Values of the file that follow from weights alone and that import did not compute.
+    """Values that follow from weights alone and that import did not compute.
+
+    They may lie in a function or a branch, so the model is the one that import makes of the file.
 
     Raises:
         ModelError: NO_REFERENCE with what ONNX Runtime says.
     """
-    model = onnx.load_model_from_string(data)
+    model = as_imported(data, {name: array.shape for name, array in feeds.items()})
     del model.graph.output[:]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
     return _run(model.SerializeToString(), names, feeds, runtime)[0]

@@ -20,6 +20,7 @@ SIDES = {"p2o.DynamicDimension.1": 96, "p2o.DynamicDimension.2": 128}
 CASES: dict[str, tuple[str, str, int, Mapping[str, int]]] = {
     "file type": ("magika", "model.onnx", 2, {}),
     "speech": ("silero-vad", "silero_vad_openvino_16k.onnx", 1, {}),
+    "speech in halves": ("silero-vad", "silero_vad_half.onnx", 1, {"sequence": 576}),
     "text detection": ("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer.onnx", 1, SIDES),
     "text recognition": (
         "rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer.onnx", 2,
