@@ -17,6 +17,7 @@ from graphturbo_core.frontend.passes import (
     remove_identity,
     remove_same_cast,
 )
+from graphturbo_core.frontend.quantised import fuse_quantised
 from graphturbo_core.frontend.rescale import Rescaling, fixed_batch, rescale_batch
 from graphturbo_core.ir.graph import Graph
 
@@ -41,6 +42,7 @@ PASSES: tuple[NamedPass, ...] = (
     NamedPass("fold-weights", "ops on weights alone become weights", fold_weight_ops),
     NamedPass("fold-batch-norm", "batch norm goes into the Conv before it", fold_batch_norm),
     NamedPass("scale-shift", "a lone batch norm becomes ScaleShift", batch_norm_to_scale_shift),
+    NamedPass("fuse-quantised", "a layer on 8-bit numbers becomes one op", fuse_quantised),
     NamedPass("remove-dead-ops", "what no output needs goes", remove_dead_ops),
 )
 """In the order they run. `rescale-batch` comes before all of them, since it takes the batch."""
