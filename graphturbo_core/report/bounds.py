@@ -11,6 +11,7 @@ from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.report.need import ModelNeed
 from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.trace import Trace
@@ -53,7 +54,12 @@ def bounds(outcome: Outcome, need: ModelNeed) -> Bounds:
     hardware, number_format = outcome.hardware, outcome.named.number_format
     size_bytes = compulsory_bytes(outcome.whole, need, number_format)
     found = Bounds(
-        lower_bound_s=model_bound_s(need, hardware, number_format, size_bytes),
+        lower_bound_s=model_bound_s(
+            need,
+            hardware,
+            (number_format, product_peaks(outcome.whole, hardware, number_format)),
+            size_bytes,
+        ),
         plan_bound_s=_slowest_share(outcome, _round_bound_s),
         critical_path_s=_slowest_share(
             outcome, lambda trace: trace.critical_path_cycles / hardware.clock_hz
@@ -82,20 +88,26 @@ def compulsory_bytes(sem: GraphSemantics, need: ModelNeed, number_format: str) -
 
 
 def model_bound_s(
-    need: ModelNeed, hardware: Hardware, number_format: str, size_bytes: int
+    need: ModelNeed,
+    hardware: Hardware,
+    rates: tuple[str, tuple[int, int]],
+    size_bytes: int,
 ) -> float:
     """The largest of MACs, vector work and distinct bytes over the chip's own peaks.
+
+    `rates`: the run's number format, and the peaks of products on either engine (`product_peaks`).
 
     Grouped products may run on either engine, so all MACs are held against both engines' peaks
     together, and those of the others against the matrix engines' alone.
     """
     cores = hardware.clusters * hardware.cores * hardware.clock_hz
     engines = hardware.clusters * hardware.matrix_engines * hardware.clock_hz
-    matrix = engines * hardware.peak_macs_per_cycle(number_format)
+    number_format, (matrix_peak, vector_peak) = rates
+    matrix = engines * matrix_peak
     vector = cores * hardware.peak_vector_per_cycle(number_format)
     return max(
         need.matrix_macs / matrix,
-        need.macs / (matrix + vector),
+        need.macs / (matrix + cores * vector_peak),
         need.vector_ops / vector,
         size_bytes / (hardware.clusters * hardware.dram_bandwidth),
     )
@@ -107,10 +119,11 @@ def _round_bound_s(trace: Trace) -> float:
     hardware, moved = plan.hardware, ledger(trace.program)
     cores = hardware.cores * hardware.clock_hz
     engines = hardware.matrix_engines * hardware.clock_hz
+    peaks = product_peaks(plan.semantics, hardware, plan.number_format)
     matrix, vector = (_work_of(program, kind) for kind in (EngineKind.MATRIX, EngineKind.VECTOR))
     return max(
-        matrix / (engines * hardware.peak_macs_per_cycle(plan.number_format)),
-        vector / (cores * hardware.peak_vector_per_cycle(plan.number_format)),
+        matrix / (engines * peaks[0]),
+        vector / (cores * peaks[1]),
         (moved.dram_read_bytes + moved.dram_write_bytes) / hardware.dram_bandwidth,
         (moved.gb_read_bytes + moved.gb_write_bytes) / hardware.gb_bandwidth,
     )

@@ -16,6 +16,7 @@ from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows import layer_counts
 from graphturbo_core.report.traffic import overlap_ratio, stall_shares, traffic
 from graphturbo_core.report.verify_rows import verify_rows
+from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.units import per_second, seconds_from_cycles
@@ -161,7 +162,7 @@ def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
 
 def _busy(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
     hardware, stalls = outcome.hardware, stall_shares(outcome)
-    peak = hardware.peak_macs_per_cycle(outcome.named.number_format)
+    peak, _ = product_peaks(outcome.whole, hardware, outcome.named.number_format)
     possible = peak * hardware.matrix_engines * hardware.clusters * outcome.makespan
     return {
         "utilization": {kind: shares["busy"] for kind, shares in stalls.items()},

@@ -185,6 +185,7 @@ class OpSemantics:
     a box is the same op with pads of its own.
     `is_placed`: what it computes depends on where a box lies, though its reads do not show it
     (a triangle, an index into an axis that is cut).
+    `is_of_bytes`: its products are of 8-bit numbers and run at their rate.
     `products`: matrix products inside the op; `engine` is MATRIX then, and vector work follows them
     on the same tile (our choice: one instruction a tile, no overlap inside it).
     """
@@ -206,6 +207,7 @@ class OpSemantics:
     is_repeated: bool = False
     is_sliding: bool = False
     is_placed: bool = False
+    is_of_bytes: bool = False
     uncut_axes: frozenset[int] = frozenset()
     """Output axes that may not be cut (softmax's own axis): an input axis WHOLE alone does not
     forbid cutting output axes, it only costs reading all of it."""

@@ -14,6 +14,9 @@ from graphturbo_core.semantics.work import work_of
 Sizes = tuple[int, int, int]
 """M, N, K of one product."""
 
+BYTE_FORMAT = "int8"
+"""Whose rate products of 8-bit numbers run at, whatever the run's number format."""
+
 
 def compute_cycles(
     work: Work, semantics: OpSemantics, hardware: Hardware, number_format: str
@@ -26,6 +29,8 @@ def compute_cycles(
     with products inside stays on a core's vector engine (our choice: its operands are in LB).
     """
     contraction = semantics.contraction
+    if semantics.is_of_bytes:
+        number_format = BYTE_FORMAT
     if work.products and hardware.has_shared_matrix:
         products = _product_cycles(work, hardware, number_format)
         return EngineKind.VECTOR, products + _vector_cycles(work, hardware, number_format)
@@ -58,9 +63,21 @@ def is_on_cluster(semantics: OpSemantics, hardware: Hardware, number_format: str
         return False
     if semantics.contraction.groups == 1:
         return True
+    if semantics.is_of_bytes:
+        number_format = BYTE_FORMAT
     work = work_of(semantics, full_box(semantics.output_shapes[0]))
     matrix = work.count * matrix_cycles((work.m, work.n, work.k), hardware, number_format)
     return matrix * hardware.cores <= _product_cycles(work, hardware, number_format)
+
+
+def product_peaks(sem: GraphSemantics, hardware: Hardware, number_format: str) -> tuple[int, int]:
+    """MACs of a matrix and of a vector engine in a cycle, of the fastest products in the model."""
+    has_bytes = any(op.is_of_bytes for op in sem.by_op.values())
+    formats = (number_format, BYTE_FORMAT) if has_bytes else (number_format,)
+    return (
+        max(hardware.peak_macs_per_cycle(entry) for entry in formats),
+        max(hardware.peak_vector_per_cycle(entry) for entry in formats),
+    )
 
 
 def placed_on(sem: GraphSemantics, hardware: Hardware, number_format: str) -> GraphSemantics:

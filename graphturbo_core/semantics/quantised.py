@@ -103,7 +103,9 @@ def _beside(view: OpView, places: tuple[int, ...], axis: int) -> tuple[InputAcce
 def _with(found: OpSemantics, beside: tuple[InputAccess, ...]) -> OpSemantics:
     """Sums are rounded to 8 bits, or a zero point is taken off: partial ones do not add up."""
     data, weight, *rest = found.accesses[0]
-    return replace(uncut_over_k(found), accesses=((data, weight, *beside, *rest),))
+    return replace(
+        uncut_over_k(found), is_of_bytes=True, accesses=((data, weight, *beside, *rest),)
+    )
 
 
 def convolution_to_integers(view: OpView) -> OpSemantics:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.report.bounds import compulsory_bytes, model_bound_s
 from graphturbo_core.report.need import ModelNeed, model_need
+from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.semantics.table import analyse
 from tests.models import graph_of
 
@@ -89,6 +90,7 @@ def test_the_bound_is_the_scarcest_resource() -> None:
     need = model_need(semantics, 1)
     size = compulsory_bytes(semantics, need, "fp16")
     assert size == 2 * (2 * 8 * 81 + 16 * 72 + 2 * 16 * 81)
+    rates = ("fp16", product_peaks(semantics, chip, "fp16"))
     # 10,080 bytes over 64 GB/s take 157.5 ns; 186,624 MACs over 16 x 1024 a cycle 11.4 ns.
-    assert model_bound_s(need, chip, "fp16", size) == size / 64e9
-    assert model_bound_s(need, chip, "fp16", 0) == 2 * 16 * 81 * 72 / (16 * 1024 * 1e9)
+    assert model_bound_s(need, chip, rates, size) == size / 64e9
+    assert model_bound_s(need, chip, rates, 0) == 2 * 16 * 81 * 72 / (16 * 1024 * 1e9)

@@ -9,8 +9,10 @@ import pytest
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import Work
-from graphturbo_core.semantics.cost import compute_cycles, matrix_cycles
+from graphturbo_core.semantics.cost import compute_cycles, matrix_cycles, product_peaks
+from graphturbo_core.semantics.table import analyse
 from graphturbo_core.semantics.work import work_of
+from tests.models import graph_of
 from tests.semantics.models import semantics
 
 
@@ -96,3 +98,20 @@ def test_batched_products_add_up() -> None:
     work = work_of(op, full_box((4, 10, 10)))
     assert compute_cycles(work, op, chip(), "fp16") == (EngineKind.MATRIX, 40)
     assert compute_cycles(Work(0, 0), op, chip(), "fp16") == (EngineKind.MATRIX, 0)
+
+
+def test_products_of_bytes_run_at_their_own_rate() -> None:
+    """64 x 64 by 64 x 32 is one pass of the array, 64 steps of K, two of them a cycle."""
+    text = (
+        "g (uint8[64,64] x, uint8[64,32] w) => (uint8[64,32] y) <float s = {0.1}, uint8 z = {0}> "
+        "{ y = QLinearMatMul (x, s, z, w, s, z, s, z) }"
+    )
+    sem = analyse(graph_of(text))
+    (op,) = sem.by_op.values()
+    work = work_of(op, ((0, 64), (0, 32)))
+    assert compute_cycles(work, op, chip(), "fp16") == (EngineKind.MATRIX, 32)
+    plain = replace(op, is_of_bytes=False)
+    assert compute_cycles(work, plain, chip(), "fp16") == (EngineKind.MATRIX, 64)
+    assert product_peaks(sem, chip(), "fp16") == (2 * 64 * 32, 2 * 64)
+    without = analyse(graph_of("g (float[4] x) => (float[4] y) { y = Relu (x) }"))
+    assert product_peaks(without, chip(), "fp16") == (64 * 32, 64)
