@@ -38,8 +38,8 @@ from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = [
     "NUMBER_FORMATS", "Imports", "Recorder", "RunRequest", "StrategyInfo", "own_options",
-    "profile_names", "read_input_dims", "run_report", "run_reports", "run_shared", "strategies",
-    "strategy_names", "strategy_options", "warm_up",
+    "parse_strategy", "profile_names", "read_input_dims", "run_report", "run_reports",
+    "run_shared", "strategies", "strategy_names", "strategy_options", "warm_up",
 ]  # fmt: skip
 
 OnStep = Callable[[str, float], None]

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from graphturbo_core.errors import GraphTurboError
+from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import read_input_dims
 from graphturbo_core.hardware.profile import parse_profile
@@ -21,6 +22,8 @@ from graphturbo_ui.text import Sink, safe_text
 
 PROPOSED_DIMENSION = 128
 """What the form proposes for a dimension other than the batch (a usual sequence length)."""
+EMITTED = ("plan", "program")
+"""What the runs give to take away, once somebody asks for it."""
 STRATEGY_HELP = (
     "NAME, NAME:LEVEL or NAME:LEVEL@N — type one that is not listed. N is the cluster batch: "
     "how many samples a cluster takes at once."
@@ -41,21 +44,31 @@ class Choices:
     dtype: str
     dims: Mapping[str, int]
     verify: bool
+    plans: Mapping[str, str] = field(default_factory=dict, repr=False)
+    emit: tuple[str, ...] = ()
 
-    def request(self, strategy: str) -> RunRequest:
-        """The run of one strategy on these choices."""
+    def request(self, key: str) -> RunRequest:
+        """The run `a` or `b` of these choices; one that holds to a plan has the plan's options.
+
+        Raises:
+            PlanError: it is no plan.
+        """
+        plan = self.plans.get(key, "")
+        origin = read_plan(plan.encode(), f"the plan of {key.upper()}").origin if plan else None
         return RunRequest(
             model_name=PurePath(_file_name(self.model)).stem
             if state.is_upload(self.model)
             else self.model,
-            strategy=strategy,
+            strategy=self.a if key == "a" else self.b,
             profile=_file_name(self.chip),
             batch=self.batch,
             dims=dict(self.dims),
             dtype=self.dtype,
-            options={},
-            skip_passes=(),
+            options=dict(origin.options) if origin else {},
+            skip_passes=origin.skip_passes if origin else (),
             verify=self.verify,
+            plan=plan,
+            emit=self.emit,
         )
 
     def link(self) -> str:
@@ -65,13 +78,26 @@ class Choices:
         rest = {"batch": str(self.batch), "dtype": self.dtype, **sizes}
         if self.verify:
             rest["verify"] = "true"
+        rest |= {f"plan_{key}": state.plan_digest(key) for key in self.plans}
         return "?" + urlencode(state.query_of({**named, **rest}))
 
     def command(self) -> str:
-        """The command line that computes the same two runs."""
-        words = ["python", "-m", "graphturbo_core", "compare", _file_name(self.model)]
-        words += ["--profile", _file_name(self.chip), "--strategies", f"{self.a},{self.b}"]
-        words += ["--batch", str(self.batch)]
+        """The command line that computes the same two runs; a run each where one has a plan."""
+        if not self.plans:
+            return self._command(["compare"], ["--strategies", f"{self.a},{self.b}"])
+        strategies = {"a": self.a, "b": self.b}
+        return "\n".join(
+            self._command(
+                ["run"],
+                ["--strategy", strategy]
+                + (["--plan", f"{key}.plan.yaml"] if key in self.plans else []),
+            )
+            for key, strategy in strategies.items()
+        )
+
+    def _command(self, verb: list[str], own: list[str]) -> str:
+        words = ["python", "-m", "graphturbo_core", *verb, _file_name(self.model)]
+        words += ["--profile", _file_name(self.chip), *own, "--batch", str(self.batch)]
         for name, size in self.dims.items():
             words += ["--dim", f"{name}={size}"]
         words += ["--dtype", self.dtype, *(["--verify"] if self.verify else [])]
@@ -97,7 +123,8 @@ def choose() -> Choices:
         chip = st.selectbox("Chip", state.chip_names(), key="chip", bind="query-params")
         a = _strategy("A · fine partitioning", "a", state.DEFAULT_A)
         b = _strategy("B · coarse partitioning", "b", state.DEFAULT_B)
-        st.button("Swap A and B", on_click=state.swap_runs, icon=":material/swap_vert:")
+        plans = {key: text for key in state.RUN_KEYS if (text := _held_plan(key))}
+        st.button("Swap A and B", on_click=state.swap_runs, key="swap", icon=":material/swap_vert:")
         model_bytes = _model_bytes(model)
         sizes = _proposed_sizes(model_bytes)
         batch = st.number_input(
@@ -124,7 +151,21 @@ def choose() -> Choices:
         dtype=dtype,
         dims=dims,
         verify=verify,
+        plans=plans,
+        emit=EMITTED if state.are_files_wanted() else (),
     )
+
+
+def _held_plan(key: str) -> str:
+    """The plan that a run holds to, said beside a button that drops it."""
+    text = state.held_plan(key)
+    if text:
+        st.button(
+            f"{key.upper()} holds to plan {state.plan_digest(key)[:6]}…: drop it",
+            key=f"drop_plan_{key}", on_click=state.drop_plan, args=(key,),
+            icon=":material/close:",
+        )  # fmt: skip
+    return text
 
 
 def _strategy(label: str, key: str, default: str) -> str:

@@ -50,7 +50,7 @@ def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
 
 def runs_of(choices: Choices) -> Runs:
     """A and B by name; those that are new have become one job."""
-    requests = [choices.request(strategy) for strategy in (choices.a, choices.b)]
+    requests = [choices.request(key) for key in state.RUN_KEYS]
     runs = shared_desk().start(requests, choices.model_bytes, choices.profile_bytes)
     return dict(zip("AB", runs, strict=True))
 

@@ -16,6 +16,7 @@ import streamlit as st
 
 from graphturbo_core import pipeline
 from graphturbo_core.errors import GraphTurboError
+from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_ui.store import DIGEST_LENGTH, Upload, UploadStore
 from graphturbo_ui.text import safe_text
@@ -24,6 +25,9 @@ DEFAULT_MODEL = "resnet50-slim"
 DEFAULT_A, DEFAULT_B = "tvm@2", "graphturbo@16"
 DEFAULT_BATCH, MAX_BATCH = 64, 65_536
 DEFAULT_FORMAT = "fp16"
+RUN_KEYS = ("a", "b")
+PLAN_DIGEST = re.compile(rf"[0-9a-f]{{{DIGEST_LENGTH}}}")
+_WITHOUT_PLAN = "that run without a plan"
 UPLOAD = re.compile(rf"(.{{1,120}}) \(([0-9a-f]{{{DIGEST_LENGTH}}})\)")
 STRATEGY = re.compile(r"([a-z][a-z0-9_-]*)(?::([a-z]+))?(?:@([1-9][0-9]{0,5}))?")
 WINDOW = re.compile(r"\d{1,15}-\d{1,15}(?:,\d{1,15}-\d{1,15})?")
@@ -62,6 +66,9 @@ def begin() -> None:
     st.session_state["notes"] = tuple(notes)
     window = query.get("window", "")
     st.session_state["linked_window"] = window if WINDOW.fullmatch(window) else ""
+    for key in RUN_KEYS:
+        if f"plan_{key}" in st.query_params:
+            st.session_state[f"plan_{key}"] = st.query_params[f"plan_{key}"]
     for key in ("model", "chip"):
         if UPLOAD.fullmatch(query.get(key, "")) and key in st.query_params:
             st.session_state[f"{key}_uploads"] = (query[key],)
@@ -79,6 +86,7 @@ def query_fields() -> tuple[QueryField, ...]:
         QueryField("batch", DEFAULT_BATCH, _batch_fault),
         QueryField("dtype", DEFAULT_FORMAT, _format_fault),
         QueryField("verify", "false", _switch_fault),
+        *(QueryField(f"plan_{key}", _WITHOUT_PLAN, _plan_fault) for key in RUN_KEYS),
     )
 
 
@@ -102,6 +110,13 @@ def strategy_fault(value: str) -> str:
     if parts is None or info is None or (parts[2] and parts[2] not in info.levels):
         return f"“{safe_text(value, max_length=60)}” is not a strategy."
     return ""
+
+
+def _plan_fault(value: str) -> str:
+    if PLAN_DIGEST.fullmatch(value) and upload_store().get(value) is not None:
+        return ""
+    shown = safe_text(value, max_length=40)
+    return f"The link names the plan “{shown}”, not kept here: give it again under Plans."
 
 
 def _batch_fault(value: str) -> str:
@@ -195,9 +210,73 @@ def set_sizes(sizes: Mapping[str, int]) -> None:
 
 
 def swap_runs() -> None:
-    """A becomes B and B becomes A."""
+    """A becomes B and B becomes A, with the plans that they hold to."""
     state = st.session_state
     state["a"], state["b"] = state["b"], state["a"]
+    first, second = state.get("plan_a", ""), state.get("plan_b", "")
+    _name_plan("a", second)
+    _name_plan("b", first)
+
+
+def hold_plan(key: str, widget: str) -> None:
+    """Have a run hold to the plan in a text area or an uploader, and take its strategy."""
+    given = st.session_state.get(widget)
+    st.session_state[f"plan_{key}_refusal"] = None
+    if not given:
+        return
+    data = given.encode() if isinstance(given, str) else given.getvalue()
+    try:
+        origin = read_plan(data, f"the plan of {key.upper()}").origin
+        pipeline.parse_strategy(origin.strategy)
+    except GraphTurboError as error:
+        st.session_state[f"plan_{key}_refusal"] = error
+        return
+    _name_plan(key, upload_store().put(f"{key}.plan.yaml", data))
+    st.session_state[key] = origin.strategy
+
+
+def drop_plan(key: str) -> None:
+    """Have a run hold to no plan any more."""
+    _name_plan(key, "")
+
+
+def _name_plan(key: str, digest: str) -> None:
+    st.session_state[f"plan_{key}"] = digest
+    if digest:
+        st.query_params[f"plan_{key}"] = digest
+    elif f"plan_{key}" in st.query_params:
+        del st.query_params[f"plan_{key}"]
+
+
+def plan_digest(key: str) -> str:
+    """The digest of the plan that a run holds to; empty for none."""
+    return cast(str, st.session_state.get(f"plan_{key}", ""))
+
+
+def held_plan(key: str) -> str:
+    """The text of that plan; one that is gone is dropped, with a note."""
+    digest = plan_digest(key)
+    kept = upload_store().get(digest) if digest else None
+    if digest and kept is None:
+        drop_plan(key)
+        gone = f"The plan of {key.upper()} is no longer kept here: give it again under Plans."
+        st.session_state["notes"] = tuple(dict.fromkeys((*notes(), gone)))
+    return kept.data.decode("utf-8-sig") if kept else ""
+
+
+def plan_refusal(key: str) -> GraphTurboError | None:
+    """Why the last plan given to a run was refused."""
+    return cast(GraphTurboError | None, st.session_state.get(f"plan_{key}_refusal"))
+
+
+def ask_for_files() -> None:
+    """Have the runs emit plans and programs from now on."""
+    st.session_state["emit"] = True
+
+
+def are_files_wanted() -> bool:
+    """Whether somebody asked for plans and programs."""
+    return bool(st.session_state.get("emit"))
 
 
 def is_upload(label: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_ui import controls, frame, sections
+from graphturbo_ui import controls, frame, plans, sections
 
 INTRO = """
 A model runs on a many-core chip as **sub-graphs**. **A** cuts it finely, as ordinary compilers do;
@@ -34,5 +34,6 @@ def show(choices: controls.Choices) -> None:
     sections.memory(drawn)
     sections.gantt(drawn)
     sections.steps(drawn)
+    plans.plans(drawn)
     sections.sharing(choices)
     frame.finish(pending)

@@ -84,7 +84,7 @@ def test_runs_are_verified_on_request(app: AppTest):
 
 def test_runs_can_be_swapped(app: AppTest):
     app.run()
-    app.button[0].click().run()
+    app.button(key="swap").click().run()
     assert "--strategies graphturbo@16,tvm@2" in command(app)
 
 
