@@ -57,7 +57,8 @@ class Hardware:
     """A chip: clusters x cores, engines, LB, GB, DRAM. Bandwidths are bytes per second.
 
     `dram_bandwidth` and `dram_bytes` are one cluster's share; `lb_bandwidth` one core's port;
-    `gb_bandwidth` one cluster's port; `link_bandwidth` a core's port to the other cores, each way.
+    `gb_bandwidth` one cluster's port (0 without a GB); `link_bandwidth` a core's port to the other
+    cores, each way.
     `matrix_depth`: steps of K that the matrix array takes in a cycle at the base rate.
     `matrix_rate` and `vector_rate` give, per number format, how many times the base rate runs.
     `is_pooled`: data and weight parts of an LB are one pool (then both parts say the pool's size).
@@ -106,6 +107,11 @@ class Hardware:
     def lb_bytes(self) -> int:
         """Bytes of one core's LB, data and weight parts together, staging left out."""
         return self.lb_data_bytes if self.is_pooled else self.lb_data_bytes + self.lb_weight_bytes
+
+    @property
+    def has_gb(self) -> bool:
+        """Whether the cores of a cluster share a GB."""
+        return self.gb_bytes > 0
 
     @property
     def has_shared_matrix(self) -> bool:

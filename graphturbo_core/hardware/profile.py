@@ -65,6 +65,7 @@ def parse_profile(data: bytes, file_name: str) -> Hardware:
     except ValidationError as error:
         raise refusal(error, file_name) from error
     _check_supported(profile, file_name)
+    _check_gb(profile, file_name)
     _check_pool(profile, file_name)
     return _hardware(profile)
 
@@ -135,8 +136,27 @@ def _check_supported(profile: Profile, file_name: str) -> None:
     if placement is not None and placement.value == "sharded":
         feature = "sharding weights over the LBs"
         raise unsupported(file_name, "cluster.weight_placement", placement.value, feature)
-    if cluster.gb_bytes.value == 0:
-        raise unsupported(file_name, "cluster.gb_bytes", 0, "a chip without a GB")
+
+
+def _check_gb(profile: Profile, file_name: str) -> None:
+    """A GB has a bandwidth, a latency and a DMA that fills it; without one there are none."""
+    cluster = profile.cluster
+    has_gb = cluster.gb_bytes.value > 0
+    for name in ("gb_bandwidth_bytes_per_s", "gb_latency_cycles"):
+        entry, key = getattr(cluster, name), f"cluster.{name}"
+        if has_gb and entry is None:
+            raise invalid(file_name, key, "", f"key {key} is missing", "add it or gb_bytes: 0")
+        if entry is not None and not has_gb:
+            what = f"{key} is {entry.value} while cluster.gb_bytes is 0"
+            raise invalid(file_name, key, entry.value, what, "remove it or give a GB")
+    if has_gb and not cluster.dma_engines.value:
+        what = "cluster.dma_engines is 0 while there is a GB to fill"
+        change = "write a whole number from 1 to 16"
+        raise invalid(file_name, "cluster.dma_engines", 0, what, change)
+    if cluster.shared_engine is not None and cluster.shared_engine.value != "none" and not has_gb:
+        key, value = "cluster.shared_engine", cluster.shared_engine.value
+        what = f"{key} is {value} while cluster.gb_bytes is 0"
+        raise invalid(file_name, key, value, what, "give a GB, in which a shared engine works")
 
 
 def _check_pool(profile: Profile, file_name: str) -> None:
@@ -178,11 +198,11 @@ def _hardware(profile: Profile) -> Hardware:
         gb_bytes=cluster.gb_bytes.value,
         dram_bytes=cluster.dram_bytes.value,
         lb_bandwidth=core.lb_bandwidth_bytes_per_s.value,
-        gb_bandwidth=cluster.gb_bandwidth_bytes_per_s.value,
+        gb_bandwidth=_value_or_none(cluster.gb_bandwidth_bytes_per_s),
         dram_bandwidth=cluster.dram_bandwidth_bytes_per_s.value,
         link_bandwidth=core.link_bandwidth_bytes_per_s.value,
         dram_latency_cycles=cluster.dram_latency_cycles.value,
-        gb_latency_cycles=cluster.gb_latency_cycles.value,
+        gb_latency_cycles=_value_or_none(cluster.gb_latency_cycles),
         link_latency_cycles=core.link_latency_cycles.value,
         launch_cycles=kernel.launch_cycles.value,
         barrier_cycles=kernel.barrier_cycles.value,
@@ -193,6 +213,11 @@ def _hardware(profile: Profile) -> Hardware:
         matrix_depth=1 if core.matrix_depth is None else core.matrix_depth.value,
         shared_engine="none" if cluster.shared_engine is None else cluster.shared_engine.value,
     )
+
+
+def _value_or_none(entry: Entry[int] | None) -> int:
+    """0 of what a chip does not have."""
+    return 0 if entry is None else entry.value
 
 
 def _split_capacity(profile: Profile) -> Sourced:

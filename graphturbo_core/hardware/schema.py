@@ -81,7 +81,7 @@ Cores = Annotated[int, BeforeValidator(_Whole(1, 4096))]
 Hertz = Annotated[int, BeforeValidator(_Whole(10**6, 10**10))]
 Extent = Annotated[int, BeforeValidator(_Whole(1, 65536))]
 Rate = Annotated[int, BeforeValidator(_Whole(1, 64))]
-Engines = Annotated[int, BeforeValidator(_Whole(1, 16))]
+Engines = Annotated[int, BeforeValidator(_Whole(0, 16))]
 Bytes = Annotated[int, BeforeValidator(_Whole(1, 2**44))]
 OptionalLevelBytes = Annotated[int, BeforeValidator(_Whole(0, 2**44))]
 Bandwidth = Annotated[int, BeforeValidator(_Whole(10**6, 10**16))]
@@ -103,7 +103,7 @@ class Entry(_Strict, Generic[T]):
 
 
 class Rates(_Strict):
-    """How many times the base rate (that of fp16) an engine runs in each number format."""
+    """How many times the base rate (its slowest format's) an engine runs in each number format."""
 
     fp32: Entry[Rate]
     fp16: Entry[Rate]
@@ -121,6 +121,8 @@ class ChipSection(_Strict):
 class ClusterSection(_Strict):
     """What each cluster has: GB, its own share of DRAM, system DMA.
 
+    A chip without a GB says `gb_bytes: 0` and leaves out its bandwidth and latency; it may have no
+    system DMA, which moves between DRAM and GB.
     `shared_engine: matrix`: one matrix engine for all cores, without an LB: it reads operands from
     GB and writes results there. `split_capacity_bytes` is what Algorithm 1 calls LB; default: the
     data parts of all its LBs.
@@ -129,8 +131,8 @@ class ClusterSection(_Strict):
     cores: Entry[Cores]
     dma_engines: Entry[Engines]
     gb_bytes: Entry[OptionalLevelBytes]
-    gb_bandwidth_bytes_per_s: Entry[Bandwidth]
-    gb_latency_cycles: Entry[Cycles]
+    gb_bandwidth_bytes_per_s: Entry[Bandwidth] | None = None
+    gb_latency_cycles: Entry[Cycles] | None = None
     dram_bytes: Entry[Bytes]
     dram_bandwidth_bytes_per_s: Entry[Bandwidth]
     dram_latency_cycles: Entry[Cycles]

@@ -57,14 +57,14 @@ class Machine:
         return len(own) * core + own.index(kind)
 
     def channels(self) -> tuple[Channel, ...]:
-        """LB ports, link ports in, link ports out, the GB port, the cluster's DRAM share."""
+        """LB ports, link ports in, link ports out, the GB port if any, the cluster's DRAM share."""
         chip = self.hardware
         cores = range(chip.cores)
         return (
             *(Channel(f"lb {core}", chip.lb_bandwidth) for core in cores),
             *(Channel(f"link in {core}", chip.link_bandwidth) for core in cores),
             *(Channel(f"link out {core}", chip.link_bandwidth) for core in cores),
-            Channel("gb", chip.gb_bandwidth),
+            *([Channel("gb", chip.gb_bandwidth)] if chip.has_gb else []),
             Channel("dram", chip.dram_bandwidth),
         )
 
@@ -79,7 +79,7 @@ class Machine:
 
     def far(self, memory: Memory) -> int:
         """Channel of GB or DRAM."""
-        return 3 * self.hardware.cores + (1 if memory is Memory.DRAM else 0)
+        return 3 * self.hardware.cores + (memory is Memory.DRAM and self.hardware.has_gb)
 
     def latency(self, memory: Memory) -> int:
         """Latency of GB or DRAM in cycles."""

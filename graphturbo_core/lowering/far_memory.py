@@ -118,6 +118,8 @@ def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:
 
 def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
     slot, small = 0, 0
+    if not plan.hardware.has_gb:
+        return GbRing(0, 0)
     for placement in placements:
         for stage, items in zip(placement.stages, placement.items, strict=True):
             slot = max(slot, item_gb_bytes(plan, items) if items else 0)

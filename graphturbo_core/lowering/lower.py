@@ -106,8 +106,9 @@ def _notes(
         for placement in placements
     )
     if spilled:
-        notes.append(f"{spilled} tensors of kernels did not fit in LB and went to GB")
-    if far.spilled:
+        next_level = "GB" if plan.hardware.has_gb else "DRAM"
+        notes.append(f"{spilled} tensors of kernels did not fit in LB and went to {next_level}")
+    if far.spilled and plan.hardware.has_gb:
         notes.append(f"{len(far.spilled)} tensors did not fit in GB and went to DRAM")
     streamed = sum(len(placement.demoted) for placement in placements)
     if streamed:

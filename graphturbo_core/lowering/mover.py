@@ -87,18 +87,22 @@ class Mover:
         return engine
 
     def broadcast(
-        self, where: Where, weight: Site, box: Box, source: int, targets: Mapping[int, int]
+        self, where: Where, weight: Site, box: Box, source: int | None, targets: Mapping[int, int]
     ) -> None:
-        """GB -> the LBs of `targets` (core -> buffer), once over the GB port."""
+        """GB -> the LBs of `targets` (core -> buffer), once over the GB port.
+
+        `weight` is where it lies in DRAM; without `source`, a buffer in GB, it comes from there.
+        """
         cores = tuple(targets)
         issuer = cores[0] if len(cores) == 1 else where.tile % self.machine.hardware.cores
         kind = InstructionKind.LOAD if len(cores) == 1 else InstructionKind.BROADCAST
+        memory = Memory.DRAM if source is None else Memory.GB
         move = self._move(
-            (weight.tensor, box), (Memory.GB, Memory.LB_WEIGHT), weight.cause,
-            (self.machine.far(Memory.GB), *(self.machine.lb(core) for core in cores)),
+            (weight.tensor, box), (memory, Memory.LB_WEIGHT), weight.cause,
+            (self.machine.far(memory), *(self.machine.lb(core) for core in cores)),
         )  # fmt: skip
         accesses = (
-            Access(source, False, box),
+            Access(self.shared(weight) if source is None else source, False, box),
             *(Access(buffer, True, box) for buffer in targets.values()),
         )
         engine = self.machine.engine(EngineKind.MOVE, issuer)

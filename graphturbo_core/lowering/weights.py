@@ -1,4 +1,7 @@
-"""The weights of a stage: DRAM -> GB once, GB -> LBs broadcast, slot after slot."""
+"""The weights of a stage: DRAM -> GB once, GB -> LBs broadcast, slot after slot.
+
+Without a GB: DRAM -> LBs broadcast.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class WeightFeeder:
         self._small: dict[tuple[str, int], int] = {}
         self._is_ahead = True
         self._items: WeightItems | None = None
-        self._in_gb: list[dict[Box, int]] = []
+        self._in_gb: list[dict[Box, int | None]] = []
         self._in_lb: list[dict[int, int]] = []
 
     def begin(self, stage: Stage, op_index: Mapping[str, int]) -> None:
@@ -91,9 +94,11 @@ class WeightFeeder:
 
     def _whole(self, operand: Operand, box: Box, gb: int, lb: int) -> None:
         tensor, where = operand.tensor, self._where(operand, 0)
-        source = self._mover.local((Memory.GB, -1, gb), tensor, box)
-        self._mover.prefetch(where, self._site(tensor), box, source)
-        if self._stage.is_on_cluster:
+        source: int | None = None
+        if self._plan.hardware.has_gb:
+            source = self._mover.local((Memory.GB, -1, gb), tensor, box)
+            self._mover.prefetch(where, self._site(tensor), box, source)
+        if self._stage.is_on_cluster and source is not None:
             self._small[tensor, CLUSTER_CORE] = source
             return
         targets = {
@@ -103,8 +108,10 @@ class WeightFeeder:
         self._mover.broadcast(where, self._site(tensor), box, source, targets)
         self._small.update({(tensor, core): buffer for core, buffer in targets.items()})
 
-    def _fetch(self, items: WeightItems, number: int) -> dict[Box, int]:
+    def _fetch(self, items: WeightItems, number: int) -> dict[Box, int | None]:
         """DRAM -> GB for one item: into the next slot, or into the tensor's own place."""
+        if not self._plan.hardware.has_gb:
+            return dict.fromkeys(items.items[number].boxes)
         tensor = items.operand.tensor
         held = self._around.held.get(tensor)
         boxes: Iterable[Box] = items.items[number].boxes
@@ -119,10 +126,11 @@ class WeightFeeder:
             return dict.fromkeys(boxes, target)
         offset = self._gb_slots_taken % 2 * self._around.ring.slot_bytes
         self._gb_slots_taken += 1
-        found: dict[Box, int] = {}
+        found: dict[Box, int | None] = {}
         for box in boxes:
-            found[box] = self._mover.local((Memory.GB, -1, offset), tensor, box)
-            self._mover.prefetch(where, self._site(tensor), box, found[box])
+            buffer = self._mover.local((Memory.GB, -1, offset), tensor, box)
+            found[box] = buffer
+            self._mover.prefetch(where, self._site(tensor), box, buffer)
             offset += aligned(tensor_bytes(self._plan, tensor, box))
         return found
 
@@ -130,6 +138,7 @@ class WeightFeeder:
         tensor = items.operand.tensor
         if self._stage.is_on_cluster:
             (buffer,) = self._in_gb[number].values()
+            assert buffer is not None
             return {CLUSTER_CORE: buffer}
         where = self._where(items.operand, number)
         offset = self._part.base + self._offset(items, number)

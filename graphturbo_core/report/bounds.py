@@ -125,7 +125,7 @@ def _round_bound_s(trace: Trace) -> float:
         matrix / (engines * peaks[0]),
         vector / (cores * peaks[1]),
         (moved.dram_read_bytes + moved.dram_write_bytes) / hardware.dram_bandwidth,
-        (moved.gb_read_bytes + moved.gb_write_bytes) / hardware.gb_bandwidth,
+        (moved.gb_read_bytes + moved.gb_write_bytes) / max(1, hardware.gb_bandwidth),
     )
 
 

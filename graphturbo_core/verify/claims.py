@@ -58,7 +58,8 @@ def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
     kind, cycles = compute_cycles(work, semantics, hardware, program.plan.number_format)
     operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
     size = _gb_bytes_of(program, row)
-    hold = max(1, cycles, hardware.transfer_cycles(size, hardware.gb_bandwidth))
+    port = hardware.transfer_cycles(size, hardware.gb_bandwidth) if size else 0
+    hold = max(1, cycles, port)
     wanted = (kind.value, hold, 0, work.macs, operations, size)
     stated = (
         program.engines[int(program.engine[row])].kind.value, int(program.hold_cycles[row]),

@@ -122,6 +122,8 @@ def test_no_field_of_the_chip_is_without_source(chip: Hardware) -> None:
     fields = {field.name for field in dataclasses.fields(Hardware)}
     # Text has no source; no pool, no deep array and no shared engine unless the profile says so.
     unsaid = {"is_pooled", "matrix_depth", "shared_engine"}
+    if not chip.has_gb:
+        unsaid |= {"gb_bandwidth", "gb_latency_cycles"}
     assert fields - named <= {"name", "title", "numbers", "notes"} | unsaid
     assert len({number.key for number in chip.numbers}) == len(chip.numbers)
 

@@ -72,8 +72,12 @@ def changed(old: str, new: str) -> bytes:
          "in chip.yaml, name a document or page, or write `assumption: why`"),
         (', source: "published: 64 fp16 lanes"', "", "key core.vector_lanes.source is missing"),
         ("\nkernel:", "\nchip:", "key chip appears twice"),
-        ("gb_bytes: {value: 8388608", "gb_bytes: {value: 0", "cluster.gb_bytes is 0: a chip "
-         "without a GB is not supported yet"),
+        ("gb_bytes: {value: 8388608", "gb_bytes: {value: 0",
+         "cluster.gb_bandwidth_bytes_per_s is 256000000000 while cluster.gb_bytes is 0"),
+        ("  gb_latency_cycles:\n    value: 40\n    source: \"assumption: no figure is published; "
+         "on-chip SRAM across a cluster\"\n", "", "key cluster.gb_latency_cycles is missing"),
+        ("dma_engines:\n    value: 2", "dma_engines:\n    value: 0",
+         "cluster.dma_engines is 0 while there is a GB to fill"),
         ("\ncore:", "  shared_engine: {value: vector, source: datasheet}\ncore:",
          "a vector engine shared by the cores of a cluster is not supported yet"),
         ("\ncore:", "  weight_placement: {value: sharded, source: datasheet}\ncore:",

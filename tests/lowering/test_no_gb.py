@@ -1,0 +1,105 @@
+"""A chip without a GB: weights come from DRAM to all LBs at once, what waits does so in DRAM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphturbo_core.errors import CapacityError, ProfileError
+from graphturbo_core.hardware.hardware import EngineKind, Hardware
+from graphturbo_core.hardware.profile import load_profile, parse_profile
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.ledger import ledger
+from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.plan import Residency, Scope
+from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
+from tests.lowering.replay import check_program
+from tests.strategies.samples import weighted
+
+GEMM = "g (float[16,16] x, float[16,12] w) => (float[16,12] y) { y = MatMul (x, w) }"
+
+
+def bare(name: str = "generic-4x4", **changes: object) -> Hardware:
+    """A chip with its GB, the GB's port and the system DMA taken away."""
+    none = {"gb_bytes": 0, "gb_bandwidth": 0, "gb_latency_cycles": 0, "dma_engines": 0}
+    return replace(chip(name), **(none | changes))  # type: ignore[arg-type]
+
+
+def test_weights_reach_every_lb_in_one_move_to_the_cycle() -> None:
+    """x: 4 rows a core, 4 x 16 x 2 = 128 bytes; w: 384 bytes to four LBs; y: 4 x 12 x 2 = 96.
+
+    DRAM 16 bytes a cycle, LB 64, a 4 x 4 array; DRAM latency 10; the kernel opens at 100. Sequence:
+    x of cores 0 to 3, w (issued by core 0, tile 0), then each core's product and store.
+
+    x0 .. x3  DRAM 8 cycles each    [100, 108) [108, 116) [116, 124) [124, 132)
+    w         DRAM 24               [132, 156), at four LB ports 6 cycles each, there at 166
+    product   1 x 3 x 16 = 48       [166, 214) on all four cores
+    y0 .. y3  DRAM 6 cycles each    [214, 220) .. [232, 238), there at 248; barrier 20: 268
+    """
+    hardware = bare(
+        matrix_rows=4, matrix_columns=4, dram_bandwidth=16 * 10**9, lb_bandwidth=64 * 10**9,
+        dram_latency_cycles=10, launch_cycles=100, barrier_cycles=20,
+    )  # fmt: skip
+    trace = simulate(lower(plan_of(weighted(GEMM), "layerwise", hardware)))
+    check_program(trace)
+    program = trace.program
+    (row,) = (program.kind == InstructionKind.BROADCAST).nonzero()[0].tolist()
+    assert (program.source[row], program.target[row]) == (Memory.DRAM, Memory.LB_WEIGHT)
+    at = slice(program.channel_at[row], program.channel_at[row + 1])
+    names = [program.channels[c].name for c in program.channel[at]]
+    assert dict(zip(names, program.channel_cycles[at].tolist(), strict=True)) == {
+        "dram": 24, "lb 0": 6, "lb 1": 6, "lb 2": 6, "lb 3": 6,
+    }  # fmt: skip
+    assert (trace.start[row], trace.end[row]) == (132, 166)
+    products = trace.start[program.kind == InstructionKind.COMPUTE]
+    assert products.tolist() == [166] * 4
+    stores = trace.start[program.kind == InstructionKind.STORE]
+    assert sorted(stores.tolist()) == [214, 220, 226, 232]
+    assert trace.makespan == 268
+    book = ledger(program)
+    assert book.causes[Memory.GB] == {}
+    assert book.causes[Memory.DRAM] == {
+        Cause.INPUT: 512, Cause.WEIGHT_FIRST: 384, Cause.OUTPUT: 384
+    }  # fmt: skip
+
+
+def test_there_is_no_gb_anywhere() -> None:
+    program = lower(plan_of(small_model("teaching-resnet"), "graphturbo", bare()))
+    assert "gb" not in {channel.name for channel in program.channels}
+    assert EngineKind.DMA not in {engine.kind for engine in program.engines}
+    assert not (program.buffers.memory == Memory.GB).any()
+    plan = program.plan
+    assert all(Scope.GB not in kernel.scopes.values() for kernel in plan.kernels)
+    assert all(Residency.GB not in kernel.residency.values() for kernel in plan.kernels)
+
+
+@pytest.mark.parametrize("name", ["generic-4x4", "tiny", "stcp920-10mib"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy(strategy: str, name: str) -> None:
+    check_program(simulate(lower(plan_of(small_model("resnet"), strategy, bare(name)))))
+
+
+@given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from([1, 3, 19]))
+@settings(max_examples=20)
+def test_random_networks(sem: GraphSemantics, strategy: str, cores: int) -> None:
+    hardware = bare("tiny", cores=cores, split_capacity_bytes=cores * 8192)
+    try:
+        program = lower(plan_of(sem, strategy, hardware))
+    except CapacityError as error:
+        assert error.change
+        return
+    check_program(simulate(program))
+
+
+def test_a_shared_engine_needs_a_gb() -> None:
+    text = (
+        "extends: goya\nname: bare\ncluster:\n  gb_bytes: {value: 0, source: none on this chip}\n"
+    )
+    with pytest.raises(ProfileError, match=r"while cluster\.gb_bytes is 0"):
+        parse_profile(text.encode(), "bare.yaml")
+    assert load_profile("goya").has_gb
