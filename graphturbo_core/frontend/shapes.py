@@ -17,6 +17,7 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.attributes import check_node, node_of
 from graphturbo_core.frontend.draft import Draft
 from graphturbo_core.frontend.element_types import dtype_name, element_type, numpy_dtype
+from graphturbo_core.frontend.guards import check_inferable
 from graphturbo_core.frontend.known_shapes import known_shape
 from graphturbo_core.frontend.recorded import recorded_outputs
 from graphturbo_core.frontend.schemas import is_custom, schema_of
@@ -120,6 +121,7 @@ def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Te
     assert schema is not None  # the caller asks is_custom first
     check_node(op, schema)
     sources = {name: tensors[name] for name in op.inputs if name}
+    check_inferable(op, sources)
     try:
         types = shape_inference.infer_node_outputs(
             schema,
@@ -128,7 +130,12 @@ def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Te
             {name: proto for name, t in sources.items() if (proto := _shown_value(t, limits))},
             opset_imports=[onnx.helper.make_opsetid(op.domain, op.opset)],
         )
-    except (shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError) as error:
+    except (
+        shape_inference.InferenceError,
+        onnx.checker.ValidationError,
+        RuntimeError,
+        ValueError,
+    ) as error:
         raise ModelError(
             "SHAPE_MISMATCH",
             f"{_label(op)} does not fit its inputs: {_reason(error)}",

@@ -45,6 +45,8 @@ o = q s + r lies at q + (r + 1/2) / s - 1/2, strictly between q - 1/2 and q + 1/
 
 _TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
 """Elements along an axis that a result is mixed from."""
+MAX_PLACES = 1 << 20
+"""Results of an axis that are looked at one by one (our choice); a longer axis is read whole."""
 _MARGIN = 1e-3
 """A coordinate this near to a whole number may be rounded either way: single precision of what
 ONNX Runtime computes, for axes of up to some ten thousand elements."""
@@ -131,7 +133,7 @@ def resize(view: OpView) -> OpSemantics | None:
 
 def _resized_axis(rule: _Rule, place: tuple[int, int, int], scale: float) -> AxisMap | None:
     axis, size, out = place
-    if rule.coordinates == "tf_crop_and_resize":
+    if rule.coordinates == "tf_crop_and_resize" or out > MAX_PLACES:
         return whole(size)
     if size == out and scale == 1.0:
         return same(size, axis)

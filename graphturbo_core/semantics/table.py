@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -31,7 +31,7 @@ from graphturbo_core.semantics import (
     spectral,
     states,
 )
-from graphturbo_core.semantics.access import OpSemantics
+from graphturbo_core.semantics.access import AxisMap, OpSemantics
 from graphturbo_core.semantics.maps import OPAQUE_FORMAT, Entry, opaque
 from graphturbo_core.semantics.view import OpView
 
@@ -128,4 +128,45 @@ def _resolve(op: Op, graph: Graph) -> OpSemantics:
     view = OpView(op, graph)
     domain = "" if op.domain == "ai.onnx" else op.domain
     entry = TABLE.get((domain, op.op_type))
-    return (entry(view) if entry else None) or opaque(view)
+    found = None if entry is None else _tried(entry, view)
+    return found if found is not None and _fits(found, view) else opaque(view)
+
+
+def _tried(entry: Entry, view: OpView) -> OpSemantics | None:
+    """What the entry says; None where it meets a layout that it does not know.
+
+    Inference does not look at every rank and attribute, and of foreign domains it looks at none:
+    an input may be missing, an axis out of range, a division have no result.
+    """
+    try:
+        return entry(view)
+    except (LookupError, ValueError, ArithmeticError):
+        return None
+
+
+def _fits(found: OpSemantics, view: OpView) -> bool:
+    """Whether maps and products are those of the tensors that there are."""
+    tensors = view.graph.tensors
+    for reads, shape in zip(found.accesses, found.output_shapes, strict=True):
+        for access in reads:
+            sizes = tuple(axis.size for axis in access.axes)
+            if access.tensor not in tensors or sizes != tensors[access.tensor].shape:
+                return False
+            if not all(_is_sane(axis, len(shape)) for axis in access.axes):
+                return False
+    return all(max(axes, default=-1) < rank for axes, rank in _product_axes(found))
+
+
+def _is_sane(axis: AxisMap, rank: int) -> bool:
+    steps = (axis.stride, axis.dilation, axis.kernel, axis.out_block, axis.in_block)
+    return axis.out_axis < rank and min(steps) > 0
+
+
+def _product_axes(found: OpSemantics) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Output axes that products count, and how many axes that output has."""
+    ranks = [len(shape) for shape in found.output_shapes]
+    if found.contraction is not None:
+        yield (*found.contraction.m_axes, found.contraction.n_axis), ranks[0]
+    for product in found.products:
+        counted = (axis for axis, _ in product.count_axes)
+        yield (*product.m_axes, *counted), ranks[product.output]
