@@ -17,6 +17,7 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.attributes import check_node, node_of
 from graphturbo_core.frontend.draft import Draft
 from graphturbo_core.frontend.element_types import dtype_name, element_type, numpy_dtype
+from graphturbo_core.frontend.fused_shapes import fused_outputs
 from graphturbo_core.frontend.guards import check_inferable
 from graphturbo_core.frontend.known_shapes import known_shape
 from graphturbo_core.frontend.recorded import recorded_outputs
@@ -54,7 +55,7 @@ def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
             behind.append(op)
             continue
         try:
-            outputs = _outputs(op, draft, tensors, limits)
+            outputs, is_recorded = _outputs(op, draft, tensors, limits)
         except ModelError as error:
             if error.code not in REASONS:
                 raise
@@ -62,7 +63,7 @@ def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
             continue
         typed.append(op)
         tensors.update((tensor.name, tensor) for tensor in outputs)
-        notes += [_recorded_note(op, outputs)] if is_custom(op) else []
+        notes += [_recorded_note(op, outputs)] if is_recorded else []
     if refused:
         known = Graph(name, tuple(typed), tensors, draft.inputs, ())
         raise unsupported(known, Untyped(refused, behind))
@@ -71,12 +72,14 @@ def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
 
 def _outputs(
     op: Op, draft: Draft, tensors: Mapping[str, Tensor], limits: Limits
-) -> tuple[Tensor, ...]:
+) -> tuple[tuple[Tensor, ...], bool]:
+    """What an op gives, and whether shapes were only to be had from the file's own record."""
     if op.name in draft.refused:
         raise draft.refused[op.name]
-    if is_custom(op):
-        return recorded_outputs(op, draft.recorded, limits)
-    return infer_outputs(op, tensors, limits)
+    if not is_custom(op):
+        return infer_outputs(op, tensors, limits), False
+    known = fused_outputs(op, tensors, limits)
+    return (known, False) if known else (recorded_outputs(op, draft.recorded, limits), True)
 
 
 def _recorded_note(op: Op, outputs: Iterable[Tensor]) -> str:

@@ -1,0 +1,188 @@
+"""Output types of the ops that ONNX Runtime's optimiser writes, which onnx knows nothing of.
+
+What it leaves in a file (an optimised model) rarely records their shapes. A rule gives up, with
+None, where inputs do not have the layout that it knows; what the file records counts then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from graphturbo_core.frontend.tensors import checked_shape
+from graphturbo_core.ir.graph import Op, Tensor, TensorKind
+from graphturbo_core.limits import Limits
+
+DOMAIN = "com.microsoft"
+Shape = tuple[int, ...]
+Kind = tuple[Shape, str]
+"""Shape and element type of an output."""
+Inputs = tuple[Tensor | None, ...]
+
+
+def fused_outputs(
+    op: Op, tensors: Mapping[str, Tensor], limits: Limits
+) -> tuple[Tensor, ...] | None:
+    """The op's named outputs; None where no rule knows them.
+
+    Raises:
+        ModelError: BAD_SHAPE, RANK_TOO_HIGH, SHAPE_TOO_LARGE.
+    """
+    rule = _RULES.get(op.op_type) if op.domain == DOMAIN else None
+    if rule is None:
+        return None
+    inputs = tuple(tensors[name] if name else None for name in op.inputs)
+    try:
+        kinds = rule(op, inputs)
+    except (LookupError, ValueError, ArithmeticError):  # an input is missing or of another rank
+        return None
+    if kinds is None or len(kinds) < len(op.outputs):
+        return None
+    found = []
+    for name, (shape, dtype) in zip(op.outputs, kinds, strict=False):
+        if name:
+            sizes = checked_shape(
+                list(shape), f"output {name!r} of {op.op_type} {op.name!r}", limits
+            )
+            found.append(Tensor(name, sizes, dtype, TensorKind.ACTIVATION))
+    return tuple(found)
+
+
+Rule = Callable[[Op, Inputs], tuple[Kind, ...] | None]
+
+
+def _kind(tensor: Tensor | None) -> Kind:
+    if tensor is None:
+        raise LookupError("an input is missing")
+    return tensor.shape, tensor.dtype
+
+
+def _of_the_first(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    return (_kind(inputs[0]),)
+
+
+def _broadcast(first: Shape, second: Shape) -> Shape:
+    return tuple(np.broadcast_shapes(first, second))
+
+
+def _of_both(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """8-bit arithmetic: factors first and fourth, each before its scale and zero point."""
+    (first, dtype), (second, _) = _kind(inputs[0]), _kind(inputs[3])
+    return ((_broadcast(first, second), dtype),)
+
+
+def _quantised(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    zero = inputs[2] if len(inputs) > 2 else None  # noqa: PLR2004 - scale, zero point
+    return ((_kind(inputs[0])[0], "uint8" if zero is None else zero.dtype),)
+
+
+def _dequantised(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    return ((_kind(inputs[0])[0], _kind(inputs[1])[1]),)
+
+
+def _normalised(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """The result, mean and deviation of each row, and the sum."""
+    shape, dtype = _kind(inputs[0])
+    row: Kind = ((*shape[:-1], 1), "float32")
+    return ((shape, dtype), row, row, (shape, dtype))
+
+
+def _embedded(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """The result, a count of each sample's mask, and the sum."""
+    (samples, length), (table, dtype) = _kind(inputs[0])[0], _kind(inputs[2])
+    kind: Kind = ((samples, length, table[1]), dtype)
+    return (kind, ((samples,), "int32"), kind)
+
+
+def _multiplied(first: Shape, second: Shape) -> Shape | None:
+    if min(len(first), len(second)) < 2 or first[-1] != second[-2]:  # noqa: PLR2004 - matrices
+        return None
+    return (*_broadcast(first[:-2], second[:-2]), first[-2], second[-1])
+
+
+def _product(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """FusedMatMul, and FusedGemm of the same attributes; batch axes are not swapped here."""
+    (first, dtype), (second, _) = _kind(inputs[0]), _kind(inputs[1])
+    if op.attributes.get("transBatchA") or op.attributes.get("transBatchB"):
+        return None
+    if op.attributes.get("transA"):
+        first = (*first[:-2], first[-1], first[-2])
+    if op.attributes.get("transB"):
+        second = (*second[:-2], second[-1], second[-2])
+    shape = _multiplied(first, second)
+    return None if shape is None else ((shape, dtype),)
+
+
+def _scaled_product(_op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """MatMulIntegerToFloat: the result has the type of the scales."""
+    shape = _multiplied(_kind(inputs[0])[0], _kind(inputs[1])[0])
+    return None if shape is None else ((shape, _kind(inputs[2])[1]),)
+
+
+def _narrow_product(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    columns = op.attributes.get("N")
+    shape, dtype = _kind(inputs[0])
+    return (((*shape[:-1], columns), dtype),) if isinstance(columns, int) else None
+
+
+def _convolved(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """FusedConv, its padding given or none: (size + pads - reach) // stride + 1 an axis."""
+    (shape, dtype), (weight, _) = _kind(inputs[0]), _kind(inputs[1])
+    if op.attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+        return None
+    rank = len(shape) - 2
+    strides = _each(op, "strides", (1,) * rank)
+    dilations = _each(op, "dilations", (1,) * rank)
+    pads = _each(op, "pads", (0,) * (2 * rank))
+    space = (
+        (size + before + after - (taps - 1) * dilation - 1) // stride + 1
+        for size, taps, stride, dilation, before, after in zip(
+            shape[2:], weight[2:], strides, dilations, pads[:rank], pads[rank:], strict=True
+        )
+    )
+    return (((shape[0], weight[0], *space), dtype),)
+
+
+def _each(op: Op, name: str, default: Shape) -> Shape:
+    given = op.attributes.get(name)
+    return tuple(int(item) for item in given) if isinstance(given, tuple) else default
+
+
+def _attended(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """Attention with its projections: the values' width; a past is not known here."""
+    (samples, length, _), dtype = _kind(inputs[0])
+    sizes = op.attributes.get("qkv_hidden_sizes")
+    width = sizes[2] if isinstance(sizes, tuple) else _kind(inputs[1])[0][1] // 3
+    return (((samples, length, int(width)), dtype),)
+
+
+def _many_heads(_op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """MultiHeadAttention of packed inputs: queries' length, values' width."""
+    ((samples, length, _), dtype), (_, _, width) = _kind(inputs[0]), _kind(inputs[2])[0]
+    return (((samples, length, width), dtype),)
+
+
+_RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("Gelu", "FastGelu", "QuickGelu", "BiasGelu", "QLinearSigmoid", "QLinearLeakyRelu",
+             "QLinearSoftmax", "RotaryEmbedding"), _of_the_first
+        ),
+        "QLinearAdd": _of_both,
+        "QLinearMul": _of_both,
+        "QuantizeLinear": _quantised,
+        "DequantizeLinear": _dequantised,
+        "SkipLayerNormalization": _normalised,
+        "SkipSimplifiedLayerNormalization": _normalised,
+        "EmbedLayerNormalization": _embedded,
+        "FusedMatMul": _product,
+        "FusedGemm": _product,
+        "MatMulIntegerToFloat": _scaled_product,
+        "FusedConv": _convolved,
+        "MatMulNBits": _narrow_product,
+        "Attention": _attended,
+        "MultiHeadAttention": _many_heads,
+    }
+)  # fmt: skip

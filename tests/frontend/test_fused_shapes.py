@@ -1,0 +1,48 @@
+"""Shapes of ONNX Runtime's fused ops: those of the result, and none where nothing is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+
+from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.importer import ImportOptions, import_model
+from tests.semantics.cases import Case
+from tests.semantics.cases_fused import CASES
+
+HEAD = '<ir_version: 10, opset_import: ["" : 18, "com.microsoft" : 1]>\n'
+UNRULED = {"QLinearConcat", "QLinearGlobalAveragePool", "GroupQueryAttention"}
+"""Ops without a rule: what the file records counts."""
+
+
+def without_types(case: Case) -> onnx.ModelProto:
+    """The case, its outputs read by an op each, so that the file says nothing of them."""
+    model = onnx.parser.parse_model(HEAD + case.text)
+    node, outputs = model.graph.node[0], list(model.graph.output)
+    del model.graph.output[:]
+    for value in outputs:
+        flat = f"_{value.name}"
+        made = model.graph.node.add(op_type="Flatten", input=[value.name], output=[flat])
+        made.attribute.append(onnx.helper.make_attribute("axis", 0))
+        kept = model.graph.output.add(name=flat)
+        kept.type.tensor_type.elem_type = value.type.tensor_type.elem_type
+    assert node.domain == "com.microsoft"
+    return model
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_shape_is_that_of_the_result(case: Case) -> None:
+    declared = onnx.parser.parse_model(HEAD + case.text).graph
+    data = without_types(case).SerializeToString()
+    if declared.node[0].op_type in UNRULED:
+        with pytest.raises(ModelError, match="is no ONNX operator, and the file records no type"):
+            import_model(data, ImportOptions("fused"))
+        return
+    graph = import_model(data, ImportOptions("fused"))
+    for value in declared.output:
+        kind = value.type.tensor_type
+        shape = tuple(dim.dim_value for dim in kind.shape.dim)
+        assert graph.tensors[value.name].shape == shape
+        wanted = str(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)))
+        assert graph.tensors[value.name].dtype == wanted

@@ -1,0 +1,72 @@
+"""Models that ONNX Runtime's optimiser has fused: they import, know their shapes, and replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import numpy_helper
+
+from graphturbo_core.pipeline import RunRequest, run_reports
+from sample_models import build_samples
+from sample_models.bert import BertSize, bert
+from tests.verify.test_samples import check_right
+
+MODELS: dict[str, tuple[Callable[[], onnx.ModelProto], set[str]]] = {
+    "bert": (
+        lambda: bert(BertSize(2, 64, 4, 100, 64)),
+        {"Gelu", "SkipLayerNormalization", "FusedMatMul", "FusedGemm"},
+    ),
+    "resnet": (lambda: build_samples.resnet("v15", (1, 1, 1, 1), 8, 32), {"FusedConv"}),
+}
+"""A small model, and the fused ops that the optimiser makes of it."""
+SIZES = {"batch": 2, "sequence": 16}
+
+
+def plain(name: str) -> onnx.ModelProto:
+    """The model of fixed sizes, with seeded numbers where the sample has none."""
+    model = MODELS[name][0]()
+    generator = np.random.default_rng(0)
+    for value in (*model.graph.input, *model.graph.output):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_value = SIZES[dim.dim_param]
+    for tensor in model.graph.initializer:
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            drawn = generator.normal(0, 0.1, tuple(tensor.dims)).astype(np.float32)
+            tensor.CopyFrom(numpy_helper.from_array(drawn, tensor.name))
+    return model
+
+
+def optimised(model: onnx.ModelProto, folder: Path) -> onnx.ModelProto:
+    """What ONNX Runtime runs in place of the model, fused for a CPU."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(folder / "optimised.onnx")
+    options.log_severity_level = 4
+    onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return onnx.load(options.optimized_model_filepath)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_fused_model_is_the_model(name: str, tmp_path: Path) -> None:
+    """It has the fused ops, no op is opaque, its MACs are the plain one's, and it replays."""
+    model = plain(name)
+    fused = optimised(model, tmp_path)
+    found = {node.op_type for node in fused.graph.node if node.domain == "com.microsoft"}
+    assert found == MODELS[name][1]
+    requests = [
+        RunRequest(name, strategy, "generic-4x4", verify=True) for strategy in ("tvm", "graphturbo")
+    ]
+    before = run_reports(model.SerializeToString(), requests[:1])
+    (plain_macs,) = {report.contract["macs"] for report in before}
+    for report in run_reports(fused.SerializeToString(), requests):
+        check_right(report)
+        assert report.contract["macs"] == plain_macs
+        assert "no semantics" not in " ".join(map(str, report.contract["notes"]))  # type: ignore[call-overload]
