@@ -176,6 +176,31 @@ def test_the_rest_is_embedded_in_whole_tensors(runner: Spy) -> None:
     assert runner.seen[0][0][0] == (3,)
 
 
+TRIANGLE = "g (float[3,3] x) => (float[3,3] y) { y = Trilu <upper = 0> (x) }"
+
+
+def test_what_depends_on_its_place_is_embedded(runner: Spy) -> None:
+    """Of ones below the diagonal row 1 is 1 1 0: by itself it would be the first row, 1 0 0."""
+    task = task_of(TRIANGLE, ((1, 2), (0, 3)))
+    assert run(task, runner, x=np.ones((3, 3))) == [1, 1, 0]
+    assert runner.seen[0][0] == [(3, 3)]
+
+
+def test_an_input_that_another_output_reads_keeps_its_size(runner: Spy) -> None:
+    """Scores need no values: head 1 of the queries and keys, beside whole values, fits nothing."""
+    text = (
+        "g (float[1,2,1,1] q, float[1,2,2,1] k, float[1,2,2,1] v)"
+        " => (float[1,2,1,1] y, float[1,2,1,2] s) { y, , , s = Attention <scale = 1.0> (q, k, v) }"
+    )
+    graph = graph_of(text, opset=23)
+    (op,) = graph.ops
+    box = ((0, 1), (1, 2), (0, 1), (0, 2))
+    task = TileTask(graph, op, analyse(graph).by_op[op.name], 3, box, None)
+    assert [access.tensor for access, _ in task.reads()] == ["q", "k"]
+    assert run(task, runner, q=[[[[2]], [[3]]]], k=[[[[1], [1]], [[5], [7]]]]) == [15, 21]
+    assert runner.seen[0][0] == [(1, 2, 1, 1), (1, 2, 2, 1), (1, 2, 2, 1)]
+
+
 def test_what_is_not_read_is_not_a_number(runner: Spy) -> None:
     """An access map that forgets an element is seen."""
     task = task_of(PAD, ((2, 5),))

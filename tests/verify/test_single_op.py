@@ -79,8 +79,16 @@ def test_what_nobody_can_run_is_refused(runner: OpRunner) -> None:
         runner.run(op_of("Add", 2), [floats(1, 2), floats(1, 2, 3)], {})
     assert caught.value.code == "NO_KERNEL"
     foreign = Op("op", "Twice", "somebody", ("x",), ("y",), {}, 1)
-    with pytest.raises(ModelError, match="is no ONNX operator"):
+    with pytest.raises(ModelError, match="is no ONNX operator, and ONNX Runtime does not") as found:
         runner.run(foreign, [floats(1)], {})
+    assert found.value.code == "NO_KERNEL"
+
+
+def test_an_op_of_onnx_runtimes_own_domain(runner: OpRunner) -> None:
+    """Half of 1 3 by the transposed 2 4: half of 2 + 12."""
+    op = Op("op", "FusedMatMul", "com.microsoft", ("a", "b"), ("y",), {}, 1)
+    pair = [floats(1, 3).reshape(1, 2), floats(2, 4).reshape(1, 2)]
+    assert runner.run(op, pair, {"alpha": 0.5, "transB": 1})["y"].tolist() == [[7]]
 
 
 def test_a_model_is_made_once_for_each_shape(
