@@ -4,7 +4,8 @@ A residual network and a decoder (`growth_models.py`) of 100 nodes and more, eac
 its own: import to Trace, step by step. Seconds are those of the processor, so that other work on
 the machine counts little. The exponent of a step is the slope of the straight line through its
 points, logarithm over logarithm, from 1,000 nodes on; below that, constants hide it. It may be
-1.15. Writes a figure and a table to `docs/`.
+1.15. Writes points, table and figure to `docs/`; `--resume` measures those points only that are
+not there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import cast
@@ -34,6 +36,8 @@ MEMORY = "MiB"
 FITTED_FROM = 1_000
 MAX_EXPONENT = 1.15
 KIB_PER_MIB = 1024
+POINTS = "growth.json"
+FIGURE = "images/growth.svg"
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
@@ -61,28 +65,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--strategies", nargs="*", default=list(STRATEGIES))
     parser.add_argument("--out", type=Path, default=DOCS, help="where figure and table go")
+    parser.add_argument("--resume", action="store_true", help="keep the points that are there")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.child:
         model, strategy, nodes = chosen.child
         sys.stdout.write(json.dumps(asdict(measure(model, strategy, int(nodes)))))
         return 0
+    kept = _kept(chosen.out / POINTS) if chosen.resume else {}
     points = []
-    for model in chosen.models:
-        for strategy in chosen.strategies:
-            for nodes in (count for count in NODES if count <= chosen.max_ops):
-                points.append(_in_child(model, strategy, nodes))
-                sys.stderr.write(f"{_line(points[-1])}\n")
-    table = table_text(points)
-    sys.stdout.write(table)
-    (chosen.out / "images").mkdir(exist_ok=True)
-    (chosen.out / "growth.md").write_text(_page(table), encoding="utf-8")
-    lines = {f"{p.model}, {p.strategy}": [] for p in points}
-    for point in points:
-        lines[f"{point.model}, {point.strategy}"].append((point.nodes, point.trace_s))
-    (chosen.out / "images" / "growth.svg").write_text(figure_svg(lines), encoding="utf-8")
+    for key in product(chosen.models, chosen.strategies, NODES):
+        if key[-1] > chosen.max_ops:
+            continue
+        kept[key] = kept.get(key) or _in_child(*key)
+        points.append(kept[key])
+        sys.stderr.write(f"{_line(kept[key])}\n")
+        _write(points, chosen.out)
+    sys.stdout.write(table_text(points))
     worst = max((max(e.values(), default=0.0) for e in exponents(points).values()), default=0.0)
     return int(worst > MAX_EXPONENT)
+
+
+def _kept(path: Path) -> dict[tuple[str, str, int], Point]:
+    rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    points = [Point(**row) for row in rows]
+    return {(point.model, point.strategy, point.nodes): point for point in points}
+
+
+def _write(points: Sequence[Point], out: Path) -> None:
+    """The points, the table and the figure as far as they are there."""
+    (out / "images").mkdir(exist_ok=True)
+    rows = json.dumps([asdict(point) for point in points], indent=1)
+    (out / POINTS).write_text(f"{rows}\n", encoding="utf-8")
+    (out / "growth.md").write_text(_page(table_text(points)), encoding="utf-8")
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for point in points:
+        lines.setdefault(f"{point.model}, {point.strategy}", []).append(
+            (point.nodes, point.trace_s)
+        )
+    (out / FIGURE).write_text(figure_svg(lines), encoding="utf-8")
 
 
 def _in_child(model: str, strategy: str, nodes: int) -> Point:
@@ -159,7 +180,7 @@ def _page(table: str) -> str:
         "# How cost grows with a model\n\n"
         "Written by `python -m benchmarks.growth`; chip `stcp920`. Processor seconds of each step, "
         "memory above a warm process, a process a row. Exponents are slopes, logarithm over "
-        f"logarithm, from {FITTED_FROM:,} nodes on.\n\n![Seconds by nodes](images/growth.svg)\n\n"
+        f"logarithm, from {FITTED_FROM:,} nodes on.\n\n![Seconds by nodes]({FIGURE})\n\n"
         f"{table}"
     )
 

@@ -77,7 +77,7 @@ def _conv_bn(net: _Net, x: str) -> str:
 
 
 def decoder(nodes: int) -> bytes:
-    """Layers as exporters write a Llama's: 53 nodes each, at least so many in all."""
+    """Layers as exporters write a Llama's: 52 nodes each, at least so many in all."""
     net, x = _Net(), "x"
     mask = net.weight(SEQUENCE, SEQUENCE)
     while len(net.nodes) < nodes:

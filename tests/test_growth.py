@@ -1,0 +1,70 @@
+"""The benchmark of growth: its models, its exponents, its figure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import cast
+from xml.etree import ElementTree
+
+import onnx
+import pytest
+
+from benchmarks.growth import Point, exponents, slope, table_text
+from benchmarks.growth_figure import figure_svg
+from benchmarks.growth_models import MODELS
+from graphturbo_core.pipeline import RunRequest, run_report
+
+NODES_OF_A_BLOCK = {"residual": 7, "decoder": 52}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_models_have_the_nodes_asked_for_and_shapes_only_at_the_ends(model: str) -> None:
+    block = NODES_OF_A_BLOCK[model]
+    graph = onnx.load_model_from_string(MODELS[model](3 * block - 1)).graph
+    assert len(graph.node) == 3 * block
+    assert not graph.value_info
+    assert len({name for node in graph.node for name in node.output}) == 3 * block
+    counts = Counter(node.op_type for node in graph.node)
+    assert counts["Conv" if model == "residual" else "Softmax"] == (6 if model == "residual" else 3)
+
+
+@pytest.mark.parametrize("strategy", ["tvm", "graphturbo"])
+@pytest.mark.parametrize("model", MODELS)
+def test_models_run(model: str, strategy: str) -> None:
+    report = run_report(MODELS[model](100), RunRequest(model, strategy))
+    said = " ".join(str(note) for note in cast("list[str]", report.contract["notes"]))
+    assert not any(word in said for word in ("opaque", "semantics", "coarser", "not fit"))
+
+
+def test_slope_of_powers() -> None:
+    sizes = [1_000.0, 3_000.0, 10_000.0]
+    assert slope(sizes, [7 * size for size in sizes]) == pytest.approx(1)
+    assert slope(sizes, [size**2 for size in sizes]) == pytest.approx(2)
+
+
+def point(nodes: int, plan_s: float) -> Point:
+    names = ("import", "divide the batch", "plan", "lower", "simulate", "report")
+    seconds = dict.fromkeys(names, nodes / 1000) | {"plan": plan_s}
+    return Point("decoder", "tvm", nodes, 10 * nodes, seconds, nodes / 10)
+
+
+def test_exponents_leave_out_small_models_and_tell_a_square() -> None:
+    points = [point(100, 50.0), point(1_000, 1.0), point(10_000, 100.0)]
+    (found,) = exponents(points).values()
+    assert found["plan"] == pytest.approx(2)
+    assert found["lower"] == pytest.approx(1)
+    assert found["MiB"] == pytest.approx(1)
+    *_, row = table_text(points).splitlines()
+    assert row.startswith("| decoder | tvm | exponent | **1.00** | **1.00** | **2.00** |")
+
+
+def test_figure_has_a_mark_a_point_and_lines_that_rise() -> None:
+    lines = {"first": [(100.0, 0.1), (1_000.0, 1.0)], "second": [(100.0, 0.2), (1_000.0, 4.0)]}
+    root = ElementTree.fromstring(figure_svg(lines))
+    assert len(root.findall(f"{SVG}circle")) == 4
+    (first, second) = (line.attrib["points"] for line in root.findall(f"{SVG}polyline"))
+    ends = [tuple(map(float, place.split(","))) for place in first.split()]
+    assert ends[0][0] < ends[1][0]
+    assert ends[0][1] > ends[1][1]
+    assert first != second
