@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 import onnx
@@ -14,46 +14,52 @@ from graphturbo_core.frontend.functions import expand_functions
 from graphturbo_core.frontend.reader import read_draft
 from graphturbo_core.frontend.rewrite import fresh_name
 from graphturbo_core.frontend.schemas import DEFAULT_DOMAINS
-from graphturbo_core.frontend.shapes import infer_graph
-from graphturbo_core.frontend.unsupported import REASONS
+from graphturbo_core.frontend.shapes import typed_tensors
 from graphturbo_core.limits import Limits
+
+_MAX_LEVELS = 64
+"""Branches within branches, and conditions that hang on earlier branches; what lies deeper stays
+(our choice: each level reads the graph once more)."""
 
 
 def inline_branches(model: onnx.ModelProto, binding: Binding, limits: Limits) -> None:
     """Replace every such If in the model, those inside a branch taken included.
 
-    An If whose condition is computed from data stays, and the reader refuses it by name.
+    An If whose condition is computed from data stays, and the reader refuses it by name. Linear in
+    the graph for every level of `_MAX_LEVELS`.
 
     Raises:
-        ModelError: what the condition is computed from cannot be imported.
+        ModelError: what the condition is computed from cannot be imported; BAD_NODE for an If
+            without its branches.
     """
-    undecided: set[str] = set()
-    while True:
-        waiting = (node for node in model.graph.node if _is_if(node))
-        branching = next((node for node in waiting if node.input[0] not in undecided), None)
-        if branching is None:
+    for _ in range(_MAX_LEVELS):
+        waiting = {index: node for index, node in enumerate(model.graph.node) if _is_if(node)}
+        if not waiting:
             return
-        value = _condition(model, branching.input[0], binding, limits)
-        if value is None:
-            undecided.add(branching.input[0])
-        else:
-            _take(model.graph, branching, bool(value.any()))
-            expand_functions(model, limits)
-            undecided.clear()
+        known = _conditions(model, {node.input[0] for node in waiting.values()}, binding, limits)
+        chosen = {
+            index: bool(value.any())
+            for index, node in waiting.items()
+            if (value := known[node.input[0]]) is not None
+        }
+        if not chosen:
+            return
+        _take(model.graph, chosen)
+        expand_functions(model, limits)
 
 
 def _is_if(node: onnx.NodeProto) -> bool:
     return node.op_type == "If" and node.domain in DEFAULT_DOMAINS and len(node.input) == 1
 
 
-def _condition(
-    model: onnx.ModelProto, name: str, binding: Binding, limits: Limits
-) -> np.ndarray | None:
-    """The value of a tensor, where shapes and small constants decide it."""
+def _conditions(
+    model: onnx.ModelProto, names: Collection[str], binding: Binding, limits: Limits
+) -> Mapping[str, np.ndarray | None]:
+    """The values of tensors, where shapes and small constants decide them."""
     graph = model.graph
     producer = {output: node for node in graph.node for output in node.output if output}
-    nodes: dict[str, onnx.NodeProto] = {}
-    waiting, read = [name], set()
+    made: set[str] = set()
+    waiting, read = list(names), set()
     while waiting:
         value = waiting.pop()
         if not value or value in read:
@@ -61,51 +67,61 @@ def _condition(
         read.add(value)
         node = producer.get(value)
         if node is not None:
-            nodes[value] = node
+            made.add(value)
             waiting += node.input
-    if any(attribute.HasField("g") for node in nodes.values() for attribute in node.attribute):
-        return None
     part = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import)
-    part.graph.node.extend(node for node in graph.node if any(out in nodes for out in node.output))
+    part.graph.node.extend(node for node in graph.node if any(out in made for out in node.output))
     part.graph.initializer.extend(proto for proto in graph.initializer if proto.name in read)
     part.graph.input.extend(value for value in graph.input if value.name in read)
     part.graph.value_info.extend(value for value in graph.value_info if value.name in read)
-    part.graph.output.extend([onnx.ValueInfoProto(name=name)])
-    try:
-        return infer_graph(read_draft(part, binding, limits), name, limits).tensors[name].value
-    except ModelError as error:
-        if error.code in (*REASONS, "UNSUPPORTED_OPS"):
-            return None
-        raise
+    part.graph.output.extend(onnx.ValueInfoProto(name=name) for name in sorted(names))
+    tensors = typed_tensors(read_draft(part, binding, limits), limits)
+    return {name: tensors[name].value if name in tensors else None for name in names}
 
 
-def _take(graph: onnx.GraphProto, branching: onnx.NodeProto, is_then: bool) -> None:
-    """Put the nodes and weights of one branch in the place of the If."""
-    wanted = "then_branch" if is_then else "else_branch"
-    branch = next(attribute.g for attribute in branching.attribute if attribute.name == wanted)
-    names, copies = _new_names(graph, branching, branch)
-    taken = [*(_renamed(node, names) for node in branch.node), *copies]
-    weights = [_renamed_weight(proto, names) for proto in branch.initializer]
-    nodes = [n for node in graph.node for n in (taken if node == branching else [node])]
+def _take(graph: onnx.GraphProto, chosen: Mapping[int, bool]) -> None:
+    """Put the nodes and weights of one branch of each chosen If in its place."""
+    taken = {name for node in graph.node for name in (*node.input, *node.output)}
+    taken.update(proto.name for proto in (*graph.initializer, *graph.input))
+    nodes: list[onnx.NodeProto] = []
+    for index, node in enumerate(graph.node):
+        if index not in chosen:
+            nodes.append(node)
+            continue
+        branch = _branch(node, chosen[index])
+        names, copies = _new_names(node, branch, taken)
+        nodes += [*(_renamed(inner, names) for inner in branch.node), *copies]
+        graph.initializer.extend(_renamed_weight(proto, names) for proto in branch.initializer)
     del graph.node[:]
     graph.node.extend(nodes)
-    graph.initializer.extend(weights)
+
+
+def _branch(branching: onnx.NodeProto, is_then: bool) -> onnx.GraphProto:
+    wanted = "then_branch" if is_then else "else_branch"
+    branches = (a.g for a in branching.attribute if a.name == wanted and a.HasField("g"))
+    branch: onnx.GraphProto | None = next(branches, None)
+    if branch is None or len(branch.output) != len(branching.output):
+        raise ModelError(
+            "BAD_NODE",
+            f"If {branching.name!r} has no {wanted} with {len(branching.output)} outputs",
+            change="export the model again; the file may be damaged",
+        )
+    return branch
 
 
 def _new_names(
-    graph: onnx.GraphProto, branching: onnx.NodeProto, branch: onnx.GraphProto
+    branching: onnx.NodeProto, branch: onnx.GraphProto, taken: set[str]
 ) -> tuple[dict[str, str], list[onnx.NodeProto]]:
     """A name outside for every value of the branch; copies of what it hands on from outside."""
     own = list(_own_values(branch))
+    inside = set(own)
     names: dict[str, str] = {}
     copies = []
     for value, output in zip(branch.output, branching.output, strict=True):
-        if value.name in own and value.name not in names:
+        if value.name in inside and value.name not in names:
             names[value.name] = output
         elif output:
             copies.append(helper.make_node("Identity", [value.name], [output]))
-    taken = {name for node in graph.node for name in (*node.input, *node.output)}
-    taken.update(proto.name for proto in (*graph.initializer, *graph.input))
     for name in own:
         if not names.get(name):
             names[name] = fresh_name(f"{branching.output[0]}/{name}", taken)

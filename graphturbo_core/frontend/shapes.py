@@ -7,6 +7,7 @@ target is computed from shapes is then as static as any other, and every refusal
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -39,14 +40,42 @@ _SMALL_FLOAT_ELEMENTS = 16
 """Floating constants up to this size are shown to inference (Resize's scales, Range's ends)."""
 
 
+@dataclass(frozen=True)
+class _Typed:
+    """Tensors that are typed, the ops that gave them and notes, and the ops that are not typed."""
+
+    tensors: Mapping[str, Tensor]
+    ops: tuple[Op, ...]
+    notes: tuple[str, ...]
+    untyped: Untyped
+
+
 def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
     """The draft with every activation typed.
 
     Raises:
         ModelError: naming the ops whose outputs have no static shape, all of them at once.
     """
+    typed = _typed(draft, limits)
+    if typed.untyped.refused:
+        known = Graph(name, typed.ops, typed.tensors, draft.inputs, ())
+        raise unsupported(known, typed.untyped)
+    notes = (*draft.notes, *typed.notes)
+    return Graph(name, draft.ops, typed.tensors, draft.inputs, draft.outputs, notes)
+
+
+def typed_tensors(draft: Draft, limits: Limits) -> Mapping[str, Tensor]:
+    """The tensors of the draft as far as they can be typed.
+
+    Raises:
+        ModelError: an op is wrong, and not just unsupported.
+    """
+    return _typed(draft, limits).tensors
+
+
+def _typed(draft: Draft, limits: Limits) -> _Typed:
     tensors = dict(draft.sources)
-    notes = list(draft.notes)
+    notes: list[str] = []
     typed: list[Op] = []
     refused: list[tuple[Op, ModelError]] = []
     behind: list[Op] = []
@@ -64,10 +93,7 @@ def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
         typed.append(op)
         tensors.update((tensor.name, tensor) for tensor in outputs)
         notes += [_recorded_note(op, outputs)] if is_recorded else []
-    if refused:
-        known = Graph(name, tuple(typed), tensors, draft.inputs, ())
-        raise unsupported(known, Untyped(refused, behind))
-    return Graph(name, draft.ops, tensors, draft.inputs, draft.outputs, tuple(notes))
+    return _Typed(tensors, tuple(typed), tuple(notes), Untyped(refused, behind))
 
 
 def _outputs(

@@ -112,3 +112,39 @@ def test_names_of_branches_stay_apart() -> None:
     adds = {op.outputs[0]: "x" for op in graph.ops[:2]}
     assert [adds.get(name, name) for name in graph.ops[2].inputs] == ["x"] * 6
     assert len(adds) == 2
+
+
+def test_many_branches_cost_in_line() -> None:
+    """Taken one at a time, each with a look at all nodes, these took minutes."""
+    count = 3000
+    chain = " ".join(f"y{n + 1} = If (yes) {BRANCHES.replace('x', f'y{n}')}" for n in range(count))
+    text = f"g (float[2] y0) => (float[2] y{count}) <bool yes = {{1}}> {{ {chain} }}"
+    assert len(imported(data_of(text)).ops) == count
+
+
+def test_conditions_that_hang_on_branches_are_followed_some_way() -> None:
+    def chain(count: int) -> bytes:
+        inner = " ".join(
+            f"c{n + 1} = If (c{n}) <then_branch = t () => (bool a) {{ a = Not(no) }},"
+            " else_branch = e () => (bool a) { a = Identity(no) }>"
+            for n in range(count)
+        )
+        text = f"g (float[2] x) => (float[2] y) <bool c0 = {{1}}, bool no = {{0}}> {{ {inner}"
+        return data_of(f"{text} y = If (c{count}) {BRANCHES} }}")
+
+    assert op_types(imported(chain(20))) == "Relu"
+    with pytest.raises(ModelError, match="not supported"):
+        imported(chain(80))
+
+
+@pytest.mark.parametrize("kept", ["then_branch", "else_branch"])
+def test_an_if_without_its_branch_is_refused(kept: str) -> None:
+    text = f"g (float[2] x) => (float[2] y) <bool yes = {{1}}> {{ y = If (yes) {BRANCHES} }}"
+    model = model_of(text)
+    then = model.graph.node[0].attribute[0]
+    if kept == "else_branch":
+        then.name = "other"
+    else:
+        then.g.output.append(onnx.ValueInfoProto(name="x"))
+    with pytest.raises(ModelError, match="has no then_branch with 1 outputs"):
+        imported(model.SerializeToString())
