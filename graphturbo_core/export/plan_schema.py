@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphturbo_core.errors import PlanError
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.plain_yaml import shown
 
@@ -23,7 +24,7 @@ Label = Annotated[str, Field(max_length=1000)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 Axis = Annotated[int, Field(ge=0, lt=DEFAULT_LIMITS.max_rank)]
 Parts = Annotated[int, Field(ge=1, le=4096)]
-Core = Annotated[int, Field(ge=0, le=4095)]
+Core = Annotated[int, Field(ge=CLUSTER_CORE, le=4095)]
 Pieces = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.max_pieces)]
 Batch = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.max_batch)]
 ScopeWord = Literal["LB", "GB", "DRAM"]

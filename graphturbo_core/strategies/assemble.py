@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphturbo_core.errors import PlanError
 from graphturbo_core.strategies.graphturbo.placement import Nearest, Placement, place_outputs
 from graphturbo_core.strategies.instances import InstanceGraph, Section, instance_graph
 from graphturbo_core.strategies.kernels import BoundKernel, Target, bind_instances
 from graphturbo_core.strategies.layers import Layer
+from graphturbo_core.strategies.legal import SHARED_ENGINE
 from graphturbo_core.strategies.plan import (
     Binding,
     Decision,
@@ -87,7 +89,12 @@ def _kernel(
         for tensor, scope in bound.binding.scopes.items()
         if tensor in instance.boxes
     }
-    inside.update({t: wished for t, wished in bound.target.wishes.scopes.items() if t in inside})
+    for tensor, wished in bound.target.wishes.scopes.items():
+        if tensor in inside:
+            inside[tensor] = wished
+        if wished is Scope.LB and tensor in bound.binding.in_gb and tensor in inside:
+            what = f"{tensor!r} of {instance.name} cannot wait in LB: {SHARED_ENGINE}"
+            raise PlanError("PLAN_SCOPE", what, f"edits.scope.{tensor}", "choose GB, or drop it")
     bindings: dict[str, Binding] = {
         tensor: relabel(binding, placement.cores)
         for tensor, binding in bound.binding.bindings.items()

@@ -16,6 +16,10 @@ MAX_COMPARED = 20_000
 """Names that are compared with an unknown one; a comparison takes some 5 microseconds."""
 
 
+SHARED_ENGINE = "an engine that the cores share computes or reads it, without an LB"
+"""Why something of such an engine is bound to no core and lies in no LB."""
+
+
 def binding_fault(
     binding: Binding, sizes: Sequence[int], uncut: Collection[int], cores: int
 ) -> str:

@@ -19,6 +19,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.graphturbo.placement import Placement
 from graphturbo_core.strategies.instances import InstanceGraph
 from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.legal import SHARED_ENGINE
 from graphturbo_core.strategies.plan import Residency, Scope
 
 
@@ -67,14 +68,18 @@ def _on_cluster(
     sem: GraphSemantics, weights: Sequence[Mapping[str, int]], room: int
 ) -> dict[str, Residency]:
     """Rules 3 and 4, weight by weight, for what an engine that the cores share reads."""
-    graph = sem.graph
-    read = {w for name in sem.cluster_ops for w in graph.weights_in(graph.op_by_name[name])}
+    read = _cluster_weights(sem)
     return {
         weight: Residency.GB if size <= room else Residency.STREAM
         for layer in weights
         for weight, size in layer.items()
         if weight in read
     }
+
+
+def _cluster_weights(sem: GraphSemantics) -> set[str]:
+    graph = sem.graph
+    return {w for name in sem.cluster_ops for w in graph.weights_in(graph.op_by_name[name])}
 
 
 def _wished(
@@ -90,6 +95,8 @@ def _wished(
     found: dict[str, Residency] = {}
     for layer in weights if wished else ():
         own = {name: wished[name] for name in layer if name in wished}
+        if Residency.LB in own.values():
+            _check_cores(target.semantics, own)
         for residency, limit in limits.items():
             names = [name for name, held in own.items() if held is residency]
             size = sum(layer[name] for name in names)
@@ -103,6 +110,20 @@ def _wished(
                 )
         found.update(own)
     return found
+
+
+def _check_cores(sem: GraphSemantics, wished: Mapping[str, Residency]) -> None:
+    """Refuse LB for weights of an engine that the cores share.
+
+    Raises:
+        PlanError: PLAN_RESIDENCY.
+    """
+    read = _cluster_weights(sem)
+    for name, residency in wished.items():
+        if residency is Residency.LB and name in read:
+            what = f"the weights {name} cannot be held in LB: {SHARED_ENGINE}"
+            where, change = f"edits.residency.{name}", "choose GB or stream, or drop it"
+            raise PlanError("PLAN_RESIDENCY", what, where, change)
 
 
 def _by_layer(

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.errors import PlanError
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.plain_yaml import shown
-from graphturbo_core.semantics.fit import nest_outputs
+from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.strategies.graphturbo.binding import AxisRank, kernel_axes
 from graphturbo_core.strategies.graphturbo.carry import carry_axis
@@ -20,7 +21,7 @@ from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.splitting import SubGraph, divides
 from graphturbo_core.strategies.instances import Instance, InstanceGraph, Section, instance_graph
 from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.legal import binding_fault, scope_fault
+from graphturbo_core.strategies.legal import SHARED_ENGINE, binding_fault, scope_fault
 from graphturbo_core.strategies.plan import (
     Binding,
     Group,
@@ -33,6 +34,9 @@ from graphturbo_core.strategies.plan import (
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.whole import op_graph
+
+ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
+"""How results of an engine that the cores share are bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +239,11 @@ def _check_bindings(place: _Place, bindings: Mapping[str, Binding]) -> None:
     _check_names("binding", bindings, {tensor for _, tensor in outputs}, place.instance.name)
     axes_of = dict(zip(place.nests, kernel_axes(sem, place.nests, boxes), strict=True))
     for nest, tensor in outputs:
+        if nest.is_on_cluster(sem):
+            if bindings[tensor] != ON_CLUSTER:
+                what = f"binding of {shown(tensor)}: {SHARED_ENGINE}"
+                raise _refused(what, place.instance.name)
+            continue
         axes, binding = axes_of[nest], bindings[tensor]
         rank = len(sem.graph.tensors[tensor].shape)
         is_alike = rank == len(sem.graph.tensors[nest.output].shape)
@@ -252,6 +261,12 @@ def _check_scopes(place: _Place, record: KernelRecord) -> None:
     inside = {t for nest in place.nests for t in nest_outputs(sem, nest) if t in instance.boxes}
     _check_names("scope", record.scopes, inside | instance.outputs.keys(), instance.name)
     has_gb = place.target.hardware.gb_bytes > 0
+    on_cluster = {
+        tensor
+        for nest in place.nests
+        if nest.is_on_cluster(sem)
+        for tensor in (*nest_reads(sem, nest), *nest_outputs(sem, nest))
+    }
     for tensor, scope in record.scopes.items():
         is_output = tensor in sem.graph.output_names and tensor in instance.outputs
         fault = scope_fault(scope, is_graph_output=is_output, has_gb=has_gb)
@@ -259,6 +274,8 @@ def _check_scopes(place: _Place, record: KernelRecord) -> None:
             readers = place.graph.readers[tensor][place.number]
             is_lost = tensor not in record.kept or any(r != place.after for r in readers)
             fault = "not only the next kernel reads it" if is_lost else ""
+        if not fault and scope is Scope.LB and tensor in on_cluster:
+            fault = SHARED_ENGINE
         if fault:
             raise _refused(f"scope {scope.value} of {shown(tensor)}: {fault}", instance.name)
     for tensor in record.kept:

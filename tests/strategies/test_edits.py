@@ -325,3 +325,17 @@ def test_names_that_a_new_plan_takes_are_kept_under_others() -> None:
     assert moved.pieces == {"was-g2": 4, STEM: 2}
     assert moved.merge == (("was-g1", "was-g2"),)
     assert with_other_names(moved, {"g1", "g2"}) == moved
+
+
+@pytest.mark.parametrize(
+    ("code", "edits"),
+    [
+        ("PLAN_BINDING", Edits(binding={"stem/conv:0": Cuts((0,), (2,))})),
+        ("PLAN_SCOPE", Edits(scope={"stage1/block1/relu1:0": Scope.LB})),
+        ("PLAN_RESIDENCY", Edits(residency={STEM: Residency.LB})),
+    ],
+)
+def test_what_a_shared_engine_computes_has_no_core_and_no_lb(code: str, edits: Edits) -> None:
+    line = refusal(edits, "graphturbo", "goya")
+    assert code in line
+    assert "an engine that the cores share" in line

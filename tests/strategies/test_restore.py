@@ -17,7 +17,11 @@ from tests.strategies.samples import sample_plan
 STRATEGIES = (
     "layerwise", "tvm", "graphturbo:gb", "graphturbo:lb", "graphturbo:order", "graphturbo:full",
 )  # fmt: skip
-CASES = [("teaching-resnet", 16, "generic-4x4"), ("densenet-121", 16, "stcp920")]
+CASES = [
+    ("teaching-resnet", 16, "generic-4x4"),
+    ("teaching-resnet", 16, "goya"),
+    ("densenet-121", 16, "stcp920"),
+]
 
 
 def restored(plan: Plan, record: Record, strategy: str) -> Plan:
@@ -27,7 +31,7 @@ def restored(plan: Plan, record: Record, strategy: str) -> Plan:
     return found
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]} {case[2]}")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_record_is_its_plan_again(strategy: str, case: tuple[str, int, str]) -> None:
     model, batch, profile = case

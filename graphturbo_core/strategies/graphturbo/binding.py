@@ -19,7 +19,7 @@ from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.graphturbo.layer_graph import CARRYING
-from graphturbo_core.strategies.legal import binding_fault
+from graphturbo_core.strategies.legal import SHARED_ENGINE, binding_fault
 from graphturbo_core.strategies.plan import Binding, Scope
 
 
@@ -248,7 +248,8 @@ def fixed_bindings(
         outputs = (t for op in nest.ops for t in sem.graph.op_by_name[op].outputs)
         for tensor in (t for t in outputs if t in binder.fixed):
             binding = binder.fixed[tensor]
-            fault = _fixed_fault(binder, sem, axes[place], tensor)
+            fault = SHARED_ENGINE if nest.is_on_cluster(sem) else ""
+            fault = fault or _fixed_fault(binder, sem, axes[place], tensor)
             if not fault and found.setdefault(place, binding) != binding:
                 fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
             if fault:

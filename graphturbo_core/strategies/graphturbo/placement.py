@@ -15,6 +15,7 @@ from graphturbo_core.ir.boxes import contains, volume
 from graphturbo_core.semantics.fit import LiveBytes
 from graphturbo_core.strategies.instances import InstanceGraph
 from graphturbo_core.strategies.kernels import BoundKernel
+from graphturbo_core.strategies.legal import SHARED_ENGINE
 from graphturbo_core.strategies.plan import Scope
 from graphturbo_core.strategies.redistribution import Arrival, choose_cores
 
@@ -85,13 +86,12 @@ class _Walk:
         if after is None:
             return []
         usual = Scope.LB if self.nearest is Nearest.LB else None
-        in_gb = self.bound[now].binding.in_gb | self.bound[after].binding.in_gb
         return [
             tensor
             for tensor in self.bound[now].instance.outputs
             if after in self.graph.readers[tensor][now]
             and self.wished.get(tensor, usual) is Scope.LB
-            and tensor not in in_gb
+            and not self._is_in_gb(now, after, tensor)
         ]
 
     def _scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
@@ -118,7 +118,9 @@ class _Walk:
         scope, size = self.wished[tensor], self._output_bytes(now, tensor)
         late = [r for r in self.graph.readers[tensor][now] if r != after]
         fault = ""
-        if scope is Scope.LB and late:
+        if scope is Scope.LB and self._is_in_gb(now, after, tensor):
+            fault = SHARED_ENGINE
+        elif scope is Scope.LB and late:
             fault = f"{self.graph.instances[late[-1]].name} reads it and does not run right after"
         elif scope is Scope.LB and not is_kept:
             fault = f"no LB has room for its part of {size} bytes beside what runs"
@@ -129,6 +131,11 @@ class _Walk:
             change = "choose a farther memory, or drop it"
             raise PlanError("PLAN_SCOPE", f"{what}: {fault}", f"edits.scope.{tensor}", change)
         return scope
+
+    def _is_in_gb(self, now: int, after: int | None, tensor: str) -> bool:
+        """Whether an engine that the cores share computes the tensor, or reads it next."""
+        readers = () if after is None else (after,)
+        return any(tensor in self.bound[number].binding.in_gb for number in (now, *readers))
 
     def _cores_for(self, after: int, arrivals: Mapping[str, Arrival]) -> tuple[int, ...]:
         """The cores of the kernel that runs next: where most bytes are there already."""
