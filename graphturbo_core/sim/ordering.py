@@ -7,6 +7,8 @@ there. A schedule that is right by luck of its times does not pass.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,13 @@ from graphturbo_core.sim.arrays import Integer, int64, owners
 
 Boxes = NDArray[np.int32]
 Clocks = NDArray[np.int32]
-"""`[i, c]`: the last instruction of chain c and i's segment that has ended when i starts."""
+"""`[i, c]`: the last instruction of chain c and i's segment that has ended when i starts.
+
+No row at all where the table would have more than `MAX_CLOCKS` entries: then every pair is looked
+for among what its later one waits for.
+"""
+MAX_CLOCKS = 1 << 27
+"""Half a GiB. Our choice: 100,000 instructions on 300 cores; more need a search."""
 
 
 def unordered_accesses(program: Program) -> tuple[int, int] | None:
@@ -33,22 +41,24 @@ def unordered_accesses(program: Program) -> tuple[int, int] | None:
         return None
     chain = _chains(program)
     segment = int64(program.segment)
-    clocks = _clocks(
-        chain,
-        (int64(program.engine), int64(program.latency_cycles), segment),
-        (int64(program.conflict_at), int64(program.conflict)),
-        (len(program.engines), int(chain.max(initial=0)) + 1),
-    )
+    chains = int(chain.max(initial=0)) + 1
+    of = (int64(program.engine), int64(program.latency_cycles), segment)
+    conflicts = (int64(program.conflict_at), int64(program.conflict))
+    if program.size * chains > MAX_CLOCKS:
+        clocks = np.empty((0, chains), np.int32)
+    else:
+        clocks = _clocks(chain, of, conflicts, (len(program.engines), chains))
+    known = (segment, chain, clocks, _links(of, conflicts, len(program.engines)))
     instruction = owners(program.access_at)
     order = np.argsort(program.access_buffer, kind="stable")
     bounds = np.arange(len(program.buffers.memory) + 1)
     rows = (order, int64(np.searchsorted(program.access_buffer[order], bounds)), instruction)
     write = np.array(program.access_write, dtype=np.bool_)
     boxes = (_corners(program.access_lo), _corners(program.access_hi))
-    found = _within_buffers(rows, write, boxes, (segment, chain, clocks))
+    found = _within_buffers(rows, write, boxes, known)
     if found[0] < 0:
         used = _by_first_use(rows, write, program)
-        found = _between_buffers(used, _cells(program), rows, (segment, chain, clocks))
+        found = _between_buffers(used, _cells(program), rows, known)
     return None if found[0] < 0 else (int(found[0]), int(found[1]))
 
 
@@ -122,6 +132,68 @@ def _clocks(
     return clocks
 
 
+class Links(NamedTuple):
+    """What every instruction waits for directly, all of its segment.
+
+    `conflict_at`, `conflict`: CSR. `ahead[i]`: the one before it in its engine's queue (-1: none),
+    which has started; it has ended `at_once` where its result comes without latency. `seen`: marks
+    of searches, then their number.
+    """
+
+    conflict_at: IntArray
+    conflict: IntArray
+    ahead: IntArray
+    at_once: NDArray[np.bool_]
+    seen: IntArray
+
+
+Known = tuple[IntArray, IntArray, Clocks, Links]
+"""Segment and chain of every instruction, the clocks, and the links."""
+
+
+@compiled
+def _links(
+    of: tuple[IntArray, IntArray, IntArray], conflicts: tuple[IntArray, IntArray], engines: int
+) -> Links:
+    engine, latency, segment = of
+    last = np.full(engines, -1, np.int64)
+    ahead = np.full(len(engine), -1, np.int64)
+    at_once = np.zeros(len(engine), np.bool_)
+    for i in range(len(engine)):
+        before = last[engine[i]]
+        last[engine[i]] = i
+        if before >= 0 and segment[before] == segment[i]:
+            ahead[i] = before
+            at_once[i] = latency[before] == 0
+    seen = np.zeros(len(engine) + 1, np.int64)
+    return Links(conflicts[0], conflicts[1], ahead, at_once, seen)
+
+
+@compiled
+def _has_ended(before: Integer, i: Integer, known: Known) -> bool:
+    """Whether an instruction of i's segment has ended whenever i starts."""
+    segment, chain, clocks, links = known
+    if len(clocks):
+        return bool(clocks[i, chain[before]] >= before)
+    links.seen[-1] += 1
+    stack = [i]
+    while len(stack) > 0:
+        now = stack.pop()
+        if links.seen[now] == links.seen[-1]:
+            continue
+        links.seen[now] = links.seen[-1]
+        first = links.conflict_at[now]
+        for at in range(first - 1, links.conflict_at[now + 1]):
+            earlier = links.ahead[now] if at < first else links.conflict[at]
+            if earlier < before or segment[earlier] != segment[i]:
+                continue
+            has_ended = at >= first or links.at_once[now]
+            if has_ended and chain[earlier] == chain[before]:
+                return True
+            stack.append(earlier)
+    return False
+
+
 @compiled
 def _meets(boxes: tuple[Boxes, Boxes], one: Integer, other: Integer) -> bool:
     lo, hi = boxes
@@ -146,19 +218,19 @@ def _first_unordered(
     later: Integer,
     instruction: IntArray,
     boxes: tuple[Boxes, Boxes],
-    known: tuple[IntArray, IntArray, Clocks],
+    known: Known,
 ) -> Integer:
     """The first of these accesses that meets a later one and need not have ended; -1: none.
 
     All are of the later one's segment.
     """
-    _, chain, clocks = known
     i = instruction[later]
     for place in range(len(waiting)):
         earlier: Integer = waiting[place]
         before = instruction[earlier]
-        is_known = before == i or clocks[i, chain[before]] >= before
-        if not is_known and _meets(boxes, earlier, later):
+        if before == i or not _meets(boxes, earlier, later):
+            continue
+        if not _has_ended(before, i, known):
             return earlier
     return np.int64(-1)
 
@@ -181,7 +253,7 @@ def _within_buffers(
     rows: tuple[IntArray, IntArray, IntArray],
     write: NDArray[np.bool_],
     boxes: tuple[Boxes, Boxes],
-    known: tuple[IntArray, IntArray, Clocks],
+    known: Known,
 ) -> tuple[Integer, Integer]:
     """Rule 1: a pair of accesses that is not in order; -1, -1: none."""
     order, buffer_at, instruction = rows
@@ -218,7 +290,7 @@ def _between_buffers(
     used: IntArray,
     cells: tuple[IntArray, IntArray],
     rows: tuple[IntArray, IntArray, IntArray],
-    known: tuple[IntArray, IntArray, Clocks],
+    known: Known,
 ) -> tuple[Integer, Integer]:
     """Rule 2: a pair of accesses that is not in order; -1, -1: none.
 
@@ -244,11 +316,11 @@ def _unordered_succession(
     old: Integer,
     new: Integer,
     rows: tuple[IntArray, IntArray, IntArray],
-    known: tuple[IntArray, IntArray, Clocks],
+    known: Known,
 ) -> tuple[Integer, Integer]:
     """Accesses of two buffers of which the first must have ended and need not; -1, -1: none."""
     order, buffer_at, instruction = rows
-    segment, chain, clocks = known
+    segment, chain, clocks, _ = known
     last = np.full(clocks.shape[1], -1, np.int64)
     for earlier in order[buffer_at[old] : buffer_at[old + 1]]:
         last[chain[instruction[earlier]]] = earlier
@@ -257,6 +329,6 @@ def _unordered_succession(
         for later in order[buffer_at[new] : buffer_at[new + 1]]:
             i = instruction[later]
             is_same = segment[before] == segment[i]
-            if segment[before] > segment[i] or (is_same and clocks[i, chain[before]] < before):
+            if segment[before] > segment[i] or (is_same and not _has_ended(before, i, known)):
                 return earlier, later
     return np.int64(-1), np.int64(-1)
