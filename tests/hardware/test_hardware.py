@@ -24,7 +24,7 @@ def chip(request: pytest.FixtureRequest) -> Hardware:
 
 def test_default_profile_comes_first() -> None:
     assert profile_names() == (
-        DEFAULT_PROFILE, "ascend910", "generic-4x4", "goya", "stcp920-10mib"
+        DEFAULT_PROFILE, "ascend910", "generic-4x4", "goya", "ipu-gc2", "stcp920-10mib"
     )  # fmt: skip
 
 
@@ -81,6 +81,16 @@ def test_goya_shares_one_engine() -> None:
     # One engine, not eight: 49,152 int8 MAC a cycle at 1 GHz, 98 TOPS for the chip.
     assert chip.peak_macs_per_cycle("int8") == 49_152
     assert load_profile("stcp920").matrix_engines == 8
+
+
+def test_ipu_gc2_has_tiles_and_no_gb() -> None:
+    chip = load_profile("ipu-gc2")
+    assert (chip.clusters, chip.cores, chip.gb_bytes, chip.dma_engines) == (2, 1216, 0, 0)
+    assert chip.lb_bytes == 256 * KIB
+    # 1,216 x 32 MAC/cycle x 2 operations x 1.6 GHz = 124.5 TFLOPS, and 31.1 in fp32.
+    peak = {name: 1216 * chip.peak_macs_per_cycle(name) * 2 * chip.clock_hz for name in ("fp16",)}
+    assert peak["fp16"] == 124_518_400 * 10**6
+    assert chip.peak_macs_per_cycle("fp16") == 4 * chip.peak_macs_per_cycle("fp32")
 
 
 def test_variant_differs_in_its_pool_only() -> None:

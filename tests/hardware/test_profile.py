@@ -88,7 +88,7 @@ def changed(old: str, new: str) -> bytes:
         (CLUSTERS, "clusters: {value: *four", "line 10 uses an anchor or alias"),
         (CLUSTERS, "clusters: {value: !!int 4", "line 10 uses a tag"),
         ("name: stcp920", "extends: nothing", "extends is nothing, in chip.yaml, write one of "
-         "stcp920, ascend910, generic-4x4, goya"),
+         "stcp920, ascend910, generic-4x4, goya, ipu-gc2"),
         ("name: stcp920", "extends: stcp920-10mib", "extends is stcp920-10mib"),
         ("name: stcp920", "extends: ../stcp920", "extends is ../stcp920"),
     ],
