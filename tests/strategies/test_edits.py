@@ -68,14 +68,18 @@ def test_whole_groups_can_be_merged_by_the_names_that_the_plan_had() -> None:
     assert plan.groups[0].pieces == 2
 
 
-def test_layers_that_must_be_apart_are_and_the_refusal_says_why() -> None:
-    plan = edited(Edits(keep_apart=((CONV1, CONV2),)))
+@pytest.mark.parametrize(("one", "other"), [(CONV1, CONV2), ("head/pool", "head/flatten")])
+def test_layers_that_must_be_apart_are_and_the_refusal_says_why(one: str, other: str) -> None:
+    """The first two are a block that is merged before all else, the others follow each other."""
+    before = sample_plan(MODEL, BATCH, "graphturbo", CHIP)
+    assert any(one in group.ops and other in group.ops for group in before.groups)
+    plan = edited(Edits(keep_apart=((one, other),)))
     group_of = {layer: group.name for group in plan.groups for layer in group.layers}
     first, second = (
-        next(layer.index for layer in plan.layers if name in layer.ops) for name in (CONV1, CONV2)
+        next(layer.index for layer in plan.layers if name in layer.ops) for name in (one, other)
     )
     assert group_of[first] != group_of[second]
-    assert (CONV1, CONV2) in rules(plan, RULE_FORBIDDEN)
+    assert any(subject[-1] == other for subject in rules(plan, RULE_FORBIDDEN))
     assert all(not d.is_taken for d in plan.decisions if d.rule == RULE_FORBIDDEN)
 
 
