@@ -6,8 +6,10 @@ the boxes of sub-graphs apart, so that a collapsed box never covers an op of ano
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from fast_sugiyama import from_edges
@@ -17,6 +19,9 @@ Edge = tuple[int, int]
 Floats = NDArray[np.float64]
 GAP = 1.0
 """Free columns between two sub-graphs (our choice)."""
+MAX_PASSED = 100_000
+"""Ranks that edges pass without ending there: each costs a place in the layered drawing, all of
+these a second (our choice; DenseNet-121's edges pass 600)."""
 MAX_CHOICES = 1000
 """Sub-graphs side by side among which a place is chosen: the cost is their square (our choice,
 beyond what anyone can look at)."""
@@ -41,11 +46,15 @@ def ranks(ops: int, edges: Sequence[Edge]) -> list[int]:
 
 
 def preferred_places(ops: int, edges: Sequence[Edge]) -> list[float]:
-    """Horizontal places of a layered drawing of the ops, in columns; 0 for an op without edges."""
-    if not edges:
+    """Horizontal places of a layered drawing of the ops, in columns; 0 for an op without edges.
+
+    The longest edges have no say where all together would pass more than `MAX_PASSED` ranks.
+    """
+    drawn = _shortest(ranks(ops, edges), sorted(set(edges)))
+    if not drawn:
         return [0.0] * ops
     layouts = from_edges(
-        sorted(set(edges)),
+        drawn,
         vertex_spacing=1,
         ranking_type="up",
         crossing_minimization="barycenter",
@@ -58,6 +67,16 @@ def preferred_places(ops: int, edges: Sequence[Edge]) -> list[float]:
             if number < ops:
                 place[number] = round(float(x), 3)
     return place
+
+
+def _shortest(rank: Sequence[int], edges: Sequence[Edge]) -> Sequence[Edge]:
+    """As many of the shortest edges as may be drawn, in the order given."""
+    passed = [rank[target] - rank[source] - 1 for source, target in edges]
+    if sum(passed) <= MAX_PASSED:
+        return edges
+    order = sorted(range(len(edges)), key=lambda place: (passed[place], place))
+    count = bisect_right(list(accumulate(passed[place] for place in order)), MAX_PASSED)
+    return [edges[place] for place in sorted(order[:count])]
 
 
 def pane_places(rank: Sequence[int], wanted: Sequence[float], owner: Sequence[int]) -> list[float]:

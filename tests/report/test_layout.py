@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphturbo_core.report import layout
 from graphturbo_core.report.layout import pane_places, preferred_places, ranks
 
 DIAMOND = [(0, 1), (0, 2), (2, 3), (1, 4), (3, 4)]
@@ -70,3 +72,23 @@ def test_boxes_of_sub_graphs_never_meet(case: tuple[list[tuple[int, int]], list[
 def test_the_drawing_is_the_same_every_time(case: tuple[list[tuple[int, int]], list[int]]) -> None:
     edges, owner = case
     assert preferred_places(len(owner), edges) == preferred_places(len(owner), list(edges))
+
+
+@pytest.mark.parametrize(("limit", "drawn"), [(100, 5), (2, 4), (0, 3)])
+def test_the_longest_edges_have_no_say_where_all_pass_too_many_ranks(
+    monkeypatch: pytest.MonkeyPatch, limit: int, drawn: int
+) -> None:
+    # A chain of four with two edges besides: from 0 to 2 passes one rank, from 0 to 3 passes two.
+    edges = [(0, 1), (1, 2), (2, 3), (0, 2), (0, 3)]
+    asked: list[list[tuple[int, int]]] = []
+    draw = layout.from_edges
+
+    def recorded(edges: list[tuple[int, int]], **options: object) -> object:
+        asked.append(edges)
+        return draw(edges, **options)
+
+    monkeypatch.setattr(layout, "from_edges", recorded)
+    monkeypatch.setattr(layout, "MAX_PASSED", limit)
+    assert len(layout.preferred_places(4, edges)) == 4
+    assert len(asked[0]) == drawn
+    assert {(0, 1), (1, 2), (2, 3)} <= set(asked[0])
