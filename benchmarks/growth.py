@@ -72,18 +72,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         model, strategy, nodes = chosen.child
         sys.stdout.write(json.dumps(asdict(measure(model, strategy, int(nodes)))))
         return 0
-    kept = _kept(chosen.out / POINTS) if chosen.resume else {}
-    points = []
+    found = _kept(chosen.out / POINTS) if chosen.resume else {}
     for key in product(chosen.models, chosen.strategies, NODES):
-        if key[-1] > chosen.max_ops:
-            continue
-        kept[key] = kept.get(key) or _in_child(*key)
-        points.append(kept[key])
-        sys.stderr.write(f"{_line(kept[key])}\n")
-        _write(points, chosen.out)
+        if key[-1] <= chosen.max_ops:
+            found[key] = found.get(key) or _in_child(*key)
+            sys.stderr.write(f"{_line(found[key])}\n")
+            _write(_ordered(found), chosen.out)
+    points = _ordered(found)
     sys.stdout.write(table_text(points))
     worst = max((max(e.values(), default=0.0) for e in exponents(points).values()), default=0.0)
     return int(worst > MAX_EXPONENT)
+
+
+def _ordered(found: Mapping[tuple[str, str, int], Point]) -> list[Point]:
+    models = list(MODELS)
+    return [found[key] for key in sorted(found, key=lambda k: (models.index(k[0]), k[1], k[2]))]
 
 
 def _kept(path: Path) -> dict[tuple[str, str, int], Point]:

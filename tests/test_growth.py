@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 from typing import cast
 from xml.etree import ElementTree
 
 import onnx
 import pytest
 
+from benchmarks import growth
 from benchmarks.growth import Point, exponents, slope, table_text
 from benchmarks.growth_figure import figure_svg
 from benchmarks.growth_models import MODELS
@@ -68,3 +71,30 @@ def test_figure_has_a_mark_a_point_and_lines_that_rise() -> None:
     assert ends[0][0] < ends[1][0]
     assert ends[0][1] > ends[1][1]
     assert first != second
+
+
+def test_points_are_kept_when_others_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[tuple[str, str, int]] = []
+
+    def measured(model: str, strategy: str, nodes: int) -> Point:
+        asked.append((model, strategy, nodes))
+        return replace(point(nodes, nodes / 500), model=model, strategy=strategy)
+
+    monkeypatch.setattr(growth, "_in_child", measured)
+    few = ["--out", str(tmp_path), "--models", "decoder", "--resume"]
+    assert growth.main([*few, "--max-ops", "300", "--strategies", "tvm"]) == 0
+    assert growth.main([*few, "--max-ops", "1000", "--strategies", "graphturbo", "tvm"]) == 0
+    assert len(asked) == 2 + 3 + 1
+    assert capsys.readouterr().out.count("| decoder |") == 2 + 3 + 3
+    assert (tmp_path / "growth.md").read_text(encoding="utf-8").count("| decoder |") == 6
+    assert (tmp_path / "images" / "growth.svg").is_file()
+
+
+def test_an_exponent_that_is_too_large_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growth, "_in_child", lambda _m, _s, n: point(n, n**1.3))
+    few = ["--out", str(tmp_path), "--models", "decoder", "--strategies", "tvm"]
+    assert growth.main([*few, "--max-ops", "10000"]) == 1
