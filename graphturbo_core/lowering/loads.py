@@ -10,6 +10,7 @@ from itertools import product
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import (
     Box,
+    BoxIndex,
     Interval,
     divide,
     extents,
@@ -276,10 +277,11 @@ class OperandFeeder:
 
     def _exchange(self, where: Where, placed: Resident) -> None:
         """Every core fetches from their owners the parts of its box that others computed."""
+        owners, shares = list(placed.shares), BoxIndex(list(placed.shares.values()))
         for core, box in placed.boxes.items():
-            for owner, share in placed.shares.items():
-                part = intersect(share, box)
-                if owner == core or is_empty(part):
+            for owner in (owners[place] for place in shares.meeting(box)):
+                if owner == core:
                     continue
+                part = intersect(placed.shares[owner], box)
                 source, target = self.held(placed, owner), self.held(placed, core)
                 self._mover.exchange(where, placed.tensor, part, (owner, source), (core, target))

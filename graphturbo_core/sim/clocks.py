@@ -1,0 +1,86 @@
+"""Which instructions have ended when others start, as queues, conflicts and segments have it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.program import IntArray, Program
+from graphturbo_core.sim.arrays import int64
+
+Clocks = NDArray[np.int32]
+"""`[i, c]`: the last instruction of chain c and i's segment that has ended when i starts; of one
+block of chains, so that the table stays small on chips with thousands of engines."""
+MAX_CLOCKS = 1 << 26
+"""Entries of a table: 256 MiB (our choice)."""
+
+
+def chains_of(program: Program) -> IntArray:
+    """The chain of every instruction: those of an engine that have the same latency.
+
+    They end in the order in which they start, so the last of a chain stands for all before it.
+    """
+    latency = int64(program.latency_cycles)
+    key = int64(program.engine) * (int(latency.max(initial=0)) + 1) + latency
+    return int64(np.unique(key, return_inverse=True)[1].reshape(-1))
+
+
+def are_in_order(program: Program, before: IntArray, after: IntArray) -> NDArray[np.bool_]:
+    """Of pairs of instructions whether the first one has ended whenever the second one starts.
+
+    Cost: chains times instructions and conflicts, in blocks of chains.
+    """
+    segment, chain = int64(program.segment), chains_of(program)
+    of = (int64(program.engine), int64(program.latency_cycles), segment)
+    conflicts = (int64(program.conflict_at), int64(program.conflict))
+    result = np.asarray(segment[before] < segment[after], dtype=np.bool_)
+    asked = np.flatnonzero(segment[before] == segment[after])
+    asked = asked[np.argsort(chain[before[asked]], kind="stable")]
+    chains = int(chain.max(initial=-1)) + 1
+    width = min(chains, max(1, MAX_CLOCKS // max(1, program.size)))
+    for first in range(0, chains, width):
+        ends = np.searchsorted(chain[before[asked]], (first, first + width))
+        pairs = asked[ends[0] : ends[1]]
+        if len(pairs):
+            clocks = _clocks(chain - first, of, conflicts, (len(program.engines), width))
+            ended = clocks[after[pairs], chain[before[pairs]] - first]
+            result[pairs] = ended >= before[pairs]
+    return result
+
+
+@compiled
+def _clocks(
+    place: IntArray,
+    of: tuple[IntArray, IntArray, IntArray],
+    conflicts: tuple[IntArray, IntArray],
+    sizes: tuple[int, int],
+) -> Clocks:
+    """What has ended when each instruction starts; `place` of its chain in the block, or outside.
+
+    The one before it in its engine's queue has ended too if its result comes without latency.
+    `sizes`: engines, and chains of the block.
+    """
+    engine, latency, segment = of
+    conflict_at, conflict = conflicts
+    engines, width = sizes
+    clocks = np.full((len(place), width), -1, np.int32)
+    last = np.full(engines, -1, np.int64)
+    for i in range(len(place)):
+        before = last[engine[i]]
+        last[engine[i]] = i
+        if before >= 0 and segment[before] == segment[i]:
+            clocks[i] = clocks[before]
+            if latency[before] == 0 and 0 <= place[before] < width:
+                clocks[i, place[before]] = before
+        for at in range(conflict_at[i + 1] - 1, conflict_at[i] - 1, -1):
+            earlier = conflict[at]
+            is_inside = 0 <= place[earlier] < width
+            is_known = is_inside and clocks[i, place[earlier]] >= earlier
+            if is_known or segment[earlier] != segment[i]:
+                continue
+            for c in range(width):
+                clocks[i, c] = max(clocks[i, c], clocks[earlier, c])
+            if is_inside:
+                clocks[i, place[earlier]] = max(clocks[i, place[earlier]], np.int32(earlier))
+    return clocks
