@@ -19,7 +19,7 @@ endif
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 BROWSER_PORT ?= 8501
 
-.PHONY: help run test test-all lint types samples check-samples bench clean
+.PHONY: help run test test-all test-full lint types samples check-samples bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -31,10 +31,13 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 test: lint types check-samples  ## lint, types, samples and all tests, under 5 minutes
 	$(PYTHON) -m pytest -n 2
 
-test-all: $(MODELS) test  ## test with trained models, then samples on every chip, whole exports, onnx's node suite
-	GRAPHTURBO_EVERY_CHIP=1 $(PYTHON) -m pytest -n 2 tests/verify/test_samples.py
-	GRAPHTURBO_FULL_EXPORTS=1 $(PYTHON) -m pytest -n 2 tests/verify/test_exports.py
+test-all: $(MODELS) test  ## test with trained models, then models x chips x strategies pairwise, onnx's node suite
+	$(PYTHON) -m tests.matrix --pairwise
 	$(PYTHON) -m tests.verify.node_table
+
+test-full: $(MODELS)  ## whole models, every chip, every strategy: hours
+	GRAPHTURBO_FULL=1 $(PYTHON) -m pytest -n 2 tests/test_soundness.py tests/verify
+	$(PYTHON) -m tests.matrix
 
 lint: $(TOOLS)  ## ruff: rules and format
 	$(PYTHON) -m ruff check .

@@ -202,9 +202,10 @@ the whole model at its own batch under {strategies}.
 - *Replayed*: a small form of the model (the same kinds of layers, batch {batch}, so that shares
   differ) computes ONNX Runtime's numbers under every strategy on bounded buffers. The light models
   come in one size and are replayed with `{light_replay}`.
+- A chip of more than 64 cores a cluster (`ipu-gc2`) runs with 19 of them.
 - What is refused is named with its strategy and code.
 
-`make test-all` runs a pairwise sample: every pair of a model, a chip and a strategy.
+`make test-all` runs a pairwise sample: every pair of a model, a chip and a strategy meets.
 
 """
 

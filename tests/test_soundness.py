@@ -1,14 +1,13 @@
 """Every sample, two chips, every strategy and level: what must hold of any run at all.
 
 Our own samples are built small, so that the matrix stays quick; kinds of layers and strategies are
-those of the full ones. With GRAPHTURBO_FULL_MATRIX=1 every file runs in full size under every
-strategy (a quarter of an hour).
+those of the full ones. On the second chip every strategy runs with GRAPHTURBO_FULL=1 only, and so
+does every file in full size.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -26,6 +25,7 @@ from sample_models.conformer import ConformerSize, conformer
 from sample_models.dlrm import CRITEO_KAGGLE, dlrm
 from sample_models.llama import LlamaSize, llama
 from sample_models.vit import VitSize, vit
+from tests.full import IS_FULL
 
 CHIPS = ("stcp920", "generic-4x4")
 STRATEGIES = (
@@ -52,11 +52,14 @@ LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
 """Tens of thousands of instructions on the small chip: one strategy there is enough every day."""
 FULL = (("resnet50-slim", "graphturbo@16"), ("densenet-121", "graphturbo@2"))
-HAS_FULL_MATRIX = os.environ.get("GRAPHTURBO_FULL_MATRIX") == "1"
+
+
+def strategies_on(chip: str) -> tuple[str, ...]:
+    return STRATEGIES if IS_FULL or chip == CHIPS[0] else ("tvm@1", "graphturbo")
 
 
 def light_strategies(name: str, chip: str) -> tuple[str, ...]:
-    if HAS_FULL_MATRIX:
+    if IS_FULL:
         return STRATEGIES
     return ("graphturbo",) if name in LARGE and chip != CHIPS[0] else ("tvm", "graphturbo")
 
@@ -67,7 +70,7 @@ def small_model(name: str) -> bytes:
 
 @cache
 def reports_of(name: str, chip: str) -> tuple[Report, ...]:
-    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in STRATEGIES]
+    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in strategies_on(chip)]
     return tuple(run_reports(small_model(name), requests))
 
 
@@ -164,7 +167,7 @@ def test_strategies_do_the_same_work(name: str) -> None:
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", ["resnet50-slim", "densenet-121"])
 def test_the_same_bytes_twice(name: str, chip: str) -> None:
-    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in STRATEGIES]
+    requests = [RunRequest(name, strategy, chip, BATCH) for strategy in strategies_on(chip)]
     again = run_reports(small_model(name), requests)
     for first, second in zip(reports_of(name, chip), again, strict=True):
         assert text_without_clock(first) == text_without_clock(second)
@@ -181,7 +184,7 @@ def test_the_onnx_packages_models(name: str, chip: str) -> None:
         assert report.contract["batch"] == 1
 
 
-@pytest.mark.skipif(not HAS_FULL_MATRIX, reason="GRAPHTURBO_FULL_MATRIX=1 runs whole files")
+@pytest.mark.skipif(not IS_FULL, reason="GRAPHTURBO_FULL=1 runs whole files")
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", SMALL)
 def test_whole_files_under_every_strategy(name: str, chip: str) -> None:

@@ -1,12 +1,12 @@
 """Nine models as PyTorch exports them: imported, run on stcp920 and replayed.
 
-Every day all of them import at full size and their beginnings replay at small ones. With
-GRAPHTURBO_FULL_EXPORTS=1 (`make test-all`) the whole models run too, and more beginnings replay.
+Every day all of them import at full size and their beginnings replay at small ones, under one
+strategy each. With GRAPHTURBO_FULL=1 (`make test-full`) the whole models run too, and more
+beginnings replay.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -18,11 +18,11 @@ from graphturbo_core.semantics.table import analyse
 from graphturbo_core.semantics.work import total_macs
 from tests.data.cut import cut_after, with_rows
 from tests.data.exports import export_names, exported
+from tests.full import IS_FULL
 from tests.models import imported
 from tests.verify.test_samples import check_right
 
 MEGA = 10**6
-IS_FULL = os.environ.get("GRAPHTURBO_FULL_EXPORTS") == "1"
 BATCH = 4
 """A sample for each of the chip's clusters."""
 STRATEGIES = ("tvm", "graphturbo")
@@ -81,7 +81,7 @@ def _id(part: Part) -> str:
 def test_the_beginning_replays(part: Part) -> None:
     requests = [
         RunRequest(part.name, strategy, "stcp920", part.batch, part.dims, verify=True)
-        for strategy in STRATEGIES
+        for strategy in (STRATEGIES if IS_FULL else STRATEGIES[-1:])
     ]
     for report in run_reports(part.data(), requests):
         check_right(report)
@@ -136,7 +136,7 @@ def test_whole_models_import_with_the_published_macs(name: str) -> None:
     assert not semantics.opaque_ops
 
 
-@pytest.mark.skipif(not IS_FULL, reason="set GRAPHTURBO_FULL_EXPORTS=1 for whole models")
+@pytest.mark.skipif(not IS_FULL, reason="set GRAPHTURBO_FULL=1 for whole models")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", WHOLES)
 def test_whole_models_run(name: str, strategy: str) -> None:

@@ -1,13 +1,12 @@
 """Small samples, every strategy and level: what is scheduled computes the model.
 
-With GRAPHTURBO_EVERY_CHIP=1 (`make test-all`) on every chip that is shipped, else on the smallest;
-a chip of more than 64 cores a cluster with 19 of them.
-With GRAPHTURBO_FULL_MATRIX=1 the nine light models at full size besides, at batch 1 and 4.
+With GRAPHTURBO_FULL=1 on every chip that is shipped (of more than 64 cores a cluster with 19 of
+them), and the nine light models at full size besides, at batch 1 and 4; else on the smallest chip.
+There the other strategies have one sample of each kind a day.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from sample_models.conformer import ConformerSize, conformer
 from sample_models.dlrm import DlrmSize, dlrm
 from sample_models.llama import LlamaSize, llama
 from sample_models.vit import VitSize, vit
+from tests.full import EVERY_DAY, IS_FULL
 from tests.lowering.nets import STRATEGIES
 
 MAX_CORES = 64
@@ -47,8 +47,9 @@ SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
     "llama": lambda: llama(LlamaSize(2, 64, 4, 128, 5000), {"batch": 2, "sequence": 9}),
 }
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
-CHIPS = profile_names() if os.environ.get("GRAPHTURBO_EVERY_CHIP") == "1" else ("generic-4x4",)
-HAS_FULL_MATRIX = os.environ.get("GRAPHTURBO_FULL_MATRIX") == "1"
+CHIPS = profile_names() if IS_FULL else ("generic-4x4",)
+OFTEN = ("resnet50-slim", "mobilenet-v2", "bert-base", "dlrm")
+"""Replayed under every strategy every day."""
 
 
 def check_right(report: Report) -> None:
@@ -63,7 +64,8 @@ def check_right(report: Report) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_every_strategy_computes_the_model(name: str, chip: str) -> None:
     model = SMALL[name]().SerializeToString(deterministic=True)
-    requests = [RunRequest(name, strategy, chip, BATCH, verify=True) for strategy in STRATEGIES]
+    strategies = STRATEGIES if IS_FULL or name in OFTEN else EVERY_DAY
+    requests = [RunRequest(name, strategy, chip, BATCH, verify=True) for strategy in strategies]
     for report in run_reports(model, requests, with_fewer_cores(chip)):
         check_right(report)
 
@@ -76,7 +78,7 @@ def with_fewer_cores(chip: str) -> bytes | None:
     return f"extends: {chip}\nname: {chip}-cut\ncluster:\n{cores}\n".encode()
 
 
-@pytest.mark.skipif(not HAS_FULL_MATRIX, reason="set GRAPHTURBO_FULL_MATRIX=1 for full sizes")
+@pytest.mark.skipif(not IS_FULL, reason="set GRAPHTURBO_FULL=1 for full sizes")
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("name", LIGHT)
 def test_light_models_at_full_size(name: str, batch: int) -> None:
