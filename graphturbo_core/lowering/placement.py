@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, volume
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.cutting import Grain, Space
 from graphturbo_core.lowering.packing import Request, Taken, pack
@@ -18,16 +17,15 @@ from graphturbo_core.lowering.stages import (
     core_stages,
     largest_bytes,
     merge_needs,
-    tensor_bytes,
 )
 from graphturbo_core.lowering.tiling import (
     Steps,
     Tiling,
     check_tile_count,
-    operand_box,
 )
 from graphturbo_core.lowering.views import Need, Views, find_views
 from graphturbo_core.lowering.weight_items import WeightItems, weight_items
+from graphturbo_core.lowering.weight_part import WeightPart, weight_part
 from graphturbo_core.lowering.weight_space import (
     data_capacity,
     is_small_weight,
@@ -35,8 +33,6 @@ from graphturbo_core.lowering.weight_space import (
 )
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
 
-SLOTS = 2
-"""A weight tile is fetched while another is used."""
 CLUSTER_SHARE = 8
 """Tiles and weight tiles of an engine that the cores share take at most 1/4 and 1/16 of GB: our
 choice, so that most of GB is left for tensors that lie there whole."""
@@ -69,23 +65,6 @@ class Ring:
 
     offset: int
     tile_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class WeightPart:
-    """Division of a core's weight part: bytes for tiles, then two regions for small weights.
-
-    Streamed tiles take slots of those bytes in turn, resident ones as much as they need.
-    """
-
-    base: int
-    tile_bytes: int
-    slot_bytes: int
-    small_bytes: int
-
-    def small_offset(self, parity: int) -> int:
-        """Where a stage's small weights go."""
-        return self.base + self.tile_bytes + parity * self.small_bytes
 
 
 @dataclass(frozen=True)
@@ -211,7 +190,7 @@ def _attempt(
     placed = _placed(task, views, rings, base)
     if isinstance(placed, str):
         return placed
-    weights = _weight_part(plan, stages, tiles, small)
+    weights = weight_part(plan, stages, tiles, small)
     return KernelPlacement(
         kernel=kernel,
         grain=task.grain,
@@ -384,39 +363,3 @@ def _ring_offsets(
             found[index, tensor] = Ring(offset, size)
             offset += 2 * size
     return found
-
-
-def _weight_part(
-    plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...], small: int
-) -> WeightPart:
-    """Slots as large as the kernel's largest weight tile; two must fit beside the small weights."""
-    hardware = plan.hardware
-    slot = max(
-        (
-            _weight_tile_bytes(plan, stage, steps)
-            for stage, steps in zip(stages, cuts, strict=True)
-            if not stage.is_on_cluster
-        ),
-        default=0,
-    )
-    capacity = weight_capacity(plan)
-    room = (capacity - 2 * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
-    if SLOTS * slot > room:
-        raise CapacityError(
-            "WEIGHT_TILE",
-            f"two weight tiles of {slot} bytes do not fit in {room} bytes of LB",
-            where=f"chip {hardware.name}",
-            change="choose a chip with a larger weight part",
-        )
-    base = data_capacity(plan) if hardware.is_pooled else 0
-    return WeightPart(base, room, slot, small)
-
-
-def _weight_tile_bytes(plan: Plan, stage: Stage, steps: Steps) -> int:
-    operand = stage.tile_weight()
-    if operand is None:
-        return 0
-    boxes: set[Box] = {
-        operand_box(stage, operand, tile) for step in steps for tile in step.values()
-    }
-    return aligned(max(tensor_bytes(plan, operand.tensor, box) for box in boxes if volume(box)))

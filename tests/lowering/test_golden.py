@@ -12,8 +12,9 @@ from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.sim.simulate import simulate
+from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, plan_of
-from tests.lowering.replay import Touch, View, check_program
+from tests.lowering.replay import Touch, View
 from tests.strategies.samples import weighted
 
 MODEL = (

@@ -17,6 +17,7 @@ from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
+from tests.lowering.counting import check_program
 from tests.lowering.nets import (
     MODELS,
     STRATEGIES,
@@ -27,7 +28,6 @@ from tests.lowering.nets import (
     plan_of,
     small_model,
 )
-from tests.lowering.replay import check_program
 from tests.strategies.samples import weighted
 
 CHIPS = ("generic-4x4", "stcp920")

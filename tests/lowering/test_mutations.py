@@ -20,8 +20,9 @@ from graphturbo_core.lowering.staging import StagingPlan
 from graphturbo_core.lowering.weights import WeightFeeder
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan, Residency
+from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, plan_of, small_model, with_residency
-from tests.lowering.replay import ReplayError, check_program
+from tests.lowering.replay import ReplayError
 from tests.lowering.test_tiling import one_conv
 from tests.strategies.samples import weighted
 

@@ -13,8 +13,8 @@ from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
+from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, conv_nets, plan_of
-from tests.lowering.replay import check_program
 
 KIB = 1024
 EXAMPLES = 40

@@ -23,8 +23,8 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.strategies.plan import Residency, Scope
+from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model, with_residency
-from tests.lowering.replay import check_program
 from tests.strategies.samples import weighted
 
 GEMM = "g (float[8,16] x, float[16,12] w) => (float[8,12] y) { y = MatMul (x, w) }"

@@ -12,8 +12,8 @@ from graphturbo_core.lowering.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from sample_models import build_samples
+from tests.lowering.counting import check_program
 from tests.lowering.nets import analysed, chip, plan_of
-from tests.lowering.replay import check_program
 from tests.models import graph_of
 
 

@@ -14,8 +14,8 @@ from graphturbo_core.lowering.weight_items import item_gb_bytes
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Residency
+from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of, with_residency
-from tests.lowering.replay import check_program
 from tests.lowering.test_tiling import CONV, one_conv
 from tests.strategies.samples import weighted
 

@@ -1,0 +1,73 @@
+"""Stages and their tiles -> WeightPart: how a kernel divides the weight part of a core's LB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, volume
+from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
+from graphturbo_core.lowering.stages import Stage, tensor_bytes
+from graphturbo_core.lowering.tiling import Steps, operand_box
+from graphturbo_core.lowering.weight_space import data_capacity, weight_capacity
+from graphturbo_core.strategies.plan import Plan
+
+SLOTS = 2
+"""A weight tile is fetched while another is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightPart:
+    """Division of a core's weight part: bytes for tiles, then two regions for small weights.
+
+    Streamed tiles take slots of those bytes in turn, resident ones as much as they need.
+    """
+
+    base: int
+    tile_bytes: int
+    slot_bytes: int
+    small_bytes: int
+
+    def small_offset(self, parity: int) -> int:
+        """Where a stage's small weights go."""
+        return self.base + self.tile_bytes + parity * self.small_bytes
+
+
+def weight_part(
+    plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...], small: int
+) -> WeightPart:
+    """Slots as large as the kernel's largest weight tile; two must fit beside the small weights.
+
+    Raises:
+        CapacityError: WEIGHT_TILE, they do not.
+    """
+    hardware = plan.hardware
+    slot = max(
+        (
+            _weight_tile_bytes(plan, stage, steps)
+            for stage, steps in zip(stages, cuts, strict=True)
+            if not stage.is_on_cluster
+        ),
+        default=0,
+    )
+    capacity = weight_capacity(plan)
+    room = (capacity - 2 * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+    if SLOTS * slot > room:
+        raise CapacityError(
+            "WEIGHT_TILE",
+            f"two weight tiles of {slot} bytes do not fit in {room} bytes of LB",
+            where=f"chip {hardware.name}",
+            change="choose a chip with a larger weight part",
+        )
+    base = data_capacity(plan) if hardware.is_pooled else 0
+    return WeightPart(base, room, slot, small)
+
+
+def _weight_tile_bytes(plan: Plan, stage: Stage, steps: Steps) -> int:
+    operand = stage.tile_weight()
+    if operand is None:
+        return 0
+    boxes: set[Box] = {
+        operand_box(stage, operand, tile) for step in steps for tile in step.values()
+    }
+    return aligned(max(tensor_bytes(plan, operand.tensor, box) for box in boxes if volume(box)))
