@@ -31,6 +31,7 @@ from tests.verify.test_samples import BATCH, SMALL, with_fewer_cores
 
 PAGE = Path(__file__).parents[1] / "docs" / "matrix.md"
 SOUND, REPLAYED = "sound", "replayed"
+CELLS_A_POOL = 24
 LIGHT = "light-"
 LIGHT_REPLAY = "graphturbo"
 """The light models come in one size; replayed with one strategy, which takes long enough."""
@@ -137,12 +138,17 @@ def _replay_fault(report: Report) -> str:
 
 
 def outcomes_of(cells: Sequence[Cell]) -> Iterator[Outcome]:
-    """Outcomes as they come, from as many processes as there are cores, each cell in a new one."""
+    """Outcomes as they come, from as many processes as there are cores.
+
+    Processes are new after some cells, since they keep what the largest one took.
+    """
     context = multiprocessing.get_context("spawn")
     workers = min(len(cells), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, context, max_tasks_per_child=4) as pool:
-        for done in as_completed([pool.submit(run_cell, cell) for cell in cells]):
-            yield done.result()
+    for first in range(0, len(cells), CELLS_A_POOL):
+        some = cells[first : first + CELLS_A_POOL]
+        with ProcessPoolExecutor(workers, context) as pool:
+            for done in as_completed([pool.submit(run_cell, cell) for cell in some]):
+                yield done.result()
 
 
 def main(arguments: Sequence[str]) -> int:
