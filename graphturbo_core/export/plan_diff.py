@@ -16,9 +16,12 @@ MAX_NAMED = 4
 
 
 def plan_differences(a: PlanFile, b: PlanFile) -> list[Difference]:
-    """What A and B do in different ways, round by round; nothing where they are the same plan."""
-    rows = capped(list(_origin_rows(a.origin, b.origin)))
-    rows += capped(list(_edit_rows(a.edits, b.edits)))
+    """What A and B do in different ways, round by round; nothing where they are the same plan.
+
+    Where no round of A is of the size of one of B, the largest ones are compared.
+    """
+    rows = capped(list(_choice_rows("choices", a.origin, b.origin)))
+    rows += capped(list(_choice_rows("edits", a.edits, b.edits)))
     for size in sorted({*a.rounds, *b.rounds}, reverse=True):
         if size not in a.rounds or size not in b.rounds:
             has = ["planned" if size in file.rounds else NONE for file in (a, b)]
@@ -26,26 +29,24 @@ def plan_differences(a: PlanFile, b: PlanFile) -> list[Difference]:
             continue
         suffix = f" (round of {size})" if len({*a.rounds, *b.rounds}) > 1 else ""
         rows += _round_rows(a.rounds[size], b.rounds[size], suffix)
+    if a.rounds.keys().isdisjoint(b.rounds):
+        largest = max(a.rounds), max(b.rounds)
+        suffix = f" (rounds of {largest[0]} and {largest[1]})"
+        rows += _round_rows(a.rounds[largest[0]], b.rounds[largest[1]], suffix)
     return rows
 
 
-def _origin_rows(a: Origin, b: Origin) -> Iterator[Difference]:
-    for key in (field.name for field in fields(Origin)):
-        own, other = getattr(a, key), getattr(b, key)
-        if own != other:
-            yield Difference("choices", key, _value(own), _value(other))
-
-
-def _edit_rows(a: Edits, b: Edits) -> Iterator[Difference]:
-    for key in (field.name for field in fields(Edits)):
+def _choice_rows(part: str, a: Origin | Edits, b: Origin | Edits) -> Iterator[Difference]:
+    """Field by field, of what is given by name name by name."""
+    for key in (field.name for field in fields(a)):
         own, other = getattr(a, key), getattr(b, key)
         if isinstance(own, Mapping) and isinstance(other, Mapping):
             for name in dict.fromkeys([*own, *other]):
                 if own.get(name) != other.get(name):
                     said = _value(own.get(name, NONE)), _value(other.get(name, NONE))
-                    yield Difference("edits", f"{key} {name}", *said)
+                    yield Difference(part, f"{key} {name}", *said)
         elif own != other:
-            yield Difference("edits", key, _value(own), _value(other))
+            yield Difference(part, key, _value(own), _value(other))
 
 
 def _value(value: object) -> str:

@@ -105,6 +105,25 @@ def test_rounds_are_told_apart() -> None:
     assert rows(two, changed)[0][0] == "groups (round of 15)"
 
 
+def test_the_largest_rounds_are_compared_where_none_is_of_the_same_size() -> None:
+    four = plan([group("g1", "abcd")], [kernel("g1/1")], size=4)
+    found = rows(BASE, four)
+    assert found[:2] == [
+        ("rounds", "round of 16", "planned", "-"), ("rounds", "round of 4", "-", "planned"),
+    ]  # fmt: skip
+    assert {part for part, *_ in found[2:]} == {
+        "groups (rounds of 16 and 4)", "order (rounds of 16 and 4)",
+    }  # fmt: skip
+
+
+def test_options_are_told_by_name() -> None:
+    one, other = (
+        {"graphturbo.peak": value, "lowering.tiles": "4"} for value in ("true", "literal")
+    )
+    changed = [replace(BASE, origin=replace(ORIGIN, options=given)) for given in (one, other)]
+    assert rows(*changed) == [("choices", "options graphturbo.peak", "true", "literal")]
+
+
 def test_text_has_parts_and_what_is_too_much_is_counted() -> None:
     many = [Difference("p", str(number), "a", "b") for number in range(difference.MAX_ROWS + 5)]
     assert [row.subject for row in capped(many)][-1] == "and 5 more"
