@@ -120,7 +120,7 @@ def test_options_are_told_by_name() -> None:
     one, other = (
         {"graphturbo.peak": value, "lowering.tiles": "4"} for value in ("true", "literal")
     )
-    changed = [replace(BASE, origin=replace(ORIGIN, options=given)) for given in (one, other)]
+    changed = [replace(BASE, origin=replace(ORIGIN, options=each)) for each in given]
     assert rows(*changed) == [("choices", "options graphturbo.peak", "true", "literal")]
 
 
