@@ -28,7 +28,7 @@ Core = Annotated[int, Field(ge=CLUSTER_CORE, le=4095)]
 Pieces = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.max_pieces)]
 Batch = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.max_batch)]
 ScopeWord = Literal["LB", "GB", "DRAM"]
-ResidencyWord = Literal["LB", "GB", "stream"]
+ResidencyWord = Literal["LB", "GB", "stream", "sharded"]
 NameSet = Annotated[list[Name], Field(min_length=2, max_length=MAX_LISTED)]
 
 

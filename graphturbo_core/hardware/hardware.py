@@ -65,6 +65,7 @@ class Hardware:
     `channel_padding`: the channel axis is padded to a multiple of this many elements; 1 is none.
     `shared_engine`: `matrix` where one matrix engine without an LB serves all cores of a cluster.
     It reads operands from GB and writes results there; `staging_bytes` is then what it sums in.
+    `weight_placement`: `sharded` where the LBs of a cluster hold weights for each other.
     `numbers`: every number of the profile with its source, in the order of the file's sections.
     """
 
@@ -102,6 +103,7 @@ class Hardware:
     notes: tuple[str, ...] = ()
     matrix_depth: int = 1
     shared_engine: str = "none"
+    weight_placement: str = "replicated"
 
     @property
     def lb_bytes(self) -> int:
@@ -117,6 +119,11 @@ class Hardware:
     def has_shared_matrix(self) -> bool:
         """Whether the cores of a cluster share one matrix engine, which works in GB."""
         return self.shared_engine == EngineKind.MATRIX.value
+
+    @property
+    def shards_weights(self) -> bool:
+        """Whether an LB may hold weights that other cores of the cluster use."""
+        return self.weight_placement == "sharded"
 
     @property
     def matrix_engines(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -133,8 +133,9 @@ def _check_supported(profile: Profile, file_name: str) -> None:
     if shared not in {"none", "matrix"}:
         feature = f"a {shared} engine shared by the cores of a cluster"
         raise unsupported(file_name, "cluster.shared_engine", shared, feature)
-    if placement is not None and placement.value == "sharded":
-        feature = "sharding weights over the LBs"
+    has_gb = cluster.gb_bytes.value > 0
+    if placement is not None and placement.value == "sharded" and has_gb:
+        feature = "sharding weights over the LBs beside a GB"
         raise unsupported(file_name, "cluster.weight_placement", placement.value, feature)
 
 
@@ -212,7 +213,13 @@ def _hardware(profile: Profile) -> Hardware:
         notes=tuple(profile.notes),
         matrix_depth=1 if core.matrix_depth is None else core.matrix_depth.value,
         shared_engine="none" if cluster.shared_engine is None else cluster.shared_engine.value,
+        weight_placement=_placement(cluster.weight_placement),
     )
+
+
+def _placement(entry: Entry[Literal["replicated", "sharded"]] | None) -> str:
+    """Without a word, every LB that needs a weight has a copy of its own from far memory."""
+    return "replicated" if entry is None else entry.value
 
 
 def _value_or_none(entry: Entry[int] | None) -> int:

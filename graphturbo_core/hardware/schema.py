@@ -126,6 +126,7 @@ class ClusterSection(_Strict):
     `shared_engine: matrix`: one matrix engine for all cores, without an LB: it reads operands from
     GB and writes results there. `split_capacity_bytes` is what Algorithm 1 calls LB; default: the
     data parts of all its LBs.
+    `weight_placement: sharded`: the LBs hold weights for each other; only without a GB.
     """
 
     cores: Entry[Cores]

@@ -23,7 +23,9 @@ from graphturbo_core.lowering.program import (
 )
 
 SharedKey = tuple[str, str, int, int]
-"""(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common."""
+"""(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common; of a
+shard (SHARD, tensor, core, number of its box)."""
+SHARD = "SHARD"
 
 _CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
 

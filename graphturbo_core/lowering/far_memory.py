@@ -16,6 +16,7 @@ from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.code import SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
+from graphturbo_core.lowering.shards import place_shards
 from graphturbo_core.lowering.sites import GbRing, HeldWeight, Site, Surroundings
 from graphturbo_core.lowering.stages import cluster_reads, tensor_bytes
 from graphturbo_core.lowering.weight_items import item_gb_bytes
@@ -25,11 +26,15 @@ from graphturbo_core.strategies.plan import Plan, Residency, Scope
 
 @dataclass(frozen=True)
 class FarMemory:
-    """Surroundings of every kernel, and the address of every shared buffer."""
+    """Surroundings of every kernel, and the address of every shared buffer.
+
+    `without_shards`: sharded weights that are streamed, at least in part, for want of room.
+    """
 
     surroundings: tuple[Surroundings, ...]
     offsets: Mapping[SharedKey, int]
     spilled: tuple[str, ...]
+    without_shards: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +103,16 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
         written.setdefault(output.tensor, {})[output.maker] = site
     held = _held_weights(plan, placements, tops, offsets)
     parts = {tensor: _Parts(sites) for tensor, sites in written.items()}
-    surroundings = tuple(
-        _surroundings(plan, placements, Surroundings(index, {}, {}, ring, held[index]), parts)
-        for index in range(len(placements))
+    shards = place_shards(plan, placements)
+    blanks = (
+        Surroundings(index, {}, {}, ring, held[index], found)
+        for index, found in enumerate(shards.of_kernel)
     )
+    surroundings = tuple(_surroundings(plan, placements, blank, parts) for blank in blanks)
+    offsets.update(shards.offsets)
     offsets.update(_dram_offsets(plan, surroundings))
-    return FarMemory(surroundings, offsets, tuple(dict.fromkeys(spilled)))
+    spills = tuple(dict.fromkeys(spilled))
+    return FarMemory(surroundings, offsets, spills, shards.without_room)
 
 
 def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:

@@ -20,7 +20,7 @@ def check_fixed(plan: Plan, placements: Sequence[KernelPlacement], far: FarMemor
         return
     for index, placement in enumerate(placements):
         held = far.surroundings[index].held
-        for name, memory in (*_lost(placement, far), *_streamed(placement, held.keys())):
+        for name, memory in (*_lost(placement, far), *_streamed(placement, held.keys(), far)):
             if name in plan.fixed:
                 raise CapacityError(
                     "PLAN_NOT_HELD",
@@ -39,8 +39,13 @@ def _lost(placement: KernelPlacement, far: FarMemory) -> Iterator[tuple[str, str
             yield tensor, scope.value
 
 
-def _streamed(placement: KernelPlacement, held: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Weights that are streamed though planned in LB or GB."""
+def _streamed(
+    placement: KernelPlacement, held: Collection[str], far: FarMemory
+) -> Iterator[tuple[str, str]]:
+    """Weights that are streamed though planned in LB or GB, or as shards."""
+    for weight in sorted(far.without_shards):
+        if placement.kernel.residency.get(weight) is Residency.SHARDED:
+            yield weight, "the LBs as shards"
     for weight in placement.demoted:
         yield weight, Residency.LB.value
     for items in placement.items:

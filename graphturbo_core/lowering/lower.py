@@ -113,6 +113,9 @@ def _notes(
     streamed = sum(len(placement.demoted) for placement in placements)
     if streamed:
         notes.append(f"streamed, as their place in LB was too small: {streamed} weights")
+    if far.without_shards:
+        count = len(far.without_shards)
+        notes.append(f"{count} weights found no room for all their shards in the LBs")
     grain, ops = placements[0].grain, len(plan.semantics.graph.ops)
     if grain != grains(plan.rules)[0]:
         notes.append(

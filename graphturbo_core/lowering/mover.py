@@ -17,7 +17,7 @@ from graphturbo_core.lowering.code import (
     Where,
 )
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
-from graphturbo_core.lowering.sites import Site
+from graphturbo_core.lowering.sites import Shard, Site
 from graphturbo_core.lowering.stages import tensor_bytes
 from graphturbo_core.strategies.plan import Plan
 
@@ -29,7 +29,8 @@ class Mover:
     """Appends moves to a builder.
 
     A load or exchange is issued by the receiving core, a store by the sending one, a broadcast by
-    core (tile mod cores), a prefetch by the DMA engines in turn, as is a store from GB.
+    core (tile mod cores) or by the one whose LB it comes from, a prefetch by the DMA engines in
+    turn, as is a store from GB.
     """
 
     def __init__(self, plan: Plan, builder: CodeBuilder) -> None:
@@ -107,6 +108,28 @@ class Mover:
         )
         engine = self.machine.engine(EngineKind.MOVE, issuer)
         self.builder.move(engine, kind, where, move, accesses)
+
+    def spread(self, where: Where, shard: Shard, source: int, targets: Mapping[int, int]) -> None:
+        """A shard -> the LBs of `targets` (core -> buffer), once out of its core's link.
+
+        Its own core issues it; what only one core needs is an exchange, which that one issues.
+        """
+        what, kind, issuer = (shard.tensor, shard.box), InstructionKind.BROADCAST, shard.core
+        if len(targets) == 1:
+            kind, (issuer,) = InstructionKind.EXCHANGE, targets
+        links = [self.machine.link(shard.core, core) for core in targets]
+        channels = (
+            self.machine.lb(shard.core), links[0][0], *(link for _, link in links),
+            *(self.machine.lb(core) for core in targets),
+        )  # fmt: skip
+        size, latency = tensor_bytes(self.plan, *what), self.machine.hardware.link_latency_cycles
+        ends = (Memory.LB_WEIGHT, Memory.LB_WEIGHT)
+        move = Move(size, 0, *ends, Cause.NONE, latency, channels)
+        accesses = (
+            Access(source, False, shard.box),
+            *(Access(buffer, True, shard.box) for buffer in targets.values()),
+        )
+        self.builder.move(self.machine.engine(EngineKind.MOVE, issuer), kind, where, move, accesses)
 
     def load(
         self, where: Where, site: Site, box: Box, halo_bytes: int, target: tuple[int, int]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.code import SharedKey
+from graphturbo_core.lowering.code import SHARD, SharedKey
 from graphturbo_core.lowering.program import Cause, Memory
 
 
@@ -74,12 +74,35 @@ class HeldWeight:
     fetched: frozenset[Box]
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A box of a weight in the LB of `core`, for all cores and for several kernels.
+
+    `number` tells the boxes apart; `is_first`: this kernel is the first to use it and fetches it.
+    """
+
+    tensor: str
+    box: Box
+    core: int
+    number: int
+    is_first: bool
+
+    @property
+    def key(self) -> SharedKey:
+        """Identity of the buffer that holds it."""
+        return (SHARD, self.tensor, self.core, self.number)
+
+
 @dataclass(frozen=True)
 class Surroundings:
-    """Everything outside a kernel's LBs that its code refers to; `kernel` is its place in order."""
+    """Everything outside a kernel's own buffers that its code refers to.
+
+    `kernel` is its place in order. `shards`: by tensor and box, those that it reads.
+    """
 
     kernel: int
     sources: Mapping[str, tuple[Site, ...]]
     targets: Mapping[str, Site]
     ring: GbRing
     held: Mapping[str, HeldWeight]
+    shards: Mapping[tuple[str, Box], Shard] = field(default_factory=dict)

@@ -61,6 +61,7 @@ def template_key(setting: Setting) -> Hashable:
         tuple(sorted(placement.kept)),
         _sites(setting),
         tuple((name, held.fetched) for name, held in setting.around.held.items()),
+        tuple(setting.around.shards.values()),
         _edges(setting),
     )
 

@@ -47,13 +47,14 @@ def weight_items(
 ) -> WeightItems | None:
     """Items of the stage's tiled weight, None without one.
 
-    It is resident where the plan holds it in LB and all its items fit in `room_bytes`.
+    It is resident where the plan holds it in LB or as shards and all its items fit in `room_bytes`.
     """
     operand = stage.tile_weight()
     if operand is None:
         return None
     plan, kernel = planned
-    if kernel.residency.get(operand.tensor) is Residency.LB and not stage.is_on_cluster:
+    is_held = kernel.residency.get(operand.tensor) in {Residency.LB, Residency.SHARDED}
+    if is_held and not stage.is_on_cluster:
         items = _items(stage, operand, cut, is_resident=True)
         sizes = [
             aligned(max(tensor_bytes(plan, operand.tensor, box) for box in item.boxes))

@@ -11,17 +11,22 @@ from graphturbo_core.strategies.plan import Plan
 
 
 def weight_capacity(plan: Plan) -> int:
-    """Bytes of a core's LB that hold weights."""
-    hardware = plan.hardware
-    if hardware.is_pooled:
-        return hardware.lb_data_bytes // plan.rules.pool_share
-    return hardware.lb_weight_bytes
+    """Bytes of a core's LB that hold a kernel's weights: shards, behind them, have their own."""
+    return plan.rules.weight_bytes(plan.hardware) - plan.shard_bytes
 
 
 def data_capacity(plan: Plan) -> int:
     """Bytes of a core's LB that hold activations."""
     hardware = plan.hardware
-    return hardware.lb_data_bytes - (weight_capacity(plan) if hardware.is_pooled else 0)
+    weights = plan.rules.weight_bytes(hardware) if hardware.is_pooled else 0
+    return hardware.lb_data_bytes - weights
+
+
+def shard_range(plan: Plan) -> tuple[int, int]:
+    """First and last byte + 1 of the shards in a core's weight part."""
+    base = data_capacity(plan) if plan.hardware.is_pooled else 0
+    end = base + plan.rules.weight_bytes(plan.hardware)
+    return aligned(end - plan.shard_bytes), end
 
 
 def is_small_weight(plan: Plan, operand: Operand) -> bool:

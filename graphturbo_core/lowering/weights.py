@@ -1,6 +1,6 @@
 """The weights of a stage: DRAM -> GB once, GB -> LBs broadcast, slot after slot.
 
-Without a GB: DRAM -> LBs broadcast.
+Without a GB: DRAM -> LBs broadcast; a shard DRAM -> one LB once, from there to the LBs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.lowering.allocator import aligned
-from graphturbo_core.lowering.code import Where
+from graphturbo_core.lowering.code import SharedKey, Where
 from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
@@ -40,6 +40,7 @@ class WeightFeeder:
         self._small: dict[tuple[str, int], int] = {}
         self._is_ahead = True
         self._items: WeightItems | None = None
+        self._filled: set[SharedKey] = set()
         self._in_gb: list[dict[Box, int | None]] = []
         self._in_lb: list[dict[int, int]] = []
 
@@ -94,28 +95,63 @@ class WeightFeeder:
 
     def _whole(self, operand: Operand, box: Box, gb: int, lb: int) -> None:
         tensor, where = operand.tensor, self._where(operand, 0)
-        source: int | None = None
+        source = self._shard(where, tensor, box)
         if self._plan.hardware.has_gb:
             source = self._mover.local((Memory.GB, -1, gb), tensor, box)
             self._mover.prefetch(where, self._site(tensor), box, source)
         if self._stage.is_on_cluster and source is not None:
             self._small[tensor, CLUSTER_CORE] = source
             return
-        targets = {
-            core: self._mover.local((Memory.LB_WEIGHT, core, lb), tensor, box)
-            for core in self._stage.shares
+        found = self._send(where, (tensor, box), source, dict.fromkeys(self._stage.shares, lb))
+        self._small.update({(tensor, core): buffer for core, buffer in found.items()})
+
+    def _shard(self, where: Where, tensor: str, box: Box) -> int | None:
+        """The buffer of the LB that holds the box, filled at its first use; None: none does."""
+        shard = self._around.shards.get((tensor, box))
+        if shard is None:
+            return None
+        spot = (Memory.LB_WEIGHT, shard.core, 0)
+        buffer = self._mover.local(spot, tensor, box, shard.key)
+        if shard.is_first and shard.key not in self._filled:
+            self._filled.add(shard.key)
+            self._mover.broadcast(where, self._site(tensor), box, None, {shard.core: buffer})
+        return buffer
+
+    def _send(
+        self,
+        where: Where,
+        what: tuple[str, Box],
+        source: int | None,
+        offsets: Mapping[int, int],
+    ) -> dict[int, int]:
+        """A box from `source` (None: DRAM) -> its buffer in each LB, by core, as `offsets` are.
+
+        The core whose LB holds it as a shard reads it there.
+        """
+        shard = self._around.shards.get(what)
+        found = {
+            core: self._mover.local((Memory.LB_WEIGHT, core, offset), *what)
+            for core, offset in offsets.items()
+            if shard is None or core != shard.core
         }
-        self._mover.broadcast(where, self._site(tensor), box, source, targets)
-        self._small.update({(tensor, core): buffer for core, buffer in targets.items()})
+        if shard is None or source is None:
+            self._mover.broadcast(where, self._site(what[0]), what[1], source, found)
+            return found
+        if found:
+            self._mover.spread(where, shard, source, found)
+        return found | ({shard.core: source} if shard.core in offsets else {})
 
     def _fetch(self, items: WeightItems, number: int) -> dict[Box, int | None]:
-        """DRAM -> GB for one item: into the next slot, or into the tensor's own place."""
-        if not self._plan.hardware.has_gb:
-            return dict.fromkeys(items.items[number].boxes)
+        """DRAM -> GB for one item: into the next slot, or into the tensor's own place.
+
+        Without a GB: the shards that hold it, filled.
+        """
         tensor = items.operand.tensor
         held = self._around.held.get(tensor)
         boxes: Iterable[Box] = items.items[number].boxes
         where = self._where(items.operand, number)
+        if not self._plan.hardware.has_gb:
+            return {box: self._shard(where, tensor, box) for box in boxes}
         if held is not None:
             site = Site(tensor, Memory.GB, self._site(tensor).box, held.maker, Cause.WEIGHT_FIRST)
             target = self._mover.shared(site)
@@ -144,12 +180,8 @@ class WeightFeeder:
         offset = self._part.base + self._offset(items, number)
         found: dict[int, int] = {}
         for box, cores in items.items[number].boxes.items():
-            targets = {
-                core: self._mover.local((Memory.LB_WEIGHT, core, offset), tensor, box)
-                for core in cores
-            }
-            self._mover.broadcast(where, self._site(tensor), box, self._in_gb[number][box], targets)
-            found.update(targets)
+            source, offsets = self._in_gb[number][box], dict.fromkeys(cores, offset)
+            found.update(self._send(where, (tensor, box), source, offsets))
         return found
 
     def _offset(self, items: WeightItems, number: int) -> int:

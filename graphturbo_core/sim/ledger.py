@@ -66,7 +66,7 @@ def ledger(program: Program) -> Ledger:
     """
     size = program.size_bytes
     is_move = program.kind != InstructionKind.COMPUTE
-    is_exchange = program.kind == InstructionKind.EXCHANGE
+    is_between = is_move & (np.maximum(program.source, program.target) < Memory.GB)
     reads = {m: is_move & (program.source == m) for m in (Memory.DRAM, Memory.GB)}
     writes = {m: is_move & (program.target == m) for m in (Memory.DRAM, Memory.GB)}
     computed = _gb_accesses(program)
@@ -80,7 +80,7 @@ def ledger(program: Program) -> Ledger:
         dram_write_bytes=int(size[writes[Memory.DRAM]].sum()),
         gb_read_bytes=int(size[reads[Memory.GB]].sum() + computed.read_bytes),
         gb_write_bytes=int(size[writes[Memory.GB]].sum() + computed.written_bytes),
-        core_to_core_bytes=int(size[is_exchange].sum()),
+        core_to_core_bytes=int(size[is_between].sum()),
         causes=causes,
     )
 

@@ -239,6 +239,11 @@ def _residencies(
         if residency is Residency.GB and not hardware.gb_bytes:
             what = f"the weights of {shown(name)} cannot be held in GB: the chip has none"
             raise PlanError("PLAN_RESIDENCY", what, where, "choose LB or stream")
+        if residency is Residency.SHARDED and not hardware.shards_weights:
+            what = (
+                f"the weights of {shown(name)} cannot be sharded: the chip does not shard weights"
+            )
+            raise PlanError("PLAN_RESIDENCY", what, where, "choose LB, GB or stream")
         for weight in names.weights(name):
             if found.setdefault(weight, residency) is not residency:
                 both = f"{found[weight].value} and {residency.value}"

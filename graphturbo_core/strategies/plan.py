@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from itertools import product
 
 from graphturbo_core.errors import InvariantError
@@ -29,11 +30,14 @@ class Residency(Enum):
     LB: fetched once a kernel, all of them stay in the weight part while the layer runs.
     GB: fetched once into GB, stay there for the layer (and for the next kernel where it is an
     instance of the same group), broadcast tile by tile. STREAM: tile by tile through GB.
+    SHARDED: of what several fetches bring, each tile is fetched once into the LB of one core, stays
+    there from its first use in the round to its last, and goes from there to the cores.
     """
 
     LB = "LB"
     GB = "GB"
     STREAM = "stream"
+    SHARDED = "sharded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,12 @@ class Plan:
     notes: tuple[str, ...] = ()
     rules: TileRules = DEFAULT_RULES
     fixed: frozenset[str] = frozenset()
+
+    @cached_property
+    def shard_bytes(self) -> int:
+        """Bytes at the end of each LB's weight part that hold shards; 0 where there are none."""
+        is_used = any(Residency.SHARDED in kernel.residency.values() for kernel in self.kernels)
+        return self.rules.shard_bytes(self.hardware) if is_used else 0
 
     def check(self) -> None:
         """Every output element is computed exactly once and every op runs.

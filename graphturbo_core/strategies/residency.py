@@ -5,17 +5,23 @@ section that run one after the other hold all its weights in GB, where these fit
 outputs: the second one need not fetch them. 2. Else a layer's weights stay in LB when they fit its
 weight part (half of the pool where data and weights share one). 3. Else in GB, beside the parked
 outputs and two weight tiles. 4. Else they are streamed. A weight of an engine that the cores share
-is never in LB: rule 3 or 4.
+is never in LB: rule 3 or 4. On a chip that shards weights over its LBs those that several kernels
+read are sharded, before rule 2, while all LBs together have room from the first of these kernels to
+the last: those with the most bytes fetched again first. What comes neither tile by tile nor whole
+(a table, a large constant) is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.tile_rules import SHARD_SHARE
 from graphturbo_core.strategies.graphturbo.placement import Placement
 from graphturbo_core.strategies.instances import InstanceGraph
 from graphturbo_core.strategies.kernels import Target
@@ -45,6 +51,9 @@ def weight_residencies(
         _layer_weights(graph.semantics, s.layer_ops, element_bytes) for s in graph.sections
     ]
     sections = [graph.instances[number].section for number in order]
+    shards = _sharded([layer_bytes[section] for section in sections], target)
+    part = weight_part_bytes(hardware)
+    part -= part // SHARD_SHARE if shards else 0
     found = []
     for place, section in enumerate(sections):
         room = hardware.gb_bytes - weight_part_bytes(hardware) - parked[place]
@@ -58,10 +67,46 @@ def weight_residencies(
             found.append({name: Residency.GB for layer in weights for name in layer})
         else:
             found.append(
-                _by_layer(weights, room, hardware) | _on_cluster(graph.semantics, weights, room)
+                _by_layer(weights, room, part) | _on_cluster(graph.semantics, weights, room)
             )
-        found[-1].update(_wished(target, weights, room))
+        own = found[-1].keys() & shards
+        found[-1].update(dict.fromkeys(sorted(own), Residency.SHARDED))
+        found[-1].update(_wished(target, weights, part, room))
     return tuple(found)
+
+
+def _sharded(kernels: Sequence[Sequence[Mapping[str, int]]], target: Target) -> frozenset[str]:
+    """Weights that the LBs hold for each other; `kernels`: what each one's layers read, in bytes.
+
+    Those that a plan file wants as shards come first.
+    """
+    hardware, wished = target.hardware, target.wishes.residencies
+    if not hardware.shards_weights:
+        return frozenset()
+    users: dict[str, list[int]] = {}
+    sizes: dict[str, int] = {}
+    for place, layers in enumerate(kernels):
+        for name, size in {name: size for layer in layers for name, size in layer.items()}.items():
+            users.setdefault(name, []).append(place)
+            sizes[name] = size
+    part = target.rules.shard_bytes(hardware)
+    small = part // target.rules.small_weight_share
+    tiled = {s.contraction.weight for s in target.semantics.by_op.values() if s.contraction}
+    rank = {
+        name: (wished.get(name) is not Residency.SHARDED, (1 - len(at)) * sizes[name], at[0], name)
+        for name, at in users.items()
+        if wished.get(name, Residency.SHARDED) is Residency.SHARDED
+        and (name in wished or len(at) > 1)
+        and (name in tiled or sizes[name] <= small)
+    }
+    held = np.zeros(len(kernels), dtype=np.int64)
+    found = []
+    for name in sorted(rank, key=rank.__getitem__):
+        span = held[users[name][0] : users[name][-1] + 1]
+        if int(span.max()) + sizes[name] <= hardware.cores * part:
+            span += sizes[name]
+            found.append(name)
+    return frozenset(found)
 
 
 def _on_cluster(
@@ -83,15 +128,19 @@ def _cluster_weights(sem: GraphSemantics) -> set[str]:
 
 
 def _wished(
-    target: Target, weights: Sequence[Mapping[str, int]], room: int
+    target: Target, weights: Sequence[Mapping[str, int]], part: int, room: int
 ) -> dict[str, Residency]:
-    """What a plan file says of these weights.
+    """What a plan file says of these weights; `part`: bytes of an LB for them, `room`: of GB.
 
     Raises:
         PlanError: PLAN_RESIDENCY, those of one layer do not fit together.
     """
     wished, hardware = target.wishes.residencies, target.hardware
-    limits = {Residency.LB: weight_part_bytes(hardware), Residency.GB: room}
+    limits = {
+        Residency.LB: part,
+        Residency.GB: room,
+        Residency.SHARDED: hardware.cores * target.rules.shard_bytes(hardware),
+    }
     found: dict[str, Residency] = {}
     for layer in weights if wished else ():
         own = {name: wished[name] for name in layer if name in wished}
@@ -100,13 +149,14 @@ def _wished(
         for residency, limit in limits.items():
             names = [name for name, held in own.items() if held is residency]
             size = sum(layer[name] for name in names)
-            if size > limit:
+            if names and size > limit:
+                how = "sharded" if residency is Residency.SHARDED else f"held in {residency.value}"
                 raise PlanError(
                     "PLAN_RESIDENCY",
-                    f"the weights {', '.join(names)} cannot be held in {residency.value}: their "
+                    f"the weights {', '.join(names)} cannot be {how}: their "
                     f"{size} bytes are more than the {max(0, limit)} there is room for",
                     f"edits.residency.{names[0]}",
-                    "choose GB or stream, or drop it",
+                    "choose GB or stream, or drop it" if hardware.has_gb else "choose stream",
                 )
         found.update(own)
     return found
@@ -126,14 +176,15 @@ def _check_cores(sem: GraphSemantics, wished: Mapping[str, Residency]) -> None:
             raise PlanError("PLAN_RESIDENCY", what, where, change)
 
 
-def _by_layer(
-    weights: Sequence[Mapping[str, int]], room: int, hardware: Hardware
-) -> dict[str, Residency]:
-    """Rules 2 to 4; a weight that several layers read takes what the largest of them needs."""
+def _by_layer(weights: Sequence[Mapping[str, int]], room: int, part: int) -> dict[str, Residency]:
+    """Rules 2 to 4, with `part` bytes of an LB and `room` of GB.
+
+    A weight that several layers read takes what the largest of them needs.
+    """
     found: dict[str, Residency] = {}
     for layer in sorted(weights, key=lambda layer: sum(layer.values())):
         size = sum(layer.values())
-        if size <= weight_part_bytes(hardware):
+        if size <= part:
             residency = Residency.LB
         else:
             residency = Residency.GB if size <= room else Residency.STREAM

@@ -291,3 +291,5 @@ def _check_residency(place: _Place, residency: Mapping[str, Residency], ops: Seq
     _check_names("residency", residency, weights, place.instance.name)
     if Residency.GB in residency.values() and not place.target.hardware.gb_bytes:
         raise _refused("weights are held in GB, which the chip does not have", place.instance.name)
+    if Residency.SHARDED in residency.values() and not place.target.hardware.shards_weights:
+        raise _refused("weights are sharded, which the chip does not do", place.instance.name)

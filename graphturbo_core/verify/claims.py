@@ -28,9 +28,11 @@ def wrong_claim(program: Program) -> Claim | None:
 
     1. A compute writes one box; a move reads one, and writes one unless it is a broadcast.
     2. A move is what its ends make it: a load (far to LB), a store (LB to far, GB to DRAM), an
-       exchange (LB to another core's), a broadcast (far to LBs) or a prefetch (DRAM to GB).
-    3. The receiving core's move engine issues a load or an exchange, the sender's a store, that of
-       core (tile mod cores) a broadcast, a system DMA what goes between DRAM and GB.
+       exchange (LB to another core's), a broadcast (far to LBs, LB to others' LBs) or a prefetch
+       (DRAM to GB).
+    3. The receiving core's move engine issues a load or an exchange, the sender's a store or a
+       broadcast out of its LB, that of core (tile mod cores) another broadcast, a system DMA what
+       goes between DRAM and GB.
     4. Its bytes are those of the box it reads, or of the elements that a lookup asks; it takes the
        channels at its ends, each for bytes by bandwidth, its engine for the slowest, and has the
        latency of its farther end.
@@ -122,7 +124,7 @@ def _ends(program: Program) -> Claim | None:
     target = buffers.memory[program.access_buffer[write]]
     is_from, is_to = np.isin(source, _FAR), np.isin(target, _FAR)
     wanted = np.select(
-        [is_from & ~is_to & (kind == InstructionKind.BROADCAST), is_from & ~is_to, ~is_from & is_to,
+        [~is_to & (kind == InstructionKind.BROADCAST), is_from & ~is_to, ~is_from & is_to,
          ~is_from & ~is_to, (source == Memory.DRAM) & (target == Memory.GB),
          (source == Memory.GB) & (target == Memory.DRAM)],
         [InstructionKind.BROADCAST, InstructionKind.LOAD, InstructionKind.STORE,
@@ -145,13 +147,19 @@ def _engines(program: Program) -> Claim | None:
     to_core = int64(core_of[program.access_buffer[write]])
     core = np.where(kind == InstructionKind.STORE, from_core, to_core)
     is_broadcast = kind == InstructionKind.BROADCAST
+    is_near = ~np.isin(program.source[moves], _FAR)
     core = np.where(is_broadcast, program.tile[moves] % program.plan.hardware.cores, core)
+    core = np.where(is_broadcast & is_near, from_core, core)
     cores = np.array([engine.core for engine in program.engines])[program.engine[moves]]
     names = np.array([engine.kind.value for engine in program.engines])[program.engine[moves]]
     is_prefetch = np.isin(program.source[moves], _FAR) & np.isin(program.target[moves], _FAR)
     wanted = np.where(is_prefetch, EngineKind.DMA.value, EngineKind.MOVE.value)
     is_bad = (names != wanted) | (~is_prefetch & (cores != core))
-    is_bad |= (kind == InstructionKind.EXCHANGE) & (from_core == to_core)
+    sender = np.full(program.size, -1, dtype=np.int64)
+    sender[moves[is_near]] = from_core[is_near]
+    owner, core_of_access = owners(program.access_at), core_of[program.access_buffer]
+    is_own = program.access_write & (core_of_access == sender[owner]) & (core_of_access >= 0)
+    is_bad |= np.isin(moves, owner[is_own])
     return _first(
         is_bad, moves, "ENGINE",
         lambda at: f"is issued by the {names[at]} engine of core {cores[at]}, not of {core[at]}",
@@ -197,13 +205,10 @@ def _channels(program: Program) -> Claim | None:
     buffer = program.access_buffer[is_move]
     far = np.where(memory[buffer] == Memory.DRAM, machine.far(Memory.DRAM), machine.far(Memory.GB))
     port = np.where(np.isin(memory[buffer], _FAR), far, core_of[buffer])
-    is_exchange = program.kind[moves] == InstructionKind.EXCHANGE
     source, target = program.access_buffer[read], program.access_buffer[write]
-    pair = [machine.link(int(core_of[a]), int(core_of[b]))
-            for a, b in zip(source[is_exchange], target[is_exchange], strict=True)]  # fmt: skip
-    links = np.array(pair, dtype=np.int64).reshape(-1)
+    linked, links = _links(program, machine)
     in_gb = np.flatnonzero(_gb_bytes(program))
-    rows = np.concatenate((owner[is_move], np.repeat(moves[is_exchange], 2), in_gb))
+    rows = np.concatenate((owner[is_move], linked, in_gb))
     ports = np.full(len(in_gb), machine.far(Memory.GB), dtype=np.int64)
     wanted = _sorted(rows, np.concatenate((port, links, ports)))
     stated = _sorted(owners(program.channel_at), int64(program.channel))
@@ -227,6 +232,21 @@ def _channels(program: Program) -> Claim | None:
         is_bad, moves, "CHANNEL",
         lambda at: f"takes not {slowest[moves[at]]} cycles and {latency[at]} of latency",
     )  # fmt: skip
+
+
+def _links(program: Program, machine: Machine) -> tuple[IntArray, IntArray]:
+    """Rows and links of the moves between cores: one out, and one into each target."""
+    owner, core = owners(program.access_at), program.buffers.core[program.access_buffer]
+    is_move = program.kind != InstructionKind.COMPUTE
+    is_near = is_move & ~np.isin(program.source, _FAR) & ~np.isin(program.target, _FAR)
+    accesses = np.flatnonzero(is_near[owner])
+    links = [
+        machine.link(0, at)[1] if is_write else machine.link(at, 0)[0]
+        for at, is_write in zip(
+            core[accesses].tolist(), program.access_write[accesses].tolist(), strict=True
+        )
+    ]
+    return owner[accesses], np.array(links, dtype=np.int64)
 
 
 def _sorted(rows: IntArray, channels: IntArray) -> IntArray:

@@ -81,7 +81,7 @@ def changed(old: str, new: str) -> bytes:
         ("\ncore:", "  shared_engine: {value: vector, source: datasheet}\ncore:",
          "a vector engine shared by the cores of a cluster is not supported yet"),
         ("\ncore:", "  weight_placement: {value: sharded, source: datasheet}\ncore:",
-         "sharding weights over the LBs is not supported yet"),
+         "sharding weights over the LBs beside a GB is not supported yet"),
         ("\ncore:", "\ncore:\n  is_pooled: {value: true, source: datasheet}",
          "core.lb_weight_bytes is 262144 while core.is_pooled is true"),
         (CLUSTERS, "clusters: {value: &four 4", "line 10 uses an anchor or alias"),

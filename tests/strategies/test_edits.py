@@ -140,7 +140,7 @@ def test_an_output_of_a_plain_strategy_can_be_kept_in_lb() -> None:
     assert [kernel.kept for kernel in plan.kernels if kernel.kept] == [{"stage1/block1/relu1:0"}]
 
 
-@pytest.mark.parametrize("residency", list(Residency))
+@pytest.mark.parametrize("residency", [Residency.LB, Residency.GB, Residency.STREAM])
 def test_weights_are_held_where_the_plan_says(residency: Residency) -> None:
     plan = edited(Edits(residency={STEM: residency}))
     held = [kernel.residency["stem/conv/weight"] for kernel in plan.kernels if STEM in kernel.ops]
@@ -223,6 +223,10 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     "two places": (
         Edits(residency={STEM: Residency.LB, "stem/conv/weight": Residency.STREAM}),
         "PLAN_CONFLICT: weight stem/conv/weight is asked for in LB and stream",
+    ),
+    "no shards": (
+        Edits(residency={STEM: Residency.SHARDED}),
+        f"PLAN_RESIDENCY: the weights of {STEM} cannot be sharded: the chip does not shard weights",
     ),
     "not enough cores": (
         Edits(binding={"head/pool:0": Cuts((0,), (8,))}),

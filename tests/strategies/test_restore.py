@@ -121,6 +121,10 @@ FORGED = {
         "x may have no residency here",
     ),
     "a weight left out": (kernel(0, lambda k: replace(k, residency={})), "has no residency"),
+    "shards on a chip without": (
+        kernel(0, lambda k: replace(k, residency=dict.fromkeys(k.residency, Residency.SHARDED))),
+        "weights are sharded, which the chip does not do",
+    ),
     "nothing": (lambda r: replace(r, groups=(), kernels=()), "is in no group"),
     "an empty group": (
         lambda r: replace(r, groups=(*r.groups, GroupRecord("g4", (), -1, 1))), "it has no ops",
