@@ -117,9 +117,7 @@ def test_the_largest_rounds_are_compared_where_none_is_of_the_same_size() -> Non
 
 
 def test_options_are_told_by_name() -> None:
-    one, other = (
-        {"graphturbo.peak": value, "lowering.tiles": "4"} for value in ("true", "literal")
-    )
+    given = [{"graphturbo.peak": value, "lowering.tiles": "4"} for value in ("true", "literal")]
     changed = [replace(BASE, origin=replace(ORIGIN, options=each)) for each in given]
     assert rows(*changed) == [("choices", "options graphturbo.peak", "true", "literal")]
 
