@@ -164,6 +164,36 @@ def _many_heads(_op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     return (((samples, length, width), dtype),)
 
 
+def _quantised_product(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """QGemm: of the type of the result's zero point, of floats where there is none."""
+    (rows, depth), (second, columns) = _kind(inputs[0])[0], _kind(inputs[3])[0]
+    zero = inputs[8] if len(inputs) > 8 else None  # noqa: PLR2004 - its last input
+    height = depth if op.attributes.get("transA") else rows
+    width = second if op.attributes.get("transB") else columns
+    return (((height, width), "float32" if zero is None else zero.dtype),)
+
+
+def _averaged(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """QLinearGlobalAveragePool: one element a channel, channels first or last."""
+    shape, dtype = _kind(inputs[0])
+    places = (1,) * (len(shape) - 2)
+    is_last = bool(op.attributes.get("channels_last", 0))
+    return (((shape[0], *places, shape[-1]) if is_last else (*shape[:2], *places), dtype),)
+
+
+def _joined(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """QLinearConcat: scale and zero point of the result, then each part with its own."""
+    axis, parts = op.attributes.get("axis"), [_kind(part) for part in inputs[2::3]]
+    (shape, dtype), size = parts[0], len(parts[0][0])
+    if not isinstance(axis, int) or not -size <= axis < size:
+        return None
+    axis %= size
+    rests = {(*part[:axis], *part[axis + 1 :]) for part, _ in parts}
+    if len(rests) > 1:
+        return None
+    return (((*shape[:axis], sum(part[axis] for part, _ in parts), *shape[axis + 1 :]), dtype),)
+
+
 _RULES: Mapping[str, Rule] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -172,6 +202,9 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "QLinearAdd": _of_both,
         "QLinearMul": _of_both,
+        "QLinearGlobalAveragePool": _averaged,
+        "QLinearConcat": _joined,
+        "QGemm": _quantised_product,
         "QuantizeLinear": _quantised,
         "DequantizeLinear": _dequantised,
         "SkipLayerNormalization": _normalised,

@@ -12,7 +12,7 @@ from tests.semantics.cases import Case
 from tests.semantics.cases_fused import CASES
 
 HEAD = '<ir_version: 10, opset_import: ["" : 18, "com.microsoft" : 1]>\n'
-UNRULED = {"QLinearConcat", "QLinearGlobalAveragePool", "GroupQueryAttention"}
+UNRULED = {"GroupQueryAttention"}
 """Ops without a rule: what the file records counts."""
 
 
@@ -46,3 +46,17 @@ def test_the_shape_is_that_of_the_result(case: Case) -> None:
         assert graph.tensors[value.name].shape == shape
         wanted = str(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)))
         assert graph.tensors[value.name].dtype == wanted
+
+
+@pytest.mark.parametrize(("zero", "dtype"), [("", "float32"), (", ys, z", "uint8")])
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_quantised_product_of_two_matrices(zero: str, dtype: str, is_turned: bool) -> None:
+    weight, turned = ("[5, 4]", 1) if is_turned else ("[4, 5]", 0)
+    text = (
+        f"g (uint8[3, 4] a, uint8{weight} b, float s, uint8 z, float ys, int32[5] c) => (o) "
+        f"{{ y = com.microsoft.QGemm <transB = {turned}> (a, s, z, b, s, z, c{zero}) "
+        "o = Flatten <axis = 0> (y) }"
+    )
+    data = onnx.parser.parse_model(HEAD + text).SerializeToString()
+    found = import_model(data, ImportOptions("product")).tensors["y"]
+    assert (found.shape, found.dtype) == ((3, 5), dtype)

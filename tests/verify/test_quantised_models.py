@@ -1,0 +1,71 @@
+"""Models as ONNX Runtime's quantiser leaves them: 8-bit layers replay to the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnxruntime.quantization import (
+    CalibrationDataReader,
+    QuantFormat,
+    quantize_dynamic,
+    quantize_static,
+)
+
+from graphturbo_core.frontend.numbers import with_numbers
+from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.pipeline import RunRequest, run_report
+from sample_models import build_samples
+from sample_models.bert import BertSize, bert
+from tests.verify.test_samples import check_right
+
+SEED = 7
+BATCH = 4
+
+
+class Images(CalibrationDataReader):
+    """Two batches of noise."""
+
+    def __init__(self) -> None:
+        self.left = 2
+
+    def get_next(self) -> Mapping[str, np.ndarray] | None:
+        self.left -= 1
+        if self.left < 0:
+            return None
+        random = np.random.default_rng(self.left)
+        return {"image": random.standard_normal((BATCH, 3, 32, 32), np.float32)}
+
+
+def layers_of(data: bytes, name: str, dtype: str) -> set[str]:
+    """Op types of the layers of a run that replays right."""
+    request = RunRequest(name, "graphturbo", "stcp920", BATCH, dtype=dtype, verify=True)
+    report = run_report(data, request)
+    check_right(report)
+    layers = report.contract["layers"]
+    assert isinstance(layers, list)
+    return {layer["op_types"].split("+")[0] for layer in layers}
+
+
+@pytest.mark.filterwarnings("ignore")  # the quantiser's own
+@pytest.mark.parametrize("style", [QuantFormat.QDQ, QuantFormat.QOperator])
+def test_a_quantised_network_of_convolutions(style: QuantFormat, tmp_path: Path) -> None:
+    """A layer between dequantise and quantise is one layer of 8-bit numbers."""
+    plain, quantised = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
+    model = build_samples.resnet("slim", (1, 1, 1, 1), 16, 32)
+    plain.write_bytes(with_numbers(model.SerializeToString(), SEED, DEFAULT_LIMITS).data)
+    quantize_static(plain, quantised, Images(), quant_format=style)
+    found = layers_of(quantised.read_bytes(), "quantised", "int8")
+    assert "QLinearConv" in found
+    assert "Conv" not in found
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_dynamically_quantised_encoder(tmp_path: Path) -> None:
+    plain, quantised = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
+    model = bert(BertSize(1, 64, 4, 500, 16), {"batch": 2, "sequence": 8})
+    plain.write_bytes(with_numbers(model.SerializeToString(), SEED, DEFAULT_LIMITS).data)
+    quantize_dynamic(plain, quantised)
+    assert "DynamicQuantizeLinear" in layers_of(quantised.read_bytes(), "encoder", "fp16")
