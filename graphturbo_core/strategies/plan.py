@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from itertools import product
+from itertools import accumulate, product
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
+from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.layers import Layer
@@ -38,6 +39,32 @@ class Residency(Enum):
     GB = "GB"
     STREAM = "stream"
     SHARDED = "sharded"
+
+
+SHARD_ROUNDING = 32
+"""Bytes of shards are counted in steps of this, as their addresses go."""
+
+
+def shard_part(sharded: Sequence[Mapping[str, int]], cores: int) -> int:
+    """Bytes of each LB that shards want; `sharded`: by kernel in order, its weights' bytes.
+
+    What is there at once, divided over the cores, and the largest weight besides: boxes are not cut
+    so as to be even. Our choice.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for place, weights in enumerate(sharded):
+        for name in weights:
+            spans[name] = (spans.get(name, (place, place))[0], place)
+    change = [0] * (len(sharded) + 1)
+    largest = 0
+    for name, (first, last) in spans.items():
+        size = -(-sharded[last][name] // SHARD_ROUNDING) * SHARD_ROUNDING
+        change[first] += size
+        change[last + 1] -= size
+        largest = max(largest, size)
+    share = -(-max(accumulate(change)) // cores)
+    rounded = -(-(share + largest) // SHARD_ROUNDING) * SHARD_ROUNDING
+    return rounded + SHARD_ROUNDING if largest else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +183,19 @@ class Plan:
     @cached_property
     def shard_bytes(self) -> int:
         """Bytes at the end of each LB's weight part that hold shards; 0 where there are none."""
-        is_used = any(Residency.SHARDED in kernel.residency.values() for kernel in self.kernels)
-        return self.rules.shard_bytes(self.hardware) if is_used else 0
+        most, tensors = self.rules.shard_bytes(self.hardware), self.semantics.graph.tensors
+        if not most:
+            return 0
+        sharded = [
+            {
+                name: tensors[name].elements
+                * element_bytes(tensors[name].dtype, self.number_format)
+                for name, residency in kernel.residency.items()
+                if residency is Residency.SHARDED
+            }
+            for kernel in self.kernels
+        ]
+        return min(shard_part(sharded, self.hardware.cores), most)
 
     def check(self) -> None:
         """Every output element is computed exactly once and every op runs.

@@ -26,7 +26,7 @@ from graphturbo_core.strategies.graphturbo.placement import Placement
 from graphturbo_core.strategies.instances import InstanceGraph
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.legal import SHARED_ENGINE
-from graphturbo_core.strategies.plan import Residency, Scope
+from graphturbo_core.strategies.plan import Residency, Scope, shard_part
 
 
 def weight_part_bytes(hardware: Hardware) -> int:
@@ -51,9 +51,11 @@ def weight_residencies(
         _layer_weights(graph.semantics, s.layer_ops, element_bytes) for s in graph.sections
     ]
     sections = [graph.instances[number].section for number in order]
-    shards = _sharded([layer_bytes[section] for section in sections], target)
+    kernels = [_joined(layer_bytes[section]) for section in sections]
+    shards = _sharded(kernels, target)
+    wanted = [{name: kernel[name] for name in kernel.keys() & shards} for kernel in kernels]
     part = weight_part_bytes(hardware)
-    part -= part // SHARD_SHARE if shards else 0
+    part -= min(part // SHARD_SHARE, shard_part(wanted, hardware.cores))
     found = []
     for place, section in enumerate(sections):
         room = hardware.gb_bytes - weight_part_bytes(hardware) - parked[place]
@@ -75,8 +77,13 @@ def weight_residencies(
     return tuple(found)
 
 
-def _sharded(kernels: Sequence[Sequence[Mapping[str, int]]], target: Target) -> frozenset[str]:
-    """Weights that the LBs hold for each other; `kernels`: what each one's layers read, in bytes.
+def _joined(layers: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Bytes of each weight that some layer reads."""
+    return {name: size for layer in layers for name, size in layer.items()}
+
+
+def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[str]:
+    """Weights that the LBs hold for each other; `kernels`: what each one reads, in bytes.
 
     Those that a plan file wants as shards come first.
     """
@@ -85,8 +92,8 @@ def _sharded(kernels: Sequence[Sequence[Mapping[str, int]]], target: Target) -> 
         return frozenset()
     users: dict[str, list[int]] = {}
     sizes: dict[str, int] = {}
-    for place, layers in enumerate(kernels):
-        for name, size in {name: size for layer in layers for name, size in layer.items()}.items():
+    for place, weights in enumerate(kernels):
+        for name, size in weights.items():
             users.setdefault(name, []).append(place)
             sizes[name] = size
     part = target.rules.shard_bytes(hardware)

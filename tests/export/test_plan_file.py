@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 import yaml
@@ -21,6 +22,7 @@ from graphturbo_core.export.plan_file import (
     rounds_digest,
 )
 from graphturbo_core.export.plan_read import read_plan
+from graphturbo_core.export.plan_schema import ResidencyWord, ScopeWord
 from graphturbo_core.export.plan_write import plan_text
 from graphturbo_core.export.yaml_text import WIDTH, entry, flow, scalar
 from graphturbo_core.plain_yaml import plain_yaml
@@ -146,6 +148,11 @@ def test_size_bytes_and_emptiness_are_refused() -> None:
     assert refused(b"#" * (PLAN_YAML.max_bytes + 1)).code == "PLAN_TOO_BIG"
     assert "byte 0 is not UTF-8 text" in refused(b"\xff").what
     assert refused(plan_text(PlanFile(ORIGIN))).code == "PLAN_EMPTY"
+
+
+def test_words_of_a_plan_file_are_all_that_a_plan_says() -> None:
+    assert set(get_args(ScopeWord)) == {scope.value for scope in Scope}
+    assert set(get_args(ResidencyWord)) == {residency.value for residency in Residency}
 
 
 def test_edits_may_stand_alone_and_may_be_left_empty() -> None:

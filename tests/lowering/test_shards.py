@@ -13,12 +13,13 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.strategies.plan import SHARD_ROUNDING, Plan, Residency
 from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim
 from tests.lowering.counting import check_program
@@ -174,7 +175,10 @@ def test_instances_of_a_group_share_what_the_first_fetches(level: str) -> None:
 
 
 def test_bytes_are_given_back_after_the_last_use() -> None:
-    """v is used after w: both are in core 0, at one offset, behind 32 KiB of tiles in use."""
+    """v is used after w: both are in core 0, at one offset, behind the tiles in use.
+
+    512 bytes are there at once: 128 a core, and 512 for one weight, and 32 for their addresses.
+    """
     text = (
         "g (float[16,16] x, float[16,16] w, float[16,16] v) => (float[16,16] y)"
         "{ a = MatMul (x, w) b = MatMul (a, w) c = MatMul (b, v) y = MatMul (c, v) }"
@@ -184,7 +188,7 @@ def test_bytes_are_given_back_after_the_last_use() -> None:
     names = [program.tensors[number] for number in buffers.tensor[found]]
     assert sorted(names) == ["v", "w"]
     assert buffers.core[found].tolist() == [0, 0]
-    assert buffers.offset[found].tolist() == [32768, 32768]
+    assert buffers.offset[found].tolist() == [65536 - 672] * 2
 
 
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from([1, 3, 19]), st.booleans())
@@ -227,6 +231,10 @@ def test_a_forged_spread_is_found(field: str) -> None:
     found = wrong_claim(forged)
     assert found is not None
     assert found[1] == rule
+
+
+def test_shards_are_counted_as_they_are_addressed() -> None:
+    assert SHARD_ROUNDING == ALIGNMENT_BYTES
 
 
 def test_causes_of_what_goes_between_cores() -> None:

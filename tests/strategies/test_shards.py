@@ -11,7 +11,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.strategies.edits import NO_EDITS, Edits
 from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.strategies.plan import Plan, Residency, shard_part
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from tests.strategies.samples import weighted
 
@@ -63,6 +63,19 @@ def test_most_bytes_fetched_again_come_first() -> None:
     text = text.replace("float[16,16] vb, float[16,16] w", "float[16,16] vb")
     wanted = [{"va": STREAM}, {"vb": SHARDED}, {"va": STREAM}, {"vb": SHARDED}, {"vb": SHARDED}]
     assert held(planned(sharing(496), text=text)) == wanted
+
+
+def test_bytes_that_shards_take_of_each_lb() -> None:
+    """a and b, 96 + 64 bytes, are there together: 40 a core, 96 for the largest, in steps of 32.
+
+    One more step is for the addresses where the part begins and ends.
+    """
+    kernels = [{"a": 90}, {"b": 64}, {"a": 90, "b": 64}, {"c": 70}, {"c": 70}]
+    assert shard_part(kernels, 4) == 160 + 32
+    assert shard_part([{}, {}], 4) == 0
+    few = planned(sharing(65536))
+    assert few.shard_bytes == 1024 // 4 + 512 + 32
+    assert planned(sharing(512)).shard_bytes == 256
 
 
 def test_a_chip_that_does_not_shard() -> None:
