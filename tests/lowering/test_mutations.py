@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering import assemble, emit, lower, placement, stages, tiling
+from graphturbo_core.lowering import (
+    assemble,
+    emit,
+    lower,
+    placement,
+    stage_cuts,
+    stages,
+    tiling,
+    weight_part,
+)
 from graphturbo_core.lowering import conflicts as conflicts_module
 from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.loads import OperandFeeder
@@ -105,7 +114,7 @@ def no_halo_read(patch: pytest.MonkeyPatch) -> None:
             return found
         return tuple((lo, max(lo + 1, hi - 1)) for lo, hi in found)
 
-    for module in (emit, placement):
+    for module in (emit, stage_cuts, weight_part):
         patch.setattr(module, "operand_box", shrunk)
 
 
@@ -154,13 +163,13 @@ def weights_of_another_step(patch: pytest.MonkeyPatch) -> None:
 
 def slot_offset_wrong(patch: pytest.MonkeyPatch) -> None:
     """Weight slots are half as far apart as they are wide."""
-    part = placement._weight_part
+    part = placement.weight_part
 
     def narrow(*at):  # type: ignore[no-untyped-def]
         found = part(*at)
         return replace(found, slot_bytes=found.slot_bytes // 2)
 
-    patch.setattr(placement, "_weight_part", narrow)
+    patch.setattr(placement, "weight_part", narrow)
 
 
 def always_fetched_first(patch: pytest.MonkeyPatch) -> None:
