@@ -61,8 +61,12 @@ class Outcome:
         """The cell of the page."""
         if self.faults:
             return f"WRONG: {self.faults[0]}"
-        parts = [SOUND, *([REPLAYED] if self.cell.replayed else [])]
-        return "; ".join([", ".join(parts), *(f"{what}: {code}" for what, code in self.refused)])
+        refused = {what for what, _ in self.refused}
+        is_sound = any(strategy not in refused for strategy in self.cell.sound)
+        is_replayed = any(f"small {strategy}" not in refused for strategy in self.cell.replayed)
+        parts = [*([SOUND] if is_sound else []), *([REPLAYED] if is_replayed else [])]
+        codes = (f"{what}: {code}" for what, code in self.refused)
+        return "; ".join([", ".join(parts) or "refused", *codes])
 
 
 def whole_cell(model: str, chip: str) -> Cell:
@@ -134,7 +138,9 @@ def _checked(imports: Imports, request: RunRequest) -> str:
 def _replay_fault(report: Report) -> str:
     found: Mapping[str, Any] = dict(report.contract["verify"])  # type: ignore[call-overload]
     is_right = found["ran"] and found["ok"] and len(found["outputs"]) > 0
-    return "" if is_right else f"!replay: {found['fault'] or found['outputs']}"
+    if is_right:
+        return ""
+    return f"!replay: {found['fault']['rule'] if found['fault'] else found['outputs']}"
 
 
 def outcomes_of(cells: Sequence[Cell]) -> Iterator[Outcome]:
