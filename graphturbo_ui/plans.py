@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from zlib import crc32
 
 import streamlit as st
 
@@ -77,7 +78,7 @@ def _editor(key: str, text: str) -> None:
     if len(text) > MAX_EDITED_CHARACTERS:
         st.caption("This plan is too long to edit here: take it away, change it, and upload it.")
         return
-    shown = f"plan_{key}_text_{hash(text)}"
+    shown = f"plan_{key}_text_{crc32(text.encode())}"
     st.text_area("The plan", text, height=400, key=shown)
     st.button(
         f"Run this as {key.upper()}", key=f"run_plan_{key}", on_click=state.hold_plan,

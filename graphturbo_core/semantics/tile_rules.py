@@ -10,6 +10,9 @@ SHARD_SHARE = 2
 """Shards of weights take at most this part (1/2) of an LB's weight part: our choice, the rest is
 for the tiles in use."""
 
+RING_TILES = 2
+"""Tiles of a streamed tensor that take turns."""
+
 
 @dataclass(frozen=True, slots=True)
 class TileRules:
@@ -36,14 +39,9 @@ class TileRules:
     pool_share: int = 5
     """Of a pooled LB this part (1/5) holds weights: stcp920's own division, 256 KiB of 1.25 MiB."""
 
-    @property
-    def ring_tiles(self) -> int:
-        """Tiles of a streamed tensor that take turns."""
-        return 2
-
     def ring_bytes(self, lb_data_bytes: int) -> int:
         """Bytes reserved for a result that is streamed out while its nest runs."""
-        return self.ring_tiles * (lb_data_bytes // self.tile_share)
+        return RING_TILES * (lb_data_bytes // self.tile_share)
 
     def weight_bytes(self, hardware: Hardware) -> int:
         """Bytes of a core's LB that hold weights."""
