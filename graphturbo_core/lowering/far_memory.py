@@ -227,6 +227,9 @@ def _held_weights(
         for tensor in _streamed_weights(placements[first]):
             if placements[first].kernel.residency.get(tensor) is not Residency.GB:
                 continue
+            read = [_read_boxes(each, tensor) for each in placements[first : last + 1]]
+            if _is_cut_otherwise(frozenset().union(*read)):
+                continue
             box = full_box(plan.semantics.graph.tensors[tensor].shape)
             size = aligned(tensor_bytes(plan, tensor, box))
             if free + size > plan.hardware.gb_bytes:
@@ -234,10 +237,17 @@ def _held_weights(
             offsets[(Memory.GB.name, tensor, -1, first)] = free
             free += size
             fetched: frozenset[Box] = frozenset()
-            for index in range(first, last + 1):
+            for index, boxes in enumerate(read, first):
                 held[index][tensor] = HeldWeight(first, fetched)
-                fetched |= _read_boxes(placements[index], tensor)
+                fetched |= boxes
     return held
+
+
+def _is_cut_otherwise(boxes: frozenset[Box]) -> bool:
+    """Whether two different boxes meet: held, the elements in both would be fetched twice."""
+    listed = sorted(boxes)
+    index = BoxIndex(listed)
+    return any(len(index.meeting(box)) > 1 for box in listed)
 
 
 def _runs(placements: Sequence[KernelPlacement]) -> list[tuple[int, int]]:
