@@ -25,7 +25,7 @@ from graphturbo_core.lowering.placement import (
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
-from graphturbo_core.lowering.template import Setting, copied, template_key
+from graphturbo_core.lowering.template import OpKinds, Setting, copied, template_key
 from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS, too_many_instructions
 from graphturbo_core.strategies.plan import Plan
 
@@ -132,17 +132,19 @@ def _number_all(plan: Plan, settings: list[Setting], room: Room) -> list[Numbere
         CapacityError: TOO_MANY_INSTRUCTIONS.
     """
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
+    kinds = OpKinds(plan.semantics)
     known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
     kernels: list[NumberedKernel] = []
     for setting in settings:
-        key = template_key(setting)
+        key = template_key(setting, kinds)
         if key not in known:
             code = emit_kernel(plan, setting.placement, setting.around, op_index, room)
             known[key] = (setting, _numbered(plan, code))
             kernels.append(known[key][1])
         else:
             model, numbered = known[key]
-            kernels.append(replace(numbered, code=copied(numbered.code, model, setting)))
+            code = copied(numbered.code, model, setting, op_index)
+            kernels.append(replace(numbered, code=code))
         room = room.without(kernels[-1].code)
         if not room.holds(0, 0):
             raise too_many_instructions(plan, setting.placement.kernel.ops[-1])

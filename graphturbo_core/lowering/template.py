@@ -1,24 +1,74 @@
-"""One lowered template per group and piece class, copied with an offset."""
+"""One lowered template per class of kernels, copied with an offset and under other names."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, intersect
-from graphturbo_core.lowering.code import KernelCode, SharedKey
+from graphturbo_core.ir.graph import Op
+from graphturbo_core.lowering.code import COLUMNS, KernelCode, SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
-from graphturbo_core.lowering.program import MAX_RANK, Memory
+from graphturbo_core.lowering.program import MAX_RANK, IntArray, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
-from graphturbo_core.semantics.access import AxisKind
+from graphturbo_core.semantics.access import AxisKind, OpSemantics
+from graphturbo_core.semantics.table import GraphSemantics
 
 _PLACELESS = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE, AxisKind.WHOLE})
 """Axis kinds whose boxes do not depend on how near the tensor's edge they lie."""
 
 Corner = tuple[int, ...]
+
+
+class OpKinds:
+    """Numbers for ops: equal where two ops differ by their names and their tensors' names alone."""
+
+    def __init__(self, semantics: GraphSemantics) -> None:
+        """No op has a number yet."""
+        self._semantics = semantics
+        self._of_op: dict[str, int] = {}
+        self._of_trait: dict[Hashable, int] = {}
+
+    def __call__(self, op: Op) -> int:
+        """The op's number."""
+        if op.name not in self._of_op:
+            trait = self._trait(op)
+            self._of_op[op.name] = self._of_trait.setdefault(trait, len(self._of_trait))
+        return self._of_op[op.name]
+
+    def _trait(self, op: Op) -> Hashable:
+        """All that emission may read of an op, a tensor by its place among the op's own."""
+        semantics, tensors = self._semantics.by_op[op.name], self._semantics.graph.tensors
+        names = _own_names(op, semantics)
+        place = {name: number for number, name in enumerate(names)}
+        accesses = tuple(
+            tuple((place[access.tensor], access.axes, access.is_lookup) for access in reads)
+            for reads in semantics.accesses
+        )
+        contraction = semantics.contraction
+        operands: tuple[int, ...] = ()
+        if contraction is not None:
+            operands = (place[contraction.data], place[contraction.weight])
+            contraction = replace(contraction, data="", weight="")
+        return (
+            tuple(place.get(name, -1) for name in (*op.inputs, *op.outputs)),
+            len(op.inputs),
+            tuple((tensors[name].shape, tensors[name].dtype, tensors[name].kind) for name in names),
+            op.name in self._semantics.cluster_ops,
+            replace(semantics, accesses=(), contraction=contraction),
+            accesses,
+            operands,
+        )
+
+
+def _own_names(op: Op, semantics: OpSemantics) -> tuple[str, ...]:
+    """Tensors of an op, each once."""
+    read = (access.tensor for reads in semantics.accesses for access in reads)
+    return tuple(dict.fromkeys(name for name in (*op.inputs, *op.outputs, *read) if name))
 
 
 @dataclass(frozen=True)
@@ -27,6 +77,26 @@ class Setting:
 
     placement: KernelPlacement
     around: Surroundings
+
+    @cached_property
+    def ops(self) -> tuple[Op, ...]:
+        """The ops of all stages, in order; one with several results once for each."""
+        return tuple(op for stage in self.placement.stages for op in stage.ops)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every tensor that the code may name, in an order that no name has a say in."""
+        placement, around = self.placement, self.around
+        own = [name for op in self.ops for name in (*op.inputs, *op.outputs) if name]
+        read = [operand.tensor for stage in placement.stages for operand in stage.operands]
+        shards = [shard.tensor for shard in around.shards.values()]
+        far = (*around.sources, *around.targets, *around.held, *shards)
+        return tuple(dict.fromkeys((*own, *read, *placement.residents, *far)))
+
+    @cached_property
+    def number(self) -> Mapping[str, int]:
+        """The place of each of `names`."""
+        return {name: place for place, name in enumerate(self.names)}
 
     def corner(self, tensor: str) -> Corner | None:
         """Lowest corner of the kernel's box of an activation; None for a weight."""
@@ -41,35 +111,51 @@ class Setting:
         return tuple((lo - c, hi - c) for (lo, hi), c in zip(box, corner, strict=True))
 
 
-def template_key(setting: Setting) -> Hashable:
-    """Equal for kernels whose code differs only by where their boxes lie.
+def template_key(setting: Setting, kinds: OpKinds) -> Hashable:
+    """Equal for kernels whose code differs only by names and by where their boxes lie.
 
-    Everything that emission reads is in it, boxes relative to the kernel's corner. On axes that are
-    read through windows or offsets the place itself counts, because edges clip boxes there.
+    Everything that emission reads is in it: a tensor by its place in `Setting.names` (layers of a
+    model are alike), boxes relative to the kernel's corner. On axes that are read through windows
+    or offsets the place itself counts, because edges clip boxes there.
     """
-    placement = setting.placement
+    placement, number = setting.placement, setting.number
     return (
-        placement.kernel.group,
-        placement.kernel.ops,
+        _ops(setting, kinds),
         _shares(setting),
         _residents(setting),
-        tuple((*key, ring.offset, ring.tile_bytes) for key, ring in placement.rings.items()),
+        _rings(setting),
         placement.weights,
         tuple(items and items.offsets for items in placement.items),
-        tuple(placement.views.maps),
+        tuple((number[view], number[how.tensor]) for view, how in placement.views.maps.items()),
         placement.views.skipped,
-        tuple(sorted(placement.kept)),
+        tuple(sorted(number[name] for name in placement.kept)),
         _sites(setting),
-        tuple((name, held.fetched) for name, held in setting.around.held.items()),
-        tuple(setting.around.shards.values()),
+        tuple((number[name], held.fetched) for name, held in setting.around.held.items()),
+        _shards(setting),
         _edges(setting),
     )
+
+
+def _ops(setting: Setting, kinds: OpKinds) -> Hashable:
+    """The stages' ops by kind, their tensors and layers by place."""
+    number, layers = setting.number, _layers(setting)
+    place = {layer: rank for rank, layer in enumerate(dict.fromkeys(layers))}
+    return tuple(
+        (kinds(op), *(number.get(name, -1) for name in (*op.inputs, *op.outputs)))
+        for op in setting.ops
+    ), tuple(place[layer] for layer in layers)
+
+
+def _layers(setting: Setting) -> list[int]:
+    """The layer of each stage."""
+    return [stage.layer for stage in setting.placement.stages]
 
 
 def _shares(setting: Setting) -> Hashable:
     return tuple(
         (
-            stage.output,
+            setting.number[stage.output],
+            len(stage.ops),
             tuple((core, setting.relative(stage.output, b)) for core, b in stage.shares.items()),
         )
         for stage in setting.placement.stages
@@ -79,7 +165,7 @@ def _shares(setting: Setting) -> Hashable:
 def _residents(setting: Setting) -> Hashable:
     return tuple(
         (
-            name,
+            setting.number[name],
             resident.offset,
             resident.is_inherited,
             tuple((core, setting.relative(name, b)) for core, b in resident.boxes.items()),
@@ -89,11 +175,28 @@ def _residents(setting: Setting) -> Hashable:
     )
 
 
+def _rings(setting: Setting) -> Hashable:
+    return tuple(
+        sorted(
+            (stage, setting.number[tensor], ring.offset, ring.tile_bytes)
+            for (stage, tensor), ring in setting.placement.rings.items()
+        )
+    )
+
+
+def _shards(setting: Setting) -> Hashable:
+    """Without `Shard.number`: it tells shards of the whole chip apart."""
+    return tuple(
+        (setting.number[shard.tensor], shard.box, shard.core, shard.is_first)
+        for shard in setting.around.shards.values()
+    )
+
+
 def _sites(setting: Setting) -> Hashable:
-    sources = setting.around.sources
-    rows = [_site_row(setting, site) for name in sorted(sources) for site in sources[name]]
-    targets = [_site_row(setting, site) for _, site in sorted(setting.around.targets.items())]
-    return tuple(rows), tuple(targets)
+    sources, targets = setting.around.sources, setting.around.targets
+    rows = [_site_row(setting, site) for name in setting.names for site in sources.get(name, ())]
+    ends = [_site_row(setting, targets[name]) for name in setting.names if name in targets]
+    return tuple(rows), tuple(ends)
 
 
 def _site_row(setting: Setting, site: Site) -> Hashable:
@@ -104,7 +207,8 @@ def _site_row(setting: Setting, site: Site) -> Hashable:
     is_own = site.maker == setting.around.kernel
     relative = setting.relative(site.tensor, box)
     held = setting.relative(site.tensor, site.held) if site.held else None
-    return (site.tensor, site.memory, relative, is_own, site.cause, site.is_spill, held)
+    number = setting.number[site.tensor]
+    return (number, site.memory, relative, is_own, site.cause, site.is_spill, held)
 
 
 def _edges(setting: Setting) -> Hashable:
@@ -114,57 +218,79 @@ def _edges(setting: Setting) -> Hashable:
     touches an edge of the tensor say all; otherwise the place itself does, as it does for weights
     that follow an output axis (a split over channels).
     """
-    found: list[tuple[str, int, int, bool, bool]] = []
+    found: list[tuple[int, int, int, bool, bool]] = []
     for stage in setting.placement.stages:
         shape = stage.first.output_shapes[stage.output_index]
         for operand in stage.operands:
             box = setting.placement.kernel.boxes.get(operand.tensor)
+            number = setting.number[operand.tensor]
             for axis, how in enumerate(operand.access.axes):
                 if how.out_axis < 0:
                     continue
                 begin = stage.box[how.out_axis][0]
                 if box is None:
-                    found.append((operand.tensor, axis, begin, True, True))
+                    found.append((number, axis, begin, True, True))
                     continue
                 if how.kind in _PLACELESS:
                     continue
                 lo, hi = box[axis]
-                row = (operand.tensor, axis, lo, True, True)
+                row = (number, axis, lo, True, True)
                 if how.kind is AxisKind.WINDOW and how.size == shape[how.out_axis] * how.stride:
                     distance = lo - begin * how.stride
-                    row = (operand.tensor, axis, distance, lo == 0, hi == how.size)
+                    row = (number, axis, distance, lo == 0, hi == how.size)
                 found.append(row)
     return tuple(found)
 
 
-def copied(code: KernelCode, model: Setting, setting: Setting) -> KernelCode:
+def copied(
+    code: KernelCode, model: Setting, setting: Setting, op_index: Mapping[str, int]
+) -> KernelCode:
     """The code of `setting`, from that of a kernel with the same key."""
-    names = {buffer.tensor for buffer in code.buffers}
-    shift = {name: _shift(name, model, setting) for name in names}
+    names = dict(zip(model.names, setting.names, strict=True))
+    shift = {name: _shift(name, model, setting) for name in {b.tensor for b in code.buffers}}
     moved = np.array([_padded(shift[b.tensor]) for b in code.buffers], dtype=np.int32)
     results = _result_shifts(code, model, setting)
     keys = _key_map(model, setting)
     return replace(
         code,
+        rows=_rows(code, model, setting, op_index),
         access_lo=code.access_lo + moved[code.access_buffer],
         access_hi=code.access_hi + moved[code.access_buffer],
+        tensors=tuple(names.get(name, name) for name in code.tensors),
         result_lo=code.result_lo + results,
         result_hi=code.result_hi + results,
         buffers=tuple(
             replace(
                 buffer,
+                tensor=names[buffer.tensor],
                 box=_moved_box(buffer.box, shift[buffer.tensor])
                 if buffer.memory is not Memory.DRAM
                 else buffer.box,
-                shared=keys.get(buffer.shared, buffer.shared) if buffer.shared else None,
+                shared=keys[buffer.shared] if buffer.shared else None,
             )
             for buffer in code.buffers
         ),
     )
 
 
+def _rows(
+    code: KernelCode, model: Setting, setting: Setting, op_index: Mapping[str, int]
+) -> IntArray:
+    """The rows under the ops and layers of `setting`; not copied where these are the model's."""
+    ops = {op_index[a.name]: op_index[b.name] for a, b in zip(model.ops, setting.ops, strict=True)}
+    layers = dict(zip(_layers(model), _layers(setting), strict=True))
+    if all(old == new for pairs in (ops, layers) for old, new in pairs.items()):
+        return code.rows
+    rows = code.rows.copy()
+    for name, pairs in (("op", ops), ("layer", layers)):
+        known, place = np.unique(code.column(name), return_inverse=True)
+        rows[:, COLUMNS.index(name)] = np.array([pairs[old] for old in known.tolist()])[place]
+    return rows
+
+
 def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:
-    old, new = model.corner(tensor), setting.corner(tensor)
+    """From the model's box of a tensor to the box of what takes its place."""
+    old, new = model.corner(tensor), setting.corner(setting.names[model.number[tensor]])
     if old is None or new is None:
         return ()
     return tuple(b - a for a, b in zip(old, new, strict=True))
@@ -173,7 +299,8 @@ def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:
 def _result_shifts(code: KernelCode, model: Setting, setting: Setting) -> NDArray[np.int32]:
     """By how much the result of each compute moves: as far as the tensor that it writes."""
     by_tensor = np.array(
-        [_padded(_shift(name, model, setting)) for name in code.tensors], dtype=np.int32
+        [_padded(_shift(name, model, setting) if name else ()) for name in code.tensors],
+        dtype=np.int32,
     )
     found = np.zeros_like(code.result_lo)
     row = np.repeat(np.arange(len(code.rows)), np.diff(code.access_at))[code.access_write]
@@ -194,17 +321,23 @@ def _moved_box(box: Box, shift: Corner) -> Box:
 def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
     """Shared buffers of the model kernel -> those of its copy."""
     found: dict[SharedKey, SharedKey] = {}
-    for name, sites in model.around.sources.items():
-        for old, new in zip(sites, setting.around.sources[name], strict=True):
-            found[old.key] = new.key
-    for name, old in model.around.targets.items():
-        found[old.key] = setting.around.targets[name].key
-    for name, held in model.around.held.items():
-        old_key = (Memory.GB.name, name, -1, held.maker)
-        found[old_key] = (Memory.GB.name, name, -1, setting.around.held[name].maker)
+    names = dict(zip(model.names, setting.names, strict=True))
+    old, new = model.around, setting.around
+    for name, sites in old.sources.items():
+        for site, other in zip(sites, new.sources[names[name]], strict=True):
+            found[site.key] = other.key
+    for name, site in old.targets.items():
+        found[site.key] = new.targets[names[name]].key
+    for name, held in old.held.items():
+        maker = new.held[names[name]].maker
+        found[Memory.GB.name, name, -1, held.maker] = (Memory.GB.name, names[name], -1, maker)
+    for shard, other_shard in zip(old.shards.values(), new.shards.values(), strict=True):
+        found[shard.key] = other_shard.key
     for back in (0, 1):
         for name, resident in model.placement.residents.items():
             for core in resident.boxes:
-                old_key = ("KEPT", name, core, model.around.kernel - back)
-                found[old_key] = ("KEPT", name, core, setting.around.kernel - back)
+                key = ("KEPT", name, core, old.kernel - back)
+                found[key] = ("KEPT", names[name], core, new.kernel - back)
+    for name, other_name in names.items():
+        found[Memory.DRAM.name, name, -1, -1] = (Memory.DRAM.name, other_name, -1, -1)
     return found

@@ -183,7 +183,7 @@ def always_fetched_first(patch: pytest.MonkeyPatch) -> None:
 
 
 def copies_not_moved(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(lower, "copied", lambda code, model, setting: code)
+    patch.setattr(lower, "copied", lambda code, *_: code)
 
 
 CASES: list[tuple[Callable[[], Plan], Patch]] = [

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
+from graphturbo_core.frontend.importer import ImportOptions
+from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.plan import Plan
 from sample_models import build_samples
+from sample_models.bert import BertSize, bert
 from tests.lowering.counting import check_program
-from tests.lowering.nets import analysed, chip, plan_of
-from tests.models import graph_of
+from tests.lowering.nets import STRATEGIES, analysed, chip, plan_of
+from tests.lowering.test_shards import sharing
+from tests.lowering.test_shared_engine import shared
+from tests.models import graph_of, imported
+from tests.strategies.samples import weighted
 
 
 def _wide(channels: int) -> str:
@@ -50,7 +57,7 @@ def test_copies_equal_what_they_stand_for(
 ) -> None:
     plan = plan_of(_small_resnet(batch), strategy, chip(name))
     copied = _arrays(lowering.lower(plan))
-    monkeypatch.setattr(lowering, "template_key", id)
+    monkeypatch.setattr(lowering, "template_key", lambda setting, kinds: id(setting))
     emitted = _arrays(lowering.lower(plan))
     assert copied.keys() == emitted.keys()
     for key, value in copied.items():
@@ -69,6 +76,139 @@ def test_a_split_over_channels_takes_other_weights(
     program = lowering.lower(plan)
     check_program(simulate(program))
     copied = _arrays(program)
-    monkeypatch.setattr(lowering, "template_key", id)
+    monkeypatch.setattr(lowering, "template_key", lambda setting, kinds: id(setting))
     emitted = _arrays(lowering.lower(plan))
     assert all(np.array_equal(copied[key], emitted[key]) for key in copied)
+
+
+CHIPS = {
+    "tiny": chip("tiny"),
+    "generic-4x4": chip("generic-4x4"),
+    "sharing": sharing(),
+    "shared engine": shared(gb_bytes=1 << 16),
+}
+
+
+def _blocks(*ops: str) -> GraphSemantics:
+    """Blocks of the same sizes, one for each op: two products, the op, a skip connection."""
+    body = "\n".join(
+        f"""
+  a{n} = MatMul (x{n}, w{n})
+  {op}
+  c{n} = MatMul (b{n}, v{n})
+  x{n + 1} = Add (c{n}, x{n})"""
+        for n, op in ((n, op.format(n=n)) for n, op in enumerate(ops))
+    )
+    weights = ", ".join(f"float[32,32] w{n}, float[32,32] v{n}" for n in range(len(ops)))
+    last = f"x{len(ops)}"
+    return weighted(f"g (float[32,32] x0, {weights}) => (float[32,32] {last}) {{{body}}}")
+
+
+def _emitted(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> tuple[dict[str, np.ndarray], int]:
+    """The program's arrays, and how many of its kernels were not copied."""
+    calls = 0
+    emit = lowering.emit_kernel
+
+    def counted(*given: object) -> object:
+        nonlocal calls
+        calls += 1
+        return emit(*given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lowering, "emit_kernel", counted)
+        program = lowering.lower(plan)
+    check_program(simulate(program))
+    return _arrays(program), calls
+
+
+def _check_copies(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> int:
+    """How many kernels were emitted; the arrays are those of every kernel emitted."""
+    copied, calls = _emitted(monkeypatch, plan)
+    monkeypatch.setattr(lowering, "template_key", lambda setting, kinds: id(setting))
+    emitted, every = _emitted(monkeypatch, plan)
+    assert every == len(plan.kernels)
+    for key, value in copied.items():
+        assert np.array_equal(value, emitted[key]), key
+    return calls
+
+
+@pytest.mark.parametrize("hardware", CHIPS.values(), ids=CHIPS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("op", ["b{n} = Relu (a{n})", "b{n} = MatMul (a{n}, w{n})"])
+def test_blocks_with_other_names_are_copied(
+    monkeypatch: pytest.MonkeyPatch, op: str, strategy: str, hardware: Hardware
+) -> None:
+    """Names and numbers are all that eight equal blocks differ by; a weight read twice is shared
+    between LBs where a chip does so.
+    """
+    plan = plan_of(_blocks(*[op] * 8), strategy, hardware)
+    calls = _check_copies(monkeypatch, plan)
+    assert calls <= max(1, len(plan.kernels) // 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("b{n} = Relu (a{n})", "b{n} = Tanh (a{n})"),
+        ("b{n} = Relu (a{n})", "b{n} = Add (a{n}, a{n})"),
+        ("b{n} = Add (a{n}, x{n})", "b{n} = Add (a{n}, a{n})"),
+        ("b{n} = Sub (a{n}, x{n})", "b{n} = Sub (x{n}, a{n})"),
+        ("b{n} = MatMul (a{n}, v{n})", "b{n} = Gemm<transB=1> (a{n}, v{n})"),
+    ],
+)
+def test_blocks_of_other_ops_are_not(
+    monkeypatch: pytest.MonkeyPatch, first: str, second: str
+) -> None:
+    """All shapes are equal: what an op reads, and what that costs, tells the kernels apart."""
+    alike = _check_copies(monkeypatch, plan_of(_blocks(*[first] * 8), "tvm", chip("tiny")))
+    monkeypatch.undo()
+    mixed = _check_copies(monkeypatch, plan_of(_blocks(*[first, second] * 4), "tvm", chip("tiny")))
+    assert mixed > alike
+
+
+def _windows(pads: str, others: str) -> GraphSemantics:
+    """Eight poolings that keep the size, every second one with other pads."""
+    body = "\n".join(
+        f"x{n + 1} = MaxPool<kernel_shape=[3,3], pads=[{(pads, others)[n % 2]}]> (x{n})"
+        for n in range(8)
+    )
+    return analyse(graph_of(f"g (float[1,1,8,8] x0) => (float[1,1,8,8] x8) {{{body}}}"))
+
+
+def test_kinds_of_windows() -> None:
+    """Shapes, work and cycles are equal: only the boxes that are read differ.
+
+    The first one alone reads an input of the model.
+    """
+    sem = _windows("1,1,1,1", "2,2,0,0")
+    kinds = lowering.OpKinds(sem)
+    assert [kinds(op) for op in sem.graph.ops] == [0, *[1, 2] * 3, 1]
+
+
+def test_kinds_of_products() -> None:
+    """Which operand is the weight counts, and which engine runs it."""
+    sem = weighted("g (float[8,8] x, float[8,8] w) => (float[8,8] y) { y = MatMul (x, w) }")
+    (op,) = sem.graph.ops
+    known = sem.by_op[op.name].contraction
+    assert known is not None
+    turned = replace(known, data=known.weight, weight=known.data)
+    others = (
+        replace(sem, by_op={op.name: replace(sem.by_op[op.name], contraction=turned)}),
+        replace(sem, cluster_ops=frozenset({op.name})),
+    )
+    traits = {lowering.OpKinds(each)._trait(op) for each in (sem, *others)}
+    assert len(traits) == 3
+
+
+@pytest.mark.parametrize("hardware", CHIPS.values(), ids=CHIPS)
+def test_layers_of_a_transformer_are_copied(
+    monkeypatch: pytest.MonkeyPatch, hardware: Hardware
+) -> None:
+    """Six layers a Relay layer a kernel: the second to the fifth are alike."""
+    size = BertSize(layers=6, hidden=16, heads=2, vocabulary=32, positions=16)
+    model = imported(
+        bert(size, {"batch": 2, "sequence": 8}).SerializeToString(),
+        ImportOptions("bert", dims={"batch": 2, "sequence": 8}),
+    )
+    plan = plan_of(analyse(model), "tvm", hardware)
+    assert _check_copies(monkeypatch, plan) <= len(plan.kernels) // 2
