@@ -32,21 +32,23 @@ def extents(box: Box) -> tuple[int, ...]:
 
 def is_empty(box: Box) -> bool:
     """Whether no element lies in the box."""
-    return any(hi <= lo for lo, hi in box)
+    return not volume(box)
 
 
 def intersect(first: Box, second: Box) -> Box:
     """The common box; `is_empty` tells whether there is one."""
-    return tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(first, second, strict=True))
+    pairs = zip(first, second, strict=True)
+    return tuple([(a if a > c else c, b if b < d else d) for (a, b), (c, d) in pairs])
 
 
 def hull(first: Box, second: Box) -> Box:
     """The smallest box around both; an empty one adds nothing."""
-    if is_empty(first):
+    if first == second or is_empty(first):
         return second
     if is_empty(second):
         return first
-    return tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(first, second, strict=True))
+    pairs = zip(first, second, strict=True)
+    return tuple([(a if a < c else c, b if b > d else d) for (a, b), (c, d) in pairs])
 
 
 def contains(outer: Box, inner: Box) -> bool:

@@ -8,7 +8,6 @@ from functools import partial
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, hull, is_empty, volume, with_interval
-from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics
 from graphturbo_core.semantics.nests import LoopNest, loop_nests, nest_slots
@@ -81,11 +80,11 @@ def tensor_bytes(plan: Plan, tensor: str, box: Box) -> int:
     `channel_padding` channels (axis 1).
     """
     padding = plan.hardware.channel_padding
-    is_weight = plan.semantics.graph.tensors[tensor].kind is TensorKind.WEIGHT
-    if padding > 1 and len(box) > CHANNEL_AXIS + 1 and not is_weight and not is_empty(box):
+    may_be_padded = padding > 1 and len(box) > CHANNEL_AXIS + 1 and not is_empty(box)
+    if may_be_padded and plan.semantics.graph.tensors[tensor].kind is not TensorKind.WEIGHT:
         lo, hi = box[CHANNEL_AXIS]
         box = with_interval(box, CHANNEL_AXIS, (lo, lo - (lo - hi) // padding * padding))
-    return volume(box) * bytes_per_element(plan, tensor)
+    return volume(box) * plan.element_bytes[tensor]
 
 
 def fetched_bytes(plan: Plan, readers: Sequence[Operand], box: Box, tile: Box) -> int:
@@ -101,7 +100,7 @@ def fetched_bytes(plan: Plan, readers: Sequence[Operand], box: Box, tile: Box) -
 
 def bytes_per_element(plan: Plan, tensor: str) -> int:
     """Bytes of one element of a tensor in the run's number format."""
-    return element_bytes(plan.semantics.graph.tensors[tensor].dtype, plan.number_format)
+    return plan.element_bytes[tensor]
 
 
 def kernel_stages(plan: Plan, kernel: KernelPlan, layer_of: Mapping[str, int]) -> tuple[Stage, ...]:

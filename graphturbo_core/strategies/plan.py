@@ -181,6 +181,14 @@ class Plan:
     fixed: frozenset[str] = frozenset()
 
     @cached_property
+    def element_bytes(self) -> Mapping[str, int]:
+        """Bytes of one element of each tensor in the run's number format."""
+        return {
+            name: element_bytes(tensor.dtype, self.number_format)
+            for name, tensor in self.semantics.graph.tensors.items()
+        }
+
+    @cached_property
     def shard_bytes(self) -> int:
         """Bytes at the end of each LB's weight part that hold shards; 0 where there are none."""
         most, tensors = self.rules.shard_bytes(self.hardware), self.semantics.graph.tensors
@@ -188,8 +196,7 @@ class Plan:
             return 0
         sharded = [
             {
-                name: tensors[name].elements
-                * element_bytes(tensors[name].dtype, self.number_format)
+                name: tensors[name].elements * self.element_bytes[name]
                 for name, residency in kernel.residency.items()
                 if residency is Residency.SHARDED
             }
