@@ -26,7 +26,11 @@ from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
 from graphturbo_core.lowering.template import OpKinds, Setting, copied, template_key
-from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS, too_many_instructions
+from graphturbo_core.lowering.tiling import (
+    TOO_MANY_INSTRUCTIONS,
+    compute_count,
+    too_many_instructions,
+)
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -88,11 +92,9 @@ def _check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions:
 def _computes(placement: KernelPlacement) -> int:
     """Compute instructions of a kernel."""
     return sum(
-        len(stage.ops) if tile.is_last else 1
-        for stage, steps in zip(placement.stages, placement.tiles, strict=True)
+        compute_count(stage, tiling)
+        for stage, tiling in zip(placement.stages, placement.tilings, strict=True)
         if stage.index not in placement.views.skipped
-        for step in steps
-        for tile in step.values()
     )
 
 

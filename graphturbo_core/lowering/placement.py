@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
-from graphturbo_core.lowering.cutting import Grain, Space
+from graphturbo_core.lowering.allocator import aligned
+from graphturbo_core.lowering.cutting import Grain
 from graphturbo_core.lowering.packing import Request, Taken, pack
 from graphturbo_core.lowering.stage_cuts import StageCuts
 from graphturbo_core.lowering.stages import (
     Shares,
     Stage,
     core_stages,
-    largest_bytes,
     merge_needs,
 )
 from graphturbo_core.lowering.tiling import (
     Steps,
     Tiling,
     check_tile_count,
+    stage_tiles,
 )
 from graphturbo_core.lowering.views import Need, Views, find_views
 from graphturbo_core.lowering.weight_items import WeightItems, weight_items
 from graphturbo_core.lowering.weight_part import WeightPart, weight_part
-from graphturbo_core.lowering.weight_space import (
-    data_capacity,
-    is_small_weight,
-    weight_capacity,
-)
+from graphturbo_core.lowering.weight_space import data_capacity
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
-
-CLUSTER_SHARE = 8
-"""Tiles and weight tiles of an engine that the cores share take at most 1/4 and 1/16 of GB: our
-choice, so that most of GB is left for tensors that lie there whole."""
 
 
 @dataclass(frozen=True)
@@ -71,21 +63,36 @@ class Ring:
 class KernelPlacement:
     """Everything about a kernel's use of LB."""
 
+    plan: Plan = field(repr=False)
     kernel: KernelPlan
     grain: Grain
     stages: tuple[Stage, ...]
     tilings: tuple[Tiling, ...]
-    tiles: tuple[Steps, ...]
     residents: Mapping[str, Resident]
     views: Views
     rings: Mapping[tuple[int, str], Ring]
     weights: WeightPart
-    items: tuple[WeightItems | None, ...]
-    """The weight tiles of each stage."""
     kept: frozenset[str]
     spilled: frozenset[str]
     cluster_ring_bytes: int = 0
     """What the tile buffers of the engine that the cores share take in GB."""
+
+    @cached_property
+    def tiles(self) -> tuple[Steps, ...]:
+        """The tiles of each stage; many objects, listed once all kernels have found a place."""
+        pairs = zip(self.stages, self.tilings, strict=True)
+        return tuple(stage_tiles(stage, tiling) for stage, tiling in pairs)
+
+    @cached_property
+    def items(self) -> tuple[WeightItems | None, ...]:
+        """The weight tiles of each stage."""
+        room_bytes = self.weights.tile_bytes
+        return tuple(
+            weight_items((self.plan, self.kernel), stage, cut, room_bytes)
+            for stage, cut in zip(
+                self.stages, zip(self.tilings, self.tiles, strict=True), strict=True
+            )
+        )
 
     @property
     def demoted(self) -> tuple[str, ...]:
@@ -119,17 +126,6 @@ class KernelPlacement:
         return Scope.GB if is_lost and planned is Scope.LB else planned
 
 
-@dataclass(frozen=True, slots=True)
-class _InLb:
-    """Tensors that cores read from LB buffers of their own, and those they compute into them.
-
-    A tensor that goes through GB because bindings differ may be in the first and not the second.
-    """
-
-    read: frozenset[str]
-    written: frozenset[str]
-
-
 @dataclass(frozen=True)
 class PlacementTask:
     """A kernel to place.
@@ -158,53 +154,45 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
         CapacityError: even with everything streamed a tile does not fit, or there are too many.
     """
     demoted = set(task.parked)
-    cuts = StageCuts(task.plan, task.stages)
+    cuts = StageCuts(task.plan, task.stages, task.grain)
+    asked = _asked(task, cuts)
     while True:
-        attempt = _attempt(task, frozenset(demoted), cuts)
+        wanted = {name: need for name, need in asked.items() if name not in demoted}
+        attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, str):
             return attempt
         demoted.add(attempt)
 
 
 def _attempt(
-    task: PlacementTask, demoted: frozenset[str], cuts: StageCuts
+    task: PlacementTask, wanted: Mapping[str, Need], demoted: frozenset[str], cuts: StageCuts
 ) -> KernelPlacement | str | None:
     """A placement, or the tensor that does not fit; None: what is inherited is in the way."""
     plan, kernel, stages = task.plan, task.kernel, task.stages
-    wanted = _wanted(task, demoted, cuts)
-    in_lb = _InLb(
-        frozenset({*wanted, *task.inherited}),
-        frozenset(name for name, need in wanted.items() if need.shares),
-    )
+    written = {name for name, need in wanted.items() if need.shares}
     views = find_views(plan, kernel, stages, wanted)
-    small = cuts.small_bytes
-    rooms = [(stage, _space(task, stage, in_lb, small)) for stage in stages]
-    tilings = tuple(cuts.tiling(stage, space) for stage, space in rooms)
-    counts = ((stage, cuts.tile_count(stage, space)) for stage, space in rooms)
+    in_lb = wanted.keys() | task.inherited.keys()
+    found = [cuts.cut(stage, in_lb, stage.output in written) for stage in stages]
+    tilings = tuple(cut.tiling for cut in found)
+    counts = ((cut.stage, cut.tile_count) for cut in found)
     check_tile_count(plan, counts, task.max_tiles)
-    tiles = tuple(cuts.steps(stage, space) for stage, space in rooms)
-    rings = [cuts.ring_bytes(stage, space) for stage, space in rooms]
+    rings = [cut.ring_bytes for cut in found]
     base = _ring_base(task, rings)
     if base is None:
         return None
-    placed = _placed(task, views, rings, base)
+    placed = _placed(task, views, (rings, base), cuts)
     if isinstance(placed, str):
         return placed
-    weights = weight_part(plan, stages, tiles, small)
     return KernelPlacement(
+        plan=plan,
         kernel=kernel,
         grain=task.grain,
         stages=stages,
         tilings=tilings,
-        tiles=tiles,
         residents={**task.inherited, **placed},
         views=views,
         rings=_ring_offsets(stages, rings, base),
-        weights=weights,
-        items=tuple(
-            weight_items((plan, kernel), stage, (tiling, steps), weights.tile_bytes)
-            for stage, tiling, steps in zip(stages, tilings, tiles, strict=True)
-        ),
+        weights=weight_part(plan, stages, tilings, cuts.small_bytes),
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
         cluster_ring_bytes=_largest(stages, rings, is_on_cluster=True),
@@ -241,20 +229,26 @@ def _inherited(task: PlacementTask) -> list[Taken]:
 
 
 def _placed(
-    task: PlacementTask, views: Views, rings: list[Mapping[str, int]], base: int
+    task: PlacementTask,
+    views: Views,
+    streams: tuple[list[Mapping[str, int]], int],
+    cuts: StageCuts,
 ) -> dict[str, Resident] | str:
-    """An address for every tensor that asks for one, or the tensor that does not fit."""
-    plan = task.plan
+    """An address for every tensor that asks for one, or the tensor that does not fit.
+
+    `streams`: bytes of each stage's tiles, and where their buffers begin.
+    """
+    rings, base = streams
     fixed = _inherited(task) + [
         Taken(base, 2 * sum(sizes.values()), index, index)
         for index, sizes in enumerate(rings)
         if sizes and not task.stages[index].is_on_cluster
     ]
     requests = [
-        Request(need.tensor, largest_bytes(plan, need.tensor, need.boxes), need.first, need.last)
+        Request(need.tensor, cuts.asked_bytes(need), need.first, need.last)
         for need in views.needs.values()
     ]
-    offsets, failed = pack(requests, fixed, data_capacity(plan))
+    offsets, failed = pack(requests, fixed, data_capacity(task.plan))
     if failed is not None:
         return failed
     found = {}
@@ -267,14 +261,14 @@ def _placed(
     return found
 
 
-def _wanted(task: PlacementTask, demoted: frozenset[str], cuts: StageCuts) -> dict[str, Need]:
+def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:
     """Tensors that ask for a place in LB: computed ones kept here, and inputs loaded whole."""
     plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
     held, uses = cuts.holdings, cuts.uses
     found: dict[str, Need] = {}
     for stage in core_stages(stages):
         name = stage.output
-        if name in demoted or not _stays(plan, kernel, name, held):
+        if name in task.parked or not _stays(plan, kernel, name, held):
             continue
         boxes = dict(stage.shares)
         merge_needs(boxes, held.get(name, {}))
@@ -282,7 +276,7 @@ def _wanted(task: PlacementTask, demoted: frozenset[str], cuts: StageCuts) -> di
         last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
         found[name] = Need(name, boxes, stage.shares, stage.index, last)
     for name, needs in held.items():
-        is_asked = name not in found and name not in inherited and name not in demoted
+        is_asked = name not in found and name not in inherited and name not in task.parked
         if is_asked and plan.semantics.graph.tensors[name].elements:
             found[name] = Need(name, dict(needs), {}, min(uses[name]), max(uses[name]))
     return found
@@ -295,49 +289,6 @@ def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, objec
     if kernel.scopes.get(tensor, Scope.LB) is Scope.LB:
         return tensor in held
     return tensor in kernel.outputs and tensor in held
-
-
-def _space(task: PlacementTask, stage: Stage, in_lb: _InLb, small: int) -> Space:
-    plan = task.plan
-    if stage.is_on_cluster:
-        return _cluster_space(task, stage)
-    weights = weight_capacity(plan) - 2 * small
-    streamed = frozenset(
-        o.tensor
-        for o in stage.operands
-        if o.tensor not in in_lb.read and not o.is_tiled_weight and not is_small_weight(plan, o)
-    )
-    is_output_streamed = stage.output not in in_lb.written
-    pairs = max(1, len(streamed) + is_output_streamed)
-    return Space(
-        tile_bytes=data_capacity(plan) // max(task.grain.tile_share, 2 * pairs),
-        largest_tile_bytes=data_capacity(plan) // (2 * pairs),
-        tiles=task.grain.tiles,
-        staging_sets=task.grain.staging_sets,
-        staging_bytes=plan.hardware.staging_bytes,
-        weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
-        streamed=streamed,
-        is_output_streamed=is_output_streamed,
-    )
-
-
-def _cluster_space(task: PlacementTask, stage: Stage) -> Space:
-    """What the engine that the cores share may use of GB, should nothing it reads lie there."""
-    plan = task.plan
-    streamed = frozenset(
-        o.tensor for o in stage.operands if not o.is_tiled_weight and not is_small_weight(plan, o)
-    )
-    tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
-    return Space(
-        tile_bytes=tile // task.grain.tile_share,
-        largest_tile_bytes=tile,
-        tiles=task.grain.tiles,
-        staging_sets=task.grain.staging_sets,
-        staging_bytes=plan.hardware.staging_bytes,
-        weight_slot_bytes=tile // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
-        streamed=streamed,
-        is_output_streamed=True,
-    )
 
 
 def _largest(

@@ -1,4 +1,4 @@
-"""Tiling, tiles and rings of a stage by the room it has, kept while a kernel's placement is tried.
+"""Tilings and tile sizes of a stage by the room it has, kept while a kernel's placement is tried.
 
 A kernel is tried anew for each tensor that finds no place in LB, and all but a few stages have the
 same room as before: without keeping, a kernel of a thousand ops takes a thousand times all of it.
@@ -6,35 +6,74 @@ same room as before: without keeping, a kernel of a thousand ops takes a thousan
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, reduce
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from graphturbo_core.ir.boxes import Box, hull
-from graphturbo_core.lowering.allocator import aligned
-from graphturbo_core.lowering.cutting import Space, choose_tiling
-from graphturbo_core.lowering.stages import (
-    Stage,
-    core_stages,
-    fetched_bytes,
-    holdings,
-    tensor_bytes,
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
+from graphturbo_core.lowering.cutting import Grain, Space, choose_tiling
+from graphturbo_core.lowering.stages import Stage, core_stages, holdings, largest_bytes
+from graphturbo_core.lowering.tile_sizes import output_tile_bytes, read_tile_bytes
+from graphturbo_core.lowering.tiling import Tiling, tile_count
+from graphturbo_core.lowering.views import Need
+from graphturbo_core.lowering.weight_space import (
+    data_capacity,
+    is_small_weight,
+    small_bytes,
+    weight_capacity,
 )
-from graphturbo_core.lowering.tiling import Steps, Tiling, operand_box, stage_tiles, tile_count
-from graphturbo_core.lowering.weight_space import small_bytes
 from graphturbo_core.strategies.plan import Plan
+
+CLUSTER_SHARE = 8
+"""Tiles and weight tiles of an engine that the cores share take at most 1/4 and 1/16 of GB: our
+choice, so that most of GB is left for tensors that lie there whole."""
+
+
+@dataclass(frozen=True)
+class StageCut:
+    """A stage in a space, and what follows from both alone."""
+
+    plan: Plan = field(repr=False)
+    stage: Stage
+    space: Space
+
+    @cached_property
+    def tiling(self) -> Tiling:
+        """How the stage is cut.
+
+        Raises:
+            CapacityError: not even single rows fit.
+        """
+        return choose_tiling(self.plan, self.stage, self.space)
+
+    @cached_property
+    def tile_count(self) -> int:
+        """How many tiles the stage has; none is listed."""
+        return tile_count(self.stage, self.tiling)
+
+    @cached_property
+    def ring_bytes(self) -> Mapping[str, int]:
+        """Bytes of the largest tile of each streamed tensor."""
+        plan, stage, sizes = self.plan, self.stage, {}
+        if self.space.is_output_streamed:
+            sizes[stage.output] = aligned(output_tile_bytes(plan, stage, self.tiling))
+        for name in sorted(self.space.streamed):
+            readers = [operand for operand in stage.operands if operand.tensor == name]
+            sizes[name] = aligned(read_tile_bytes(plan, stage, self.tiling, readers))
+        return sizes
 
 
 class StageCuts:
     """What follows from a stage and its room alone, each computed once."""
 
-    def __init__(self, plan: Plan, stages: tuple[Stage, ...]) -> None:
+    def __init__(self, plan: Plan, stages: tuple[Stage, ...], grain: Grain) -> None:
         """Nothing is cut yet."""
         self._plan = plan
         self._stages = stages
-        self._tilings: dict[tuple[int, Space], Tiling] = {}
-        self._counts: dict[tuple[int, Tiling], int] = {}
-        self._steps: dict[tuple[int, Tiling], Steps] = {}
-        self._rings: dict[tuple[int, Space], Mapping[str, int]] = {}
+        self._grain = grain
+        self._cuts: dict[tuple[int, frozenset[str], bool], StageCut] = {}
+        self._asked_bytes: dict[str, int] = {}
 
     @cached_property
     def holdings(self) -> Mapping[str, Mapping[int, Box]]:
@@ -55,52 +94,66 @@ class StageCuts:
         """Bytes of the whole weights of the stage that has most of them."""
         return max((small_bytes(self._plan, s) for s in core_stages(self._stages)), default=0)
 
-    def tiling(self, stage: Stage, space: Space) -> Tiling:
-        """How the stage is cut.
+    def asked_bytes(self, need: Need) -> int:
+        """Bytes of the largest core's box; the boxes of a tensor are the same in every attempt."""
+        if need.tensor not in self._asked_bytes:
+            size = largest_bytes(self._plan, need.tensor, need.boxes)
+            self._asked_bytes[need.tensor] = size
+        return self._asked_bytes[need.tensor]
 
-        Raises:
-            CapacityError: not even single rows fit.
+    def cut(self, stage: Stage, in_lb: Collection[str], is_output_in_lb: bool) -> StageCut:
+        """The stage where cores read the tensors `in_lb` from LB, and compute its output there.
+
+        A tensor that goes through GB because bindings differ may be read there and not written.
         """
-        key = stage.index, space
-        if key not in self._tilings:
-            self._tilings[key] = choose_tiling(self._plan, stage, space)
-        return self._tilings[key]
+        streamed = self._streamable[stage.index]
+        if not stage.is_on_cluster:
+            streamed = frozenset(name for name in streamed if name not in in_lb)
+        key = stage.index, streamed, is_output_in_lb
+        if key not in self._cuts:
+            is_cluster = stage.is_on_cluster
+            space = self._cluster_space(streamed) if is_cluster else self._space(*key[1:])
+            self._cuts[key] = StageCut(self._plan, stage, space)
+        return self._cuts[key]
 
-    def tile_count(self, stage: Stage, space: Space) -> int:
-        """How many tiles the stage has; none is listed."""
-        key = stage.index, self.tiling(stage, space)
-        if key not in self._counts:
-            self._counts[key] = tile_count(stage, key[1])
-        return self._counts[key]
-
-    def steps(self, stage: Stage, space: Space) -> Steps:
-        """The stage's tiles."""
-        key = stage.index, self.tiling(stage, space)
-        if key not in self._steps:
-            self._steps[key] = stage_tiles(stage, key[1])
-        return self._steps[key]
-
-    def ring_bytes(self, stage: Stage, space: Space) -> Mapping[str, int]:
-        """Bytes of the largest tile of each streamed tensor."""
-        key = stage.index, space
-        if key not in self._rings:
-            self._rings[key] = self._largest_tiles(stage, space)
-        return self._rings[key]
-
-    def _largest_tiles(self, stage: Stage, space: Space) -> Mapping[str, int]:
-        sizes: dict[str, int] = {}
-        tiles = [tile for step in self.steps(stage, space) for tile in step.values()]
-        if space.is_output_streamed:
-            sizes[stage.output] = aligned(
-                max(tensor_bytes(self._plan, stage.output, tile.box) for tile in tiles)
+    @cached_property
+    def _streamable(self) -> Sequence[frozenset[str]]:
+        """Of each stage what streams unless it lies in LB."""
+        return [
+            frozenset(
+                operand.tensor
+                for operand in stage.operands
+                if not operand.is_tiled_weight and not is_small_weight(self._plan, operand)
             )
-        for name in sorted(space.streamed):
-            readers = [o for o in stage.operands if o.tensor == name]
-            boxes = (reduce(hull, (operand_box(stage, o, t) for o in readers)) for t in tiles)
-            sizes[name] = aligned(
-                max(
-                    fetched_bytes(self._plan, readers, box, tile.box)
-                    for box, tile in zip(boxes, tiles, strict=True)
-                )
-            )
-        return sizes
+            for stage in self._stages
+        ]
+
+    def _space(self, streamed: frozenset[str], is_output_in_lb: bool) -> Space:
+        plan, grain = self._plan, self._grain
+        weights = weight_capacity(plan) - 2 * self.small_bytes
+        pairs = max(1, len(streamed) + (not is_output_in_lb))
+        return Space(
+            tile_bytes=data_capacity(plan) // max(grain.tile_share, 2 * pairs),
+            largest_tile_bytes=data_capacity(plan) // (2 * pairs),
+            tiles=grain.tiles,
+            staging_sets=grain.staging_sets,
+            staging_bytes=plan.hardware.staging_bytes,
+            weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
+            streamed=streamed,
+            is_output_streamed=not is_output_in_lb,
+        )
+
+    def _cluster_space(self, streamed: frozenset[str]) -> Space:
+        """What the engine that the cores share may use of GB, if nothing it reads lies there."""
+        plan, grain = self._plan, self._grain
+        tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
+        return Space(
+            tile_bytes=tile // grain.tile_share,
+            largest_tile_bytes=tile,
+            tiles=grain.tiles,
+            staging_sets=grain.staging_sets,
+            staging_bytes=plan.hardware.staging_bytes,
+            weight_slot_bytes=tile // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
+            streamed=streamed,
+            is_output_streamed=True,
+        )

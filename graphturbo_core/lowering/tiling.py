@@ -57,6 +57,17 @@ class Tile:
     is_last: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """A core's share by axes: each choice of one interval an axis, and of a cut of K, is a tile.
+
+    `depths` is empty where K is not cut.
+    """
+
+    axes: tuple[tuple[Interval, ...], ...]
+    depths: tuple[Interval, ...]
+
+
 Steps = tuple[Mapping[int, Tile], ...]
 """A stage's tiles in lockstep: step -> core -> tile."""
 
@@ -121,15 +132,45 @@ def check_tile_count(plan: Plan, counts: Iterable[tuple[Stage, int]], max_tiles:
 
 def tile_count(stage: Stage, tiling: Tiling) -> int:
     """How many tiles `stage_tiles` would list, all cores together."""
-    depths = 1
-    if tiling.reduced and stage.contraction is not None:
-        depths = -(-stage.contraction.reduce_size // tiling.reduced)
+    return _output_tiles(stage, tiling) * max(1, len(_depths(stage, tiling)))
+
+
+def compute_count(stage: Stage, tiling: Tiling) -> int:
+    """Computes of the stage: an op each tile, and the rest of the nest after the last cut of K."""
+    cuts_of_k = max(1, len(_depths(stage, tiling)))
+    return _output_tiles(stage, tiling) * (cuts_of_k - 1 + len(stage.ops))
+
+
+def _output_tiles(stage: Stage, tiling: Tiling) -> int:
     return sum(
         prod(min(size, count) for size, count in zip(extents(share), tiling.parts, strict=True))
         * column_count(stage, tiling.columns, share)
-        * depths
         for share in stage.shares.values()
     )
+
+
+def _depths(stage: Stage, tiling: Tiling) -> tuple[Interval, ...]:
+    """The cuts of K; empty where it is not cut."""
+    if not tiling.reduced or stage.contraction is None:
+        return ()
+    return tuple(_chunks((0, stage.contraction.reduce_size), tiling.reduced))
+
+
+def core_cuts(stage: Stage, tiling: Tiling) -> list[Cuts]:
+    """How the share of each core is cut."""
+    contraction = stage.contraction
+    column_axis = contraction.n_axis if tiling.columns and contraction is not None else -1
+    depths = _depths(stage, tiling)
+    found = []
+    for share in stage.shares.values():
+        axes = [
+            tuple(_chunks(interval, tiling.columns))
+            if axis == column_axis
+            else divide(interval, min(parts, interval[1] - interval[0]))
+            for axis, (interval, parts) in enumerate(zip(share, tiling.parts, strict=True))
+        ]
+        found.append(Cuts(tuple(axes), depths))
+    return found
 
 
 def column_count(stage: Stage, columns: int, box: Box) -> int:
@@ -147,10 +188,7 @@ def _order_key(tiling: Tiling) -> Callable[[TileKey], TileKey]:
 
 
 def _core_tiles(stage: Stage, tiling: Tiling, share: Box) -> dict[TileKey, Tile]:
-    contraction = stage.contraction
-    depths: list[Interval | None] = [None]
-    if tiling.reduced and contraction is not None:
-        depths = list(_chunks((0, contraction.reduce_size), tiling.reduced))
+    depths = _depths(stage, tiling) or (None,)
     found: dict[TileKey, Tile] = {}
     for row, row_box in enumerate(row_boxes(share, tiling.parts)):
         for column, box in enumerate(column_boxes(stage, tiling.columns, row_box)):

@@ -1,14 +1,14 @@
-"""Stages and their tiles -> WeightPart: how a kernel divides the weight part of a core's LB."""
+"""Stages and their tilings -> WeightPart: how a kernel divides the weight part of a core's LB."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, volume
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
-from graphturbo_core.lowering.stages import Stage, tensor_bytes
-from graphturbo_core.lowering.tiling import Steps, operand_box
+from graphturbo_core.lowering.stages import Stage
+from graphturbo_core.lowering.tile_sizes import read_tile_bytes
+from graphturbo_core.lowering.tiling import Tiling
 from graphturbo_core.lowering.weight_space import data_capacity, weight_capacity
 from graphturbo_core.strategies.plan import Plan
 
@@ -34,7 +34,7 @@ class WeightPart:
 
 
 def weight_part(
-    plan: Plan, stages: tuple[Stage, ...], cuts: tuple[Steps, ...], small: int
+    plan: Plan, stages: tuple[Stage, ...], tilings: tuple[Tiling, ...], small: int
 ) -> WeightPart:
     """Slots as large as the kernel's largest weight tile; two must fit beside the small weights.
 
@@ -44,8 +44,8 @@ def weight_part(
     hardware = plan.hardware
     slot = max(
         (
-            _weight_tile_bytes(plan, stage, steps)
-            for stage, steps in zip(stages, cuts, strict=True)
+            _weight_tile_bytes(plan, stage, tiling)
+            for stage, tiling in zip(stages, tilings, strict=True)
             if not stage.is_on_cluster
         ),
         default=0,
@@ -63,11 +63,8 @@ def weight_part(
     return WeightPart(base, room, slot, small)
 
 
-def _weight_tile_bytes(plan: Plan, stage: Stage, steps: Steps) -> int:
+def _weight_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling) -> int:
     operand = stage.tile_weight()
     if operand is None:
         return 0
-    boxes: set[Box] = {
-        operand_box(stage, operand, tile) for step in steps for tile in step.values()
-    }
-    return aligned(max(tensor_bytes(plan, operand.tensor, box) for box in boxes if volume(box)))
+    return aligned(read_tile_bytes(plan, stage, tiling, (operand,)))

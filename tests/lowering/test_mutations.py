@@ -14,10 +14,8 @@ from graphturbo_core.lowering import (
     emit,
     lower,
     placement,
-    stage_cuts,
     stages,
     tiling,
-    weight_part,
 )
 from graphturbo_core.lowering import conflicts as conflicts_module
 from graphturbo_core.lowering.conflicts import Conflicts
@@ -114,8 +112,7 @@ def no_halo_read(patch: pytest.MonkeyPatch) -> None:
             return found
         return tuple((lo, max(lo + 1, hi - 1)) for lo, hi in found)
 
-    for module in (emit, stage_cuts, weight_part):
-        patch.setattr(module, "operand_box", shrunk)
+    patch.setattr(emit, "operand_box", shrunk)
 
 
 def first_cut_of_k_only(patch: pytest.MonkeyPatch) -> None:
