@@ -25,7 +25,7 @@ from graphturbo_core.lowering.placement import (
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
-from graphturbo_core.lowering.template import OpKinds, Setting, copied, template_key
+from graphturbo_core.lowering.template import Setting, copied, template_key
 from graphturbo_core.lowering.tiling import (
     TOO_MANY_INSTRUCTIONS,
     compute_count,
@@ -134,11 +134,10 @@ def _number_all(plan: Plan, settings: list[Setting], room: Room) -> list[Numbere
         CapacityError: TOO_MANY_INSTRUCTIONS.
     """
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
-    kinds = OpKinds(plan.semantics)
     known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
     kernels: list[NumberedKernel] = []
     for setting in settings:
-        key = template_key(setting, kinds)
+        key = template_key(setting, plan.semantics.kinds)
         if key not in known:
             code = emit_kernel(plan, setting.placement, setting.around, op_index, room)
             known[key] = (setting, _numbered(plan, code))

@@ -15,60 +15,12 @@ from graphturbo_core.lowering.code import COLUMNS, KernelCode, SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import MAX_RANK, IntArray, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
-from graphturbo_core.semantics.access import AxisKind, OpSemantics
-from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.access import AxisKind
 
 _PLACELESS = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE, AxisKind.WHOLE})
 """Axis kinds whose boxes do not depend on how near the tensor's edge they lie."""
 
 Corner = tuple[int, ...]
-
-
-class OpKinds:
-    """Numbers for ops: equal where two ops differ by their names and their tensors' names alone."""
-
-    def __init__(self, semantics: GraphSemantics) -> None:
-        """No op has a number yet."""
-        self._semantics = semantics
-        self._of_op: dict[str, int] = {}
-        self._of_trait: dict[Hashable, int] = {}
-
-    def __call__(self, op: Op) -> int:
-        """The op's number."""
-        if op.name not in self._of_op:
-            trait = self._trait(op)
-            self._of_op[op.name] = self._of_trait.setdefault(trait, len(self._of_trait))
-        return self._of_op[op.name]
-
-    def _trait(self, op: Op) -> Hashable:
-        """All that emission may read of an op, a tensor by its place among the op's own."""
-        semantics, tensors = self._semantics.by_op[op.name], self._semantics.graph.tensors
-        names = _own_names(op, semantics)
-        place = {name: number for number, name in enumerate(names)}
-        accesses = tuple(
-            tuple((place[access.tensor], access.axes, access.is_lookup) for access in reads)
-            for reads in semantics.accesses
-        )
-        contraction = semantics.contraction
-        operands: tuple[int, ...] = ()
-        if contraction is not None:
-            operands = (place[contraction.data], place[contraction.weight])
-            contraction = replace(contraction, data="", weight="")
-        return (
-            tuple(place.get(name, -1) for name in (*op.inputs, *op.outputs)),
-            len(op.inputs),
-            tuple((tensors[name].shape, tensors[name].dtype, tensors[name].kind) for name in names),
-            op.name in self._semantics.cluster_ops,
-            replace(semantics, accesses=(), contraction=contraction),
-            accesses,
-            operands,
-        )
-
-
-def _own_names(op: Op, semantics: OpSemantics) -> tuple[str, ...]:
-    """Tensors of an op, each once."""
-    read = (access.tensor for reads in semantics.accesses for access in reads)
-    return tuple(dict.fromkeys(name for name in (*op.inputs, *op.outputs, *read) if name))
 
 
 @dataclass(frozen=True)
@@ -111,7 +63,7 @@ class Setting:
         return tuple((lo - c, hi - c) for (lo, hi), c in zip(box, corner, strict=True))
 
 
-def template_key(setting: Setting, kinds: OpKinds) -> Hashable:
+def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
     """Equal for kernels whose code differs only by names and by where their boxes lie.
 
     Everything that emission reads is in it: a tensor by its place in `Setting.names` (layers of a
@@ -136,12 +88,12 @@ def template_key(setting: Setting, kinds: OpKinds) -> Hashable:
     )
 
 
-def _ops(setting: Setting, kinds: OpKinds) -> Hashable:
+def _ops(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
     """The stages' ops by kind, their tensors and layers by place."""
     number, layers = setting.number, _layers(setting)
     place = {layer: rank for rank, layer in enumerate(dict.fromkeys(layers))}
     return tuple(
-        (kinds(op), *(number.get(name, -1) for name in (*op.inputs, *op.outputs)))
+        (kinds[op.name], *(number.get(name, -1) for name in (*op.inputs, *op.outputs)))
         for op in setting.ops
     ), tuple(place[layer] for layer in layers)
 

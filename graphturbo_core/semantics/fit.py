@@ -8,7 +8,7 @@ engine that the cores share works in GB: neither its operands nor its results ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -60,14 +60,36 @@ def holding_boxes(
 ) -> dict[str, dict[int, Box]]:
     """Per tensor and core: hull of its own share and of what the core's nests read of it."""
     held: dict[str, dict[int, Box]] = {}
+    known: dict[Hashable, tuple[Mapping[int, Box], ...]] = {}
     for nest in (nest for nest in nests if not nest.is_on_cluster(sem)):
         for name in nest_outputs(sem, nest):
             held.setdefault(name, {}).update(shares.get(name, {}))
-        for name, needs in core_needs(sem, nest, shares).items():
+        key = _needs_key(sem, nest, shares)
+        if key not in known:
+            known[key] = tuple(core_needs(sem, nest, shares).values())
+        for name, needs in zip(nest_reads(sem, nest), known[key], strict=True):
             own = held.setdefault(name, {})
             for core, box in needs.items():
                 own[core] = hull(own[core], box) if core in own else box
     return held
+
+
+def _needs_key(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> Hashable:
+    """Equal for nests whose cores need the same boxes of what they read, as in layers alike.
+
+    A tensor counts by its place among the nest's own.
+    """
+    ops = [sem.graph.op_by_name[name] for name in nest.ops]
+    names = dict.fromkeys(name for op in ops for name in (*op.inputs, *op.outputs) if name)
+    place = {name: number for number, name in enumerate(names)}
+    return (
+        tuple((sem.kinds[op.name], *map(place.get, (*op.inputs, *op.outputs))) for op in ops),
+        tuple(
+            (place[name], tuple(shares[name].items()))
+            for name in nest_outputs(sem, nest)
+            if name in shares
+        ),
+    )
 
 
 LiveBytes = Mapping[int, tuple[int, ...]]

@@ -32,6 +32,7 @@ from graphturbo_core.semantics import (
     states,
 )
 from graphturbo_core.semantics.access import AxisMap, OpSemantics
+from graphturbo_core.semantics.kinds import op_kinds
 from graphturbo_core.semantics.maps import OPAQUE_FORMAT, Entry, opaque
 from graphturbo_core.semantics.view import OpView
 
@@ -76,6 +77,11 @@ class GraphSemantics:
     def opaque_ops(self) -> tuple[str, ...]:
         """Names of the ops without a usable entry, in topological order."""
         return tuple(op.name for op in self.graph.ops if self.by_op[op.name].is_opaque)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, int]:
+        """A number for every op, by name: equal where two ops differ by names alone."""
+        return op_kinds(self.graph, self.by_op, self.cluster_ops)
 
     def notes(self) -> tuple[str, ...]:
         """One note per opaque op type: how many, and their share of the bytes ops touch."""

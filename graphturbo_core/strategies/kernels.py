@@ -74,11 +74,10 @@ class BoundKernel:
     @cached_property
     def hold(self) -> KernelHold:
         """What the cores hold while the kernel runs."""
-        shares = {
-            tensor: self.shares(tensor)
-            for tensor in self.binding.bindings
-            if tensor in self.instance.boxes
-        }
+        boxes = self.instance.boxes
+        cuts = {t: (own, boxes[t]) for t, own in self.binding.bindings.items() if t in boxes}
+        divided = {cut: cut[0].shares(cut[1]) for cut in set(cuts.values())}
+        shares = {tensor: divided[cut] for tensor, cut in cuts.items()}
         return KernelHold(
             self.target.semantics,
             self.nests,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -164,40 +164,6 @@ def test_blocks_of_other_ops_are_not(
     monkeypatch.undo()
     mixed = _check_copies(monkeypatch, plan_of(_blocks(*[first, second] * 4), "tvm", chip("tiny")))
     assert mixed > alike
-
-
-def _windows(pads: str, others: str) -> GraphSemantics:
-    """Eight poolings that keep the size, every second one with other pads."""
-    body = "\n".join(
-        f"x{n + 1} = MaxPool<kernel_shape=[3,3], pads=[{(pads, others)[n % 2]}]> (x{n})"
-        for n in range(8)
-    )
-    return analyse(graph_of(f"g (float[1,1,8,8] x0) => (float[1,1,8,8] x8) {{{body}}}"))
-
-
-def test_kinds_of_windows() -> None:
-    """Shapes, work and cycles are equal: only the boxes that are read differ.
-
-    The first one alone reads an input of the model.
-    """
-    sem = _windows("1,1,1,1", "2,2,0,0")
-    kinds = lowering.OpKinds(sem)
-    assert [kinds(op) for op in sem.graph.ops] == [0, *[1, 2] * 3, 1]
-
-
-def test_kinds_of_products() -> None:
-    """Which operand is the weight counts, and which engine runs it."""
-    sem = weighted("g (float[8,8] x, float[8,8] w) => (float[8,8] y) { y = MatMul (x, w) }")
-    (op,) = sem.graph.ops
-    known = sem.by_op[op.name].contraction
-    assert known is not None
-    turned = replace(known, data=known.weight, weight=known.data)
-    others = (
-        replace(sem, by_op={op.name: replace(sem.by_op[op.name], contraction=turned)}),
-        replace(sem, cluster_ops=frozenset({op.name})),
-    )
-    traits = {lowering.OpKinds(each)._trait(op) for each in (sem, *others)}
-    assert len(traits) == 3
 
 
 @pytest.mark.parametrize("hardware", CHIPS.values(), ids=CHIPS)

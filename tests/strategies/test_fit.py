@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.semantics.fit import KernelHold, holding_boxes
-from graphturbo_core.semantics.nests import loop_nests
+from graphturbo_core.semantics.nests import LoopNest, loop_nests
 from graphturbo_core.strategies.plan import Binding
 from graphturbo_core.strategies.relay import relay_layers
 from tests.strategies.samples import weighted
@@ -57,3 +57,29 @@ def test_elementwise_nest_overwrites_its_operand() -> None:
     text = "g (float[4,8] x) => (float[4,8] z) { z = Relu(x) }"
     # One row of 16 bytes a core; x gives way to z.
     assert hold(text, Binding((0,), (4,), (0, 1, 2, 3))).peak_bytes() == 16
+
+
+def test_nests_alike_hold_boxes_of_their_own_tensors() -> None:
+    """Four blocks, the first two alike; 8 rows over 4 cores, then over 2 for the last block.
+
+    A transpose needs columns where the others need rows. Core 1 computes rows 2 and 3 of c and
+    needs rows 4 to 7 for its half of d.
+    """
+    text = """
+    g (float[8,8] x) => (float[8,8] d) {
+      a = Relu (x)
+      b = Relu (a)
+      c = Transpose<perm=[1,0]> (b)
+      d = Relu (c)
+    }"""
+    sem = weighted(text)
+    nests = tuple(LoopNest((op.name,), op.outputs[0]) for op in sem.graph.ops)
+    four, two = Binding((0,), (4,), (0, 1, 2, 3)), Binding((0,), (2,), (0, 1))
+    whole = ((0, 8), (0, 8))
+    shares = {name: four.shares(whole) for name in "abc"} | {"d": two.shares(whole)}
+    held = holding_boxes(sem, nests, shares)
+    rows = {core: ((2 * core, 2 * core + 2), (0, 8)) for core in range(4)}
+    assert held["x"] == held["a"] == rows
+    assert held["b"][0] == ((0, 8), (0, 8))
+    assert held["b"][3] == ((0, 8), (0, 8))
+    assert held["c"] == {0: ((0, 4), (0, 8)), 1: ((2, 8), (0, 8)), 2: rows[2], 3: rows[3]}

@@ -1,0 +1,46 @@
+"""Ops -> kinds: numbers that are equal where two ops differ by names alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import replace
+
+from graphturbo_core.ir.graph import Graph, Op
+from graphturbo_core.semantics.access import OpSemantics
+
+
+def op_kinds(
+    graph: Graph, by_op: Mapping[str, OpSemantics], cluster_ops: Collection[str]
+) -> dict[str, int]:
+    """The kind of every op: layers of a model are alike, what holds for one holds for the next."""
+    numbers: dict[Hashable, int] = {}
+    found: dict[str, int] = {}
+    for op in graph.ops:
+        trait = op_trait(graph, op, by_op[op.name]), op.name in cluster_ops
+        found[op.name] = numbers.setdefault(trait, len(numbers))
+    return found
+
+
+def op_trait(graph: Graph, op: Op, semantics: OpSemantics) -> Hashable:
+    """All that semantics say of an op, a tensor by its place among the op's own."""
+    read = (access.tensor for reads in semantics.accesses for access in reads)
+    names = tuple(dict.fromkeys(name for name in (*op.inputs, *op.outputs, *read) if name))
+    place = {name: number for number, name in enumerate(names)}
+    accesses = tuple(
+        tuple((place[access.tensor], access.axes, access.is_lookup) for access in reads)
+        for reads in semantics.accesses
+    )
+    contraction = semantics.contraction
+    operands: tuple[int, ...] = ()
+    if contraction is not None:
+        operands = (place[contraction.data], place[contraction.weight])
+        contraction = replace(contraction, data="", weight="")
+    tensors = [graph.tensors[name] for name in names]
+    return (
+        tuple(place.get(name, -1) for name in (*op.inputs, *op.outputs)),
+        len(op.inputs),
+        tuple((tensor.shape, tensor.dtype, tensor.kind) for tensor in tensors),
+        replace(semantics, accesses=(), contraction=contraction),
+        accesses,
+        operands,
+    )
