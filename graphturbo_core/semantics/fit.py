@@ -8,6 +8,7 @@ engine that the cores share works in GB: neither its operands nor its results ar
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,10 +112,10 @@ class KernelHold:
 
     def live_bytes(self, kept: Collection[str] = ()) -> LiveBytes:
         """Live bytes when the tensors `kept` stay to the end and other results are streamed."""
-        change: dict[int, list[int]] = {}
+        change: dict[int, list[int]] = defaultdict(lambda: [0] * (len(self.nests) + 1))
         for name, (first, last) in self._lifetimes(kept).items():
             for core, box in self.boxes[name].items():
-                steps = change.setdefault(core, [0] * (len(self.nests) + 1))
+                steps = change[core]
                 size = volume(box) * self.element_bytes[name]
                 if self._is_streamed(name, kept):
                     size = min(size, self.ring_bytes)
