@@ -29,24 +29,46 @@ def chains_of(program: Program) -> IntArray:
 def are_in_order(program: Program, before: IntArray, after: IntArray) -> NDArray[np.bool_]:
     """Of pairs of instructions whether the first one has ended whenever the second one starts.
 
-    Cost: chains times instructions and conflicts, in blocks of chains.
+    Cost: chains times instructions and conflicts, in blocks of chains; a look at all pairs a block,
+    as they come: neighbours ask for clocks that are near one another, by chain they would not.
     """
     segment, chain = int64(program.segment), chains_of(program)
     of = (int64(program.engine), int64(program.latency_cycles), segment)
     conflicts = (int64(program.conflict_at), int64(program.conflict))
-    result = np.asarray(segment[before] < segment[after], dtype=np.bool_)
-    asked = np.flatnonzero(segment[before] == segment[after])
-    asked = asked[np.argsort(chain[before[asked]], kind="stable")]
+    result = np.empty(len(before), np.bool_)
+    _apart(segment, (before, after), result)
     chains = int(chain.max(initial=-1)) + 1
     width = min(chains, max(1, MAX_CLOCKS // max(1, program.size)))
     for first in range(0, chains, width):
-        ends = np.searchsorted(chain[before[asked]], (first, first + width))
-        pairs = asked[ends[0] : ends[1]]
-        if len(pairs):
-            clocks = _clocks(chain - first, of, conflicts, (len(program.engines), width))
-            ended = clocks[after[pairs], chain[before[pairs]] - first]
-            result[pairs] = ended >= before[pairs]
+        place = chain - first
+        clocks = _clocks(place, of, conflicts, (len(program.engines), width))
+        _look_up(clocks, (place, segment), (before, after), result)
     return result
+
+
+@compiled
+def _apart(segment: IntArray, pairs: tuple[IntArray, IntArray], result: NDArray[np.bool_]) -> None:
+    """Whether the segment of the first of each pair ends before that of the second opens."""
+    before, after = pairs
+    for pair in range(len(before)):
+        result[pair] = segment[before[pair]] < segment[after[pair]]
+
+
+@compiled
+def _look_up(
+    clocks: Clocks,
+    of: tuple[IntArray, IntArray],
+    pairs: tuple[IntArray, IntArray],
+    result: NDArray[np.bool_],
+) -> None:
+    """The answer for pairs of one segment whose first instruction's chain is in the block."""
+    place, segment = of
+    before, after = pairs
+    for pair in range(len(before)):
+        earlier, later = before[pair], after[pair]
+        is_inside = 0 <= place[earlier] < clocks.shape[1]
+        if is_inside and segment[earlier] == segment[later]:
+            result[pair] = clocks[later, place[earlier]] >= earlier
 
 
 @compiled
