@@ -139,6 +139,21 @@ def quantised_product(view: OpView) -> OpSemantics | None:
     return _with(multiplied(view, 0, 3), (*rows, *_beside(view, (4, 5, 6, 7), columns)))
 
 
+def quantised_gemm(view: OpView) -> OpSemantics:
+    """QGemm: scale and zero point after each factor, the int32 bias, those of the result last."""
+    return _with(multiplied(view, 0, 3, _swaps(view)), _beside(view, (1, 2, 4, 5, 6, 7, 8), 1))
+
+
+def quantised_product_and_sum(view: OpView) -> OpSemantics:
+    """Our QLinearMatMulAdd: as QLinearMatMul, either factor transposed, and a bias at the end."""
+    beside = _beside(view, (1, 2, 4, 5, 6, 7, 8), _columns(view))
+    return _with(multiplied(view, 0, 3, _swaps(view)), beside)
+
+
+def _swaps(view: OpView) -> tuple[bool, bool]:
+    return bool(view.integer("transA", 0)), bool(view.integer("transB", 0))
+
+
 def _rows_beside(view: OpView, places: tuple[int, ...]) -> tuple[InputAccess, ...] | None:
     """Scale and zero point of the left factor, one number or one a row."""
     out = view.shape_out()
@@ -156,4 +171,6 @@ ENTRIES: dict[tuple[str, str], Entry] = {
     ("", "QLinearConv"): quantised_convolution,
     ("", "MatMulInteger"): product_to_integers,
     ("", "QLinearMatMul"): quantised_product,
+    ("com.microsoft", "QGemm"): quantised_gemm,
+    ("graphturbo", "QLinearMatMulAdd"): quantised_product_and_sum,
 }

@@ -50,7 +50,8 @@ class OpRunner:
         """
         own = OWN_OPS.get((op.domain, op.op_type))
         if own is not None:
-            return {op.outputs[0]: own(*(array for array in inputs if array is not None))}
+            present = (array for array in inputs if array is not None)
+            return {op.outputs[0]: own(attributes, *present)}
         key = (
             op.domain, op.op_type, op.opset, tuple(sorted(attributes.items())),
             tuple(bool(name) for name in op.outputs),

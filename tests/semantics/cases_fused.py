@@ -46,6 +46,10 @@ CASES = (
            "", _FIXED),
     _fused("QLinearConcat", f"{_SCALE}; uint8[2,3] x;{_SCALE}; uint8[2,2] w;{_SCALE}",
            "uint8[2,5] y", "axis = 1", _FIXED),
+    _fused("QGemm", f"uint8[4,3] x;{_SCALE}; uint8[5,4] w; float[5] v; uint8[5] u; int32[5] c;"
+           f"{_SCALE}", "uint8[3,5] y", "transA = 1, transB = 1",
+           f"{_FIXED};uint8[5] u = {{0, 0, 1, 0, 0}};float[5] v = {{0.1, 0.2, 0.3, 0.4, 0.5}}"),
+    _fused("QGemm", f"uint8[3,4] x;{_SCALE}; uint8[4,5] w;{_SCALE}", "float[3,5] y", "", _FIXED),
     _fused("QuantizeLinear", f"float[2,3] x;{_SCALE}", "uint8[2,3] y", "", _FIXED),
     _fused("DequantizeLinear", f"uint8[2,3] x;{_SCALE}", "float[2,3] y", "", _FIXED),
     _fused("SkipLayerNormalization", f"{_ROWS}; float[8] g; float[8] b; float[8] c",

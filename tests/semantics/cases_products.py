@@ -63,6 +63,10 @@ _QUANTISED = (
     _loose("quantised product", "g (uint8[3,4] a, uint8[4,5] b) => (uint8[3,5] y) "
            "<float s = {0.5}, uint8 z = {1}, float[5] v = {0.1,0.2,0.3,0.4,0.5}, "
            "uint8[5] u = {0,0,0,0,0}> { y = QLinearMatMul(a, s, z, b, v, u, s, z) }"),
+    _loose("quantised product and sum", "g (uint8[2,4,3] a, uint8[5,4] b, float[5] c) => "
+           "(uint8[2,3,5] y) <float s = {0.5}, uint8 z = {1}, float[5] v = {0.1,0.2,0.3,0.4,0.5}, "
+           "uint8[5] u = {0,0,0,0,0}> { y = graphturbo.QLinearMatMulAdd <transA = 1, transB = 1> "
+           "(a, s, z, b, v, u, s, z, c) }"),
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import numpy_helper
 from onnxruntime.quantization import (
     CalibrationDataReader,
     QuantFormat,
@@ -19,6 +20,7 @@ from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import RunRequest, run_report
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
+from tests.models import model_of
 from tests.verify.test_samples import check_right
 
 SEED = 7
@@ -69,3 +71,48 @@ def test_a_dynamically_quantised_encoder(tmp_path: Path) -> None:
     plain.write_bytes(with_numbers(model.SerializeToString(), SEED, DEFAULT_LIMITS).data)
     quantize_dynamic(plain, quantised)
     assert "DynamicQuantizeLinear" in layers_of(quantised.read_bytes(), "encoder", "fp16")
+
+
+class Vectors(CalibrationDataReader):
+    """Two batches of noise."""
+
+    def __init__(self) -> None:
+        self.left = 2
+
+    def get_next(self) -> Mapping[str, np.ndarray] | None:
+        self.left -= 1
+        if self.left < 0:
+            return None
+        random = np.random.default_rng(self.left)
+        return {"x": random.standard_normal((BATCH, 96), np.float32)}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("is_by_channel", [False, True])
+@pytest.mark.parametrize("style", [QuantFormat.QDQ, QuantFormat.QOperator])
+def test_a_quantised_network_of_matrices(
+    style: QuantFormat, is_by_channel: bool, tmp_path: Path
+) -> None:
+    """Every Gemm is one layer of 8-bit numbers, whichever way the quantiser wrote it."""
+    plain, quantised = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
+    text = (
+        f"g (float[{BATCH},96] x, float[200,96] wa, float[200] wb, float[200,50] wc, float[50] wd)"
+        f" => (float[{BATCH},50] y) {{ a = Gemm <transB = 1> (x, wa, wb) b = Relu (a)"
+        " y = Gemm (b, wc, wd) }"
+    )
+    plain.write_bytes(with_seeded_weights(text))
+    quantize_static(plain, quantised, Vectors(), quant_format=style, per_channel=is_by_channel)
+    found = layers_of(quantised.read_bytes(), "quantised", "int8")
+    assert found == {"QuantizeLinear", "QGemm"}
+
+
+def with_seeded_weights(text: str) -> bytes:
+    """The model, its inputs that begin with w seeded weights."""
+    model = model_of(text)
+    generator = np.random.default_rng(SEED)
+    for value in [value for value in model.graph.input if value.name.startswith("w")]:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        drawn = generator.normal(0, 0.1, shape).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(drawn, value.name))
+        model.graph.input.remove(value)
+    return bytes(model.SerializeToString(deterministic=True))

@@ -58,6 +58,54 @@ def test_our_own_op(runner: OpRunner) -> None:
     assert found["y"].tolist() == [[12, 32]]
 
 
+def quantised_product(bias: np.ndarray, swaps: tuple[int, int]) -> list[np.ndarray]:
+    """Operands of our QLinearMatMulAdd, of random bytes, with a scale a column."""
+    generator = np.random.default_rng(3)
+    data = generator.integers(0, 256, (40, 300), np.uint8)
+    weight = generator.integers(-128, 128, (300, 9), np.int8)
+    return [
+        data.T if swaps[0] else data, floats(0.02)[0], np.uint8(7),
+        weight.T if swaps[1] else weight, generator.uniform(0.001, 0.02, 9).astype(np.float32),
+        generator.integers(-5, 5, 9, np.int8), floats(0.3)[0], np.uint8(120), bias,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("swaps", [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_our_product_of_bytes_is_that_of_onnx_runtime(
+    swaps: tuple[int, int], runner: OpRunner
+) -> None:
+    """Its QGemm has the same operands in another order, of two matrices and an int32 bias."""
+    bias = np.random.default_rng(4).integers(-9000, 9000, 9, np.int32)
+    given = [np.asarray(item) for item in quantised_product(bias, swaps)]
+    attributes: dict[str, AttributeValue] = {"transA": swaps[0], "transB": swaps[1]}
+    names = tuple(f"x{place}" for place in range(9))
+    ours = Op("op", "QLinearMatMulAdd", "graphturbo", names, ("y",), {}, 1)
+    theirs = Op("op", "QGemm", "com.microsoft", names, ("y",), {}, 1)
+    found = runner.run(ours, given, attributes)["y"]
+    expected = runner.run(theirs, [*given[:6], bias, *given[6:8]], attributes)["y"]
+    assert found.dtype == np.uint8
+    assert len(np.unique(expected)) > 50
+    assert np.array_equal(found, expected)
+
+
+def test_a_floating_bias_is_added_to_the_scaled_sums(runner: OpRunner) -> None:
+    """(5 - 3) * 4 + (1 - 3) * -2 = 12; times 0.5 * 0.25, plus 0.75: 2.25; over 0.5: 4.5, so 4.
+
+    Plus 10 that is 14; with a bias of 200 it is 403 + 10, and 255 is the largest byte.
+    """
+    op = Op("op", "QLinearMatMulAdd", "graphturbo", tuple("abcdefghi"), ("y",), {}, 1)
+    found = []
+    for bias in (0.75, 200):
+        inputs = [
+            np.array([[5, 1]], np.uint8), floats(0.5)[0], np.uint8(3),
+            np.array([[4], [-2]], np.int8), floats(0.25)[0], np.int8(0), floats(0.5)[0],
+            np.uint8(10), floats(bias),
+        ]  # fmt: skip
+        arrays = [np.asarray(item) for item in inputs]
+        found.append(runner.run(op, arrays, {})["y"].tolist())
+    assert found == [[[14]], [[255]]]
+
+
 def test_types_that_onnx_runtime_leaves_out_go_to_onnx_itself(runner: OpRunner) -> None:
     """A transposed matrix of 8-bit floats, and 1.5 + 2.25 in bfloat16."""
     data = np.array([[1, 2], [3, 4]], dtype=numpy_dtype("float8e4m3fn"))
