@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.frontend.batch_norm import batch_norm_to_scale_shift, fold_batch_norm
+from graphturbo_core.frontend.dynamic_product import split_dynamic_product
 from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.passes import (
     fold_constant_of_shape,
@@ -43,6 +44,7 @@ PASSES: tuple[NamedPass, ...] = (
     NamedPass("fold-batch-norm", "batch norm goes into the Conv before it", fold_batch_norm),
     NamedPass("scale-shift", "a lone batch norm becomes ScaleShift", batch_norm_to_scale_shift),
     NamedPass("fuse-quantised", "a layer on 8-bit numbers becomes one op", fuse_quantised),
+    NamedPass("split-dynamic", "a product that quantises is two ops", split_dynamic_product),
     NamedPass("remove-dead-ops", "what no output needs goes", remove_dead_ops),
 )
 """In the order they run. `rescale-batch` comes before all of them, since it takes the batch."""

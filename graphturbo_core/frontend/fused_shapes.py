@@ -121,6 +121,13 @@ def _scaled_product(_op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     return None if shape is None else ((shape, _kind(inputs[2])[1]),)
 
 
+def _floating_product(_op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """DynamicQuantizeMatMul: the data are floats."""
+    (first, dtype), (second, _) = _kind(inputs[0]), _kind(inputs[1])
+    shape = _multiplied(first, second)
+    return None if shape is None else ((shape, dtype),)
+
+
 def _narrow_product(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     columns = op.attributes.get("N")
     shape, dtype = _kind(inputs[0])
@@ -128,21 +135,53 @@ def _narrow_product(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
 
 
 def _convolved(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
-    """FusedConv, its padding given or none: (size + pads - reach) // stride + 1 an axis."""
+    """FusedConv."""
     (shape, dtype), (weight, _) = _kind(inputs[0]), _kind(inputs[1])
-    if op.attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+    return (((shape[0], weight[0], *_windows(op, shape[2:], weight[2:])), dtype),)
+
+
+def _quantised_convolution(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """QLinearConv: of the type of the result's zero point, channels first or last."""
+    (shape, _), (weight, _), (_, dtype) = _kind(inputs[0]), _kind(inputs[3]), _kind(inputs[7])
+    if not op.attributes.get("channels_last", 0):
+        return (((shape[0], weight[0], *_windows(op, shape[2:], weight[2:])), dtype),)
+    return (((shape[0], *_windows(op, shape[1:-1], weight[2:]), weight[0]), dtype),)
+
+
+def _pooled(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """QLinearAveragePool, and NhwcMaxPool, of which channels are last."""
+    shape, dtype = _kind(inputs[0])
+    kernel = op.attributes["kernel_shape"]
+    if not isinstance(kernel, tuple):
         return None
-    rank = len(shape) - 2
-    strides = _each(op, "strides", (1,) * rank)
-    dilations = _each(op, "dilations", (1,) * rank)
-    pads = _each(op, "pads", (0,) * (2 * rank))
-    space = (
-        (size + before + after - (taps - 1) * dilation - 1) // stride + 1
-        for size, taps, stride, dilation, before, after in zip(
-            shape[2:], weight[2:], strides, dilations, pads[:rank], pads[rank:], strict=True
-        )
-    )
-    return (((shape[0], weight[0], *space), dtype),)
+    taps = tuple(int(size) for size in kernel)
+    if op.op_type == "NhwcMaxPool" or op.attributes.get("channels_last", 0):
+        return (((shape[0], *_windows(op, shape[1:-1], taps), shape[-1]), dtype),)
+    return (((*shape[:2], *_windows(op, shape[2:], taps)), dtype),)
+
+
+def _windows(op: Op, sizes: Shape, kernel: Shape) -> Shape:
+    """How many windows there are an axis: (size + pads - reach) // stride + 1, or as auto_pad says.
+
+    With `ceil_mode` one more where the rest has room for its begin before the padding at the end.
+
+    Raises:
+        ValueError: attributes of another rank.
+    """
+    ones, auto = (1,) * len(sizes), op.attributes.get("auto_pad", "NOTSET")
+    strides, dilations = _each(op, "strides", ones), _each(op, "dilations", ones)
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        return tuple(-(-size // stride) for size, stride in zip(sizes, strides, strict=True))
+    pads = _each(op, "pads", (0,) * (2 * len(sizes))) if auto == "NOTSET" else (0, 0) * len(sizes)
+    found = []
+    before, after = pads[: len(sizes)], pads[len(sizes) :]
+    for size, taps, stride, dilation, begin, end in zip(
+        sizes, kernel, strides, dilations, before, after, strict=True
+    ):
+        count, rest = divmod(size + begin + end - (taps - 1) * dilation - 1, stride)
+        has_more = rest and op.attributes.get("ceil_mode", 0)
+        found.append(count + 1 + bool(has_more and (count + 1) * stride < size + begin))
+    return tuple(found)
 
 
 def _each(op: Op, name: str, default: Shape) -> Shape:
@@ -162,6 +201,46 @@ def _many_heads(_op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     """MultiHeadAttention of packed inputs: queries' length, values' width."""
     ((samples, length, _), dtype), (_, _, width) = _kind(inputs[0]), _kind(inputs[2])[0]
     return (((samples, length, width), dtype),)
+
+
+def _quantised_attention(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """QAttention: a third of the projections' width, of the type of the scales."""
+    (samples, length, _), dtype = _kind(inputs[0])[0], _kind(inputs[3])[1]
+    return (((samples, length, _kind(inputs[1])[0][1] // 3), dtype),)
+
+
+def _grouped_queries(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """GroupQueryAttention: the result, keys and values with the past, scores.
+
+    Keys are as many as the cache has room for, or as the total length says where that is more;
+    unless the cache is a window, that length must be known at import, or nothing be past.
+    """
+    (samples, length, width), dtype = _kind(inputs[0])
+    heads, groups = op.attributes["num_heads"], op.attributes["kv_num_heads"]
+    if not isinstance(heads, int) or not isinstance(groups, int):
+        return None
+    is_packed = inputs[1] is None
+    size = width // (heads + 2 * groups if is_packed else heads)
+    past, total = inputs[3], inputs[6]
+    room = 0 if past is None else past.shape[2]
+    keys = None if total is None or total.value is None else max(room, int(total.value.item()))
+    if past is None and keys is None:
+        keys = length if inputs[1] is None else inputs[1].shape[1]
+    if past is not None and op.attributes.get("sliding_window_cache", 0):
+        keys = room
+    if keys is None:
+        return None
+    cache = ((samples, groups, keys, size), dtype)
+    if past is not None:
+        cache = ((samples, groups, keys, past.shape[3]), past.dtype)
+    scores = ((samples, heads, length, keys), dtype)
+    return (((samples, length, heads * size), dtype), cache, cache, scores)
+
+
+def _chosen(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """QLinearWhere: condition, and factors second and fifth."""
+    (first, dtype), (second, _) = _kind(inputs[1]), _kind(inputs[4])
+    return ((_broadcast(_kind(inputs[0])[0], _broadcast(first, second)), dtype),)
 
 
 def _quantised_product(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
@@ -202,6 +281,10 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "QLinearAdd": _of_both,
         "QLinearMul": _of_both,
+        "QLinearWhere": _chosen,
+        "QLinearConv": _quantised_convolution,
+        "QLinearAveragePool": _pooled,
+        "NhwcMaxPool": _pooled,
         "QLinearGlobalAveragePool": _averaged,
         "QLinearConcat": _joined,
         "QGemm": _quantised_product,
@@ -213,9 +296,12 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         "FusedMatMul": _product,
         "FusedGemm": _product,
         "MatMulIntegerToFloat": _scaled_product,
+        "DynamicQuantizeMatMul": _floating_product,
         "FusedConv": _convolved,
         "MatMulNBits": _narrow_product,
         "Attention": _attended,
+        "QAttention": _quantised_attention,
+        "GroupQueryAttention": _grouped_queries,
         "MultiHeadAttention": _many_heads,
     }
 )  # fmt: skip

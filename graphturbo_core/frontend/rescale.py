@@ -11,6 +11,7 @@ from operator import mul
 import numpy as np
 
 from graphturbo_core.errors import ModelError, OptionError
+from graphturbo_core.frontend.fused_shapes import fused_outputs
 from graphturbo_core.frontend.rewrite import fresh_name, with_ops
 from graphturbo_core.frontend.schemas import is_custom
 from graphturbo_core.frontend.shapes import infer_outputs
@@ -42,8 +43,9 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
        constant for the new one; not where the user skips this pass.
     3. A result that other ops' numbers come from grows when what it is computed from does: an op
        that picks samples by constants (or combines them) would give others' numbers.
-    4. All shapes are inferred anew. An output of a custom op cannot be: its leading size follows
-       that of an input which had the same one and carries the batch, and a note says so.
+    4. All shapes are inferred anew. An output of a custom op without a rule cannot be: its leading
+       size follows that of an input which had the same one and carries the batch, and a note says
+       so.
 
     Raises:
         ModelError: BATCH_RESHAPE, BATCH_MISMATCH or BATCH_FIXED, naming the op.
@@ -60,12 +62,13 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
             tensors[constant.name] = constant
             new_op = replace(op, inputs=(op.inputs[0], constant.name))
         outputs = _outputs(change, new_op, tensors, limits)
-        if op.name in live and not is_custom(op):
+        if op.name in live and not _is_assumed(change, op, limits):
             _check_grown(change, new_op, tensors, outputs)
         if constant is not None:
             notes.append(f"{op.name}: its shape rescaled to {list(outputs[0].shape)}")
         tensors.update((tensor.name, tensor) for tensor in outputs)
-        notes += _grown_notes(change, new_op, outputs)
+        if _is_assumed(change, op, limits):
+            notes += _grown_notes(change, new_op, outputs)
         ops.append(new_op)
     return with_ops(replace(graph, tensors=tensors), ops, notes=notes)
 
@@ -201,6 +204,8 @@ def _outputs(
     if not is_custom(op):
         return _inferred(change, op, tensors, limits)
     before = change.graph.tensors
+    if not _is_assumed(change, op, limits):
+        return _ruled(change, op, tensors, limits)
     outputs = tuple(before[name] for name in op.outputs if name)
     if all(tensors[name].shape == before[name].shape for name in op.inputs if name):
         return outputs
@@ -210,6 +215,27 @@ def _outputs(
         if name and _carries_batch(change, tensors[name])
     }
     return tuple(_grown(change, op, output, grown) for output in outputs)
+
+
+def _is_assumed(change: Rescaling, op: Op, limits: Limits) -> bool:
+    """Whether nothing but the file says what shapes an op's outputs have."""
+    return is_custom(op) and fused_outputs(op, change.graph.tensors, limits) is None
+
+
+def _ruled(
+    change: Rescaling, op: Op, tensors: Mapping[str, Tensor], limits: Limits
+) -> tuple[Tensor, ...]:
+    """What the rule of a fused op says of the new inputs, where it said something of the old."""
+    found = fused_outputs(op, tensors, limits)
+    if found is None:
+        raise ModelError(
+            "BATCH_MISMATCH",
+            f"batch {change.old} cannot be rescaled to {change.new}: {op.op_type} {op.name!r} does "
+            "not fit its inputs",
+            ", ".join(f"{name!r} {list(tensors[name].shape)}" for name in op.inputs if name),
+            _SYMBOLIC_BATCH,
+        )
+    return found
 
 
 def _grown(change: Rescaling, op: Op, output: Tensor, grown: Mapping[int, int]) -> Tensor:
@@ -229,8 +255,6 @@ def _grown(change: Rescaling, op: Op, output: Tensor, grown: Mapping[int, int]) 
 
 def _grown_notes(change: Rescaling, op: Op, outputs: Iterable[Tensor]) -> list[str]:
     """What was assumed of a custom op: nothing in the file says that its output follows."""
-    if not is_custom(op):
-        return []
     before = change.graph.tensors
     return [
         f"{op.name}: leading {before[output.name].shape[0]} of {output.name!r} rescaled to "

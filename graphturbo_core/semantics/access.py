@@ -104,7 +104,8 @@ class Work:
     """Work of one box: `count` independent products of m x n x k, or element-operations.
 
     `transcendentals` are counted apart from `vector_ops`: what one costs is the chip's matter.
-    `products` are those of an op with several (`InnerProduct`): count, m, n, k of each.
+    `products` are those of an op with several (`InnerProduct`): count, m, n, k of each; those of
+    8-bit numbers are in `byte_products`.
     """
 
     macs: int
@@ -115,6 +116,7 @@ class Work:
     count: int = 0
     transcendentals: int = 0
     products: tuple[tuple[int, int, int, int], ...] = ()
+    byte_products: tuple[tuple[int, int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class InnerProduct:
     A box of output `output` has `count` times the blocks that it touches along `count_axes`
     (pairs of axis and block size) products of `m` times the extents of `m_axes`, by n, by k.
     Beside each row of each product come `row_ops` vector operations, `row_transcendentals` more.
+    `is_of_bytes`: its factors are 8-bit numbers, and it runs at their rate.
     """
 
     n: int
@@ -135,6 +138,7 @@ class InnerProduct:
     output: int = 0
     row_ops: int = 0
     row_transcendentals: int = 0
+    is_of_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.boxes import full_box
@@ -31,15 +32,8 @@ def compute_cycles(
     contraction = semantics.contraction
     if semantics.is_of_bytes:
         number_format = BYTE_FORMAT
-    if work.products and hardware.has_shared_matrix:
-        products = _product_cycles(work, hardware, number_format)
-        return EngineKind.VECTOR, products + _vector_cycles(work, hardware, number_format)
-    if work.products:
-        inner = sum(
-            count * matrix_cycles((m, n, k), hardware, number_format)
-            for count, m, n, k in work.products
-        )
-        return EngineKind.MATRIX, inner + _vector_cycles(work, hardware, number_format)
+    if work.products or work.byte_products:
+        return _inner_cycles(work, hardware, number_format)
     if contraction is None:
         return EngineKind.VECTOR, _vector_cycles(work, hardware, number_format)
     if hardware.has_shared_matrix and not is_on_cluster(semantics, hardware, number_format):
@@ -52,6 +46,24 @@ def compute_cycles(
         if vector < matrix:
             return EngineKind.VECTOR, vector
     return EngineKind.MATRIX, matrix
+
+
+def _inner_cycles(work: Work, hardware: Hardware, number_format: str) -> tuple[EngineKind, int]:
+    """Of an op with products inside: those of 8-bit numbers run at their own rate."""
+    kinds = ((number_format, work.products), (BYTE_FORMAT, work.byte_products))
+    between = _vector_cycles(work, hardware, number_format)
+    if hardware.has_shared_matrix:
+        cycles = (
+            ceil_div(sum(map(prod, found)), hardware.peak_vector_per_cycle(kind))
+            for kind, found in kinds
+        )
+        return EngineKind.VECTOR, sum(cycles) + between
+    inner = sum(
+        count * matrix_cycles((m, n, k), hardware, kind)
+        for kind, found in kinds
+        for count, m, n, k in found
+    )
+    return EngineKind.MATRIX, inner + between
 
 
 def is_on_cluster(semantics: OpSemantics, hardware: Hardware, number_format: str) -> bool:
@@ -72,7 +84,10 @@ def is_on_cluster(semantics: OpSemantics, hardware: Hardware, number_format: str
 
 def product_peaks(sem: GraphSemantics, hardware: Hardware, number_format: str) -> tuple[int, int]:
     """MACs of a matrix and of a vector engine in a cycle, of the fastest products in the model."""
-    has_bytes = any(op.is_of_bytes for op in sem.by_op.values())
+    has_bytes = any(
+        op.is_of_bytes or any(product.is_of_bytes for product in op.products)
+        for op in sem.by_op.values()
+    )
     formats = (number_format, BYTE_FORMAT) if has_bytes else (number_format,)
     return (
         max(hardware.peak_macs_per_cycle(entry) for entry in formats),

@@ -25,9 +25,8 @@ from graphturbo_core.semantics.maps import (
     whole,
     whole_tensor,
 )
-from graphturbo_core.semantics.pooling import global_pool
 from graphturbo_core.semantics.products import gemm, matmul, multiplied
-from graphturbo_core.semantics.quantised import scaled
+from graphturbo_core.semantics.quantised import beside, scaled
 from graphturbo_core.semantics.view import OpView
 
 DOMAIN = "com.microsoft"
@@ -36,6 +35,7 @@ _POINTWISE: dict[str, tuple[tuple[int, ...], int, int]] = {
     "Gelu": ((0,), 4, 1), "FastGelu": ((0, 1), 8, 1), "QuickGelu": ((0,), 2, 1),
     "BiasGelu": ((0, 1), 5, 1), "QLinearAdd": ((0, 3), 8, 0), "QLinearMul": ((0, 3), 7, 0),
     "QLinearSigmoid": ((0,), 5, 1), "QLinearLeakyRelu": ((0,), 6, 0),
+    "QLinearWhere": ((0, 1, 4), 8, 0),
 }  # fmt: skip
 """Which inputs are data, and operations and transcendentals an element; of 8-bit ones two more an
 operand and three for the result, which scale and shift."""
@@ -87,14 +87,6 @@ def quantised_softmax(view: OpView) -> OpSemantics:
         transcendentals=2,
         uncut_axes=frozenset(axes),
     )
-
-
-def quantised_global_pool(view: OpView) -> OpSemantics | None:
-    """QLinearGlobalAveragePool of channels first."""
-    if view.integer("channels_last", 0):
-        return None
-    found = global_pool(view)
-    return replace(found, accesses=((*found.accesses[0], *_scalars(view, (0,))),))
 
 
 def quantised_concat(view: OpView) -> OpSemantics:
@@ -208,11 +200,11 @@ def fused_gemm(view: OpView) -> OpSemantics:
 
 
 def product_to_floats(view: OpView) -> OpSemantics:
-    """MatMulIntegerToFloat: scales, zero points and a bias are read whole."""
-    found = uncut_over_k(multiplied(view, 0, 1))
-    beside = _scalars(view, (0, 1))
-    is_flat = all(read.axes == () or read.axes[0].size == 1 for read in beside)
-    return replace(found, accesses=((*found.accesses[0], *beside),), is_placed=not is_flat)
+    """MatMulIntegerToFloat: scale and zero point of a row or column or of all, and a bias."""
+    rows, columns = max(0, len(view.shape_out()) - 2), len(view.shape_out()) - 1
+    found = replace(uncut_over_k(multiplied(view, 0, 1)), is_of_bytes=True)
+    reads = (*beside(view, (2, 4), rows), *beside(view, (3, 5, 6), columns))
+    return replace(found, accesses=((*found.accesses[0], *reads),))
 
 
 def narrow_product(view: OpView) -> OpSemantics | None:
@@ -262,7 +254,6 @@ ENTRIES: dict[tuple[str, str], Entry] = {
     (DOMAIN, "QuantizeLinear"): scaled,
     (DOMAIN, "DequantizeLinear"): scaled,
     (DOMAIN, "QLinearSoftmax"): quantised_softmax,
-    (DOMAIN, "QLinearGlobalAveragePool"): quantised_global_pool,
     (DOMAIN, "QLinearConcat"): quantised_concat,
     (DOMAIN, "SkipLayerNormalization"): skip_norm,
     (DOMAIN, "SkipSimplifiedLayerNormalization"): skip_norm,

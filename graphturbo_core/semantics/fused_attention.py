@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.semantics.access import (
     AxisKind,
@@ -16,6 +18,8 @@ from graphturbo_core.semantics.maps import Entry, broadcast_axis, same, whole, w
 from graphturbo_core.semantics.view import OpView
 
 _PACKED = 3
+_TABLES = (6, 7, 8, 11, 12, 13, 14, 15)
+"""What GroupQueryAttention reads for all samples alike: a count, cosines and sines, weights."""
 _SAMPLE = ((0, 1),)
 """Samples, one by one."""
 
@@ -61,15 +65,29 @@ def packed_attention(view: OpView) -> OpSemantics | None:
 
     Weights [I, 3 H], or of unequal parts as `qkv_hidden_sizes` says.
     """
+    return None if view.has_input(4) else _projected(view, (3, 5))
+
+
+def quantised_attention(view: OpView) -> OpSemantics | None:
+    """QAttention: the same, its projections of 8-bit numbers; the scores are of floats."""
+    found = None if view.has_input(8) else _projected(view, (5,))
+    if found is None:
+        return None
+    projected, *scores = found.products
+    return replace(found, products=(replace(projected, is_of_bytes=True), *scores))
+
+
+def _projected(view: OpView, by_sample: tuple[int, ...]) -> OpSemantics | None:
+    """Projections, scores and their products with values; which inputs may tell samples apart."""
     heads = view.integer("num_heads", 0)
-    if heads < 1 or view.has_input(4) or any(view.op.outputs[1:]):
+    if heads < 1 or any(view.op.outputs[1:]):
         return None
     samples, rows, width = view.shape()
     total = view.shape(1)[1]
     parts = view.integers("qkv_hidden_sizes") or (total // 3,) * 3
     data = InputAccess(view.op.inputs[0], (same(samples, 0), whole(rows), whole(width)))
     rest = tuple(
-        whole_tensor(name, view.shape(place)) if place < 3 else _by_sample(view, place)  # noqa: PLR2004 - weights and bias come before
+        _by_sample(view, place) if place in by_sample else whole_tensor(name, view.shape(place))
         for place, name in enumerate(view.op.inputs)
         if place and name
     )
@@ -133,15 +151,19 @@ def many_heads(view: OpView) -> OpSemantics | None:
 def grouped_queries(view: OpView) -> OpSemantics | None:
     """GroupQueryAttention with a cache: samples are apart, of them everything is read.
 
-    Scores are counted for every key that the cache has room for.
+    Q, K and V may lie side by side in the first input. Scores are counted for every key that the
+    cache has room for.
     """
     heads, kv = view.integer("num_heads", 0), view.integer("kv_num_heads", 0)
-    if heads < 1 or kv < 1 or not view.has_input(1) or len(view.op.outputs) < _PACKED:
+    if heads < 1 or kv < 1 or len(view.op.outputs) < _PACKED:
         return None
-    _, rows, width = view.shape()
-    keys = view.shape_out(1)[2]
-    reads = tuple(_by_sample(view, place) for place, name in enumerate(view.op.inputs) if name)
-    sizes = (rows, width // heads, view.shape(2)[2] // kv)
+    rows, width, keys = view.shape()[1], view.shape_out()[2], view.shape_out(1)[2]
+    reads = tuple(
+        whole_tensor(name, view.shape(place)) if place in _TABLES else _by_sample(view, place)
+        for place, name in enumerate(view.op.inputs)
+        if name
+    )
+    sizes = (rows, width // heads, view.shape_out(2)[3])
     return _apart(view, reads, _scores(view, heads, sizes, keys))
 
 
@@ -169,6 +191,7 @@ def rotary(view: OpView) -> OpSemantics:
 
 ENTRIES: dict[tuple[str, str], Entry] = {
     (DOMAIN, "Attention"): packed_attention,
+    (DOMAIN, "QAttention"): quantised_attention,
     (DOMAIN, "MultiHeadAttention"): many_heads,
     (DOMAIN, "GroupQueryAttention"): grouped_queries,
     (DOMAIN, "RotaryEmbedding"): rotary,

@@ -85,7 +85,7 @@ def dynamic_scale(view: OpView) -> OpSemantics:
     )
 
 
-def _beside(view: OpView, places: tuple[int, ...], axis: int) -> tuple[InputAccess, ...]:
+def beside(view: OpView, places: tuple[int, ...], axis: int) -> tuple[InputAccess, ...]:
     """Scales and zero points: single numbers, or along an output axis."""
     found = []
     for place in places:
@@ -100,22 +100,22 @@ def _beside(view: OpView, places: tuple[int, ...], axis: int) -> tuple[InputAcce
     return tuple(found)
 
 
-def _with(found: OpSemantics, beside: tuple[InputAccess, ...]) -> OpSemantics:
+def _with(found: OpSemantics, others: tuple[InputAccess, ...]) -> OpSemantics:
     """Sums are rounded to 8 bits, or a zero point is taken off: partial ones do not add up."""
     data, weight, *rest = found.accesses[0]
     return replace(
-        uncut_over_k(found), is_of_bytes=True, accesses=((data, weight, *beside, *rest),)
+        uncut_over_k(found), is_of_bytes=True, accesses=((data, weight, *others, *rest),)
     )
 
 
 def convolution_to_integers(view: OpView) -> OpSemantics:
     """ConvInteger: data, weight, and the zero points of both."""
-    return _with(convolved_by(view, 1, None), _beside(view, (2, 3), 1))
+    return _with(convolved_by(view, 1, None), beside(view, (2, 3), 1))
 
 
 def quantised_convolution(view: OpView) -> OpSemantics:
     """QLinearConv: scale and zero point after data, weight and for the result; bias last."""
-    return _with(convolved_by(view, 3, 8), _beside(view, (1, 2, 4, 5, 6, 7), 1))
+    return _with(convolved_by(view, 3, 8), beside(view, (1, 2, 4, 5, 6, 7), 1))
 
 
 def _columns(view: OpView) -> int:
@@ -127,7 +127,7 @@ def product_to_integers(view: OpView) -> OpSemantics | None:
     rows = _rows_beside(view, (2,))
     if rows is None:
         return None
-    return _with(multiplied(view, 0, 1), (*rows, *_beside(view, (3,), max(0, _columns(view)))))
+    return _with(multiplied(view, 0, 1), (*rows, *beside(view, (3,), max(0, _columns(view)))))
 
 
 def quantised_product(view: OpView) -> OpSemantics | None:
@@ -136,18 +136,18 @@ def quantised_product(view: OpView) -> OpSemantics | None:
     if rows is None:
         return None
     columns = max(0, _columns(view))
-    return _with(multiplied(view, 0, 3), (*rows, *_beside(view, (4, 5, 6, 7), columns)))
+    return _with(multiplied(view, 0, 3), (*rows, *beside(view, (4, 5, 6, 7), columns)))
 
 
 def quantised_gemm(view: OpView) -> OpSemantics:
     """QGemm: scale and zero point after each factor, the int32 bias, those of the result last."""
-    return _with(multiplied(view, 0, 3, _swaps(view)), _beside(view, (1, 2, 4, 5, 6, 7, 8), 1))
+    return _with(multiplied(view, 0, 3, _swaps(view)), beside(view, (1, 2, 4, 5, 6, 7, 8), 1))
 
 
 def quantised_product_and_sum(view: OpView) -> OpSemantics:
     """Our QLinearMatMulAdd: as QLinearMatMul, either factor transposed, and a bias at the end."""
-    beside = _beside(view, (1, 2, 4, 5, 6, 7, 8), _columns(view))
-    return _with(multiplied(view, 0, 3, _swaps(view)), beside)
+    others = beside(view, (1, 2, 4, 5, 6, 7, 8), _columns(view))
+    return _with(multiplied(view, 0, 3, _swaps(view)), others)
 
 
 def _swaps(view: OpView) -> tuple[bool, bool]:
@@ -159,8 +159,8 @@ def _rows_beside(view: OpView, places: tuple[int, ...]) -> tuple[InputAccess, ..
     out = view.shape_out()
     given = tuple(place for place in places if view.has_input(place))
     if not out or any(len(view.shape(place)) > 1 for place in given):
-        return None if any(view.shape(place) for place in given) else _beside(view, places, 0)
-    return _beside(view, places, max(0, len(out) - 2))
+        return None if any(view.shape(place) for place in given) else beside(view, places, 0)
+    return beside(view, places, max(0, len(out) - 2))
 
 
 ENTRIES: dict[tuple[str, str], Entry] = {

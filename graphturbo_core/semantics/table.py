@@ -11,6 +11,7 @@ from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Graph, Op
 from graphturbo_core.semantics import (
     attention,
+    channels_last,
     convolution,
     einsum,
     elementwise,
@@ -57,6 +58,7 @@ TABLE: Mapping[tuple[str, str], Entry] = {
     **states.ENTRIES,
     **fused.ENTRIES,
     **fused_attention.ENTRIES,
+    **channels_last.ENTRIES,
 }
 """(domain, op type) -> entry; ONNX's own domain is the empty string."""
 

@@ -46,7 +46,12 @@ def work_of(
         + sum(n * product.row_ops for n, product in zip(rows, inner, strict=True)),
         transcendentals=semantics.transcendentals * elements
         + sum(n * product.row_transcendentals for n, product in zip(rows, inner, strict=True)),
-        products=tuple(sizes),
+        products=tuple(
+            n for n, product in zip(sizes, inner, strict=True) if not product.is_of_bytes
+        ),
+        byte_products=tuple(
+            n for n, product in zip(sizes, inner, strict=True) if product.is_of_bytes
+        ),
     )
 
 

@@ -12,8 +12,6 @@ from tests.semantics.cases import Case
 from tests.semantics.cases_fused import CASES
 
 HEAD = '<ir_version: 10, opset_import: ["" : 18, "com.microsoft" : 1]>\n'
-UNRULED = {"GroupQueryAttention"}
-"""Ops without a rule: what the file records counts."""
 
 
 def without_types(case: Case) -> onnx.ModelProto:
@@ -35,10 +33,6 @@ def without_types(case: Case) -> onnx.ModelProto:
 def test_the_shape_is_that_of_the_result(case: Case) -> None:
     declared = onnx.parser.parse_model(HEAD + case.text).graph
     data = without_types(case).SerializeToString()
-    if declared.node[0].op_type in UNRULED:
-        with pytest.raises(ModelError, match="is no ONNX operator, and the file records no type"):
-            import_model(data, ImportOptions("fused"))
-        return
     graph = import_model(data, ImportOptions("fused"))
     for value in declared.output:
         kind = value.type.tensor_type
@@ -60,3 +54,75 @@ def test_a_quantised_product_of_two_matrices(zero: str, dtype: str, is_turned: b
     data = onnx.parser.parse_model(HEAD + text).SerializeToString()
     found = import_model(data, ImportOptions("product")).tensors["y"]
     assert (found.shape, found.dtype) == ((3, 5), dtype)
+
+
+CACHE = "float[2,1,32] q, float[2,1,16] k, float[2,1,16] v, float[2,2,4,8] a, int32[2] n"
+GROUPED = "com.microsoft.GroupQueryAttention <num_heads = 4, kv_num_heads = 2{more}>"
+
+
+def keys_of(total: str, more: str = "") -> int:
+    """How many keys GroupQueryAttention has after a past of room for 4."""
+    given = "" if "=" in total else f", {total}"
+    fixed = f"<{total}>" if "=" in total else ""
+    text = (
+        f"g ({CACHE}{given}) => (p) {fixed} {{ y, d, e = {GROUPED.format(more=more)}"
+        " (q, k, v, a, a, n, t) p = Flatten <axis = 0> (d) }"
+    )
+    data = onnx.parser.parse_model(HEAD + text).SerializeToString()
+    return import_model(data, ImportOptions("keys")).tensors["d"].shape[2]
+
+
+@pytest.mark.parametrize(
+    ("total", "more", "keys"),
+    [("int32 t = {3}", "", 4), ("int32 t = {5}", "", 5),
+     ("int32 t", ", sliding_window_cache = 1", 4)],
+)  # fmt: skip
+def test_keys_are_those_that_the_cache_or_the_total_has_room_for(
+    total: str, more: str, keys: int
+) -> None:
+    assert keys_of(total, more) == keys
+
+
+def test_a_total_that_is_not_known_leaves_the_shape_to_the_file() -> None:
+    with pytest.raises(ModelError, match=r"GroupQueryAttention .* the file records no type"):
+        keys_of("int32 t")
+
+
+@pytest.mark.parametrize(
+    "node",
+    ["NhwcMaxPool <kernel_shape = 3> (x)", 'NhwcMaxPool <kernel_shape = ["a", "b"]> (x)',
+     "NhwcMaxPool (x)", "NhwcMaxPool <kernel_shape = [3]> (x)",
+     "NhwcMaxPool <kernel_shape = [3,3], strides = [0,1]> (x)",
+     "QLinearConv <channels_last = 1> (x, x, x, x)",
+     "GroupQueryAttention <num_heads = 4, kv_num_heads = [1]> (x, , , , , x, x)"],
+)  # fmt: skip
+def test_what_does_not_fit_a_rule_is_left_to_the_file(node: str) -> None:
+    text = f"g (uint8[1,6,6,3] x) => (o) {{ y = com.microsoft.{node} o = Flatten <axis = 0> (y) }}"
+    data = onnx.parser.parse_model(HEAD + text).SerializeToString()
+    with pytest.raises(ModelError, match="the file records no type"):
+        import_model(data, ImportOptions("wrong"))
+
+
+def test_a_batch_that_a_weight_has_too_is_not_rescaled() -> None:
+    """The rule of the op says that its parts no longer fit; the file's shape says nothing then."""
+    text = (
+        "g (uint8[2,3] x) => (uint8[2,6] y) <uint8[2,3] w = {1,2,3,4,5,6}, float s = {0.5}, "
+        "uint8 z = {0}> { a = Identity (x) y = com.microsoft.QLinearConcat <axis = 1> "
+        "(s, z, x, s, z, w, s, z) }"
+    )
+    data = onnx.parser.parse_model(HEAD + text).SerializeToString()
+    assert import_model(data, ImportOptions("same", batch=2)).tensors["y"].shape == (2, 6)
+    with pytest.raises(ModelError, match=r"QLinearConcat .* does not fit its inputs") as caught:
+        import_model(data, ImportOptions("other", batch=1))
+    assert caught.value.code == "BATCH_MISMATCH"
+
+
+def test_a_batch_that_only_the_inputs_have_is_rescaled_without_a_note() -> None:
+    text = (
+        "g (uint8[2,6,6,3] x) => (uint8[2,3,3,3] y) "
+        "{ y = com.microsoft.NhwcMaxPool <kernel_shape = [2,2], strides = [2,2]> (x) }"
+    )
+    data = onnx.parser.parse_model(HEAD + text).SerializeToString()
+    graph = import_model(data, ImportOptions("other", batch=5))
+    assert graph.tensors["y"].shape == (5, 3, 3, 3)
+    assert not [note for note in graph.notes if "assumption" in note]

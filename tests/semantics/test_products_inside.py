@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InnerProduct, OpSemantics
-from graphturbo_core.semantics.cost import compute_cycles, matrix_cycles
+from graphturbo_core.semantics.cost import compute_cycles, matrix_cycles, product_peaks
 from graphturbo_core.semantics.work import total_macs, work_of
 from tests.semantics.models import semantics
 from tests.semantics.test_cost import chip
@@ -86,6 +88,32 @@ def test_cycles_are_those_of_all_products_and_of_the_vector_work_between() -> No
     vector = 3 * 4 * (4 * 7 + 4 * 2 * 7)
     cycles = 3 * (8 + 7) + -(-vector // 64)
     assert compute_cycles(work, op, hardware, "fp16") == (EngineKind.MATRIX, cycles)
+
+
+QUANTISED = """g (uint8[2,4,8] x, uint8[8,24] w, float[24] b, float s, float v)
+    => (float[2,4,8] y) { y = com.microsoft.QAttention <num_heads = 2> (x, w, b, s, v) }"""
+
+
+def test_projections_of_bytes_run_at_their_rate_and_scores_at_the_formats() -> None:
+    """Each of 2 samples: 4 x 24 x 8 in bytes; for 2 heads 4 x 4 x 4 twice; 64 x 32 array.
+
+    int8 takes two of 8 steps a cycle, fp16 one of 4; 64 lanes, 4 a transcendental. One core's
+    vector engine does 64 MACs of fp16 a cycle and 128 of int8.
+    """
+    sem = semantics(QUANTISED, 21)
+    (op,) = sem.by_op.values()
+    work = work_of(op, full_box((1, 4, 8)))
+    assert work.byte_products == ((1, 4, 24, 8),)
+    assert work.products == ((2, 4, 4, 4), (2, 4, 4, 4))
+    assert work.macs == 4 * 24 * 8 + 2 * 2 * 4 * 4 * 4
+    hardware = chip()
+    vector = -(-2 * 4 * (4 * 4 + 4 * 2 * 4) // 64)
+    cycles = 8 // 2 + 2 * (4 + 4) + vector
+    assert compute_cycles(work, op, hardware, "fp16") == (EngineKind.MATRIX, cycles)
+    shared = replace(hardware, shared_engine=EngineKind.MATRIX.value)
+    cycles = 768 // 128 + 256 // 64 + vector
+    assert compute_cycles(work, op, shared, "fp16") == (EngineKind.VECTOR, cycles)
+    assert product_peaks(sem, hardware, "fp16") == product_peaks(sem, hardware, "int8")
 
 
 def test_a_block_that_is_only_touched_counts() -> None:

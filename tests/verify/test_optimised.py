@@ -42,10 +42,12 @@ def plain(name: str) -> onnx.ModelProto:
     return model
 
 
-def optimised(model: onnx.ModelProto, folder: Path) -> onnx.ModelProto:
+def optimised(
+    model: onnx.ModelProto, folder: Path, level: str = "ORT_ENABLE_EXTENDED"
+) -> onnx.ModelProto:
     """What ONNX Runtime runs in place of the model, fused for a CPU."""
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
     options.optimized_model_filepath = str(folder / "optimised.onnx")
     options.log_severity_level = 4
     onnxruntime.InferenceSession(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnx import numpy_helper
 from onnxruntime.quantization import (
@@ -21,6 +22,7 @@ from graphturbo_core.pipeline import RunRequest, run_report
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
 from tests.models import model_of
+from tests.verify.test_optimised import optimised
 from tests.verify.test_samples import check_right
 
 SEED = 7
@@ -62,6 +64,44 @@ def test_a_quantised_network_of_convolutions(style: QuantFormat, tmp_path: Path)
     found = layers_of(quantised.read_bytes(), "quantised", "int8")
     assert "QLinearConv" in found
     assert "Conv" not in found
+
+
+def runs_without_opaque_ops(model: onnx.ModelProto, name: str) -> None:
+    """It replays right, and every op has semantics."""
+    report = run_report(
+        model.SerializeToString(),
+        RunRequest(name, "graphturbo", "stcp920", dtype="int8", verify=True),
+    )
+    check_right(report)
+    assert "no semantics" not in " ".join(map(str, report.contract["notes"]))  # type: ignore[call-overload]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_optimiser_lays_bytes_with_channels_last(tmp_path: Path) -> None:
+    plain, quantised = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
+    model = build_samples.resnet("slim", (1, 1, 1, 1), 16, 32)
+    plain.write_bytes(with_numbers(model.SerializeToString(), SEED, DEFAULT_LIMITS).data)
+    quantize_static(plain, quantised, Images(), quant_format=QuantFormat.QOperator)
+    fused = optimised(onnx.load(quantised), tmp_path, "ORT_ENABLE_ALL")
+    found = {node.op_type for node in fused.graph.node if node.domain == "com.microsoft"}
+    assert {"QLinearConv", "NhwcMaxPool", "QLinearAdd", "QLinearGlobalAveragePool"} <= found
+    runs_without_opaque_ops(fused, "channels last")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_optimised_encoder_that_quantises_on_the_way(tmp_path: Path) -> None:
+    plain, quantised = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
+    model = bert(BertSize(1, 64, 4, 500, 16), {"batch": 2, "sequence": 8})
+    for value in (*model.graph.input, *model.graph.output):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_value = {"batch": 2, "sequence": 8}[dim.dim_param]
+    plain.write_bytes(with_numbers(model.SerializeToString(), SEED, DEFAULT_LIMITS).data)
+    quantize_dynamic(plain, quantised)
+    fused = optimised(onnx.load(quantised), tmp_path)
+    found = {node.op_type for node in fused.graph.node if node.domain == "com.microsoft"}
+    assert {"DynamicQuantizeMatMul", "MatMulIntegerToFloat"} <= found
+    runs_without_opaque_ops(fused, "encoder")
 
 
 @pytest.mark.filterwarnings("ignore")
