@@ -30,7 +30,7 @@ def fused_outputs(
     Raises:
         ModelError: BAD_SHAPE, RANK_TOO_HIGH, SHAPE_TOO_LARGE.
     """
-    rule = _RULES.get(op.op_type) if op.domain == DOMAIN else None
+    rule = _RULES.get((op.domain, op.op_type))
     if rule is None:
         return None
     inputs = tuple(tensors[name] if name else None for name in op.inputs)
@@ -87,6 +87,17 @@ def _normalised(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
     shape, dtype = _kind(inputs[0])
     row: Kind = ((*shape[:-1], 1), "float32")
     return ((shape, dtype), row, row, (shape, dtype))
+
+
+def _by_row(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """LayerNormalization and the simplified one: the result, and statistics of each row."""
+    shape, dtype = _kind(inputs[0])
+    axis = op.attributes.get("axis", -1)
+    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+        raise LookupError("there is no such axis")
+    axis %= len(shape)
+    row: Kind = ((*shape[:axis], *(1 for _ in shape[axis:])), "float32")
+    return ((shape, dtype), row, row)
 
 
 def _embedded(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
@@ -273,7 +284,7 @@ def _joined(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     return (((*shape[:axis], sum(part[axis] for part, _ in parts), *shape[axis + 1 :]), dtype),)
 
 
-_RULES: Mapping[str, Rule] = MappingProxyType(
+_OWN: Mapping[str, Rule] = MappingProxyType(
     {
         **dict.fromkeys(
             ("Gelu", "FastGelu", "QuickGelu", "BiasGelu", "QLinearSigmoid", "QLinearLeakyRelu",
@@ -305,3 +316,13 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         "MultiHeadAttention": _many_heads,
     }
 )  # fmt: skip
+"""Ops of ONNX Runtime's own domain."""
+
+_RULES: Mapping[tuple[str, str], Rule] = MappingProxyType(
+    {
+        **{(DOMAIN, name): rule for name, rule in _OWN.items()},
+        ("", "LayerNormalization"): _by_row,
+        ("", "SimplifiedLayerNormalization"): _by_row,
+    }
+)
+"""(domain, op type) -> rule; ONNX's own domain is asked for what no schema of it describes."""

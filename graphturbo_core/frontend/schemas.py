@@ -13,6 +13,12 @@ from graphturbo_core.ir.graph import Op
 DEFAULT_DOMAINS = ("", "ai.onnx")
 """The two spellings of ONNX's own domain."""
 
+_RUNTIME_OPS = frozenset({"LayerNormalization", "SimplifiedLayerNormalization"})
+"""What ONNX Runtime's optimiser writes into ONNX's own domain, whatever the model's operator set.
+
+ONNX has the first from 17 on, and the second under another name (RMSNormalization) from 23 on.
+"""
+
 
 def opset_versions(model: onnx.ModelProto) -> Mapping[str, int]:
     """Opset version by domain; the default domain is the empty string.
@@ -53,20 +59,24 @@ def schema_of(op_type: str, opset: int, domain: str) -> onnx.defs.OpSchema | Non
 
 
 def is_custom_node(node: onnx.NodeProto, versions: Mapping[str, int]) -> bool:
-    """Whether no ONNX schema describes the node, as it belongs to somebody's own domain."""
+    """Whether no ONNX schema describes the node, as it belongs to somebody else."""
     if node.domain in DEFAULT_DOMAINS:
-        return False
+        return node.op_type in _RUNTIME_OPS and not _is_described(node.op_type, versions[""])
     return schema_of(node.op_type, versions.get(node.domain, 1), node.domain) is None
 
 
+def _is_described(op_type: str, opset: int) -> bool:
+    return schema_of(op_type, opset, "") is not None
+
+
 def is_custom(op: Op) -> bool:
-    """Whether no ONNX schema describes the op, as it belongs to somebody's own domain.
+    """Whether no ONNX schema describes the op, as it belongs to somebody else.
 
     Raises:
         ModelError: UNKNOWN_OP when the op claims to be ONNX's.
     """
     is_known = schema_of(op.op_type, op.opset, op.domain) is not None
-    if not is_known and not op.domain:
+    if not is_known and not op.domain and op.op_type not in _RUNTIME_OPS:
         raise ModelError(
             "UNKNOWN_OP",
             f"{op.op_type} {op.name!r} is not an operator of version {op.opset}",

@@ -77,7 +77,11 @@ def layer_norm(view: OpView) -> OpSemantics:
     """
     rank = len(view.shape())
     axes = range(normal_axis(view.integer("axis", -1), rank), rank)
-    found = _normalised(view, axes, 7, 0, *_vectors(view, (1, 2)))
+    return _with_statistics(view, _normalised(view, axes, 7, 0, *_vectors(view, (1, 2))))
+
+
+def _with_statistics(view: OpView, found: OpSemantics) -> OpSemantics:
+    """Outputs beside the first read the data of their row."""
     if not view.extra_outputs:
         return found
     reads = (found.accesses[0], *((found.accesses[0][:1]) for _ in view.op.outputs[1:]))
@@ -85,10 +89,13 @@ def layer_norm(view: OpView) -> OpSemantics:
 
 
 def rms_norm(view: OpView) -> OpSemantics:
-    """Over all axes from `axis`: square, sum, product, scale."""
+    """Over all axes from `axis`: square, sum, product, scale.
+
+    ONNX Runtime's name for it is SimplifiedLayerNormalization; that may give statistics too.
+    """
     rank = len(view.shape())
     axes = range(normal_axis(view.integer("axis", -1), rank), rank)
-    return _normalised(view, axes, 4, 0, *_vectors(view, (1,)))
+    return _with_statistics(view, _normalised(view, axes, 4, 0, *_vectors(view, (1,))))
 
 
 def _vectors(view: OpView, places: tuple[int, ...]) -> tuple[InputAccess, ...]:
@@ -154,6 +161,7 @@ ENTRIES: dict[tuple[str, str], Entry] = {
     ("", "LayerNormalization"): layer_norm,
     ("", "InstanceNormalization"): instance_norm,
     ("", "RMSNormalization"): rms_norm,
+    ("", "SimplifiedLayerNormalization"): rms_norm,
     ("", "GroupNormalization"): group_norm,
     ("", "MeanVarianceNormalization"): mean_variance_norm,
     ("", "LpNormalization"): lp_norm,

@@ -8,6 +8,8 @@ import pytest
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import ImportOptions, import_model
+from graphturbo_core.semantics.table import analyse
+from tests.models import graph_of
 from tests.semantics.cases import Case
 from tests.semantics.cases_fused import CASES
 
@@ -126,3 +128,39 @@ def test_a_batch_that_only_the_inputs_have_is_rescaled_without_a_note() -> None:
     graph = import_model(data, ImportOptions("other", batch=5))
     assert graph.tensors["y"].shape == (5, 3, 3, 3)
     assert not [note for note in graph.notes if "assumption" in note]
+
+
+@pytest.mark.parametrize("opset", [9, 13, 17, 23])
+@pytest.mark.parametrize("domain", ["", "ai.onnx."])
+@pytest.mark.parametrize(
+    ("call", "shapes"),
+    [
+        ("y, m, d = {}LayerNormalization (x, s)", [(2, 3, 4), (2, 3, 1), (2, 3, 1)]),
+        ("y, m = {}SimplifiedLayerNormalization <axis = 1> (x, t)", [(2, 3, 4), (2, 1, 1)]),
+    ],
+)
+def test_norms_in_the_domain_of_onnx_whatever_the_operator_set(
+    call: str, shapes: list[tuple[int, ...]], domain: str, opset: int
+) -> None:
+    names = [name.strip() for name in call.split("=", maxsplit=1)[0].split(",")]
+    text = (
+        f"g (float[2,3,4] x, float[4] s, float[3,4] t) => ({', '.join(f'o{n}' for n in names)}) "
+        f"{{ {call.format(domain)} {' '.join(f'o{n} = Neg ({n})' for n in names)} }}"
+    )
+    graph = graph_of(text, opset)
+    assert [graph.tensors[name].shape for name in names] == shapes
+    assert not analyse(graph).opaque_ops
+
+
+def test_other_names_in_the_domain_of_onnx_are_still_refused() -> None:
+    with pytest.raises(ModelError, match="ScaledTanh 'ScaledTanh_0' is not an operator"):
+        graph_of("g (float[2] x) => (float[2] y) { y = ScaledTanh (x) }")
+
+
+@pytest.mark.parametrize("axis", ["5", "[1]"])
+def test_a_norm_of_an_axis_that_is_not_there_is_refused(axis: str) -> None:
+    with pytest.raises(ModelError, match="the file records no type of its output 'y'"):
+        graph_of(
+            "g (float[2,3] x, float[3] s) => (float[a,b] z) "
+            f"{{ y = SimplifiedLayerNormalization <axis = {axis}> (x, s) z = Neg (y) }}"
+        )

@@ -19,6 +19,11 @@ _ELEMENTWISE = (
 _NORMALISATIONS = (
     Case("layer norm statistics", "g (float[2,3,4] x, float[4] s) => "
          "(float[2,3,4] y, float[2,3,1] m, float[2,3,1] d) { y, m, d = LayerNormalization(x, s) }"),
+    Case("rms norm as ONNX Runtime names it", "g (float[2,3,8] x, float[8] s) => "
+         "(float[2,3,8] y, float[2,3,1] v) "
+         "{ y, v = SimplifiedLayerNormalization <axis = -1, epsilon = 0.01> (x, s) }"),
+    Case("layer norm of an operator set without it", "g (float[2,3,8] x, float[8] s, float[8] b) "
+         "=> (float[2,3,8] y) { y = LayerNormalization <axis = -1> (x, s, b) }", 13),
     Case("rms norm", "g (float[2,3,4] x, float[3,4] s) => (float[2,3,4] y) "
          "{ y = RMSNormalization <axis = 1> (x, s) }", 23),
     Case("group norm", "g (float[2,6,3] x, float[6] s, float[6] b) => (float[2,6,3] y) "
