@@ -20,6 +20,7 @@ REASONS: Mapping[str, str] = {
 }
 """Codes of refusals that concern an op and leave others to be looked at; a few words on each."""
 
+_CHANGE = "export the model without them, with fixed sizes, or import a part of it"
 _SHOWN_TYPES = 20
 """Op types that a refusal names; its `ops` field holds them all (our choice)."""
 
@@ -35,12 +36,22 @@ class Untyped:
 def unsupported(typed: Graph, untyped: Untyped) -> ModelError:
     """The refusal of a model; `typed` is what is known of the rest of it.
 
-    One refused op speaks for itself. Of several, the bytes that are known (inputs that have a
-    shape) are set against those that all ops touch, since nothing is known of what they give; nor
-    are their MACs, so that those of the rest are told.
+    Of the refused ops the bytes that are known (inputs that have a shape) are set against those
+    that all ops touch, since nothing is known of what they give; nor are their MACs, so that those
+    of the rest are told. One alone also says why it is refused, and what to change.
     """
+    ops = tuple((op.name, op.op_type, error.code) for op, error in untyped.refused)
+    shares = _shares(typed, untyped)
     if len(untyped.refused) == 1:
-        return untyped.refused[0][1]
+        ((_, only),) = untyped.refused
+        reason = ", ".join(part for part in (only.what, only.where) if part)
+        what = f"1 op is not supported ({REASONS[only.code]}): {reason}"
+        return ModelError("UNSUPPORTED_OPS", what, shares, only.change, ops=ops)
+    return ModelError("UNSUPPORTED_OPS", _listed(untyped), shares, _CHANGE, ops=ops)
+
+
+def _listed(untyped: Untyped) -> str:
+    """How many of which type, and why."""
     kinds: dict[tuple[str, str], list[Op]] = {}
     for op, error in untyped.refused:
         name = f"{op.domain}.{op.op_type}" if op.domain else op.op_type
@@ -48,21 +59,16 @@ def unsupported(typed: Graph, untyped: Untyped) -> ModelError:
     lines = [f"{len(ops)} {name} ({REASONS[code]})" for (name, code), ops in sorted(kinds.items())]
     hidden = len(lines) - _SHOWN_TYPES
     shown = [*lines[:_SHOWN_TYPES], *([f"{hidden} more types"] if hidden > 0 else [])]
-    return ModelError(
-        "UNSUPPORTED_OPS",
-        f"{len(untyped.refused)} ops are not supported: {'; '.join(shown)}",
-        _shares(typed, untyped),
-        "export the model without them, with fixed sizes, or import a part of it",
-        ops=tuple((op.name, op.op_type, error.code) for op, error in untyped.refused),
-    )
+    return f"{len(untyped.refused)} ops are not supported: {'; '.join(shown)}"
 
 
 def _shares(typed: Graph, untyped: Untyped) -> str:
     refused = sum(_known_bytes(typed.tensors, op) for op, _ in untyped.refused)
     total = refused + sum(_known_bytes(typed.tensors, op) for op in (*typed.ops, *untyped.behind))
+    subject = "it touches" if len(untyped.refused) == 1 else "they touch"
     return (
-        f"they touch {refused / max(1, total):.1%} of the bytes that are known; "
-        f"{len(untyped.behind)} ops behind them could not be looked at; "
+        f"{subject} {refused / max(1, total):.1%} of the bytes that are known; "
+        f"{len(untyped.behind)} ops behind could not be looked at; "
         f"{total_macs(analyse(typed))} MACs are in the other {len(typed.ops)} ops"
     )
 

@@ -192,7 +192,8 @@ result unchanged, and that computes parts of the result from those boxes alone.
 `AxisKind` (same, window, offset, permuted, grouped, scaled, none: broadcast, whole, reduce), for
 the entry's first case; *uncut* are output axes that stay in one piece. An input that is not listed
 is a parameter known at import. An entry may give up where a parameter is data: the op is opaque
-then, and the run says so.
+then, and the run says so. A refusal is UNSUPPORTED_OPS: it names all such ops of a model with the
+share that they stand for; the code in brackets is why, op by op.
 
 ## Op types of ONNX's own domain
 

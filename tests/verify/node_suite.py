@@ -132,7 +132,7 @@ def run_case(case: Case, strategies: Sequence[str] = STRATEGIES) -> Outcome:
             warnings.simplefilter("ignore")
             return _run(case, outcome, strategies)
     except GraphTurboError as error:
-        return replace(outcome, kind=error.code, reason=" ".join(str(error).split()))
+        return replace(outcome, kind=_rule(error), reason=_reason(error))
     except _TooSlowError:
         return replace(outcome, kind="TOO_SLOW", reason=f"over {SECONDS_PER_MODEL} s")
     except Exception:
@@ -251,6 +251,18 @@ def _deciding(graph: onnx.GraphProto, error: GraphTurboError) -> Iterator[Sequen
             if codes.get(name) == "DYNAMIC_SHAPE":
                 yield from (node.input[1:], node.input[:1])
         yield [value.name for value in graph.input if _is_integer(value)]
+
+
+def _rule(error: GraphTurboError) -> str:
+    """The rule that refuses a model: of one unsupported op why it is that."""
+    codes = list(_codes(error).values())
+    return codes[0] if len(codes) == 1 else error.code
+
+
+def _reason(error: GraphTurboError) -> str:
+    """Its text in a line; of unsupported ops without what they stand for in such a model."""
+    text = f"{error.what}, {error.change}" if error.code == "UNSUPPORTED_OPS" else str(error)
+    return " ".join(text.split())
 
 
 def _codes(error: GraphTurboError) -> dict[str, str]:
