@@ -17,7 +17,7 @@ from graphturbo_core.lowering.code import SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.shards import place_shards
-from graphturbo_core.lowering.sites import GbRing, HeldWeight, Site, Surroundings
+from graphturbo_core.lowering.sites import SPILLS, GbRing, HeldWeight, Site, Surroundings
 from graphturbo_core.lowering.stages import cluster_reads, tensor_bytes
 from graphturbo_core.lowering.weight_items import item_gb_bytes
 from graphturbo_core.lowering.weight_space import small_bytes
@@ -211,7 +211,8 @@ def _site(output: _Output, is_in_gb: bool) -> Site:
     cause = Cause.SPILL if is_spill else Cause.ACTIVATION
     if output.is_graph_output:
         cause, is_spill = Cause.OUTPUT, False
-    return Site(output.tensor, Memory.DRAM, output.box, -1, cause, is_spill)
+    maker = SPILLS if is_spill else -1
+    return Site(output.tensor, Memory.DRAM, output.box, maker, cause, is_spill)
 
 
 def _held_weights(
@@ -308,15 +309,17 @@ def _surroundings(
 
 
 def _merged(sites: list[Site]) -> tuple[Site, ...]:
-    """Sites in DRAM that make one box lie in one buffer: one site stands for them."""
-    far = [site for site in sites if site.memory is Memory.DRAM]
-    if not far:
-        return tuple(sites)
-    box = reduce(hull, (site.box for site in far))
-    if volume(box) != sum(volume(site.box) for site in far):
-        return tuple(sites)
-    near = (site for site in sites if site.memory is not Memory.DRAM)
-    return (*near, replace(far[0], box=box))
+    """Sites that make one box of one buffer in DRAM: one site stands for them."""
+    by_buffer: dict[SharedKey, list[Site]] = {}
+    for site in sites:
+        if site.memory is Memory.DRAM:
+            by_buffer.setdefault(site.key, []).append(site)
+    merged = [site for site in sites if site.memory is not Memory.DRAM]
+    for parts in by_buffer.values():
+        box = reduce(hull, (site.box for site in parts))
+        is_box = volume(box) == sum(volume(site.box) for site in parts)
+        merged += [replace(parts[0], box=box)] if is_box else parts
+    return tuple(merged if len(merged) < len(sites) else sites)
 
 
 def _given(plan: Plan, tensor: str) -> tuple[Site, ...]:
@@ -331,20 +334,21 @@ def _given(plan: Plan, tensor: str) -> tuple[Site, ...]:
 def _dram_offsets(plan: Plan, surroundings: tuple[Surroundings, ...]) -> dict[SharedKey, int]:
     """Weights, inputs and outputs for all of the round, other tensors while they are needed."""
     graph = plan.semantics.graph
-    spans: dict[str, tuple[int, int]] = {}
+    spans: dict[SharedKey, tuple[int, int]] = {}
     for index, around in enumerate(surroundings):
         sites = [site for found in around.sources.values() for site in found]
         for site in (*sites, *around.targets.values()):
             if site.memory is Memory.DRAM:
-                first, _ = spans.get(site.tensor, (index, index))
-                spans[site.tensor] = (first, index)
+                first, _ = spans.get(site.key, (index, index))
+                spans[site.key] = (first, index)
     last = len(surroundings)
     for name, tensor in graph.tensors.items():
         if tensor.kind is not TensorKind.ACTIVATION or name in graph.output_names:
-            spans[name] = (0, last)
+            spans[(Memory.DRAM.name, name, -1, -1)] = (0, last)
     dram = OffsetAllocator(plan.hardware.dram_bytes)
     offsets: dict[SharedKey, int] = {}
-    for name, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):
+    for key, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):
+        name = key[1]
         size = tensor_bytes(plan, name, full_box(graph.tensors[name].shape))
         offset = dram.place(size, begin, end)
         if offset is None:
@@ -355,5 +359,5 @@ def _dram_offsets(plan: Plan, surroundings: tuple[Surroundings, ...]) -> dict[Sh
                 f"{plan.hardware.dram_bytes} bytes",
                 change="choose a smaller batch",
             )
-        offsets[(Memory.DRAM.name, name, -1, -1)] = offset
+        offsets[key] = offset
     return offsets

@@ -9,14 +9,18 @@ from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.code import SHARD, SharedKey
 from graphturbo_core.lowering.program import Cause, Memory
 
+SPILLS = -2
+"""The maker of a DRAM buffer for what found no room nearer, apart from what was planned there: of
+one tensor some pieces may be the one and some the other, and a buffer is one of the two."""
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """A box of a tensor in GB or DRAM, and why its bytes cross.
 
     `maker`: the kernel that wrote it (-1: it is there from the start, or a DRAM buffer that all
-    kernels share). `held`: the box of its buffer where that is larger: what the kernel that made it
-    computed, of which others answer for the rest.
+    kernels share; `SPILLS`: the one of spilled pieces). `held`: the box of its buffer where that is
+    larger: what the kernel that made it computed, of which others answer for the rest.
     """
 
     tensor: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,11 +13,12 @@ from graphturbo_core.errors import CapacityError, ProfileError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.hardware.profile import load_profile, parse_profile
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
+from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Residency, Scope
+from graphturbo_core.verify.causes import wrong_cause
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
 from tests.strategies.samples import weighted
@@ -84,6 +86,54 @@ def test_every_strategy(strategy: str, name: str) -> None:
     check_program(simulate(lower(plan_of(small_model("resnet"), strategy, bare(name)))))
 
 
+MIXED = [("resnet", 4, 8192), ("mobilenet", 1, 16384)]
+"""Models, cores and LBs: of a tensor that is split, pieces that were to stay in LB do not."""
+
+
+def mixed(model: str, strategy: str, cores: int, lb_bytes: int) -> Program:
+    """On a tiny chip whose LBs are of this size."""
+    sizes = {"lb_data_bytes": lb_bytes, "split_capacity_bytes": cores * lb_bytes}
+    return lower(plan_of(small_model(model), strategy, bare("tiny", cores=cores, **sizes)))
+
+
+@pytest.mark.parametrize("strategy", ["graphturbo:order", "graphturbo:full"])
+@pytest.mark.parametrize(("model", "cores", "lb_bytes"), MIXED)
+def test_a_tensor_may_wait_as_planned_in_one_piece_and_for_want_of_room_in_another(
+    model: str, cores: int, lb_bytes: int, strategy: str
+) -> None:
+    program = mixed(model, strategy, cores, lb_bytes)
+    assert wrong_cause(program) is None
+    book = ledger(program).causes[Memory.DRAM]
+    assert book[Cause.SPILL] > 0
+    assert book[Cause.ACTIVATION] > 0
+    check_program(simulate(program))
+
+
+def test_each_piece_is_booked_to_why_it_waits() -> None:
+    """Samples 2 and 3 are parked in DRAM, 0 and 1 were to stay in LB for the next kernel.
+
+    They are 2 x 32 x 8 x 8 elements of 2 bytes, written once.
+    """
+    model, *sizes = MIXED[0]
+    program = mixed(model, "graphturbo:order", *sizes)
+    tensor = "stage1/block1/relu3:0"
+    first, second, *_ = program.plan.kernels
+    assert (first.scopes[tensor], second.scopes[tensor]) == (Scope.DRAM, Scope.LB)
+    assert (first.outputs[tensor][0], second.outputs[tensor][0]) == ((2, 4), (0, 2))
+    samples = {Cause.ACTIVATION: (2, 4), Cause.SPILL: (0, 2)}
+    written = dict.fromkeys(samples, 0)
+    for access, buffer in enumerate(program.access_buffer.tolist()):
+        is_there = program.tensors[program.buffers.tensor[buffer]] == tensor
+        if not is_there or program.buffers.memory[buffer] != Memory.DRAM:
+            continue
+        row = int(np.searchsorted(program.access_at, access, "right")) - 1
+        lo, hi = samples[Cause(int(program.cause[row]))]
+        assert lo <= program.access_lo[access][0] < program.access_hi[access][0] <= hi
+        if program.access_write[access]:
+            written[Cause(int(program.cause[row]))] += int(program.size_bytes[row])
+    assert written == dict.fromkeys(samples, 2 * 32 * 8 * 8 * 2)
+
+
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from([1, 3, 19]))
 @settings(max_examples=20)
 def test_random_networks(sem: GraphSemantics, strategy: str, cores: int) -> None:
@@ -93,6 +143,7 @@ def test_random_networks(sem: GraphSemantics, strategy: str, cores: int) -> None
     except CapacityError as error:
         assert error.change
         return
+    assert wrong_cause(program) is None
     check_program(simulate(program))
 
 
