@@ -201,23 +201,47 @@ def _each(op: Op, name: str, default: Shape) -> Shape:
 
 
 def _attended(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
-    """Attention with its projections: the values' width; a past is not known here."""
-    (samples, length, _), dtype = _kind(inputs[0])
+    """Attention with its projections: the values' width, and keys and values with the past."""
     sizes = op.attributes.get("qkv_hidden_sizes")
     width = sizes[2] if isinstance(sizes, tuple) else _kind(inputs[1])[0][1] // 3
-    return (((samples, length, int(width)), dtype),)
+    return _with_present(op, inputs, (int(width), 4), _kind(inputs[0])[1])
 
 
-def _many_heads(_op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
-    """MultiHeadAttention of packed inputs: queries' length, values' width."""
-    ((samples, length, _), dtype), (_, _, width) = _kind(inputs[0]), _kind(inputs[2])[0]
-    return (((samples, length, width), dtype),)
+def _with_present(
+    op: Op, inputs: Inputs, known: tuple[int, int], dtype: str
+) -> tuple[Kind, ...] | None:
+    """The result of this width, and [2, samples, heads, past and new, size] of keys and values.
+
+    `known`: the width, and which input is the past. A cache that present and past share is not
+    known here.
+    """
+    width, place = known
+    (samples, length, _), heads = _kind(inputs[0])[0], op.attributes.get("num_heads")
+    if not isinstance(heads, int) or op.attributes.get("past_present_share_buffer", 0):
+        return None
+    past = inputs[place] if len(inputs) > place else None
+    room = 0 if past is None else past.shape[3]
+    present = (2, samples, heads, room + length, width // heads)
+    return (((samples, length, width), dtype), (present, dtype))
 
 
-def _quantised_attention(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+def _many_heads(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
+    """MultiHeadAttention of packed inputs: queries' length, values' width; keys with the past."""
+    ((samples, length, width), dtype), (_, keys, values) = _kind(inputs[0]), _kind(inputs[2])[0]
+    heads, past = op.attributes.get("num_heads"), inputs[6] if len(inputs) > 6 else None  # noqa: PLR2004 - a place
+    if not isinstance(heads, int) or any(inputs[8:9]):
+        return None
+    total = keys + (0 if past is None else past.shape[2])
+    return (
+        ((samples, length, values), dtype),
+        ((samples, heads, total, width // heads), dtype),
+        ((samples, heads, total, values // heads), dtype),
+    )
+
+
+def _quantised_attention(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     """QAttention: a third of the projections' width, of the type of the scales."""
-    (samples, length, _), dtype = _kind(inputs[0])[0], _kind(inputs[3])[1]
-    return (((samples, length, _kind(inputs[1])[0][1] // 3), dtype),)
+    return _with_present(op, inputs, (_kind(inputs[1])[0][1] // 3, 8), _kind(inputs[3])[1])
 
 
 def _grouped_queries(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:

@@ -97,19 +97,17 @@ def _projected(view: OpView, by_sample: tuple[int, ...]) -> OpSemantics | None:
 
 
 def many_heads(view: OpView) -> OpSemantics | None:
-    """MultiHeadAttention of packed Q, K and V; other layouts and a past make it opaque.
+    """MultiHeadAttention of packed Q, K and V; other layouts make it opaque.
 
-    Queries may be cut; a head's elements stay with their neighbours.
+    Queries may be cut; a head's elements stay with their neighbours. With a past, or where keys and
+    values are handed on, only samples are apart.
     """
     heads = view.integer("num_heads", 0)
     is_packed = all(view.has_input(p) and len(view.shape(p)) == _PACKED for p in (0, 1, 2))
-    if (
-        heads < 1
-        or not is_packed
-        or any(map(view.has_input, range(6, len(view.op.inputs))))
-        or any(view.op.outputs[1:])
-    ):
+    if heads < 1 or not is_packed or any(view.op.outputs[3:]):
         return None
+    if any(map(view.has_input, range(6, len(view.op.inputs)))) or any(view.op.outputs[1:]):
+        return _with_past(view, heads)
     samples, rows, width = view.shape()
     keys, value_width = view.shape(1)[1], view.shape(2)[2]
     reads = [
@@ -146,6 +144,21 @@ def many_heads(view: OpView) -> OpSemantics | None:
         is_placed=True,
         uncut_axes=frozenset({2}),
     )  # fmt: skip
+
+
+def _with_past(view: OpView, heads: int) -> OpSemantics | None:
+    """A cache whose room is longer than what is in it makes the op opaque."""
+    if any(map(view.has_input, range(8, len(view.op.inputs)))):
+        return None
+    reads = tuple(
+        whole_tensor(name, view.shape(place)) if place == 3 else _by_sample(view, place)  # noqa: PLR2004 - the bias
+        for place, name in enumerate(view.op.inputs)
+        if name
+    )
+    past = view.shape(6)[2] if view.has_input(6) else 0
+    (_, rows, width), (_, keys, values) = view.shape(), view.shape(2)
+    sizes = (rows, width // heads, values // heads)
+    return _apart(view, reads, _scores(view, heads, sizes, past + keys))
 
 
 def grouped_queries(view: OpView) -> OpSemantics | None:

@@ -8,6 +8,7 @@ import pytest
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import ImportOptions, import_model
+from graphturbo_core.ir.graph import Graph
 from graphturbo_core.semantics.table import analyse
 from tests.models import graph_of
 from tests.semantics.cases import Case
@@ -88,6 +89,33 @@ def test_keys_are_those_that_the_cache_or_the_total_has_room_for(
 def test_a_total_that_is_not_known_leaves_the_shape_to_the_file() -> None:
     with pytest.raises(ModelError, match=r"GroupQueryAttention .* the file records no type"):
         keys_of("int32 t")
+
+
+PAST = "float[2,3,8] x, float[8,24] w, float[24] b, float[2,2,4,5,2] p"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "call", "keys"),
+    [(PAST, "Attention <num_heads = 4{more}> (x, w, b, , p)", 8),
+     (PAST, "Attention <num_heads = 4{more}> (x, w, b)", 3),
+     ("uint8[2,3,8] x, uint8[8,24] w, float[24] b, float s, float[2,2,4,5,2] p",
+      "QAttention <num_heads = 4{more}> (x, w, b, s, s, , , , p)", 8)],
+)  # fmt: skip
+def test_attention_hands_on_keys_and_values_with_the_past(
+    inputs: str, call: str, keys: int
+) -> None:
+    tensors = handed_on(inputs, call.format(more="")).tensors
+    assert (tensors["y"].shape, tensors["d"].shape) == ((2, 3, 8), (2, 2, 4, keys, 2))
+    assert tensors["d"].dtype == "float32"
+    with pytest.raises(ModelError, match="the file records no type"):
+        handed_on(inputs, call.format(more=", past_present_share_buffer = 1"))
+
+
+def handed_on(inputs: str, call: str) -> Graph:
+    """The imported graph of an attention with a result y, and d that it hands on."""
+    text = f"g ({inputs}) => (o) {{ y, d = com.microsoft.{call} o = Flatten <axis = 0> (d) }}"
+    data = onnx.parser.parse_model(HEAD + text).SerializeToString()
+    return import_model(data, ImportOptions("fused"))
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,12 @@ CASES = (
            "float[1,2,3,5] m", "float[2,3,8] y", "num_heads = 2, scale = 0.5"),
     _fused("MultiHeadAttention", "float[2,3,8] q; float[2,3,8] k; float[2,3,8] v",
            "float[2,3,8] y", "num_heads = 2, unidirectional = 1"),
+    _fused("MultiHeadAttention", "float[2,1,8] q; float[2,1,8] k; float[2,1,8] v; float[24] b; "
+           "-; -; float[2,2,4,4] p; float[2,2,4,4] r",
+           "float[2,1,8] y; float[2,2,5,4] d; float[2,2,5,4] e", "num_heads = 2"),
+    _fused("MultiHeadAttention", "float[2,3,8] q; float[2,3,8] k; float[2,3,8] v",
+           "float[2,3,8] y; float[2,2,3,4] d; float[2,2,3,4] e",
+           "num_heads = 2, unidirectional = 1"),
     _fused("GroupQueryAttention", "float[2,1,32] q; float[2,1,16] k; float[2,1,16] v; "
            "float[2,2,4,8] a; float[2,2,4,8] c; int32[2] n; int32 t",
            "float[2,1,32] y; float[2,2,4,8] d; float[2,2,4,8] e",

@@ -116,6 +116,18 @@ def test_projections_of_bytes_run_at_their_rate_and_scores_at_the_formats() -> N
     assert product_peaks(sem, hardware, "fp16") == product_peaks(sem, hardware, "int8")
 
 
+def test_a_past_adds_to_the_keys_and_leaves_samples_apart() -> None:
+    """One query by 4 + 1 keys of 4 elements, then by as many values, for 2 heads of a sample."""
+    op = one("""g (float[2,1,8] q, float[2,1,8] k, float[2,1,8] v, float[2,2,4,4] a,
+        float[2,2,4,4] c) => (float[2,1,8] y, float[2,2,5,4] d, float[2,2,5,4] e)
+        { y, d, e = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v, , , , a, c) }""")
+    work = work_of(op, ((1, 2), (0, 1), (0, 8)))
+    assert work.products == ((2, 1, 5, 4), (2, 1, 4, 5))
+    past = next(read for read in op.accesses[0] if read.tensor == "a")
+    assert past.box(((1, 2), (0, 1), (0, 8))) == ((1, 2), (0, 2), (0, 4), (0, 4))
+    assert op.uncut_axes == {1, 2, 3}
+
+
 def test_a_block_that_is_only_touched_counts() -> None:
     product = InnerProduct(n=5, k=7, m_axes=(0,), count_axes=((1, 4),), m=2, count=3)
     op = one("g (float[6,8] x) => (float[6,8] y) { y = Relu(x) }")
