@@ -228,7 +228,7 @@ def _run(
             semantics, hardware, request.dtype, request.options,
             held.held(size) if held is not None else NO_HELD_PLAN,
         )  # fmt: skip
-        traces[size] = _schedule(recorder, suffix, spec, task)
+        traces[size] = _schedule(recorder, suffix, spec, (task, request.verify))
     checked = None
     if request.verify:
         drawn = imports.drawn_weights
@@ -252,11 +252,16 @@ def _run(
     return report.with_files(run("emit", emitted, request, origin, held, outcome))
 
 
-def _schedule(recorder: Recorder, suffix: str, spec: StrategySpec, task: PlanTask) -> Trace:
-    """The steps of one round size: GraphSemantics -> Plan -> Program -> Trace."""
-    run = recorder.run
+def _schedule(
+    recorder: Recorder, suffix: str, spec: StrategySpec, asked: tuple[PlanTask, bool]
+) -> Trace:
+    """The steps of one round size: GraphSemantics -> Plan -> Program -> Trace.
+
+    `asked`: the task, and whether it is replayed, for which each core must be simulated.
+    """
+    run, (task, is_replayed) = recorder.run, asked
     plan = run(f"plan{suffix}", plan_for, spec, task)
-    program = run(f"lower{suffix}", lower, plan)
+    program = run(f"lower{suffix}", lower, plan, is_each_core_simulated=is_replayed)
     return run(f"simulate{suffix}", simulate, program)
 
 

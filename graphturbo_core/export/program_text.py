@@ -208,10 +208,11 @@ def _line_of(name: str) -> str:
 
 
 def _engine_text(engine: Engine) -> str:
-    """`0.3.matrix`, `0.dma.1`."""
+    """`0.3.matrix`, `0.dma.1`; `0.3x608.matrix` where core 3 stands for 608 cores."""
     if engine.core < 0:
         return f"{CLUSTER}.dma.{engine.index}"
-    return f"{CLUSTER}.{engine.core}.{engine.kind.value}"
+    times = f"x{engine.cores}" if engine.cores > 1 else ""
+    return f"{CLUSTER}.{engine.core}{times}.{engine.kind.value}"
 
 
 def _padded(texts: Sequence[str]) -> list[str]:

@@ -35,11 +35,12 @@ class NumberedKernel:
 
 def assemble(
     plan: Plan,
+    machine: Machine,
     kernels: Sequence[NumberedKernel],
-    offsets: Mapping[SharedKey, int],
-    notes: tuple[str, ...],
+    found: tuple[Mapping[SharedKey, int], tuple[str, ...]],
 ) -> Program:
-    """Lay the kernels one after the other."""
+    """Lay the kernels one after the other; `found`: addresses of shared buffers, and notes."""
+    offsets, notes = found
     names, buffers, buffer_of = _number_buffers(plan, kernels, offsets)
     sizes = [len(kernel.order) for kernel in kernels]
     columns = _columns(kernels)
@@ -56,13 +57,15 @@ def assemble(
         WeightMoves(
             cause=columns["cause"],
             size_bytes=columns["size_bytes"],
+            cores=columns["cores"],
             source=columns["source"],
             tensor=of_buffer[fetched],
             boxes=(tables["access_lo"][fetched], tables["access_hi"][fetched]),
             element_bytes=np.array([bytes_per_element(plan, name) for name in names]),
         )
     )
-    machine = Machine(plan.hardware)
+    for name in SUMMED:
+        columns[name] *= columns["cores"]
     return Program(
         plan=plan,
         engines=machine.engines(),
@@ -86,11 +89,14 @@ CsrPart = tuple[IntArray, IntArray, tuple[NDArray[Any], ...]]
 """Row offsets, the order that the rows shall have, and the columns of a CSR table."""
 
 _DTYPES = {
-    "engine": np.int16, "kind": np.int8, "op": np.int32, "layer": np.int32, "tile": np.int32,
-    "source": np.int8, "target": np.int8, "cause": np.int8, "reduce_lo": np.int32,
-    "reduce_hi": np.int32,
+    "engine": np.int16, "cores": np.int32, "kind": np.int8, "op": np.int32, "layer": np.int32,
+    "tile": np.int32, "source": np.int8, "target": np.int8, "cause": np.int8,
+    "reduce_lo": np.int32, "reduce_hi": np.int32,
 }  # fmt: skip
 """Columns that are not int64."""
+
+SUMMED = ("size_bytes", "halo_bytes", "macs", "vector_ops")
+"""Columns that Program gives as sums over the cores that an instruction stands for."""
 
 
 def _columns(kernels: Sequence[NumberedKernel]) -> Arrays:
@@ -226,6 +232,7 @@ def _buffer_table(
         first=first,
         last=last,
         is_spill=np.array([buffer.is_spill for buffer, _ in buffers], dtype=np.bool_),
+        cores=np.array([buffer.cores for buffer, _ in buffers], dtype=np.int32),
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
 from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.classes import CoreClasses
 from graphturbo_core.lowering.program import (
     MAX_RANK,
     Cause,
@@ -32,14 +33,22 @@ _CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Numbering of a cluster's engines and channels."""
+    """Numbering of a cluster's engines and channels: those of the cores that are simulated.
+
+    An engine that is named by another core is that of the core which stands for it.
+    """
 
     hardware: Hardware
+    classes: CoreClasses
 
     def engines(self) -> tuple[Engine, ...]:
         """Engines core by core, then the system DMA engines, then the one that cores share."""
-        chip = self.hardware
-        cores = [Engine(kind, core, 0) for core in range(chip.cores) for kind in self._own]
+        chip, sizes = self.hardware, self.classes.sizes
+        cores = [
+            Engine(kind, core, 0, sizes[core])
+            for core in self.classes.simulated
+            for kind in self._own
+        ]
         dma = [Engine(EngineKind.DMA, CLUSTER_CORE, index) for index in range(chip.dma_engines)]
         shared = [Engine(EngineKind.MATRIX, CLUSTER_CORE, 0)] if chip.has_shared_matrix else []
         return (*cores, *dma, *shared)
@@ -52,11 +61,12 @@ class Machine:
     def engine(self, kind: EngineKind, core: int) -> int:
         """Index of an engine; for DMA `core` is the DMA engine's own number."""
         own = self._own
+        cores = len(own) * len(self.classes.simulated)
         if kind is EngineKind.DMA:
-            return len(own) * self.hardware.cores + core
+            return cores + core
         if core == CLUSTER_CORE:
-            return len(own) * self.hardware.cores + self.hardware.dma_engines
-        return len(own) * core + own.index(kind)
+            return cores + self.hardware.dma_engines
+        return len(own) * self.classes.place(core) + own.index(kind)
 
     def channels(self) -> tuple[Channel, ...]:
         """LB ports, link ports in, link ports out, the GB port if any, the cluster's DRAM share."""
@@ -110,9 +120,21 @@ class Where(NamedTuple):
     tile: int
 
 
+class Use(NamedTuple):
+    """A channel on a move's way, held as long as `times` transfers take on one of `among`.
+
+    Where a core stands for others, all of them move at once: through a port that all share one
+    after the other, through the ports of others of a class in equal shares.
+    """
+
+    channel: int
+    times: int = 1
+    among: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A transfer of `size_bytes`, of which `halo_bytes` are read again."""
+    """A transfer of `size_bytes`, of which `halo_bytes` are read again, by each of `cores`."""
 
     size_bytes: int
     halo_bytes: int
@@ -120,14 +142,16 @@ class Move:
     target: Memory
     cause: Cause
     latency_cycles: int
-    channels: tuple[int, ...]
+    channels: tuple[Use, ...]
+    cores: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Compute:
     """Work of one op on one tile: the box of its output, and what that costs.
 
-    `gb_bytes`: what an engine without an LB reads from GB and writes there.
+    `gb_bytes`: what an engine without an LB reads from GB and writes there. `cores`: how many do
+    the same at once, simulated as one.
     """
 
     box: Box
@@ -136,11 +160,15 @@ class Compute:
     vector_ops: int
     reduce: tuple[int, int]
     gb_bytes: int = 0
+    cores: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class LocalBuffer:
-    """A buffer of the kernel; `shared` names a GB or DRAM buffer that outlives it."""
+    """A buffer of the kernel; `shared` names a GB or DRAM buffer that outlives it.
+
+    `cores`: how many cores have one like it.
+    """
 
     memory: Memory
     core: int
@@ -150,6 +178,7 @@ class LocalBuffer:
     box: Box
     shared: SharedKey | None = None
     is_spill: bool = False
+    cores: int = 1
 
 
 @dataclass
@@ -191,7 +220,7 @@ class CodeBuilder:
         hold = max(work.cycles, *(cycles for _, cycles in port), 0)
         self.rows.append(
             (
-                engine, InstructionKind.COMPUTE, *where, hold, 0, work.gb_bytes, 0,
+                engine, InstructionKind.COMPUTE, *where, hold, 0, work.cores, work.gb_bytes, 0,
                 work.macs, work.vector_ops, -1, -1, Cause.NONE, *work.reduce,
             )
         )  # fmt: skip
@@ -209,18 +238,18 @@ class CodeBuilder:
     ) -> None:
         """Append a move: it holds its engine as long as its slowest channel."""
         chip = self.machine.hardware
-        times = tuple(
-            (channel, chip.transfer_cycles(move.size_bytes, self.bandwidths[channel]))
-            for channel in move.channels
-        )
-        hold = max(cycles for _, cycles in times)
+        held: dict[int, int] = {}
+        for channel, times, among in move.channels:
+            cycles = chip.transfer_cycles(move.size_bytes, self.bandwidths[channel])
+            held[channel] = held.get(channel, 0) - (-cycles * times // among)
+        hold = max(held.values())
         self.rows.append(
             (
-                engine, kind, *where, hold, move.latency_cycles, move.size_bytes, move.halo_bytes,
-                0, 0, move.source, move.target, move.cause, 0, -1,
+                engine, kind, *where, hold, move.latency_cycles, move.cores, move.size_bytes,
+                move.halo_bytes, 0, 0, move.source, move.target, move.cause, 0, -1,
             )
         )  # fmt: skip
-        self.channel_rows.append(times)
+        self.channel_rows.append(tuple(held.items()))
         self._touch(accesses)
         self.results.append(())
 
@@ -257,10 +286,10 @@ class CodeBuilder:
 
 
 COLUMNS = (
-    "engine", "kind", "op", "layer", "tile", "hold_cycles", "latency_cycles", "size_bytes",
+    "engine", "kind", "op", "layer", "tile", "hold_cycles", "latency_cycles", "cores", "size_bytes",
     "halo_bytes", "macs", "vector_ops", "source", "target", "cause", "reduce_lo", "reduce_hi",
 )  # fmt: skip
-"""Columns of `KernelCode.rows`, named as in Program."""
+"""Columns of `KernelCode.rows`, named as in Program; bytes and work are those of one core."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     first_access = np.full(len(code.buffers), len(order), dtype=np.int64)
     np.minimum.at(first_access, code.access_buffer, np.arange(len(order)))
     edges, is_last, is_first_write = _within_buffers(
-        instruction, order, buffer_at, code.access_write, code.access_lo, code.access_hi
+        instruction, order, buffer_at, code.access_write, (code.access_lo, code.access_hi)
     )
     space, start, end = _address_table(code, is_pooled)
     by_first = np.argsort(first_access, kind="stable")
@@ -97,50 +97,69 @@ def _covers(lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int
 
 
 @compiled
-def _within_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
+def _waits_for(
+    later: int,
+    waiting: IntArray,
+    of: tuple[IntArray, NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]],
+    marks: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    found: tuple[IntArray, int],
+) -> tuple[IntArray, int, int]:
+    """`found` (edges, and how many) with those from these accesses to a later one that meets them.
+
+    The ones that it leaves uncovered move to the front; also returned: how many they are. `of`:
+    instruction, whether it writes, and box of every access. `marks`: as `_within_buffers` returns.
+    """
+    instruction, write, lo, hi = of
+    edges, used = found
+    kept = 0
+    for earlier in waiting:
+        is_covered = False
+        if instruction[earlier] != instruction[later] and _meets(lo, hi, earlier, later):
+            if used == len(edges):
+                edges = _grown(edges)
+            edges[used, 0] = instruction[later]
+            edges[used, 1] = instruction[earlier]
+            edges[used, 2] = 1 if write[later] else 0
+            used += 1
+            marks[0][earlier] = False
+            marks[1][later] = False
+            is_covered = write[later] and _covers(lo, hi, later, earlier)
+        if not is_covered:
+            waiting[kept] = earlier
+            kept += 1
+    return edges, used, kept
+
+
+@compiled
+def _within_buffers(
     instruction: IntArray,
     order: IntArray,
     buffer_at: IntArray,
     write: NDArray[np.bool_],
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
+    boxes: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> tuple[IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Edges between accesses of one buffer.
+    """Edges between accesses of one buffer: a read waits for writes, a write for all.
 
     Also: which accesses nothing in their buffer waits for, which writes wait for nothing in it.
     """
+    of = (instruction, write, boxes[0], boxes[1])
     edges = np.empty((1024, 3), dtype=np.int64)
     used = 0
-    is_last = np.ones(len(order), dtype=np.bool_)
-    is_first_write = write.copy()
+    marks = (np.ones(len(order), dtype=np.bool_), write.copy())
+    reads = np.empty(len(order), np.int64)
+    writes = np.empty(len(order), np.int64)
     for buffer in range(len(buffer_at) - 1):
-        open_at = buffer_at[buffer]
-        waiting = order[open_at : buffer_at[buffer + 1]].copy()
-        alive = 0
-        for position in range(open_at, buffer_at[buffer + 1]):
-            later = order[position]
-            kept = 0
-            for slot in range(alive):
-                earlier = waiting[slot]
-                is_covered = False
-                is_pair = write[earlier] or write[later]
-                is_pair = is_pair and instruction[earlier] != instruction[later]
-                if is_pair and _meets(lo, hi, earlier, later):
-                    if used == len(edges):
-                        edges = _grown(edges)
-                    edges[used, 0] = instruction[later]
-                    edges[used, 1] = instruction[earlier]
-                    edges[used, 2] = 1 if write[later] else 0
-                    used += 1
-                    is_last[earlier] = False
-                    is_first_write[later] = False
-                    is_covered = write[later] and _covers(lo, hi, later, earlier)
-                if not is_covered:
-                    waiting[kept] = earlier
-                    kept += 1
-            waiting[kept] = later
-            alive = kept + 1
-    return edges[:used], is_last, is_first_write
+        read = written = 0
+        for later in order[buffer_at[buffer] : buffer_at[buffer + 1]]:
+            edges, used, written = _waits_for(later, writes[:written], of, marks, (edges, used))
+            if write[later]:
+                edges, used, read = _waits_for(later, reads[:read], of, marks, (edges, used))
+                writes[written] = later
+                written += 1
+            else:
+                reads[read] = later
+                read += 1
+    return edges[:used], marks[0], marks[1]
 
 
 @compiled

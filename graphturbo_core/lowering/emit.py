@@ -48,12 +48,17 @@ class Room:
         return Room(self.instructions - len(code.rows), accesses)
 
 
+@dataclass(frozen=True)
+class Common:
+    """What emission of all kernels of a program has in common; `op_index` by the op's name."""
+
+    plan: Plan
+    machine: Machine
+    op_index: Mapping[str, int]
+
+
 def emit_kernel(
-    plan: Plan,
-    placement: KernelPlacement,
-    around: Surroundings,
-    op_index: Mapping[str, int],
-    room: Room,
+    common: Common, placement: KernelPlacement, around: Surroundings, room: Room
 ) -> KernelCode:
     """All instructions of one kernel in layer order.
 
@@ -63,7 +68,7 @@ def emit_kernel(
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, as soon as `room` is used up.
     """
-    emitter = _Emitter(plan, placement, around, op_index, room)
+    emitter = _Emitter(common, placement, around, room)
     for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
         emitter.stage(stage, tiling)
     return emitter.builder.finish()
@@ -73,21 +78,16 @@ class _Emitter:
     """Writes one kernel's computes and stores; feeders write what must come before them."""
 
     def __init__(
-        self,
-        plan: Plan,
-        placement: KernelPlacement,
-        around: Surroundings,
-        op_index: Mapping[str, int],
-        room: Room,
+        self, common: Common, placement: KernelPlacement, around: Surroundings, room: Room
     ) -> None:
-        self.plan = plan
+        self.plan = plan = common.plan
         self.room = room
         self.placement = placement
         self.around = around
-        self.op_index = op_index
-        self.machine = Machine(plan.hardware)
+        self.op_index = op_index = common.op_index
+        self.machine = common.machine
         self.builder = CodeBuilder(self.machine)
-        self.mover = Mover(plan, self.builder)
+        self.mover = Mover(plan, self.builder, placement.stages)
         self.weights = WeightFeeder(plan, placement, around, self.mover)
         self.operands = OperandFeeder(plan, placement, around, self.mover, op_index)
         self.ordinal: dict[int, int] = {}
@@ -183,7 +183,7 @@ class _Emitter:
             Where(self.op_index[op.name], stage.layer, step),
             Compute(
                 tile.box, max(1, cycles), work.macs, operations, cut or (0, -1),
-                self._gb_bytes([*reads, written]),
+                self._gb_bytes([*reads, written]), self.machine.classes.size(core),
             ),
             [*reads, written],
         )  # fmt: skip
@@ -220,8 +220,9 @@ class _Emitter:
         if key not in self.values:
             offset = staging.offset(tile, slot, self.ordinal[core])
             size = staging.slot_bytes
+            cores = self.machine.classes.size(core)
             self.values[key] = self.builder.buffer(
-                LocalBuffer(Memory.STAGING, core, offset, size, name, tile.box)
+                LocalBuffer(Memory.STAGING, core, offset, size, name, tile.box, cores=cores)
             )
         return self.values[key]
 

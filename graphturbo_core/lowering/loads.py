@@ -10,7 +10,6 @@ from itertools import product
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import (
     Box,
-    BoxIndex,
     Interval,
     divide,
     extents,
@@ -21,6 +20,7 @@ from graphturbo_core.ir.boxes import (
 )
 from graphturbo_core.lowering.code import SharedKey, Where
 from graphturbo_core.lowering.mover import Mover
+from graphturbo_core.lowering.owners import Owners
 from graphturbo_core.lowering.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -184,7 +184,7 @@ class OperandFeeder:
             part = intersect(site.box, box)
             if site.memory is Memory.DRAM and not is_empty(part):
                 halo = self._halo_bytes(operand.tensor, part, own)
-                self._mover.prefetch(where, site, part, buffer, halo)
+                self._mover.prefetch(where, (site, part), buffer, halo_bytes=halo)
 
     def ring_buffer(
         self, stage: Stage, tensor: str, core: int, box: Box, size_bytes: int | None = None
@@ -277,11 +277,12 @@ class OperandFeeder:
 
     def _exchange(self, where: Where, placed: Resident) -> None:
         """Every core fetches from their owners the parts of its box that others computed."""
-        owners, shares = list(placed.shares), BoxIndex(list(placed.shares.values()))
+        assert placed.cut is not None
+        owners = Owners(placed.cut, self._mover.machine.classes)
         for core, box in placed.boxes.items():
-            for owner in (owners[place] for place in shares.meeting(box)):
-                if owner == core:
+            for part in owners.parts(box):
+                if part.owner == core:
                     continue
-                part = intersect(placed.shares[owner], box)
-                source, target = self.held(placed, owner), self.held(placed, core)
-                self._mover.exchange(where, placed.tensor, part, (owner, source), (core, target))
+                source, target = self.held(placed, part.leader), self.held(placed, core)
+                ends = (part.leader, source), (core, target)
+                self._mover.exchange(where, placed.tensor, (part.like, part.box), ends)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +13,10 @@ from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
 from graphturbo_core.lowering.cutting import COARSEST, Grain, grains
-from graphturbo_core.lowering.emit import Room, emit_kernel
+from graphturbo_core.lowering.emit import Common, Room, emit_kernel
 from graphturbo_core.lowering.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.fixed import check_fixed
+from graphturbo_core.lowering.folding import classes_of, folded, may_fold
 from graphturbo_core.lowering.placement import (
     KernelPlacement,
     PlacementTask,
@@ -34,8 +35,12 @@ from graphturbo_core.lowering.tiling import (
 from graphturbo_core.strategies.plan import Plan
 
 
-def lower(plan: Plan, limits: Limits = DEFAULT_LIMITS) -> Program:
+def lower(
+    plan: Plan, limits: Limits = DEFAULT_LIMITS, *, is_each_core_simulated: bool = False
+) -> Program:
     """Lower every kernel of a plan, as finely as the cap on instructions allows.
+
+    On a chip of many cores one stands for all that run like programs, or `is_each_core_simulated`.
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
@@ -43,6 +48,8 @@ def lower(plan: Plan, limits: Limits = DEFAULT_LIMITS) -> Program:
     """
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
     stages = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
+    if not is_each_core_simulated:
+        stages = folded(plan, stages)
     *finer, coarsest = grains(plan.rules)
     for grain in finer:
         try:
@@ -71,8 +78,20 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
         Setting(placement, around)
         for placement, around in zip(placements, far.surroundings, strict=True)
     ]
-    kernels = _number_all(plan, settings, Room(cap, limits.accesses(ops)))
-    return assemble(plan, kernels, far.offsets, _notes(plan, placements, far, limits))
+    machine = Machine(plan.hardware, classes_of(plan.hardware, stages))
+    kernels = _number_all(plan, machine, settings, Room(cap, limits.accesses(ops)))
+    notes = (*_fold_notes(machine), *_notes(plan, placements, far, limits))
+    return assemble(plan, machine, kernels, (far.offsets, notes))
+
+
+def _fold_notes(machine: Machine) -> Iterator[str]:
+    """For how many cores how many are simulated."""
+    classes = machine.classes
+    simulated, cores = len(classes.simulated), len(classes.leaders)
+    if classes.is_folded:
+        yield f"{simulated} of {cores} cores a cluster are simulated, each for all alike"
+    elif may_fold(machine.hardware):
+        yield f"each of the {cores} cores of a cluster is simulated"
 
 
 def _check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:
@@ -127,20 +146,23 @@ def _notes(
     return tuple(notes)
 
 
-def _number_all(plan: Plan, settings: list[Setting], room: Room) -> list[NumberedKernel]:
+def _number_all(
+    plan: Plan, machine: Machine, settings: list[Setting], room: Room
+) -> list[NumberedKernel]:
     """Emit and number one kernel of each class, the others are its copies.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS.
     """
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
+    common = Common(plan, machine, op_index)
     known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
     kernels: list[NumberedKernel] = []
     for setting in settings:
         key = template_key(setting, plan.semantics.kinds)
         if key not in known:
-            code = emit_kernel(plan, setting.placement, setting.around, op_index, room)
-            known[key] = (setting, _numbered(plan, code))
+            code = emit_kernel(common, setting.placement, setting.around, room)
+            known[key] = (setting, _numbered(common, code))
             kernels.append(known[key][1])
         else:
             model, numbered = known[key]
@@ -192,17 +214,15 @@ def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[
     """What stays in LB for the next kernel, seen from there."""
     last = {operand.tensor: stage.index for stage in stages for operand in stage.operands}
     return {
-        name: Resident(
-            name, held.offset, held.size_bytes, held.boxes, held.shares, 0, last.get(name, 0), True
-        )
+        name: replace(held, first=0, last=last.get(name, 0), is_inherited=True)
         for name, held in placement.residents.items()
         if name in placement.kept
     }
 
 
-def _numbered(plan: Plan, code: KernelCode) -> NumberedKernel:
+def _numbered(common: Common, code: KernelCode) -> NumberedKernel:
+    plan, machine = common.plan, common.machine
     conflicts = find_conflicts(code, plan.hardware.is_pooled)
-    machine = Machine(plan.hardware)
     if plan.is_scheduled_across_layers:
         order = list_schedule(code, conflicts, len(machine.engines()), len(machine.channels()))
     else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Box, full_box
@@ -14,15 +15,29 @@ from graphturbo_core.lowering.code import (
     Machine,
     Move,
     SharedKey,
+    Use,
     Where,
 )
+from graphturbo_core.lowering.owners import Owners
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
 from graphturbo_core.lowering.sites import Shard, Site
-from graphturbo_core.lowering.stages import tensor_bytes
+from graphturbo_core.lowering.stages import Stage, tensor_bytes
 from graphturbo_core.strategies.plan import Plan
 
 Spot = tuple[Memory, int, int]
 """Memory, core (-1: none), byte offset."""
+
+
+class Targets(NamedTuple):
+    """The buffers of simulated cores, by core, that one transfer of a weight fills.
+
+    `cores`: how many cores the transfer serves; `alike`: how many such transfers it stands for,
+    each of another box to other cores.
+    """
+
+    buffers: Mapping[int, int]
+    cores: int
+    alike: int
 
 
 class Mover:
@@ -30,15 +45,17 @@ class Mover:
 
     A load or exchange is issued by the receiving core, a store by the sending one, a broadcast by
     core (tile mod cores) or by the one whose LB it comes from, a prefetch by the DMA engines in
-    turn, as is a store from GB.
+    turn, as is a store from GB. A core that stands for others moves for them too, at once.
     """
 
-    def __init__(self, plan: Plan, builder: CodeBuilder) -> None:
-        """`builder` collects the instructions."""
+    def __init__(self, plan: Plan, builder: CodeBuilder, stages: Iterable[Stage]) -> None:
+        """`builder` collects the instructions of the kernel with these stages."""
         self.plan = plan
         self.builder = builder
         self.machine: Machine = builder.machine
         self._next_dma = 0
+        self._made = {stage.output: stage for stage in stages if self.machine.classes.is_folded}
+        self._owners: dict[str, Owners] = {}
 
     def local(
         self,
@@ -50,7 +67,16 @@ class Mover:
     ) -> int:
         """A new buffer of this kernel, in LB or in the GB ring; by default as large as the box."""
         size = aligned(tensor_bytes(self.plan, tensor, box) if size_bytes is None else size_bytes)
-        return self.builder.buffer(LocalBuffer(*spot, size, tensor, box, shared))
+        cores = self.machine.classes.size(spot[1])
+        return self.builder.buffer(LocalBuffer(*spot, size, tensor, box, shared, cores=cores))
+
+    def shard(self, shard: Shard, alike: int) -> int:
+        """The buffer of a shard, and of as many alike in other LBs."""
+        size = aligned(tensor_bytes(self.plan, shard.tensor, shard.box))
+        spot = (Memory.LB_WEIGHT, shard.core, 0)
+        return self.builder.buffer(
+            LocalBuffer(*spot, size, shard.tensor, shard.box, shard.key, cores=alike)
+        )
 
     def shared(self, site: Site) -> int:
         """The buffer of a site; a DRAM buffer holds the whole tensor."""
@@ -62,13 +88,35 @@ class Mover:
             LocalBuffer(site.memory, -1, 0, size, site.tensor, box, site.key, site.is_spill)
         )
 
+    def _reads(self, site: Site, box: Box) -> Iterator[Access]:
+        """What a read of the box finds written: for what this kernel's other cores wrote, the like.
+
+        What lies there from before the kernel is read as it is.
+        """
+        buffer, stage = self.shared(site), self._made.get(site.tensor)
+        if stage is None:
+            yield Access(buffer, False, box)
+            return
+        if site.tensor not in self._owners:
+            self._owners[site.tensor] = Owners(stage.cut, self.machine.classes)
+        for like in self._owners[site.tensor].likes(box):
+            yield Access(buffer, False, like)
+
     def prefetch(
-        self, where: Where, site: Site, box: Box, target: int, halo_bytes: int = 0
+        self,
+        where: Where,
+        what: tuple[Site, Box],
+        target: int,
+        *,
+        halo_bytes: int = 0,
+        alike: int = 1,
     ) -> None:
-        """DRAM -> GB by a DMA engine."""
+        """DRAM -> GB by a DMA engine, of this box and of others that are `alike`."""
+        site, box = what
+        channels = [Use(self.machine.far(end), alike) for end in (Memory.DRAM, Memory.GB)]
         move = self._move(
-            (site.tensor, box), (Memory.DRAM, Memory.GB), site.cause,
-            (self.machine.far(Memory.DRAM), self.machine.far(Memory.GB)), halo_bytes,
+            (site, box), (Memory.DRAM, Memory.GB), channels,
+            halo_bytes=halo_bytes, cores=alike,
         )  # fmt: skip
         accesses = (Access(self.shared(site), False, box), Access(target, True, box))
         self.builder.move(self._dma(), InstructionKind.PREFETCH, where, move, accesses)
@@ -76,8 +124,8 @@ class Mover:
     def write_back(self, where: Where, site: Site, box: Box, source: int) -> None:
         """GB -> DRAM by a DMA engine."""
         move = self._move(
-            (site.tensor, box), (Memory.GB, Memory.DRAM), site.cause,
-            (self.machine.far(Memory.GB), self.machine.far(Memory.DRAM)),
+            (site, box), (Memory.GB, Memory.DRAM),
+            [Use(self.machine.far(Memory.GB)), Use(self.machine.far(Memory.DRAM))],
         )  # fmt: skip
         accesses = (Access(source, False, box), Access(self.shared(site), True, box))
         self.builder.move(self._dma(), InstructionKind.STORE, where, move, accesses)
@@ -88,59 +136,70 @@ class Mover:
         return engine
 
     def broadcast(
-        self, where: Where, weight: Site, box: Box, source: int | None, targets: Mapping[int, int]
+        self, where: Where, weight: Site, box: Box, source: int | None, targets: Targets
     ) -> None:
-        """GB -> the LBs of `targets` (core -> buffer), once over the GB port.
+        """GB -> the LBs of `targets`, once over the GB port.
 
         `weight` is where it lies in DRAM; without `source`, a buffer in GB, it comes from there.
         """
-        cores = tuple(targets)
-        issuer = cores[0] if len(cores) == 1 else where.tile % self.machine.hardware.cores
-        kind = InstructionKind.LOAD if len(cores) == 1 else InstructionKind.BROADCAST
+        issuer, kind = where.tile % self.machine.hardware.cores, InstructionKind.BROADCAST
+        if targets.cores == 1:
+            kind, issuer = InstructionKind.LOAD, next(iter(targets.buffers))
         memory = Memory.DRAM if source is None else Memory.GB
+        channels = [
+            Use(self.machine.far(memory), targets.alike),
+            *(Use(self.machine.lb(core)) for core in targets.buffers),
+        ]
         move = self._move(
-            (weight.tensor, box), (memory, Memory.LB_WEIGHT), weight.cause,
-            (self.machine.far(memory), *(self.machine.lb(core) for core in cores)),
+            (weight, box), (memory, Memory.LB_WEIGHT), channels,
+            cores=targets.alike,
         )  # fmt: skip
         accesses = (
             Access(self.shared(weight) if source is None else source, False, box),
-            *(Access(buffer, True, box) for buffer in targets.values()),
+            *self._filled(targets),
         )
         engine = self.machine.engine(EngineKind.MOVE, issuer)
         self.builder.move(engine, kind, where, move, accesses)
 
-    def spread(self, where: Where, shard: Shard, source: int, targets: Mapping[int, int]) -> None:
-        """A shard -> the LBs of `targets` (core -> buffer), once out of its core's link.
+    def spread(self, where: Where, shard: Shard, source: int, targets: Targets) -> None:
+        """A shard -> the LBs of `targets`, once out of its core's link.
 
         Its own core issues it; what only one core needs is an exchange, which that one issues.
         """
-        what, kind, issuer = (shard.tensor, shard.box), InstructionKind.BROADCAST, shard.core
-        if len(targets) == 1:
-            kind, (issuer,) = InstructionKind.EXCHANGE, targets
-        links = [self.machine.link(shard.core, core) for core in targets]
+        kind, issuer = InstructionKind.BROADCAST, shard.core
+        if targets.cores == 1:
+            kind, issuer = InstructionKind.EXCHANGE, next(iter(targets.buffers))
+        links = [self.machine.link(shard.core, core) for core in targets.buffers]
         channels = (
-            self.machine.lb(shard.core), links[0][0], *(link for _, link in links),
-            *(self.machine.lb(core) for core in targets),
+            Use(self.machine.lb(shard.core)), Use(links[0][0]), *(Use(link) for _, link in links),
+            *(Use(self.machine.lb(core)) for core in targets.buffers),
         )  # fmt: skip
-        size, latency = tensor_bytes(self.plan, *what), self.machine.hardware.link_latency_cycles
-        ends = (Memory.LB_WEIGHT, Memory.LB_WEIGHT)
-        move = Move(size, 0, *ends, Cause.NONE, latency, channels)
-        accesses = (
-            Access(source, False, shard.box),
-            *(Access(buffer, True, shard.box) for buffer in targets.values()),
-        )
+        size = tensor_bytes(self.plan, shard.tensor, shard.box)
+        ends, latency = (Memory.LB_WEIGHT, Memory.LB_WEIGHT), self._link_latency
+        move = Move(size, 0, *ends, Cause.NONE, latency, channels, targets.alike)
+        accesses = (Access(source, False, shard.box), *self._filled(targets))
         self.builder.move(self.machine.engine(EngineKind.MOVE, issuer), kind, where, move, accesses)
+
+    def _filled(self, targets: Targets) -> Iterator[Access]:
+        """Writes of whole buffers."""
+        for buffer in targets.buffers.values():
+            yield Access(buffer, True, self.builder.buffers[buffer].box)
+
+    @property
+    def _link_latency(self) -> int:
+        return self.machine.hardware.link_latency_cycles
 
     def load(
         self, where: Where, site: Site, box: Box, halo_bytes: int, target: tuple[int, int]
     ) -> None:
         """GB or DRAM -> LB; `target` is (core, buffer)."""
         core, buffer = target
+        cores, channels = self._far_and_near(site.memory, core)
         move = self._move(
-            (site.tensor, box), (site.memory, Memory.LB_DATA), site.cause,
-            (self.machine.far(site.memory), self.machine.lb(core)), halo_bytes,
+            (site, box), (site.memory, Memory.LB_DATA), channels,
+            halo_bytes=halo_bytes, cores=cores,
         )  # fmt: skip
-        accesses = (Access(self.shared(site), False, box), Access(buffer, True, box))
+        accesses = (*self._reads(site, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.LOAD, where, move, accesses)
 
@@ -150,9 +209,9 @@ class Mover:
         """So many bytes out of the box of a table, by index -> LB; `target` is (core, buffer)."""
         core, buffer = target
         ends = (table.memory, Memory.LB_DATA)
-        channels = (self.machine.far(table.memory), self.machine.lb(core))
+        cores, channels = self._far_and_near(table.memory, core)
         latency = self.machine.latency(max(ends))
-        move = Move(size_bytes, 0, *ends, table.cause, latency, channels)
+        move = Move(size_bytes, 0, *ends, table.cause, latency, channels, cores)
         accesses = (Access(self.shared(table), False, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.LOAD, where, move, accesses)
@@ -160,37 +219,52 @@ class Mover:
     def store(self, where: Where, site: Site, box: Box, source: tuple[int, int]) -> None:
         """LB -> GB or DRAM; `source` is (core, buffer)."""
         core, buffer = source
-        move = self._move(
-            (site.tensor, box), (Memory.LB_DATA, site.memory), site.cause,
-            (self.machine.lb(core), self.machine.far(site.memory)),
-        )  # fmt: skip
+        cores, (far, near) = self._far_and_near(site.memory, core)
+        move = self._move((site, box), (Memory.LB_DATA, site.memory), (near, far), cores=cores)
         accesses = (Access(buffer, False, box), Access(self.shared(site), True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.STORE, where, move, accesses)
 
     def exchange(
-        self, where: Where, tensor: str, box: Box, source: tuple[int, int], target: tuple[int, int]
+        self,
+        where: Where,
+        tensor: str,
+        boxes: tuple[Box, Box],
+        ends: tuple[tuple[int, int], tuple[int, int]],
     ) -> None:
-        """LB -> another core's LB; both ends are (core, buffer)."""
-        size = tensor_bytes(self.plan, tensor, box)
-        cores = source[0], target[0]
+        """LB -> another core's LB; source and target each have their box, and are (core, buffer).
+
+        The receivers of a class are served by the senders of one, each by as many.
+        """
+        (sender, source), (receiver, target) = ends
+        size = tensor_bytes(self.plan, tensor, boxes[1])
+        cores, among = (self.machine.classes.size(core) for core in (receiver, sender))
+        link_out, link_in = self.machine.link(sender, receiver)
         channels = (
-            self.machine.lb(cores[0]), *self.machine.link(*cores), self.machine.lb(cores[1])
+            Use(self.machine.lb(sender), cores, among), Use(link_out, cores, among),
+            Use(link_in), Use(self.machine.lb(receiver)),
         )  # fmt: skip
-        latency = self.machine.hardware.link_latency_cycles
-        move = Move(size, 0, Memory.LB_DATA, Memory.LB_DATA, Cause.NONE, latency, channels)
-        accesses = (Access(source[1], False, box), Access(target[1], True, box))
-        engine = self.machine.engine(EngineKind.MOVE, target[0])
+        memories = (Memory.LB_DATA, Memory.LB_DATA)
+        move = Move(size, 0, *memories, Cause.NONE, self._link_latency, channels, cores)
+        accesses = (Access(source, False, boxes[0]), Access(target, True, boxes[1]))
+        engine = self.machine.engine(EngineKind.MOVE, receiver)
         self.builder.move(engine, InstructionKind.EXCHANGE, where, move, accesses)
+
+    def _far_and_near(self, memory: Memory, core: int) -> tuple[int, tuple[Use, Use]]:
+        """How many cores move at once, and through what: the port they share, an LB's each."""
+        cores = self.machine.classes.size(core)
+        return cores, (Use(self.machine.far(memory), cores), Use(self.machine.lb(core)))
 
     def _move(
         self,
-        what: tuple[str, Box],
+        what: tuple[Site, Box],
         ends: tuple[Memory, Memory],
-        cause: Cause,
-        channels: tuple[int, ...],
+        channels: Sequence[Use],
+        *,
         halo_bytes: int = 0,
+        cores: int = 1,
     ) -> Move:
         """A move between LB, GB and DRAM; the farther end sets the latency."""
-        size = tensor_bytes(self.plan, *what)
-        return Move(size, halo_bytes, *ends, cause, self.machine.latency(max(ends)), channels)
+        site, box = what
+        size, latency = tensor_bytes(self.plan, site.tensor, box), self.machine.latency(max(ends))
+        return Move(size, halo_bytes, *ends, site.cause, latency, tuple(channels), cores)

@@ -12,6 +12,7 @@ from graphturbo_core.lowering.cutting import Grain
 from graphturbo_core.lowering.packing import Request, Taken, pack
 from graphturbo_core.lowering.stage_cuts import StageCuts
 from graphturbo_core.lowering.stages import (
+    Cut,
     Shares,
     Stage,
     core_stages,
@@ -34,7 +35,7 @@ from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
 class Resident:
     """A tensor in LB: the same offset on every core, each core with its own box.
 
-    `shares`: what each core computes itself (empty for a tensor that is loaded).
+    `shares`: what each core computes itself (empty for a tensor that is loaded), by its `cut`.
     Stages `first` to `last` use it. `is_inherited`: the kernel before left it here.
     """
 
@@ -43,6 +44,7 @@ class Resident:
     size_bytes: int
     boxes: Shares
     shares: Shares
+    cut: Cut | None
     first: int
     last: int
     is_inherited: bool = False
@@ -255,8 +257,8 @@ def _placed(
     for request in requests:
         name, need = request.key, views.needs[request.key]
         found[name] = Resident(
-            name, offsets[name], aligned(request.size_bytes), need.boxes, need.shares, need.first,
-            need.last,
+            name, offsets[name], aligned(request.size_bytes), need.boxes, need.shares,
+            need.cut, need.first, need.last,
         )  # fmt: skip
     return found
 
@@ -274,11 +276,11 @@ def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:
         merge_needs(boxes, held.get(name, {}))
         merge_needs(boxes, task.wanted_next.get(name, {}) if name in kernel.kept else {})
         last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
-        found[name] = Need(name, boxes, stage.shares, stage.index, last)
+        found[name] = Need(name, boxes, stage.shares, stage.cut, stage.index, last)
     for name, needs in held.items():
         is_asked = name not in found and name not in inherited and name not in task.parked
         if is_asked and plan.semantics.graph.tensors[name].elements:
-            found[name] = Need(name, dict(needs), {}, min(uses[name]), max(uses[name]))
+            found[name] = Need(name, dict(needs), {}, None, min(uses[name]), max(uses[name]))
     return found
 
 

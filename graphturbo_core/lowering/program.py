@@ -55,19 +55,22 @@ class Engine:
     """One engine of the cluster.
 
     `core` is -1 for system DMA and for an engine that the cores share; `index` tells DMAs apart.
+    `cores`: how many cores, this one among them, run the same program and are simulated as one.
     """
 
     kind: EngineKind
     core: int
     index: int
+    cores: int = 1
 
     @property
     def label(self) -> str:
-        """Short name: `core 3 matrix`, `dma 0`, `cluster matrix`."""
+        """Short name: `core 3 matrix`, `core 0 x608 matrix`, `dma 0`, `cluster matrix`."""
         if self.kind is EngineKind.DMA:
             return f"dma {self.index}"
         owner = f"core {self.core}" if self.core >= 0 else "cluster"
-        return f"{owner} {self.kind.value}"
+        times = f" x{self.cores}" if self.cores > 1 else ""
+        return f"{owner}{times} {self.kind.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Buffers:
 
     `core` -1 for GB and DRAM. `tensor` indexes `Program.tensors`. `first` and `last` are the
     sequence numbers of its first writer and last access. `is_spill`: it could not be placed in the
-    memory that the plan names.
+    memory that the plan names. `cores`: how many cores have one like it (1 in GB and DRAM).
     """
 
     memory: NDArray[np.int8]
@@ -97,6 +100,7 @@ class Buffers:
     first: IntArray
     last: IntArray
     is_spill: NDArray[np.bool_]
+    cores: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,9 @@ class Program:
     `hold_cycles`: how long the engine is held (compute time, or the slowest channel's time);
     `latency_cycles`: how much later a move's bytes are visible. `size_bytes` moved (of a compute of
     an engine without an LB: what it reads from GB and writes there), of which
-    `halo_bytes` are overlap read again; `source` and `target` are `Memory` values (-1: compute).
+    `halo_bytes` are overlap read again; these two, `macs` and `vector_ops` are sums over `cores`,
+    as many as do the same at once and are simulated as one; `source` and `target` are `Memory`
+    values (-1: compute).
     CSR tables: `channel_at[i]:channel_at[i+1]` rows of `channel`, `channel_cycles`;
     `conflict_at` rows of `conflict` (earlier sequence numbers) and `is_address_conflict` (reused
     bytes or write after read/write; else read after write); `access_at` rows of `access_buffer`,
@@ -135,6 +141,7 @@ class Program:
     tile: NDArray[np.int32]
     hold_cycles: IntArray
     latency_cycles: IntArray
+    cores: NDArray[np.int32]
     size_bytes: IntArray
     halo_bytes: IntArray
     macs: IntArray

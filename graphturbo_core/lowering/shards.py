@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.code import SharedKey
+from graphturbo_core.lowering.fetches import whole_fetch
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.sites import Shard
 from graphturbo_core.lowering.stages import tensor_bytes
@@ -20,6 +21,9 @@ from graphturbo_core.strategies.plan import Plan, Residency
 
 What = tuple[str, Box]
 """A box of a weight."""
+
+Needers = tuple[tuple[int, ...], ...]
+"""As in `Fetch`."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,14 @@ class Shards:
 
 @dataclass
 class _Use:
-    """Who fetches a box: kernels first to last, how often, and the cores that first need it."""
+    """Who fetches a box: kernels first to last, how often, and the cores that first need it.
+
+    `needers`: those cores, then those of each box that is alike.
+    """
 
     first: int
     last: int
-    cores: tuple[int, ...]
+    needers: Needers
     fetches: int = 0
 
 
@@ -53,8 +60,8 @@ def place_shards(plan: Plan, placements: Sequence[KernelPlacement]) -> Shards:
     uses: dict[What, _Use] = {}
     read = [tuple(_fetched(plan, placement)) for placement in placements]
     for index, fetched in enumerate(read):
-        for what, cores in fetched:
-            use = uses.setdefault(what, _Use(index, index, cores))
+        for what, needers in fetched:
+            use = uses.setdefault(what, _Use(index, index, needers))
             use.last, use.fetches = index, use.fetches + 1
     room, lost = _Room(plan), set()
     found: dict[What, tuple[int, int]] = {}
@@ -76,18 +83,18 @@ def place_shards(plan: Plan, placements: Sequence[KernelPlacement]) -> Shards:
     return Shards(of_kernel, offsets, frozenset(lost))
 
 
-def _fetched(plan: Plan, placement: KernelPlacement) -> Iterator[tuple[What, tuple[int, ...]]]:
+def _fetched(plan: Plan, placement: KernelPlacement) -> Iterator[tuple[What, Needers]]:
     """The boxes of sharded weights in the order in which a kernel fetches them, and for whom."""
     for stage, items in zip(placement.stages, placement.items, strict=True):
         if stage.index in placement.views.skipped:
             continue
         for tensor, (_, box) in small_weights(plan, stage).items():
             if _is_sharded(placement, tensor):
-                yield (tensor, box), tuple(stage.shares)
+                yield (tensor, box), whole_fetch(stage, box).needers
         if items is not None and _is_sharded(placement, items.operand.tensor):
             for item in items.items:
-                for box, cores in item.boxes.items():
-                    yield (items.operand.tensor, box), cores
+                for box, fetch in item.boxes.items():
+                    yield (items.operand.tensor, box), fetch.needers
 
 
 def _is_sharded(placement: KernelPlacement, tensor: str) -> bool:
@@ -104,11 +111,15 @@ class _Room:
         self._ends: list[tuple[int, int, int]] = []
 
     def place(self, size_bytes: int, use: _Use) -> tuple[int, int] | None:
-        """(core, offset) for the time of use; None: there is no room."""
+        """(core, offset) for the time of use; None: there is no room for it or for one alike."""
+        places = [self._place(size_bytes, use, cores) for cores in use.needers]
+        return None if None in places else places[0]
+
+    def _place(self, size_bytes: int, use: _Use, cores: tuple[int, ...]) -> tuple[int, int] | None:
         while self._ends and self._ends[0][0] < use.first:
             _, core, size = heappop(self._ends)
             self._held[core] -= size
-        core = use.cores[int(self._held[list(use.cores)].argmin())]
+        core = cores[int(self._held[list(cores)].argmin())]
         offset = self._parts[core].place(size_bytes, use.first, use.last)
         if offset is None:
             return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from types import MappingProxyType
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, hull, is_empty, volume, with_interval
 from graphturbo_core.ir.graph import Op, TensorKind
+from graphturbo_core.lowering.classes import CoreClasses
 from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics
 from graphturbo_core.semantics.nests import LoopNest, loop_nests, nest_slots
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
@@ -18,6 +20,14 @@ CHANNEL_AXIS = 1
 
 Shares = Mapping[int, Box]
 """Core id -> box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A box and how all cores of a cluster divide it, those too that others stand for."""
+
+    binding: Binding
+    box: Box
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +55,11 @@ class Operand:
 
 @dataclass(frozen=True)
 class Stage:
-    """One loop nest of a kernel for one output: the same tiles run through all of its ops."""
+    """One loop nest of a kernel for one output: the same tiles run through all of its ops.
+
+    `shares`: of the cores that are simulated. `binding` divides `box` over all of them, `classes`
+    says which ones stand for others (None: each stands for itself).
+    """
 
     index: int
     layer: int
@@ -55,8 +69,20 @@ class Stage:
     output_index: int
     operands: tuple[Operand, ...]
     box: Box
+    binding: Binding
     shares: Shares
     slots: int
+    classes: CoreClasses | None = None
+
+    @property
+    def cut(self) -> Cut:
+        """Its box and how the cores divide it."""
+        return Cut(self.binding, self.box)
+
+    @property
+    def all_cores(self) -> tuple[int, ...]:
+        """The cores that have a share, simulated or not."""
+        return tuple(self.shares if self.classes is None else used_shares(self.cut))
 
     @property
     def is_on_cluster(self) -> bool:
@@ -159,13 +185,18 @@ def _stage(
         output_index=output_index,
         operands=_operands(plan, ops, output_index),
         box=box,
-        shares=_used_shares(kernel.bindings[output], box),
+        binding=kernel.bindings[output],
+        shares=used_shares(Cut(kernel.bindings[output], box)),
         slots=nest_slots(plan.semantics, LoopNest(tuple(op.name for op in ops), output)),
     )
 
 
-def _used_shares(binding: Binding, box: Box) -> Shares:
-    return {core: share for core, share in binding.shares(box).items() if not is_empty(share)}
+@lru_cache(maxsize=4096)
+def used_shares(cut: Cut) -> Shares:
+    """The shares that are not empty; kept, since layers of a model are alike."""
+    shares = cut.binding.shares(cut.box).items()
+    found = {core: share for core, share in shares if not is_empty(share)}
+    return MappingProxyType(found)
 
 
 def _operands(plan: Plan, ops: tuple[Op, ...], output_index: int) -> tuple[Operand, ...]:

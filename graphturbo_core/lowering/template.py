@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.ir.boxes import Box, intersect
+from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.code import COLUMNS, KernelCode, SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
@@ -109,6 +109,7 @@ def _shares(setting: Setting) -> Hashable:
             setting.number[stage.output],
             len(stage.ops),
             tuple((core, setting.relative(stage.output, b)) for core, b in stage.shares.items()),
+            None if stage.classes is None else (stage.binding, extents(stage.box)),
         )
         for stage in setting.placement.stages
     ), tuple(setting.placement.tilings)

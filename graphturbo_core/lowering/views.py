@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box, contains, volume
-from graphturbo_core.lowering.stages import Operand, Shares, Stage, bytes_per_element
+from graphturbo_core.lowering.stages import Cut, Operand, Shares, Stage, bytes_per_element
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
 from graphturbo_core.strategies.plan import KernelPlan, Plan
 
@@ -15,11 +15,15 @@ _PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
 
 @dataclass(frozen=True)
 class Need:
-    """A tensor that wants LB: when, the box on each core, and what each core computes of it."""
+    """A tensor that wants LB: when, the box on each core, and what each core computes of it.
+
+    `cut`: how the cores divide it that compute it; None where it is loaded.
+    """
 
     tensor: str
     boxes: Shares
     shares: Shares
+    cut: Cut | None
     first: int
     last: int
 

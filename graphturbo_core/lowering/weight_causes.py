@@ -18,11 +18,12 @@ Boxes = tuple[NDArray[np.int32], NDArray[np.int32]]
 class WeightMoves:
     """Of every instruction: cause, bytes moved, and of its first access memory, tensor and box.
 
-    `element_bytes`: by tensor.
+    `element_bytes`: by tensor. `cores`: how many move so many bytes each.
     """
 
     cause: NDArray[np.int8]
     size_bytes: NDArray[np.int64]
+    cores: NDArray[np.int32]
     source: NDArray[np.int8]
     tensor: NDArray[np.int32]
     boxes: Boxes
@@ -41,7 +42,7 @@ def weight_causes(moved: WeightMoves) -> NDArray[np.int8]:
     Bytes from DRAM and from GB are booked apart. A box that earlier ones cover in part is booked as
     first; no plan makes one, since pieces of a split over channels read disjoint weights. Which
     rows a lookup brings is not known: it is booked as first until lookups of the table have brought
-    as many bytes as the box has.
+    as many bytes as the box has. Where a core stands for others, its box tells for theirs.
     """
     result = moved.cause.copy()
     is_weight = moved.cause == Cause.WEIGHT_FIRST
@@ -50,7 +51,7 @@ def weight_causes(moved: WeightMoves) -> NDArray[np.int8]:
         again = _covered(moved.boxes[0][rows], moved.boxes[1][rows])
         result[rows[again]] = Cause.WEIGHT_AGAIN
     for rows in _by_tensor(moved, np.flatnonzero(is_lookup)):
-        size = moved.size_bytes[rows]
+        size = moved.size_bytes[rows] * moved.cores[rows]
         again = np.cumsum(size) - size >= moved.box_bytes[rows]
         result[rows[again]] = Cause.WEIGHT_AGAIN
     return result

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.allocator import aligned
+from graphturbo_core.lowering.fetches import Fetch, fetches
 from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling import LoopOrder, Steps, Tile, Tiling, operand_box, row_axes
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency
@@ -15,10 +16,10 @@ from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency
 
 @dataclass(frozen=True, slots=True)
 class WeightItem:
-    """What is fetched before step `step`: distinct boxes, each with the cores that need it."""
+    """What is fetched before step `step`: distinct boxes, none like another, and for whom."""
 
     step: int
-    boxes: Mapping[Box, tuple[int, ...]]
+    boxes: Mapping[Box, Fetch]
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def _items(
     Of a resident weight, all steps with the same tile do.
     """
     tiling, steps = cut
-    items: list[tuple[int, dict[Box, set[int]]]] = []
+    items: list[tuple[int, dict[int, Box]]] = []
     of_step: list[int] = []
     known: dict[tuple[int, ...], int] = {}
     is_by_weight = is_resident or tiling.order is LoopOrder.WEIGHTS
@@ -89,11 +90,8 @@ def _items(
         of_step.append(known[key])
         boxes = items[known[key]][1]
         for core, tile in step.items():
-            boxes.setdefault(operand_box(stage, operand, tile), set()).add(core)
-    fetched = tuple(
-        WeightItem(number, {box: tuple(sorted(boxes[box])) for box in sorted(boxes)})
-        for number, boxes in items
-    )
+            boxes[core] = operand_box(stage, operand, tile)
+    fetched = tuple(WeightItem(number, fetches(stage, operand, boxes)) for number, boxes in items)
     return WeightItems(operand, fetched, tuple(of_step))
 
 
@@ -111,6 +109,9 @@ def _key(tile: Tile, is_shared: bool) -> tuple[int, ...]:
 def item_gb_bytes(plan: Plan, items: WeightItems) -> int:
     """Bytes of GB that the largest item takes."""
     return max(
-        sum(aligned(tensor_bytes(plan, items.operand.tensor, box)) for box in item.boxes)
+        sum(
+            fetch.alike * aligned(tensor_bytes(plan, items.operand.tensor, box))
+            for box, fetch in item.boxes.items()
+        )
         for item in items.items
     )

@@ -39,11 +39,13 @@ def is_small_weight(plan: Plan, operand: Operand) -> bool:
 
 def small_weights(plan: Plan, stage: Stage) -> dict[str, tuple[Operand, Box]]:
     """Weights that come whole, once per stage: the hull of what all cores need."""
-    return {
-        operand.tensor: (operand, reduce(hull, needs(stage, operand).values()))
-        for operand in stage.operands
-        if is_small_weight(plan, operand) and needs(stage, operand)
-    }
+    found: dict[str, tuple[Operand, Box]] = {}
+    for operand in stage.operands:
+        if is_small_weight(plan, operand) and (boxes := needs(stage, operand)):
+            is_all = stage.classes is None
+            box = reduce(hull, boxes.values()) if is_all else operand.access.box(stage.box)
+            found[operand.tensor] = operand, box
+    return found
 
 
 def small_bytes(plan: Plan, stage: Stage) -> int:

@@ -5,13 +5,14 @@ Without a GB: DRAM -> LBs broadcast; a shard DRAM -> one LB once, from there to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.code import SharedKey, Where
-from graphturbo_core.lowering.mover import Mover
+from graphturbo_core.lowering.fetches import Fetch, whole_fetch
+from graphturbo_core.lowering.mover import Mover, Targets
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -95,26 +96,27 @@ class WeightFeeder:
 
     def _whole(self, operand: Operand, box: Box, gb: int, lb: int) -> None:
         tensor, where = operand.tensor, self._where(operand, 0)
-        source = self._shard(where, tensor, box)
+        fetch = whole_fetch(self._stage, box)
+        source = self._shard(where, tensor, box, fetch.alike)
         if self._plan.hardware.has_gb:
             source = self._mover.local((Memory.GB, -1, gb), tensor, box)
-            self._mover.prefetch(where, self._site(tensor), box, source)
+            self._mover.prefetch(where, (self._site(tensor), box), source)
         if self._stage.is_on_cluster and source is not None:
             self._small[tensor, CLUSTER_CORE] = source
             return
-        found = self._send(where, (tensor, box), source, dict.fromkeys(self._stage.shares, lb))
+        found = self._send(where, (tensor, box), source, (fetch, lb))
         self._small.update({(tensor, core): buffer for core, buffer in found.items()})
 
-    def _shard(self, where: Where, tensor: str, box: Box) -> int | None:
+    def _shard(self, where: Where, tensor: str, box: Box, alike: int) -> int | None:
         """The buffer of the LB that holds the box, filled at its first use; None: none does."""
         shard = self._around.shards.get((tensor, box))
         if shard is None:
             return None
-        spot = (Memory.LB_WEIGHT, shard.core, 0)
-        buffer = self._mover.local(spot, tensor, box, shard.key)
+        buffer = self._mover.shard(shard, alike)
         if shard.is_first and shard.key not in self._filled:
             self._filled.add(shard.key)
-            self._mover.broadcast(where, self._site(tensor), box, None, {shard.core: buffer})
+            targets = Targets({shard.core: buffer}, 1, alike)
+            self._mover.broadcast(where, self._site(tensor), box, None, targets)
         return buffer
 
     def _send(
@@ -122,24 +124,28 @@ class WeightFeeder:
         where: Where,
         what: tuple[str, Box],
         source: int | None,
-        offsets: Mapping[int, int],
+        fetched: tuple[Fetch, int],
     ) -> dict[int, int]:
-        """A box from `source` (None: DRAM) -> its buffer in each LB, by core, as `offsets` are.
+        """A box from `source` (None: DRAM) -> its buffer at an offset in each LB, by core.
 
         The core whose LB holds it as a shard reads it there.
         """
+        fetch, offset = fetched
         shard = self._around.shards.get(what)
+        holder = None if shard is None else (shard.core, shard.box)
         found = {
-            core: self._mover.local((Memory.LB_WEIGHT, core, offset), *what)
-            for core, offset in offsets.items()
-            if shard is None or core != shard.core
+            core: self._mover.local((Memory.LB_WEIGHT, core, offset), what[0], box)
+            for core, box in fetch.targets.items()
+            if (core, box) != holder
         }
+        targets = Targets(found, len(fetch.needers[0]), fetch.alike)
         if shard is None or source is None:
-            self._mover.broadcast(where, self._site(what[0]), what[1], source, found)
+            self._mover.broadcast(where, self._site(what[0]), what[1], source, targets)
             return found
         if found:
-            self._mover.spread(where, shard, source, found)
-        return found | ({shard.core: source} if shard.core in offsets else {})
+            self._mover.spread(where, shard, source, targets)
+        is_held = fetch.targets.get(shard.core) == shard.box
+        return found | ({shard.core: source} if is_held else {})
 
     def _fetch(self, items: WeightItems, number: int) -> dict[Box, int | None]:
         """DRAM -> GB for one item: into the next slot, or into the tensor's own place.
@@ -148,26 +154,27 @@ class WeightFeeder:
         """
         tensor = items.operand.tensor
         held = self._around.held.get(tensor)
-        boxes: Iterable[Box] = items.items[number].boxes
+        boxes = {box: fetch.alike for box, fetch in items.items[number].boxes.items()}
         where = self._where(items.operand, number)
         if not self._plan.hardware.has_gb:
-            return {box: self._shard(where, tensor, box) for box in boxes}
+            return {box: self._shard(where, tensor, box, boxes[box]) for box in boxes}
         if held is not None:
             site = Site(tensor, Memory.GB, self._site(tensor).box, held.maker, Cause.WEIGHT_FIRST)
             target = self._mover.shared(site)
-            for box in boxes:
+            for box, alike in boxes.items():
                 if box not in held.fetched and (tensor, box) not in self._held_boxes:
                     self._held_boxes.add((tensor, box))
-                    self._mover.prefetch(where, self._site(tensor), box, target)
+                    self._mover.prefetch(where, (self._site(tensor), box), target, alike=alike)
             return dict.fromkeys(boxes, target)
         offset = self._gb_slots_taken % 2 * self._around.ring.slot_bytes
         self._gb_slots_taken += 1
         found: dict[Box, int | None] = {}
-        for box in boxes:
-            buffer = self._mover.local((Memory.GB, -1, offset), tensor, box)
+        for box, alike in boxes.items():
+            size = alike * aligned(tensor_bytes(self._plan, tensor, box))
+            buffer = self._mover.local((Memory.GB, -1, offset), tensor, box, size_bytes=size)
             found[box] = buffer
-            self._mover.prefetch(where, self._site(tensor), box, buffer)
-            offset += aligned(tensor_bytes(self._plan, tensor, box))
+            self._mover.prefetch(where, (self._site(tensor), box), buffer, alike=alike)
+            offset += size
         return found
 
     def _broadcast(self, items: WeightItems, number: int) -> dict[int, int]:
@@ -179,9 +186,9 @@ class WeightFeeder:
         where = self._where(items.operand, number)
         offset = self._part.base + self._offset(items, number)
         found: dict[int, int] = {}
-        for box, cores in items.items[number].boxes.items():
-            source, offsets = self._in_gb[number][box], dict.fromkeys(cores, offset)
-            found.update(self._send(where, (tensor, box), source, offsets))
+        for box, fetch in items.items[number].boxes.items():
+            source = self._in_gb[number][box]
+            found.update(self._send(where, (tensor, box), source, (fetch, offset)))
         return found
 
     def _offset(self, items: WeightItems, number: int) -> int:

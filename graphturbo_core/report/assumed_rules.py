@@ -28,5 +28,9 @@ ASSUMED_RULES = (
     AssumedRule("streamed tensors", "two tiles take turns"),
     AssumedRule("LB ports", "compute does not use them"),
     AssumedRule("a move's channels", "first come, first served; it starts when it heads them all"),
+    AssumedRule(
+        "cores of like programs, on a chip of more than 64 cores a cluster",
+        "simulated once; shared ports serve all of them, other cores' ports their even part",
+    ),
     AssumedRule("the batch", "divided over the clusters; rounds of a share are alike"),
 )

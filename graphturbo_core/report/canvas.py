@@ -106,6 +106,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
                 "label": show(str(row["label"])),
                 "kind": row["kind"],
                 "core": row["core"],
+                "cores": row["cores"],
                 "from": firsts[index],
                 "to": firsts[index + 1],
             }
@@ -133,15 +134,17 @@ def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
     starts = report.arrays["overlap_start"].astype(np.int64)
     ends = report.arrays["overlap_end"].astype(np.int64)
     order = np.lexsort((starts, cores))
-    present = sorted({cast(int, row["core"]) for row in report.tables["engines"]} - {-1})
+    engines = cast(Sequence[Mapping[str, int]], report.tables["engines"])
+    present = {row["core"]: row["cores"] for row in engines if row["core"] >= 0}
     sorted_cores = cores[order]
     rows = [
         {
             "core": core,
+            "cores": alike,
             "from": int(np.searchsorted(sorted_cores, core, side="left")),
             "to": int(np.searchsorted(sorted_cores, core, side="right")),
         }
-        for core in present
+        for core, alike in sorted(present.items())
     ]
     return rows, {
         "overlap_start": starts[order].astype("<f8"),

@@ -61,8 +61,8 @@ def _sums(program: Program, values: IntArray) -> IntArray:
 
 
 def _busy_cycles(program: Program, kind: EngineKind) -> IntArray:
-    is_kind = np.array([engine.kind is kind for engine in program.engines])
-    return _sums(program, np.where(is_kind[program.engine], program.hold_cycles, 0))
+    cores = np.array([engine.cores * (engine.kind is kind) for engine in program.engines])
+    return _sums(program, program.hold_cycles * cores[program.engine])
 
 
 def _crossing(program: Program, memory: Memory) -> IntArray:

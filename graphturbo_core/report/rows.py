@@ -15,12 +15,13 @@ from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 
 
 def engine_rows(outcome: Outcome) -> Iterator[Row]:
-    """The engines of one cluster."""
+    """The engines of one cluster that are simulated; `cores`: of how many cores, alike, each."""
     for index, engine in enumerate(outcome.program.engines):
         yield {
             "index": index,
             "kind": engine.kind.value,
             "core": engine.core,
+            "cores": engine.cores,
             "label": engine.label,
         }
 

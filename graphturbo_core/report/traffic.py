@@ -91,15 +91,15 @@ def stall_shares(outcome: Outcome) -> dict[str, dict[str, float]]:
     Raises:
         InvariantError: the shares of a kind do not sum to 1.
     """
-    cycles = sum(
-        (outcome.repeats[size] * trace.stalls for size, trace in outcome.traces.items()),
-        start=np.zeros_like(outcome.largest.stalls),
-    )
     per_engine = outcome.makespan * outcome.division.clusters
     shares = {}
     for kind in EngineKind:
-        rows = [engine.kind is kind for engine in outcome.program.engines]
-        shares[kind.value] = _shares(cycles[rows].sum(axis=0), per_engine * sum(rows))
+        cycles, engines = np.zeros(len(Wait), np.int64), 0
+        for size, trace in outcome.traces.items():
+            times = np.array([e.cores * (e.kind is kind) for e in trace.program.engines], np.int64)
+            cycles += outcome.repeats[size] * (times @ trace.stalls)
+            engines = int(times.sum())
+        shares[kind.value] = _shares(cycles, per_engine * engines)
     _check_shares(shares)
     return shares
 

@@ -115,6 +115,7 @@ def _gb_accesses(program: Program) -> _Computed:
     moved = WeightMoves(
         cause=cause,
         size_bytes=size_bytes,
+        cores=np.ones(len(rows), dtype=np.int32),
         source=np.full(len(rows), Memory.GB, dtype=np.int8),
         tensor=tensor,
         boxes=corners,

@@ -45,11 +45,11 @@ class Steps:
 class Occupancy:
     """Live bytes over time. LB: data and weight parts together, staging left out.
 
-    `lb[c]` is core c, `lb_worst` the fullest core at each moment, `lb_total` the sum of the cores.
+    `lb_worst`: the fullest core at each moment, `lb_total`: the sum of the cores, also those that
+    others stand for.
     """
 
     gb: Steps
-    lb: tuple[Steps, ...]
     lb_worst: Steps
     lb_total: Steps
 
@@ -70,7 +70,7 @@ class LayerMemory:
 
 
 def occupancy(trace: Trace) -> Occupancy:
-    """Live bytes of GB, of each core's LB, of the fullest LB and of all LBs; O(n log n)."""
+    """Live bytes of GB, of the fullest LB and of all LBs; O(n log n)."""
     program = trace.program
     buffers = program.buffers
     live_from, live_to = live_intervals(program, trace.start, trace.end, trace.makespan)
@@ -83,11 +83,8 @@ def occupancy(trace: Trace) -> Occupancy:
     worst = running_maximum(core, lb_change, cores)
     return Occupancy(
         gb=_steps(cycle, np.cumsum(change)),
-        lb=tuple(
-            _steps(lb_cycle[core == c], np.cumsum(lb_change[core == c])) for c in range(cores)
-        ),
         lb_worst=_steps(lb_cycle, worst),
-        lb_total=_steps(lb_cycle, np.cumsum(lb_change)),
+        lb_total=_steps(lb_cycle, np.cumsum(lb_change * buffers.cores[lb_buffer])),
     )
 
 
@@ -133,7 +130,7 @@ def layer_memory(trace: Trace, live: Occupancy) -> LayerMemory:
         start=np.where(np.isin(np.arange(layers), layer), first, 0),
         end=last,
         lb_peak=lb_peak,
-        lb_mean=areas / np.maximum(cycles, 1) / max(1, len(live.lb)),
+        lb_mean=areas / np.maximum(cycles, 1) / trace.program.plan.hardware.cores,
         gb_peak=gb_peak,
     )
 

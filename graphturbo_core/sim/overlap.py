@@ -16,8 +16,9 @@ from graphturbo_core.sim.trace import Trace
 class LayerOverlap:
     """Stretches [start, end) in which engines of `core` run instructions of two or more layers.
 
-    `ratio`: their share of the makespan, mean over the cores. An engine runs an instruction while
-    it is held; system DMAs and instructions of no layer do not count.
+    `ratio`: their share of the makespan, mean over the cores, also those that others stand for. An
+    engine runs an instruction while it is held; system DMAs and instructions of no layer do not
+    count.
     """
 
     core: IntArray
@@ -44,6 +45,8 @@ def layer_overlap(trace: Trace) -> LayerOverlap:
         int64(change[order]),
         layers,
     )
-    shared = int((stretches[2] - stretches[1]).sum())
-    cores = len(np.unique(cores_of_engines[cores_of_engines >= 0]))
+    sizes = {engine.core: engine.cores for engine in program.engines if engine.core >= 0}
+    times = np.array([sizes[core] for core in stretches[0].tolist()], np.int64)
+    shared = int((times * (stretches[2] - stretches[1])).sum())
+    cores = sum(sizes.values())
     return LayerOverlap(*stretches, ratio=shared / max(1, trace.makespan * cores))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.box_bytes import box_bytes
+from graphturbo_core.lowering.classes import every_core
 from graphturbo_core.lowering.code import Machine
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.semantics.cost import compute_cycles
@@ -199,7 +200,7 @@ def _gb_bytes(program: Program) -> IntArray:
 def _channels(program: Program) -> Claim | None:
     """Rule 4: channels, their times, holds and latencies."""
     chip, moves, (read, write) = program.plan.hardware, _moves(program), _ends_of(program)
-    machine, owner = Machine(chip), owners(program.access_at)
+    machine, owner = Machine(chip, every_core(chip.cores)), owners(program.access_at)
     memory, core_of = int64(program.buffers.memory), int64(program.buffers.core)
     is_move = program.kind[owner] != InstructionKind.COMPUTE
     buffer = program.access_buffer[is_move]

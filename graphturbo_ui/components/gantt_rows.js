@@ -40,20 +40,24 @@ function readRuns({ header, arrays }) {
 
 /** Rows to draw for a run: engines, or one row an engine kind above 64 rows or when folded. */
 function rowsOf(run, isFolded) {
-  const cores = run.overlap.length || 1;
   const overlap = {
-    label: "layers overlap", kind: "overlap", ranges: run.overlap, share: cores,
+    label: "layers overlap", kind: "overlap", ranges: run.overlap, share: coresOf(run.overlap) || 1,
     start: run.arrays.overlap_start, hold: run.arrays.overlap_hold,
   };
   const own = (row) => ({ start: run.arrays.start, hold: run.arrays.hold, ...row });
   if (!isFolded && run.rows.length <= MAX_ROWS) {
-    return [overlap, ...run.rows.map((row) => own({ ...row, ranges: [row], share: 1 }))];
+    return [overlap, ...run.rows.map((row) => own({ ...row, ranges: [row], share: row.cores }))];
   }
   const kinds = [...new Set(run.rows.map((row) => row.kind))];
   return [overlap, ...kinds.map((kind) => {
     const ranges = run.rows.filter((row) => row.kind === kind);
-    return own({ label: `${kind} x${ranges.length}`, kind, ranges, share: ranges.length });
+    return own({ label: `${kind} x${coresOf(ranges)}`, kind, ranges, share: coresOf(ranges) });
   })];
+}
+
+/** Cores that rows stand for: those of like programs are simulated once. */
+function coresOf(rows) {
+  return rows.reduce((sum, row) => sum + row.cores, 0);
 }
 
 /** First index in [from, to) whose end lies after `cycle`. */
@@ -79,12 +83,12 @@ function accumulate(shares, row, slots, t0, perPixel, width) {
       const x1 = Math.min(width, (start[i] + hold[i] - t0) / perPixel);
       const [first, last] = [x0 | 0, Math.min(width - 1, x1 | 0)];
       if (first === last) {
-        shares[first * SLOTS + slot] += x1 - x0;
+        shares[first * SLOTS + slot] += range.cores * (x1 - x0);
         continue;
       }
-      shares[first * SLOTS + slot] += first + 1 - x0;
-      for (let x = first + 1; x < last; x++) shares[x * SLOTS + slot] += 1;
-      shares[last * SLOTS + slot] += x1 - last;
+      shares[first * SLOTS + slot] += range.cores * (first + 1 - x0);
+      for (let x = first + 1; x < last; x++) shares[x * SLOTS + slot] += range.cores;
+      shares[last * SLOTS + slot] += range.cores * (x1 - last);
     }
   }
 }

@@ -134,13 +134,13 @@ def all_of_k_each_time(patch: pytest.MonkeyPatch) -> None:
 
 def shares_overlap(patch: pytest.MonkeyPatch) -> None:
     """Every core computes the first core's share."""
-    used = stages._used_shares
+    used = stages.used_shares
 
-    def same(binding, box):  # type: ignore[no-untyped-def]
-        shares = used(binding, box)
+    def same(cut):  # type: ignore[no-untyped-def]
+        shares = used(cut)
         return dict.fromkeys(shares, next(iter(shares.values())))
 
-    patch.setattr(stages, "_used_shares", same)
+    patch.setattr(stages, "used_shares", same)
 
 
 def residents_at_zero(patch: pytest.MonkeyPatch) -> None:

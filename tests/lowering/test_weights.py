@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.lowering.tiling import operand_box
-from graphturbo_core.lowering.weight_items import item_gb_bytes
+from graphturbo_core.lowering.weight_items import WeightItem, item_gb_bytes
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Residency
@@ -28,6 +29,10 @@ AREA = ((0, 3), (0, 3))
 ALL = (0, 1, 2, 3)
 
 
+def _needers(item: WeightItem) -> dict[Box, tuple[tuple[int, ...], ...]]:
+    return {box: fetch.needers for box, fetch in item.boxes.items()}
+
+
 def test_a_tile_of_weights_is_fetched_once_for_all_rows() -> None:
     """The case of `test_tiling`: columns, then K, then rows. Four items, each for two steps."""
     plan, placement = one_conv(64)
@@ -35,8 +40,10 @@ def test_a_tile_of_weights_is_fetched_once_for_all_rows() -> None:
     assert items is not None
     assert items.of_step == (0, 0, 1, 1, 2, 2, 3, 3)
     assert [item.step for item in items.items] == [0, 2, 4, 6]
-    assert [dict(item.boxes) for item in items.items] == [
-        {(columns, depth, *AREA): ALL} for columns in (LEFT, RIGHT) for depth in [(0, 56), (56, 64)]
+    assert [_needers(item) for item in items.items] == [
+        {(columns, depth, *AREA): (ALL,)}
+        for columns in (LEFT, RIGHT)
+        for depth in [(0, 56), (56, 64)]
     ]
     assert item_gb_bytes(plan, items) == 32 * 56 * 9 * 2
 
@@ -112,9 +119,10 @@ def test_every_step_finds_its_weights(sem: GraphSemantics, strategy: str, name: 
             for number, (step, item) in enumerate(zip(steps, items.of_step, strict=True)):
                 assert items.items[item].step <= number
                 for core, tile in step.items():
-                    assert core in items.items[item].boxes[operand_box(stage, operand, tile)]
+                    fetch = items.items[item].boxes[operand_box(stage, operand, tile)]
+                    assert core in fetch.targets
             for item in items.items:
-                cores = [core for cores in item.boxes.values() for core in cores]
+                cores = [core for fetch in item.boxes.values() for core in fetch.targets]
                 assert len(cores) == len(set(cores)), "a slot holds one tile a core"
 
 
@@ -124,4 +132,4 @@ def test_a_small_convolution_needs_one_item() -> None:
     (items,) = placement.items
     assert items is not None
     assert items.of_step == (0, 0, 0, 0)
-    assert [dict(item.boxes) for item in items.items] == [{((0, 16), (0, 16), *AREA): ALL}]
+    assert [_needers(item) for item in items.items] == [{((0, 16), (0, 16), *AREA): (ALL,)}]

@@ -122,6 +122,7 @@ def build(
         tile=np.zeros(n, np.int32),
         hold_cycles=np.array([s.hold_cycles for s in steps], np.int64),
         latency_cycles=np.array([s.latency for s in steps], np.int64),
+        cores=np.ones(len(steps), np.int32),
         size_bytes=np.array([s.size for s in steps], np.int64),
         halo_bytes=np.array([s.halo for s in steps], np.int64),
         macs=np.zeros(n, np.int64),
@@ -185,4 +186,5 @@ def _buffers(blocks: Sequence[Block], tensors: Sequence[str]) -> Buffers:
         first=np.zeros(n, np.int64),
         last=np.zeros(n, np.int64),
         is_spill=np.zeros(n, np.bool_),
+        cores=np.ones(n, np.int32),
     )

@@ -44,11 +44,11 @@ def synthetic_report(
 
 def _engines(cores: int) -> list[dict[str, object]]:
     rows = [
-        {"kind": kind, "core": core, "label": f"core {core} {kind}"}
+        {"kind": kind, "core": core, "cores": 1, "label": f"core {core} {kind}"}
         for core in range(cores)
         for kind in ENGINE_KINDS
     ]
-    rows.append({"kind": "dma", "core": -1, "label": "dma 0"})
+    rows.append({"kind": "dma", "core": -1, "cores": 1, "label": "dma 0"})
     return [{"index": index, **row} for index, row in enumerate(rows)]
 
 

@@ -97,7 +97,7 @@ def test_a_cycle_lasts_latency_over_cycles():
 
 def test_overlap_comes_core_by_core_in_order_of_start():
     header, arrays = unpack(gantt_buffer(small_report()))
-    assert header["runs"][0]["overlap"] == [{"core": 0, "from": 0, "to": 2}]
+    assert header["runs"][0]["overlap"] == [{"core": 0, "cores": 1, "from": 0, "to": 2}]
     assert list(arrays["0.overlap_start"]) == [12, 40]
     assert list(arrays["0.overlap_hold"]) == [8, 5]
 
