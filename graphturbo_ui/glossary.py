@@ -10,6 +10,7 @@ GLOSSARY: Mapping[str, str] = {
     "DRAM": "Memory outside the chip's cores; every byte that crosses to it is booked to a cause.",
     "core": "Matrix, vector and move engines around one LB.",
     "cluster": "Cores that share a GB; the batch is divided over the clusters.",
+    "class": "Cores of a cluster whose programs are alike; one is simulated for all.",
     "engine": "What executes instructions, one at a time: matrix, vector, move, system DMA.",
     "kernel": "A set of ops launched as one program; launch and barrier cost time.",
     "layer": "A fine sub-graph: what an ordinary compiler fuses, such as conv + bias + relu.",

@@ -52,22 +52,24 @@ _Group = tuple[tuple[int, ...], list[tuple[int, ...]]]
 
 def _groups(stage: Stage, operand: Operand, boxes: Mapping[int, Box]) -> list[_Group]:
     if stage.classes is not None:
-        return _alike(stage, operand, frozenset(boxes), stage.classes)
+        return list(_alike(operand.access.axes, stage.cut, frozenset(boxes), stage.classes))
     cores: dict[Box, list[int]] = {}
     for core, box in boxes.items():
         cores.setdefault(box, []).append(core)
     return [(tuple(sorted(some)), [tuple(sorted(some))]) for some in cores.values()]
 
 
+@lru_cache(maxsize=1024)
 def _alike(
-    stage: Stage, operand: Operand, present: frozenset[int], classes: CoreClasses
-) -> list[_Group]:
+    axes: tuple[AxisMap, ...], cut: Cut, present: frozenset[int], classes: CoreClasses
+) -> tuple[_Group, ...]:
     """Boxes whose lowest cores are of one class are alike: they have the same extents.
 
     The box that stands for them is the one which the core that stands for the class needs; where a
-    lower core of another class needs that one too, it is itself alike to another.
+    lower core of another class needs that one too, it is itself alike to another. Kept, since items
+    of a stage and layers of a model are alike.
     """
-    shares = _needers(operand.access.axes, stage.cut)
+    shares = _needers(axes, cut)
     all_needers = [
         tuple(core for core in cores if classes.leader(core) in present) for cores in shares
     ]
@@ -85,7 +87,7 @@ def _alike(
     served: dict[int, list[int]] = {root: [] for root in alike}
     for core in sorted(present):
         served[roots[place[core]]].append(core)
-    return [(tuple(served[root]), group) for root, group in alike.items()]
+    return tuple((tuple(served[root]), group) for root, group in alike.items())
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,6 @@ from graphturbo_core.ir.boxes import (
 )
 from graphturbo_core.lowering.code import SharedKey, Where
 from graphturbo_core.lowering.mover import Mover
-from graphturbo_core.lowering.owners import Owners
 from graphturbo_core.lowering.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -278,11 +277,8 @@ class OperandFeeder:
     def _exchange(self, where: Where, placed: Resident) -> None:
         """Every core fetches from their owners the parts of its box that others computed."""
         assert placed.cut is not None
-        owners = Owners(placed.cut, self._mover.machine.classes)
+        owners = self._mover.owners(placed.cut)
         for core, box in placed.boxes.items():
-            for part in owners.parts(box):
-                if part.owner == core:
-                    continue
-                source, target = self.held(placed, part.leader), self.held(placed, core)
-                ends = (part.leader, source), (core, target)
-                self._mover.exchange(where, placed.tensor, (part.like, part.box), ends)
+            for leader, parts in owners.by_leader(box, core).items():
+                ends = (leader, self.held(placed, leader)), (core, self.held(placed, core))
+                self._mover.exchange(where, placed.tensor, parts, ends)

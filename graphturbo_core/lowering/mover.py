@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.ir.boxes import Box, full_box
+from graphturbo_core.ir.boxes import Box, full_box, hull
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.code import (
     Access,
@@ -18,10 +19,10 @@ from graphturbo_core.lowering.code import (
     Use,
     Where,
 )
-from graphturbo_core.lowering.owners import Owners
+from graphturbo_core.lowering.owners import Owners, Part, joined
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
 from graphturbo_core.lowering.sites import Shard, Site
-from graphturbo_core.lowering.stages import Stage, tensor_bytes
+from graphturbo_core.lowering.stages import Cut, Stage, tensor_bytes
 from graphturbo_core.strategies.plan import Plan
 
 Spot = tuple[Memory, int, int]
@@ -55,7 +56,7 @@ class Mover:
         self.machine: Machine = builder.machine
         self._next_dma = 0
         self._made = {stage.output: stage for stage in stages if self.machine.classes.is_folded}
-        self._owners: dict[str, Owners] = {}
+        self._owners: dict[Cut, Owners] = {}
 
     def local(
         self,
@@ -97,10 +98,14 @@ class Mover:
         if stage is None:
             yield Access(buffer, False, box)
             return
-        if site.tensor not in self._owners:
-            self._owners[site.tensor] = Owners(stage.cut, self.machine.classes)
-        for like in self._owners[site.tensor].likes(box):
+        for like in self.owners(stage.cut).likes(box):
             yield Access(buffer, False, like)
+
+    def owners(self, cut: Cut) -> Owners:
+        """Who computes which part of what is cut so; kept, since layers of a model are alike."""
+        if cut not in self._owners:
+            self._owners[cut] = Owners(cut, self.machine.classes)
+        return self._owners[cut]
 
     def prefetch(
         self,
@@ -229,15 +234,16 @@ class Mover:
         self,
         where: Where,
         tensor: str,
-        boxes: tuple[Box, Box],
+        parts: Sequence[Part],
         ends: tuple[tuple[int, int], tuple[int, int]],
     ) -> None:
-        """LB -> another core's LB; source and target each have their box, and are (core, buffer).
+        """LB -> another core's LB; source and target are (core, buffer).
 
-        The receivers of a class are served by the senders of one, each by as many.
+        The receivers of a class are served by the senders of one, each by as many; what one gets
+        from several of them comes in one move.
         """
         (sender, source), (receiver, target) = ends
-        size = tensor_bytes(self.plan, tensor, boxes[1])
+        size = sum(tensor_bytes(self.plan, tensor, part.box) for part in parts)
         cores, among = (self.machine.classes.size(core) for core in (receiver, sender))
         link_out, link_in = self.machine.link(sender, receiver)
         channels = (
@@ -246,7 +252,10 @@ class Mover:
         )  # fmt: skip
         memories = (Memory.LB_DATA, Memory.LB_DATA)
         move = Move(size, 0, *memories, Cause.NONE, self._link_latency, channels, cores)
-        accesses = (Access(source, False, boxes[0]), Access(target, True, boxes[1]))
+        accesses = (
+            Access(source, False, reduce(hull, (part.like for part in parts))),
+            *(Access(target, True, box) for box in joined(part.box for part in parts)),
+        )
         engine = self.machine.engine(EngineKind.MOVE, receiver)
         self.builder.move(engine, InstructionKind.EXCHANGE, where, move, accesses)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, reduce
 from itertools import product
 from typing import NamedTuple
 
-from graphturbo_core.ir.boxes import Box, Interval, divide, hull, intersect, is_empty
+from graphturbo_core.ir.boxes import Box, Interval, divide, hull, intersect, is_empty, volume
 from graphturbo_core.lowering.classes import CoreClasses
 from graphturbo_core.lowering.stages import Cut
 
@@ -20,6 +20,13 @@ class Part(NamedTuple):
     owner: int
     leader: int
     like: Box
+
+
+def joined(boxes: Iterable[Box]) -> tuple[Box, ...]:
+    """Disjoint boxes, or the one that they make up together."""
+    listed = tuple(boxes)
+    around = reduce(hull, listed)
+    return (around,) if volume(around) == sum(map(volume, listed)) else listed
 
 
 class Owners:
@@ -34,6 +41,7 @@ class Owners:
         ]
         self._begins = [[lo for lo, _ in intervals] for intervals in self._cuts]
         self._ends = [[hi for _, hi in intervals] for intervals in self._cuts]
+        self._known: dict[tuple[Box, int], dict[int, list[Part]]] = {}
 
     def parts(self, box: Box) -> Iterator[Part]:
         """The parts of a box by owner, in the order of the grid."""
@@ -52,6 +60,17 @@ class Owners:
                 leader = self._classes.leader(owner)
                 like = part if leader == owner else self._like(part, cell, leader)
                 yield Part(part, owner, leader, like)
+
+    def by_leader(self, box: Box, core: int) -> Mapping[int, Sequence[Part]]:
+        """The parts of a box that other cores computed, by the core that stands for their owner."""
+        key = box, core
+        if key not in self._known:
+            found: dict[int, list[Part]] = {}
+            for part in self.parts(box):
+                if part.owner != core:
+                    found.setdefault(part.leader, []).append(part)
+            self._known[key] = found
+        return self._known[key]
 
     def likes(self, box: Box) -> tuple[Box, ...]:
         """What each simulated core wrote for those that wrote the box: of one, the hull.

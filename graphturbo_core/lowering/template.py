@@ -123,6 +123,7 @@ def _residents(setting: Setting) -> Hashable:
             resident.is_inherited,
             tuple((core, setting.relative(name, b)) for core, b in resident.boxes.items()),
             tuple((core, setting.relative(name, b)) for core, b in resident.shares.items()),
+            resident.cut and (resident.cut.binding, setting.relative(name, resident.cut.box)),
         )
         for name, resident in setting.placement.residents.items()
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
-from graphturbo_core.ir.boxes import Box, intersect, volume
+from graphturbo_core.ir.boxes import Box, BoxIndex, intersect, volume
 from graphturbo_core.strategies.plan import Binding
 
 
@@ -21,11 +22,17 @@ class Arrival:
 
 def transfers(arrival: Arrival) -> int:
     """Core-to-core moves: pairs of an owner and another core that reads part of its share."""
-    return sum(
-        owner != reader and volume(intersect(own, need)) > 0
-        for owner, own in arrival.owned.items()
-        for reader, need in arrival.needed.items()
-    )
+    return sum(owner != reader for reader, owner, _ in _meetings(arrival))
+
+
+def _meetings(arrival: Arrival) -> Iterator[tuple[int, int, int]]:
+    """Reader, owner and bytes wherever a share holds some of what a core needs."""
+    owners, shares = list(arrival.owned), list(arrival.owned.values())
+    index = BoxIndex(shares)
+    for reader, need in arrival.needed.items():
+        for place in index.meeting(need):
+            size = volume(intersect(shares[place], need)) * arrival.element_bytes
+            yield reader, owners[place], size
 
 
 def choose_cores(arrivals: Sequence[Arrival], cores: int) -> tuple[int, ...]:
@@ -34,7 +41,7 @@ def choose_cores(arrivals: Sequence[Arrival], cores: int) -> tuple[int, ...]:
     Maximises the bytes that need not move (the vendor's manual, reference 3.4). Parts are given
     out by falling gain, ties by the lowest part, then the part's own core, then the lowest core:
     our choice, a greedy matching instead of an exact one, because shares form a grid, where the
-    largest overlaps do not compete. O(parts x cores).
+    largest overlaps do not compete. Near-linear in pairs of a share and a need that meet.
     """
     gains = [
         (gain, part, core) for (part, core), gain in _resident_bytes(arrivals).items() if gain > 0
@@ -46,13 +53,10 @@ def choose_cores(arrivals: Sequence[Arrival], cores: int) -> tuple[int, ...]:
         if part not in chosen and core not in taken:
             chosen[part] = core
             taken.add(core)
-    free = [core for core in range(cores) if core not in taken]
-    for part in range(cores):
-        if part in chosen:
-            continue
-        core = part if part in free else free[0]
-        chosen[part] = core
-        free.remove(core)
+    free = (core for core in count() if core not in taken)
+    for part in (part for part in range(cores) if part not in chosen):
+        chosen[part] = part if part not in taken else next(free)
+        taken.add(chosen[part])
     return tuple(chosen[part] for part in range(cores))
 
 
@@ -60,10 +64,8 @@ def _resident_bytes(arrivals: Sequence[Arrival]) -> dict[tuple[int, int], int]:
     """Bytes that a part would find on a core."""
     gains: dict[tuple[int, int], int] = {}
     for arrival in arrivals:
-        for part, need in arrival.needed.items():
-            for core, own in arrival.owned.items():
-                size = volume(intersect(own, need)) * arrival.element_bytes
-                gains[part, core] = gains.get((part, core), 0) + size
+        for part, core, size in _meetings(arrival):
+            gains[part, core] = gains.get((part, core), 0) + size
     return gains
 
 
