@@ -244,6 +244,14 @@ def _quantised_attention(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     return _with_present(op, inputs, (_kind(inputs[1])[0][1] // 3, 8), _kind(inputs[3])[1])
 
 
+def _recurrent(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
+    """DynamicQuantizeLSTM: all states, the last ones, and the last cells."""
+    (steps, samples, _), dtype = _kind(inputs[0])
+    directions, hidden, _ = _kind(inputs[2])[0]
+    last = ((directions, samples, hidden), dtype)
+    return (((steps, directions, samples, hidden), dtype), last, last)
+
+
 def _grouped_queries(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     """GroupQueryAttention: the result, keys and values with the past, scores.
 
@@ -334,6 +342,7 @@ _OWN: Mapping[str, Rule] = MappingProxyType(
         "DynamicQuantizeMatMul": _floating_product,
         "FusedConv": _convolved,
         "MatMulNBits": _narrow_product,
+        "DynamicQuantizeLSTM": _recurrent,
         "Attention": _attended,
         "QAttention": _quantised_attention,
         "GroupQueryAttention": _grouped_queries,

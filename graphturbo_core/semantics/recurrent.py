@@ -12,7 +12,7 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, same, whole
+from graphturbo_core.semantics.maps import Entry, same, whole, whole_tensor
 from graphturbo_core.semantics.view import OpView
 
 CELLS = {"RNN": (1, 1), "GRU": (6, 3), "LSTM": (4, 5)}
@@ -106,4 +106,39 @@ def _maps(view: OpView, place: int, axes: _Axes, known: tuple[bool, bool]) -> tu
     return tuple(maps)
 
 
-ENTRIES: dict[tuple[str, str], Entry] = {("", name): recurrent for name in CELLS}
+def quantised_lstm(view: OpView) -> OpSemantics:
+    """DynamicQuantizeLSTM: weights of bytes [D, I, 4 H] and [D, H, 4 H].
+
+    Input and state are quantised over all samples at once, so that nothing may be cut.
+    """
+    directions, width, gates = view.shape(1)
+    hidden, steps, samples = view.shape(2)[1], *view.shape()[:2]
+    main = view.main_output
+    plain, functions = CELLS["LSTM"]
+    seen = InnerProduct(
+        gates, width, m=samples, count=steps * directions, output=main, is_of_bytes=True
+    )
+    state = replace(
+        seen,
+        k=hidden,
+        row_ops=plain * hidden + 2 * gates,
+        row_transcendentals=functions * hidden,
+    )
+    reads = tuple(
+        whole_tensor(name, view.shape(place)) for place, name in enumerate(view.op.inputs) if name
+    )
+    return OpSemantics(
+        fusion=FusionKind.OPAQUE,
+        engine=EngineKind.MATRIX,
+        accesses=tuple(reads if name else () for name in view.op.outputs),
+        output_shapes=view.shapes_out,
+        ops_per_element=0,
+        products=(seen, state),
+        uncut_axes=frozenset(range(len(view.shape_out(main)))),
+    )
+
+
+ENTRIES: dict[tuple[str, str], Entry] = {
+    **{("", name): recurrent for name in CELLS},
+    ("com.microsoft", "DynamicQuantizeLSTM"): quantised_lstm,
+}

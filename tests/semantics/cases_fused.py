@@ -99,6 +99,12 @@ CASES = (
            "K = 32, N = 6, bits = 4, block_size = 16"),
     _fused("MatMulNBits", "float[2,3,32] a; uint8[6,2,8] b; float[12] s; uint8[6] z",
            "float[2,3,6] y", "K = 32, N = 6, bits = 4, block_size = 16, accuracy_level = 1"),
+    _fused("DynamicQuantizeLSTM", "float[5,3,2] x; uint8[1,2,16] w; uint8[1,4,16] r; "
+           "float[1,32] b; -; -; -; -; float[1] s; uint8[1] z; float[1] s; uint8[1] z",
+           "float[5,1,3,4] y; float[1,3,4] h; float[1,3,4] c", "hidden_size = 4",
+           "uint8[1,2,16] w = {" + ",".join(str(9 * n % 256) for n in range(32)) + "};"
+           "uint8[1,4,16] r = {" + ",".join(str(11 * n % 256) for n in range(64)) + "};"
+           "float[1] s = {0.01};uint8[1] z = {128}"),
     _fused("Attention", "float[2,3,8] x; float[8,24] w; float[24] b", "float[2,3,8] y",
            "num_heads = 2"),
     _fused("Attention", "float[2,3,8] x; float[8,24] w; float[24] b; int32[2] m", "float[2,3,8] y",

@@ -47,6 +47,21 @@ def test_directions_are_products_of_their_own() -> None:
     assert weight.box(((0, 5), (1, 2), (0, 3), (0, 4))) == ((1, 2), (0, 16), (0, 2))
 
 
+def test_an_lstm_of_bytes_stays_whole() -> None:
+    """5 steps, 2 directions, 3 samples: 16 gates by 2 inputs and 4 hidden elements, in bytes."""
+    op = one(
+        """g (float[5,3,2] x, uint8[2,2,16] w, uint8[2,4,16] r, float[2] s, uint8[2] z)
+        => (float[5,2,3,4] y, float[2,3,4] h) { y, h = com.microsoft.DynamicQuantizeLSTM
+        <hidden_size = 4, direction = "bidirectional"> (x, w, r, , , , , , s, z, s, z) }"""
+    )
+    work = work_of(op, full_box((5, 2, 3, 4)))
+    assert work.byte_products == ((10, 3, 16, 2), (10, 3, 16, 4))
+    assert not work.products
+    assert work.transcendentals == 10 * 3 * 5 * 4
+    assert op.uncut_axes == {0, 1, 2, 3}
+    assert work_of(op, full_box((2, 3, 4)), 1).macs == 0
+
+
 ATTENTION = """g (float[2,6,4,8] q, float[2,3,7,8] k, float[2,3,7,5] v) => (float[2,6,4,5] y)
     { y = Attention(q, k, v) }"""
 

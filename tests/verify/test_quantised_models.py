@@ -156,3 +156,19 @@ def with_seeded_weights(text: str) -> bytes:
         model.graph.initializer.append(numpy_helper.from_array(drawn, value.name))
         model.graph.input.remove(value)
     return bytes(model.SerializeToString(deterministic=True))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_dynamically_quantised_recurrent_network(tmp_path: Path) -> None:
+    """Samples are quantised together: the batch is not divided over the clusters."""
+    plain, quantised = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
+    text = (
+        "g (float[6,4,24] x, float[2,128,24] wa, float[2,128,32] wb, float[2,256] wc)"
+        " => (float[6,2,4,32] y, float[2,4,32] h)"
+        ' { y, h = LSTM <hidden_size = 32, direction = "bidirectional"> (x, wa, wb, wc) }'
+    )
+    plain.write_bytes(with_seeded_weights(text))
+    quantize_dynamic(plain, quantised)
+    model = onnx.load(quantised)
+    assert [node.op_type for node in model.graph.node] == ["DynamicQuantizeLSTM"]
+    runs_without_opaque_ops(model, "recurrent")
