@@ -1,24 +1,28 @@
 """`python -m benchmarks.growth [--max-ops N]`: how time and memory grow with the ops of a model.
 
-A residual network and a decoder (`growth_models.py`) of 100 nodes and more, each in a process of
-its own: import to Trace, step by step. Seconds are those of the processor, so that other work on
-the machine counts little. The exponent of a step is the slope of the straight line through its
-points, logarithm over logarithm, from 1,000 nodes on; below that, constants hide it. It may be
-1.15. Writes points, table and figure to `docs/`; `--resume` measures those points only that are
-not there.
+A residual network and a decoder (`growth_models.py`) of 100 nodes and more, each run in a process
+of its own: import to Trace, step by step. Seconds are those of the processor, so that other work on
+the machine counts little; of small models, each step's median of several runs. MiB of a step: the
+largest resident size while it ran, above that of the process before the run; what earlier steps
+made and what the allocator kept is in it (Linux tells and resets it). The exponent of a step is the
+slope of the straight line through its points, logarithm over logarithm, from 1,000 nodes on; below
+that, constants hide it. It may be 1.15, for seconds and for MiB. Writes points, tables and figures
+to `docs/`; `--resume` measures those points only that are not there.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import json
-import resource
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
+from statistics import median
 from time import process_time
 from typing import cast
 
@@ -32,30 +36,47 @@ from graphturbo_core.pipeline import RunRequest, run_report, warm_up
 NODES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 STRATEGIES = ("tvm", "graphturbo")
 STEPS = ("import", "divide the batch", "plan", "lower", "simulate")
-MEMORY = "MiB"
+TO_TRACE = "to Trace"
+COLUMNS = (*STEPS, "report", TO_TRACE)
+SECONDS, MEMORY = "Seconds", "MiB"
+DIGITS = {SECONDS: 2, MEMORY: 1}
 FITTED_FROM = 1_000
 MAX_EXPONENT = 1.15
+MAX_RUNS = 5
+NODES_OF_ALL_RUNS = 30_000
+"""Of a model so many runs as have this many nodes together, at least 1 (our choice)."""
 KIB_PER_MIB = 1024
+STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 POINTS = "growth.json"
-FIGURE = "images/growth.svg"
+FIGURES = {SECONDS: "images/growth.svg", MEMORY: "images/growth-memory.svg"}
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run: processor seconds of each step, and how much memory it took above the warm-up."""
+    """One model and strategy: processor seconds of each step, and MiB resident while it ran.
+
+    `mib`: above the process before the run.
+    """
 
     model: str
     strategy: str
     nodes: int
     instructions: int
     seconds: Mapping[str, float]
-    mib: float
+    mib: Mapping[str, float]
 
     @property
-    def trace_s(self) -> float:
-        """Import to Trace."""
-        return sum(self.seconds[step] for step in STEPS)
+    def key(self) -> tuple[str, str]:
+        """The line that it is a point of."""
+        return self.model, self.strategy
+
+    def costs(self, unit: str) -> dict[str, float]:
+        """Each column's; import to Trace takes its steps' seconds together, their largest MiB."""
+        values = self.seconds if unit == SECONDS else self.mib
+        of_steps = [values[step] for step in STEPS]
+        whole = sum(of_steps) if unit == SECONDS else max(of_steps)
+        return dict(zip(COLUMNS, (*of_steps, values["report"], whole), strict=True))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,13 +96,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = _kept(chosen.out / POINTS) if chosen.resume else {}
     for key in product(chosen.models, chosen.strategies, NODES):
         if key[-1] <= chosen.max_ops:
-            found[key] = found.get(key) or _in_child(*key)
-            sys.stderr.write(f"{_line(found[key])}\n")
+            found[key] = found.get(key) or _median([_in_child(*key) for _ in range(_runs(key[-1]))])
+            sys.stderr.write(f"{_line(found[key], SECONDS)}\n{_line(found[key], MEMORY)}\n")
             _write(_ordered(found), chosen.out)
     points = _ordered(found)
-    sys.stdout.write(table_text(points))
-    worst = max((max(e.values(), default=0.0) for e in exponents(points).values()), default=0.0)
-    return int(worst > MAX_EXPONENT)
+    sys.stdout.write("\n".join(table_text(points, unit) for unit in FIGURES))
+    slopes = [value for unit in FIGURES for e in exponents(points, unit).values() for value in e]
+    return int(max(slopes, default=0.0) > MAX_EXPONENT)
+
+
+def _runs(nodes: int) -> int:
+    return max(1, min(MAX_RUNS, NODES_OF_ALL_RUNS // nodes))
+
+
+def _median(points: Sequence[Point]) -> Point:
+    """Of runs of one model: each step's median."""
+    first = points[0]
+    return replace(
+        first,
+        seconds={step: median(p.seconds[step] for p in points) for step in first.seconds},
+        mib={step: median(p.mib[step] for p in points) for step in first.mib},
+    )
 
 
 def _ordered(found: Mapping[tuple[str, str, int], Point]) -> list[Point]:
@@ -96,17 +131,17 @@ def _kept(path: Path) -> dict[tuple[str, str, int], Point]:
 
 
 def _write(points: Sequence[Point], out: Path) -> None:
-    """The points, the table and the figure as far as they are there."""
+    """The points, the tables and the figures as far as they are there."""
     (out / "images").mkdir(exist_ok=True)
     rows = json.dumps([asdict(point) for point in points], indent=1)
     (out / POINTS).write_text(f"{rows}\n", encoding="utf-8")
-    (out / "growth.md").write_text(_page(table_text(points)), encoding="utf-8")
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for point in points:
-        lines.setdefault(f"{point.model}, {point.strategy}", []).append(
-            (point.nodes, point.trace_s)
-        )
-    (out / FIGURE).write_text(figure_svg(lines), encoding="utf-8")
+    (out / "growth.md").write_text(_page(points), encoding="utf-8")
+    for unit, name in FIGURES.items():
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for point in points:
+            line = lines.setdefault(", ".join(point.key), [])
+            line.append((point.nodes, point.costs(unit)[TO_TRACE]))
+        (out / name).write_text(figure_svg(lines, f"{unit} to Trace"), encoding="utf-8")
 
 
 def _in_child(model: str, strategy: str, nodes: int) -> Point:
@@ -119,35 +154,54 @@ def measure(model: str, strategy: str, nodes: int) -> Point:
     """One run in this process."""
     data = MODELS[model](nodes)
     warm_up()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    _hand_back()
+    _peak_mib()
+    before = _peak_mib()
     seconds: dict[str, float] = {}
+    mib: dict[str, float] = {}
     last = process_time()
 
     def on_step(name: str, _: float) -> None:
         nonlocal last
-        now = process_time()
-        seconds[name] = now - last
-        last = now
+        seconds[name] = process_time() - last
+        mib[name] = _peak_mib() - before
+        last = process_time()
 
     report = run_report(data, RunRequest(model, strategy), on_step=on_step)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     instructions = cast(int, report.contract["instructions"])
-    return Point(model, strategy, nodes, instructions, seconds, (peak - before) / KIB_PER_MIB)
+    return Point(model, strategy, nodes, instructions, seconds, mib)
 
 
-def exponents(points: Sequence[Point]) -> dict[tuple[str, str], dict[str, float]]:
-    """Per model and strategy the exponent of each step, of all steps and of memory."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    for key in dict.fromkeys((point.model, point.strategy) for point in points):
-        own = [p for p in points if (p.model, p.strategy) == key and p.nodes >= FITTED_FROM]
-        if not own[1:]:
-            continue
-        nodes = [point.nodes for point in own]
-        found[key] = {
-            **{step: slope(nodes, [p.seconds[step] for p in own]) for step in (*STEPS, "report")},
-            "to Trace": slope(nodes, [point.trace_s for point in own]),
-            MEMORY: slope(nodes, [point.mib for point in own]),
-        }
+def _hand_back() -> None:
+    """What the warm-up left free goes to the system; else small models would seem to take none.
+
+    Raises:
+        AttributeError: the C library is not glibc.
+    """
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+
+
+def _peak_mib() -> float:
+    """The largest resident size since the last call, whose memory Linux then forgets.
+
+    Raises:
+        OSError: this is no Linux, or one that does not reset it.
+    """
+    (line,) = (line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
+    CLEAR_REFS.write_text("5")
+    return int(line.split()[1]) / KIB_PER_MIB
+
+
+def exponents(points: Sequence[Point], unit: str) -> dict[tuple[str, str], list[float]]:
+    """Per model and strategy the exponent of each column."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for key in dict.fromkeys(point.key for point in points):
+        own = [p for p in points if p.key == key and p.nodes >= FITTED_FROM]
+        if own[1:]:
+            nodes = [point.nodes for point in own]
+            costs = [point.costs(unit) for point in own]
+            found[key] = [slope(nodes, [cost[name] for cost in costs]) for name in COLUMNS]
     return found
 
 
@@ -156,36 +210,38 @@ def slope(sizes: Sequence[float], costs: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(np.maximum(costs, 1e-6)), 1)[0])
 
 
-def _line(point: Point) -> str:
-    steps = (f"{point.seconds[step]:.2f}" for step in (*STEPS, "report"))
-    cells = (
-        point.model, point.strategy, f"{point.nodes:,}", *steps, f"{point.trace_s:.2f}",
-        f"{point.mib:,.0f}", f"{point.instructions:,}",
-    )  # fmt: skip
+def _line(point: Point, unit: str) -> str:
+    costs = (f"{cost:,.{DIGITS[unit]}f}" for cost in point.costs(unit).values())
+    cells = (*point.key, f"{point.nodes:,}", *costs, f"{point.instructions:,}")
     return f"| {' | '.join(cells)} |"
 
 
-def table_text(points: Sequence[Point]) -> str:
-    """A row a run, and under those of each model and strategy the exponents; Markdown."""
-    heads = ("model", "strategy", "nodes", *STEPS, "report", "to Trace", MEMORY, "instructions")
+def table_text(points: Sequence[Point], unit: str) -> str:
+    """A row a model, and under those of each line the exponents; Markdown."""
+    heads = ("model", "strategy", "nodes", *COLUMNS, "instructions")
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * 2}{'---:|' * (len(heads) - 2)}"]
-    found = exponents(points)
-    for key in dict.fromkeys((point.model, point.strategy) for point in points):
-        lines += [_line(p) for p in points if (p.model, p.strategy) == key]
+    found = exponents(points, unit)
+    for key in dict.fromkeys(point.key for point in points):
+        lines += [_line(point, unit) for point in points if point.key == key]
         if key in found:
-            values = (f"**{value:.2f}**" for value in found[key].values())
-            lines.append(f"| {key[0]} | {key[1]} | exponent | {' | '.join(values)} | |")
+            values = (f"**{value:.2f}**" for value in found[key])
+            lines.append(f"| {' | '.join(key)} | exponent | {' | '.join(values)} | |")
     return "\n".join(lines) + "\n"
 
 
-def _page(table: str) -> str:
-    return (
+def _page(points: Sequence[Point]) -> str:
+    parts = [
         "# How cost grows with a model\n\n"
-        "Written by `python -m benchmarks.growth`; chip `stcp920`. Processor seconds of each step, "
-        "memory above a warm process, a process a row. Exponents are slopes, logarithm over "
-        f"logarithm, from {FITTED_FROM:,} nodes on.\n\n![Seconds by nodes]({FIGURE})\n\n"
-        f"{table}"
-    )
+        "Written by `python -m benchmarks.growth`; chip `stcp920`. A process a run; up to "
+        f"{NODES_OF_ALL_RUNS // MAX_RUNS:,} nodes the median of {MAX_RUNS} runs, at 10,000 of "
+        f"{_runs(10_000)}. Seconds are those of the processor. MiB of a step: the largest resident "
+        "size while it ran, above that of the process before the run; what earlier steps made and "
+        "what the allocator kept is in it. Exponents are slopes, logarithm over logarithm, from "
+        f"{FITTED_FROM:,} nodes on.\n"
+    ]
+    for unit, figure in FIGURES.items():
+        parts.append(f"## {unit}\n\n![{unit} by nodes]({figure})\n\n{table_text(points, unit)}")
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Points -> SVG: seconds over nodes, both by logarithm, with a line of exponent 1 beside them."""
+"""Points -> SVG: a cost over nodes, both by logarithm, with a line of exponent 1 beside them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ COLOURS = ("#4269d0", "#97bbf5", "#d1605e", "#e7a39b")
 Line = Sequence[tuple[float, float]]
 
 
-def figure_svg(lines: Mapping[str, Line]) -> str:
-    """A picture of named lines; both coordinates are above 0."""
+def figure_svg(lines: Mapping[str, Line], cost: str) -> str:
+    """A picture of named lines; both coordinates are above 0. `cost`: what the upper one is."""
     every = [point for line in lines.values() for point in line]
     spans = [_decades([point[axis] for point in every]) for axis in (0, 1)]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        *_grid(spans),
+        *_grid(spans, cost),
     ]
     for number, (name, line) in enumerate(lines.items()):
         colour = COLOURS[number % len(COLOURS)]
@@ -46,7 +46,7 @@ def _place(point: tuple[float, float], spans: Sequence[tuple[int, int]]) -> tupl
     return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM)
 
 
-def _grid(spans: Sequence[tuple[int, int]]) -> list[str]:
+def _grid(spans: Sequence[tuple[int, int]], cost: str) -> list[str]:
     (x_low, x_high), (y_low, y_high) = spans
     parts = []
     for power in range(x_low, x_high + 1):
@@ -64,12 +64,12 @@ def _grid(spans: Sequence[tuple[int, int]]) -> list[str]:
         )
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<text x="{middle}" y="{HEIGHT - 12}" text-anchor="middle">nodes</text>')
-    parts.append(f'<text x="{LEFT}" y="{TOP - 12}" text-anchor="middle">seconds to Trace</text>')
+    parts.append(f'<text x="{LEFT}" y="{TOP - 12}" text-anchor="middle">{cost}</text>')
     return parts
 
 
 def _ideal(spans: Sequence[tuple[int, int]], lines: int) -> list[str]:
-    """Seconds in line with nodes, through the lower left corner."""
+    """A cost in line with nodes, through the lower left corner."""
     (x_low, x_high), (y_low, y_high) = spans
     powers = min(x_high - x_low, y_high - y_low)
     (x1, y1), (x2, y2) = (

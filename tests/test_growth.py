@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 from xml.etree import ElementTree
 
@@ -12,10 +14,10 @@ import onnx
 import pytest
 
 from benchmarks import growth
-from benchmarks.growth import Point, exponents, slope, table_text
+from benchmarks.growth import COLUMNS, MEMORY, SECONDS, Point, exponents, slope, table_text
 from benchmarks.growth_figure import figure_svg
 from benchmarks.growth_models import MODELS
-from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.pipeline import OnStep, RunRequest, run_report
 
 NODES_OF_A_BLOCK = {"residual": 7, "decoder": 52}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -46,25 +48,55 @@ def test_slope_of_powers() -> None:
     assert slope(sizes, [size**2 for size in sizes]) == pytest.approx(2)
 
 
-def point(nodes: int, plan_s: float) -> Point:
-    names = ("import", "divide the batch", "plan", "lower", "simulate", "report")
-    seconds = dict.fromkeys(names, nodes / 1000) | {"plan": plan_s}
-    return Point("decoder", "tvm", nodes, 10 * nodes, seconds, nodes / 10)
+STEPS = ("import", "divide the batch", "plan", "lower", "simulate", "report")
+
+
+def point(nodes: int, plan_s: float, plan_mib: float = 1.0) -> Point:
+    seconds = dict.fromkeys(STEPS, nodes / 1000) | {"plan": plan_s}
+    mib = dict.fromkeys(STEPS, nodes / 10) | {"plan": plan_mib, "report": nodes}
+    return Point("decoder", "tvm", nodes, 10 * nodes, seconds, mib)
 
 
 def test_exponents_leave_out_small_models_and_tell_a_square() -> None:
-    points = [point(100, 50.0), point(1_000, 1.0), point(10_000, 100.0)]
-    (found,) = exponents(points).values()
-    assert found["plan"] == pytest.approx(2)
-    assert found["lower"] == pytest.approx(1)
-    assert found["MiB"] == pytest.approx(1)
-    *_, row = table_text(points).splitlines()
+    points = [point(100, 50.0), point(1_000, 1.0, 200.0), point(10_000, 100.0, 20_000.0)]
+    (seconds,) = exponents(points, SECONDS).values()
+    (mib,) = exponents(points, MEMORY).values()
+    assert dict(zip(COLUMNS, seconds, strict=True))["plan"] == pytest.approx(2)
+    assert dict(zip(COLUMNS, seconds, strict=True))["lower"] == pytest.approx(1)
+    assert dict(zip(COLUMNS, mib, strict=True))["plan"] == pytest.approx(2)
+    assert dict(zip(COLUMNS, mib, strict=True))["lower"] == pytest.approx(1)
+    *_, row = table_text(points, SECONDS).splitlines()
     assert row.startswith("| decoder | tvm | exponent | **1.00** | **1.00** | **2.00** |")
+
+
+def test_to_trace_all_seconds_count_and_the_largest_memory_but_not_the_reports() -> None:
+    one = point(1_000, 3.0, 200.0)
+    assert one.costs(SECONDS)["to Trace"] == pytest.approx(4 * 1.0 + 3.0)
+    assert one.costs(MEMORY)["to Trace"] == pytest.approx(200.0)
+
+
+def test_memory_of_a_step_is_its_own_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 MiB that only one step has are not in the next one's."""
+    kept: list[bytes] = []
+
+    def run(_data: bytes, _request: RunRequest, on_step: OnStep) -> object:
+        kept.append(b"1" * (8 << 20))
+        on_step("import", 0.0)
+        on_step("plan", float(len(b"1" * (32 << 20))))
+        on_step("lower", 0.0)
+        return SimpleNamespace(contract={"instructions": 1})
+
+    monkeypatch.setattr(growth, "run_report", run)
+    mib = growth.measure("decoder", "tvm", 100).mib
+    assert mib["import"] == pytest.approx(8, abs=2)
+    assert mib["plan"] == pytest.approx(40, abs=2)
+    assert mib["lower"] == pytest.approx(8, abs=2)
 
 
 def test_figure_has_a_mark_a_point_and_lines_that_rise() -> None:
     lines = {"first": [(100.0, 0.1), (1_000.0, 1.0)], "second": [(100.0, 0.2), (1_000.0, 4.0)]}
-    root = ElementTree.fromstring(figure_svg(lines))
+    root = ElementTree.fromstring(figure_svg(lines, "MiB of each"))
+    assert "MiB of each" in [text.text for text in root.findall(f"{SVG}text")]
     assert len(root.findall(f"{SVG}circle")) == 4
     (first, second) = (line.attrib["points"] for line in root.findall(f"{SVG}polyline"))
     ends = [tuple(map(float, place.split(","))) for place in first.split()]
@@ -86,15 +118,31 @@ def test_points_are_kept_when_others_are_measured(
     few = ["--out", str(tmp_path), "--models", "decoder", "--resume"]
     assert growth.main([*few, "--max-ops", "300", "--strategies", "tvm"]) == 0
     assert growth.main([*few, "--max-ops", "1000", "--strategies", "graphturbo", "tvm"]) == 0
-    assert len(asked) == 2 + 3 + 1
-    assert capsys.readouterr().out.count("| decoder |") == 2 + 3 + 3
-    assert (tmp_path / "growth.md").read_text(encoding="utf-8").count("| decoder |") == 6
+    assert len(set(asked)) == 2 + 3 + 1
+    assert len(asked) == 5 * len(set(asked))
+    assert capsys.readouterr().out.count("| decoder |") == 2 * (2 + 3 + 3)
+    assert (tmp_path / "growth.md").read_text(encoding="utf-8").count("| decoder |") == 2 * 6
     assert (tmp_path / "images" / "growth.svg").is_file()
+    assert (tmp_path / "images" / "growth-memory.svg").is_file()
 
 
+def test_of_several_runs_the_median_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = iter([(9.0, 70.0), (2.0, 10.0), (3.0, 20.0), (1.0, 60.0), (4.0, 30.0)])
+    monkeypatch.setattr(growth, "_in_child", lambda _m, _s, n: point(n, *next(runs)))
+    few = ["--out", str(tmp_path), "--models", "decoder", "--strategies", "tvm"]
+    growth.main([*few, "--max-ops", "100"])
+    ((found,),) = [json.loads((tmp_path / "growth.json").read_text(encoding="utf-8"))]
+    assert (found["seconds"]["plan"], found["mib"]["plan"]) == (3.0, 30.0)
+
+
+@pytest.mark.parametrize("powers", [(1.3, 1.0), (1.0, 1.3)])
 def test_an_exponent_that_is_too_large_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    powers: tuple[float, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growth, "_in_child", lambda _m, _s, n: point(n, n**1.3))
+    """Of seconds or of MiB."""
+    time, space = powers
+    monkeypatch.setattr(growth, "_in_child", lambda _m, _s, n: point(n, n**time, n**space))
     few = ["--out", str(tmp_path), "--models", "decoder", "--strategies", "tvm"]
     assert growth.main([*few, "--max-ops", "10000"]) == 1
+    monkeypatch.setattr(growth, "_in_child", lambda _m, _s, n: point(n, n, n))
+    assert growth.main([*few, "--max-ops", "10000"]) == 0
