@@ -101,8 +101,10 @@ def _leaves(kernel: KernelPlan, tensor: str) -> bool:
 
 def _alias(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
     """Rule 1."""
+    if len(stage.ops) != 1 or not stage.first.is_view:
+        return False
     data = [operand for operand in stage.operands if not operand.is_weight]
-    if len(stage.ops) != 1 or not stage.first.is_view or len(data) != 1:
+    if len(data) != 1:
         return False
     access = data[0].access
     result = views.needs[stage.output]
@@ -137,8 +139,10 @@ def _is_exact(axis: AxisMap) -> bool:
 def _joined(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
     """Rule 2."""
     axis = _joint(stage)
+    if axis is None:
+        return False
     result = views.needs[stage.output]
-    if axis is None or dict(result.boxes) != dict(result.shares):
+    if dict(result.boxes) != dict(result.shares):
         return False
     maps: dict[str, InputAccess] = {}
     for operand in stage.operands:
