@@ -11,6 +11,9 @@ from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.program import IntArray, Memory
 
+MANY_ACCESSES = 64
+"""From so many accesses on, those of a buffer are looked up by where they lie (our choice)."""
+
 
 @dataclass(frozen=True)
 class Conflicts:
@@ -30,7 +33,7 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     Within a buffer, accesses are swept in order against those still uncovered: a write that covers
     an earlier access stands for it from then on. Between buffers, a sweep over addresses keeps the
     last owner of every byte; a writer of the new owner waits for the last accesses of the old one.
-    Cost: accesses times tiles per buffer.
+    Cost: accesses times those that lie in the same cells of the buffer.
     """
     count = len(code.rows)
     instruction = np.repeat(np.arange(count), np.diff(code.access_at)).astype(np.int64)
@@ -39,7 +42,7 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     first_access = np.full(len(code.buffers), len(order), dtype=np.int64)
     np.minimum.at(first_access, code.access_buffer, np.arange(len(order)))
     edges, is_last, is_first_write = _within_buffers(
-        instruction, order, buffer_at, code.access_write, (code.access_lo, code.access_hi)
+        instruction, order, buffer_at, code.access_write, code.access_lo, code.access_hi
     )
     space, start, end = _address_table(code, is_pooled)
     by_first = np.argsort(first_access, kind="stable")
@@ -97,69 +100,109 @@ def _covers(lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int
 
 
 @compiled
-def _waits_for(
-    later: int,
-    waiting: IntArray,
-    of: tuple[IntArray, NDArray[np.bool_], NDArray[np.int32], NDArray[np.int32]],
-    marks: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-    found: tuple[IntArray, int],
-) -> tuple[IntArray, int, int]:
-    """`found` (edges, and how many) with those from these accesses to a later one that meets them.
+def _cells(
+    members: IntArray, lo: NDArray[np.int32], hi: NDArray[np.int32]
+) -> tuple[int, int, int, int]:
+    """Axis, least coordinate, width and number of the cells into which a buffer is divided.
 
-    The ones that it leaves uncovered move to the front; also returned: how many they are. `of`:
-    instruction, whether it writes, and box of every access. `marks`: as `_within_buffers` returns.
+    Along the axis on which most boxes begin apart, so that tiles lie in few cells each.
     """
-    instruction, write, lo, hi = of
-    edges, used = found
-    kept = 0
-    for earlier in waiting:
-        is_covered = False
-        if instruction[earlier] != instruction[later] and _meets(lo, hi, earlier, later):
+    best, most = 0, 1
+    if len(members) >= MANY_ACCESSES:
+        for axis in range(lo.shape[1]):
+            begins = len(np.unique(lo[members, axis]))
+            if begins > most:
+                best, most = axis, begins
+    least = int(lo[members, best].min())
+    extent = int(hi[members, best].max()) - least
+    return best, least, max(1, -(-extent // most)), most
+
+
+@compiled
+def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
+    later: int,
+    chain: IntArray,
+    nodes: IntArray,
+    instruction: IntArray,
+    write: NDArray[np.bool_],
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    is_last: NDArray[np.bool_],
+    is_open: NDArray[np.bool_],
+    edges: IntArray,
+    used: int,
+) -> tuple[IntArray, int]:
+    """Edges from `later` to what it meets in a chain; what it covers is closed and leaves it."""
+    previous, node = -1, chain[0]
+    while node >= 0:
+        earlier, following = nodes[node, 0], nodes[node, 1]
+        is_pair = is_open[earlier] and instruction[earlier] != instruction[later]
+        if is_pair and _meets(lo, hi, earlier, later):
             if used == len(edges):
                 edges = _grown(edges)
             edges[used, 0] = instruction[later]
             edges[used, 1] = instruction[earlier]
             edges[used, 2] = 1 if write[later] else 0
             used += 1
-            marks[0][earlier] = False
-            marks[1][later] = False
-            is_covered = write[later] and _covers(lo, hi, later, earlier)
-        if not is_covered:
-            waiting[kept] = earlier
-            kept += 1
-    return edges, used, kept
+            is_last[earlier] = False
+            if write[later] and _covers(lo, hi, later, earlier):
+                is_open[earlier] = False
+        if is_open[earlier]:
+            previous = node
+        elif previous < 0:
+            chain[0] = following
+        else:
+            nodes[previous, 1] = following
+        node = following
+    return edges, used
 
 
 @compiled
-def _within_buffers(
+def _within_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     instruction: IntArray,
     order: IntArray,
     buffer_at: IntArray,
     write: NDArray[np.bool_],
-    boxes: tuple[NDArray[np.int32], NDArray[np.int32]],
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
 ) -> tuple[IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Edges between accesses of one buffer: a read waits for writes, a write for all.
+    """Edges between accesses of one buffer, some of them twice; a read is held against writes only.
 
     Also: which accesses nothing in their buffer waits for, which writes wait for nothing in it.
+    Each cell has two chains of `nodes` (access, next node): its open reads, its open writes.
     """
-    of = (instruction, write, boxes[0], boxes[1])
     edges = np.empty((1024, 3), dtype=np.int64)
+    nodes = np.empty((1024, 2), dtype=np.int64)
     used = 0
-    marks = (np.ones(len(order), dtype=np.bool_), write.copy())
-    reads = np.empty(len(order), np.int64)
-    writes = np.empty(len(order), np.int64)
+    is_last = np.ones(len(order), dtype=np.bool_)
+    is_open = np.ones(len(order), dtype=np.bool_)
+    is_first_write = write.copy()
     for buffer in range(len(buffer_at) - 1):
-        read = written = 0
-        for later in order[buffer_at[buffer] : buffer_at[buffer + 1]]:
-            edges, used, written = _waits_for(later, writes[:written], of, marks, (edges, used))
-            if write[later]:
-                edges, used, read = _waits_for(later, reads[:read], of, marks, (edges, used))
-                writes[written] = later
-                written += 1
-            else:
-                reads[read] = later
-                read += 1
-    return edges[:used], marks[0], marks[1]
+        members = order[buffer_at[buffer] : buffer_at[buffer + 1]]
+        if not write[members].any():
+            continue
+        axis, least, width, cells = _cells(members, lo, hi)
+        chains = np.full((cells, 2, 1), -1, dtype=np.int64)
+        linked = 0
+        for later in members:
+            begin = (lo[later, axis] - least) // width
+            end = max(begin, (hi[later, axis] - 1 - least) // width) + 1
+            before = used
+            for cell in range(begin, end):
+                for kind in range(1 - write[later], 2):
+                    edges, used = _chain_edges(
+                        later, chains[cell, kind], nodes, instruction, write, lo, hi,
+                        is_last, is_open, edges, used,
+                    )  # fmt: skip
+            if used > before:
+                is_first_write[later] = False
+            for cell in range(begin, end):
+                if linked == len(nodes):
+                    nodes = _grown(nodes)
+                nodes[linked] = later, chains[cell, int(write[later]), 0]
+                chains[cell, int(write[later]), 0] = linked
+                linked += 1
+    return edges[:used], is_last, is_first_write
 
 
 @compiled

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
 from graphturbo_core.lowering.code import KernelCode
-from graphturbo_core.lowering.conflicts import find_conflicts
+from graphturbo_core.lowering.conflicts import MANY_ACCESSES, _cells, find_conflicts
 from graphturbo_core.lowering.program import MAX_RANK, Memory
 from tests.lowering.codes import Row, closure, csr_edges, kernel_code, kernel_codes, local, space
 
@@ -88,6 +91,11 @@ def _definition(code: KernelCode, is_pooled: bool) -> dict[tuple[int, int], bool
 @settings(max_examples=120)
 @given(kernel_codes(), st.booleans())
 def test_edges_are_conflicts_and_imply_all_of_them(code: KernelCode, is_pooled: bool) -> None:
+    _check(code, is_pooled)
+
+
+def _check(code: KernelCode, is_pooled: bool) -> None:
+    """No edge but conflicts, each once, and no conflict that does not follow from edges."""
     conflicts = find_conflicts(code, is_pooled)
     edges = csr_edges(conflicts.at, conflicts.earlier)
     expected = _definition(code, is_pooled)
@@ -147,3 +155,46 @@ def test_a_covered_access_is_not_waited_for_twice() -> None:
     """The second write covers the first: the read waits for it alone."""
     rows = [Row([(0, True, LEFT)]), Row([(0, True, WHOLE)]), Row([(0, False, LEFT)])]
     assert _edges(rows, local(0, 32)) == {"1 after 0": "address", "2 after 1": "data"}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_accesses_of_one_buffer(seed: int) -> None:
+    """Tiles, rows of tiles and all of it, read and written in any order."""
+    draw = Random(seed)
+    rows = []
+    for _ in range(4 * MANY_ACCESSES):
+        row, column = 3 * draw.randrange(10), 2 * draw.randrange(12)
+        tile = ((row, row + 3), (column, column + 2))
+        box = draw.choices((tile, (tile[0], (0, 24)), ((0, 30), (0, 24))), (20, 3, 1))[0]
+        rows.append(Row([(0, draw.random() < 0.4, box)]))
+    code = kernel_code(rows, (local(0, 1440),))
+    _check(code, is_pooled=False)
+    conflicts = find_conflicts(code, is_pooled=False)
+    assert set(csr_edges(conflicts.at, conflicts.earlier)) == _swept(_all_accesses(code))
+
+
+def _swept(accesses: list[_Access]) -> set[tuple[int, int]]:
+    """Each access of the one buffer against all before it that no write has covered since."""
+    edges: set[tuple[int, int]] = set()
+    waiting: list[_Access] = []
+    for later in accesses:
+        met = [
+            earlier
+            for earlier in waiting
+            if (earlier.is_write or later.is_write)
+            and not is_empty(intersect(earlier.box, later.box))
+        ]
+        edges |= {(later.row, earlier.row) for earlier in met}
+        covered = [e for e in met if later.is_write and contains(later.box, e.box)]
+        waiting = [*(e for e in waiting if e not in covered), later]
+    return edges
+
+
+def test_cells_lie_along_the_axis_with_most_tiles() -> None:
+    """8 x 16 tiles of 4 x 2: 16 cells of 2 columns; of few accesses one cell, as long as all."""
+    tiles = [(4 * row, 2 * column) for row in range(8) for column in range(16)]
+    lo = np.array(tiles, dtype=np.int32)
+    hi = lo + np.array([4, 2], dtype=np.int32)
+    every = np.arange(len(tiles))
+    assert _cells(every, lo, hi) == (1, 0, 2, 16)
+    assert _cells(every[: MANY_ACCESSES - 1], lo, hi) == (0, 0, 16, 1)
