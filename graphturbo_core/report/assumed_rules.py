@@ -22,6 +22,7 @@ ASSUMED_RULES = (
     ),
     AssumedRule("which core computes which part", "greedy matching instead of an exact one"),
     AssumedRule("where weights are held", "closed forms: LB, GB, streamed"),
+    AssumedRule("shards of weights", "at most half of each LB's weight part"),
     AssumedRule("addresses in LB", "greedy by size, largest first"),
     AssumedRule("addresses", "multiples of 32 bytes"),
     AssumedRule("partial sums", "4 bytes each, in the staging buffer"),
