@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import contains
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.code import KernelCode, Machine
@@ -30,6 +31,7 @@ from graphturbo_core.lowering.template import Setting, copied, template_key
 from graphturbo_core.lowering.tiling import (
     TOO_MANY_INSTRUCTIONS,
     compute_count,
+    output_tiles,
     too_many_instructions,
 )
 from graphturbo_core.strategies.plan import Plan
@@ -78,6 +80,7 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
         Setting(placement, around)
         for placement, around in zip(placements, far.surroundings, strict=True)
     ]
+    _check_stores(plan, settings, cap)
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages))
     kernels = _number_all(plan, machine, settings, Room(cap, limits.accesses(ops)))
     notes = (*_fold_notes(machine), *_notes(plan, placements, far, limits))
@@ -115,6 +118,29 @@ def _computes(placement: KernelPlacement) -> int:
         for stage, tiling in zip(placement.stages, placement.tilings, strict=True)
         if stage.index not in placement.views.skipped
     )
+
+
+def _check_stores(plan: Plan, settings: list[Setting], max_instructions: int) -> None:
+    """Nothing where computes and stores are within the cap; moves to the cores come on top.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, before any instruction is listed.
+    """
+    total = 0
+    for setting in settings:
+        total += _computes(setting.placement) + sum(_stores(setting))
+        if total > max_instructions:
+            raise too_many_instructions(plan, setting.placement.kernel.ops[-1])
+
+
+def _stores(setting: Setting) -> Iterator[int]:
+    """Stores of each stage whose result leaves LB whole."""
+    placement = setting.placement
+    for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
+        site = setting.around.targets.get(stage.output)
+        is_left = stage.index not in placement.views.skipped and not stage.is_on_cluster
+        if is_left and site is not None and contains(site.box, stage.box):
+            yield output_tiles(stage, tiling)
 
 
 def _notes(

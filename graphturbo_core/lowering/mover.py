@@ -81,6 +81,9 @@ class Mover:
 
     def shared(self, site: Site) -> int:
         """The buffer of a site; a DRAM buffer holds the whole tensor."""
+        known = self.builder.shared.get(site.key)
+        if known is not None:
+            return known
         box = site.whole().box
         if site.memory is Memory.DRAM:
             box = full_box(self.plan.semantics.graph.tensors[site.tensor].shape)

@@ -132,16 +132,17 @@ def check_tile_count(plan: Plan, counts: Iterable[tuple[Stage, int]], max_tiles:
 
 def tile_count(stage: Stage, tiling: Tiling) -> int:
     """How many tiles `stage_tiles` would list, all cores together."""
-    return _output_tiles(stage, tiling) * max(1, len(_depths(stage, tiling)))
+    return output_tiles(stage, tiling) * max(1, len(_depths(stage, tiling)))
 
 
 def compute_count(stage: Stage, tiling: Tiling) -> int:
     """Computes of the stage: an op each tile, and the rest of the nest after the last cut of K."""
     cuts_of_k = max(1, len(_depths(stage, tiling)))
-    return _output_tiles(stage, tiling) * (cuts_of_k - 1 + len(stage.ops))
+    return output_tiles(stage, tiling) * (cuts_of_k - 1 + len(stage.ops))
 
 
-def _output_tiles(stage: Stage, tiling: Tiling) -> int:
+def output_tiles(stage: Stage, tiling: Tiling) -> int:
+    """Tiles of the result, all cores together, however K is cut."""
     return sum(
         prod(min(size, count) for size, count in zip(extents(share), tiling.parts, strict=True))
         * column_count(stage, tiling.columns, share)
