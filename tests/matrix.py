@@ -124,7 +124,8 @@ def _note(what: str, found: str, refused: list[tuple[str, str]], faults: list[st
 def _checked(imports: Imports, request: RunRequest) -> str:
     """Nothing where the run is sound and right; the code of a refusal; `!` and what is wrong."""
     try:
-        chip = with_fewer_cores(request.profile) if request.verify else None
+        is_small = request.verify or request.model_name.startswith(LIGHT)
+        chip = with_fewer_cores(request.profile) if is_small else None
         report = run_shared(imports, request, chip)
         check_sound(report)
     except InvariantError as error:
@@ -216,7 +217,9 @@ the whole model at its own batch under {strategies}.
 - *Replayed*: a small form of the model (the same kinds of layers, batch {batch}, so that shares
   differ) computes ONNX Runtime's numbers under every strategy on bounded buffers. The light models
   come in one size and are replayed with `{light_replay}`.
-- A chip of more than 64 cores a cluster (`ipu-gc2`) is replayed with 19 of them.
+- A chip of more than 64 cores a cluster (`ipu-gc2`) takes part with 19 of them where a model is
+  replayed, which needs each core, and where it is a light one, of whose single sample hardly two
+  cores run parts that are alike.
 - What is refused is named with its strategy and code.
 
 `make test-all` runs a pairwise sample: every pair of a model, a chip and a strategy meets.
