@@ -33,3 +33,8 @@ def test_a_refusal_that_the_page_does_not_tell_is_found() -> None:
     assert not is_as_told(plain, refused.text)
     assert not is_as_told(plain, "")
     assert is_as_told(plain, "sound, replayed; small graphturbo:gb: TOO_LARGE")
+    rounds = Outcome(cell, (), (), 0.0, ("tvm",))
+    assert rounds.text == "sound, replayed; one sample a cluster: tvm"
+    assert is_as_told(rounds, rounds.text)
+    assert not is_as_told(rounds, plain.text)
+    assert not is_as_told(plain, rounds.text)
