@@ -185,8 +185,8 @@ def _within_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
         chains = np.full((cells, 2, 1), -1, dtype=np.int64)
         linked = 0
         for later in members:
-            begin = (lo[later, axis] - least) // width
-            end = max(begin, (hi[later, axis] - 1 - least) // width) + 1
+            begin = min((lo[later, axis] - least) // width, cells - 1)
+            end = min(max(begin, (hi[later, axis] - 1 - least) // width), cells - 1) + 1
             before = used
             for cell in range(begin, end):
                 for kind in range(1 - write[later], 2):

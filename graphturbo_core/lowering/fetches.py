@@ -11,6 +11,12 @@ from graphturbo_core.lowering.classes import CoreClasses
 from graphturbo_core.lowering.stages import Cut, Operand, Stage, used_shares
 from graphturbo_core.semantics.access import AxisMap
 
+Needers = tuple[tuple[int, ...], ...]
+"""Of each of several boxes all cores that need it."""
+
+_Group = tuple[tuple[int, ...], list[tuple[int, ...]]]
+"""Simulated cores that one transfer serves; the cores that need its box, and those alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
@@ -21,7 +27,7 @@ class Fetch:
     """
 
     targets: Mapping[int, Box]
-    needers: tuple[tuple[int, ...], ...]
+    needers: Needers
 
     @property
     def alike(self) -> int:
@@ -44,10 +50,6 @@ def fetches(stage: Stage, operand: Operand, boxes: Mapping[int, Box]) -> Mapping
         needers.setdefault(box, []).extend(group)
         targets.setdefault(box, {}).update((core, boxes[core]) for core in cores)
     return {box: Fetch(targets[box], tuple(needers[box])) for box in sorted(needers)}
-
-
-_Group = tuple[tuple[int, ...], list[tuple[int, ...]]]
-"""Simulated cores that one transfer serves; the cores that need its box, and those alike."""
 
 
 def _groups(stage: Stage, operand: Operand, boxes: Mapping[int, Box]) -> list[_Group]:
@@ -90,8 +92,8 @@ def _alike(
     return tuple((tuple(served[root]), group) for root, group in alike.items())
 
 
-@lru_cache(maxsize=4096)
-def _needers(axes: tuple[AxisMap, ...], cut: Cut) -> tuple[tuple[int, ...], ...]:
+@lru_cache(maxsize=512)
+def _needers(axes: tuple[AxisMap, ...], cut: Cut) -> Needers:
     """The cores that need each distinct box of a weight, rising; kept, as layers are alike."""
     found: dict[Box, list[int]] = {}
     for core, share in used_shares(cut).items():

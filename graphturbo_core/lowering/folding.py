@@ -19,8 +19,8 @@ from graphturbo_core.semantics.access import AxisKind, AxisMap
 from graphturbo_core.strategies.plan import Plan
 
 FOLDED_ABOVE = 64
-"""On a chip of more cores a cluster, cores of like programs are simulated once: our choice, as many
-rows as a Gantt chart shows core by core."""
+"""On a chip of more cores a cluster, cores of like programs are simulated once: our choice, above
+chips whose cores are lowered one by one in a second or two."""
 
 _CLIPPED = frozenset({AxisKind.WINDOW, AxisKind.OFFSET, AxisKind.SCALED})
 """Kinds of axes along which a tile at the tensor's edge reads less than others."""

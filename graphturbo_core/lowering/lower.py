@@ -94,7 +94,8 @@ def _fold_notes(machine: Machine) -> Iterator[str]:
     if classes.is_folded:
         yield f"{simulated} of {cores} cores a cluster are simulated, each for all alike"
     elif may_fold(machine.hardware):
-        yield f"each of the {cores} cores of a cluster is simulated"
+        why = "no two are alike, or a replay needs each"
+        yield f"each of the {cores} cores of a cluster is simulated: {why}"
 
 
 def _check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:

@@ -32,8 +32,8 @@ Spot = tuple[Memory, int, int]
 class Targets(NamedTuple):
     """The buffers of simulated cores, by core, that one transfer of a weight fills.
 
-    `cores`: how many cores the transfer serves; `alike`: how many such transfers it stands for,
-    each of another box to other cores.
+    `cores`: how many cores get it, without the one that has it already; `alike`: how many such
+    transfers it stands for, each of another box to other cores.
     """
 
     buffers: Mapping[int, int]
@@ -243,7 +243,8 @@ class Mover:
         """LB -> another core's LB; source and target are (core, buffer).
 
         The receivers of a class are served by the senders of one, each by as many; what one gets
-        from several of them comes in one move.
+        from several of them comes in one move. Of one class both ends are the same simulated core:
+        its port carries both.
         """
         (sender, source), (receiver, target) = ends
         size = sum(tensor_bytes(self.plan, tensor, part.box) for part in parts)

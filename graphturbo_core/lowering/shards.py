@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.code import SharedKey
-from graphturbo_core.lowering.fetches import whole_fetch
+from graphturbo_core.lowering.fetches import Needers, whole_fetch
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.sites import Shard
 from graphturbo_core.lowering.stages import tensor_bytes
@@ -21,9 +21,6 @@ from graphturbo_core.strategies.plan import Plan, Residency
 
 What = tuple[str, Box]
 """A box of a weight."""
-
-Needers = tuple[tuple[int, ...], ...]
-"""As in `Fetch`."""
 
 
 @dataclass(frozen=True)

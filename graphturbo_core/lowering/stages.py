@@ -191,9 +191,12 @@ def _stage(
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def used_shares(cut: Cut) -> Shares:
-    """The shares that are not empty; kept, since layers of a model are alike."""
+    """The shares that are not empty; kept, since layers of a model are alike.
+
+    Of 1,216 cores one takes 130 KB: 64 MiB in all.
+    """
     shares = cut.binding.shares(cut.box).items()
     found = {core: share for core, share in shares if not is_empty(share)}
     return MappingProxyType(found)

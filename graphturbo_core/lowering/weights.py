@@ -128,23 +128,28 @@ class WeightFeeder:
     ) -> dict[int, int]:
         """A box from `source` (None: DRAM) -> its buffer at an offset in each LB, by core.
 
-        The core whose LB holds it as a shard reads it there.
+        The core whose LB holds it as a shard reads it there; one that stands for others gets it as
+        they do.
         """
         fetch, offset = fetched
         shard = self._around.shards.get(what)
-        holder = None if shard is None else (shard.core, shard.box)
+        holder, served = None, len(fetch.needers[0])
+        if shard is not None:
+            served -= shard.core in fetch.needers[0]
+            is_alone = self._mover.machine.classes.sizes.get(shard.core) == 1
+            holder = (shard.core, shard.box) if is_alone or not served else None
         found = {
             core: self._mover.local((Memory.LB_WEIGHT, core, offset), what[0], box)
             for core, box in fetch.targets.items()
             if (core, box) != holder
         }
-        targets = Targets(found, len(fetch.needers[0]), fetch.alike)
+        targets = Targets(found, served, fetch.alike)
         if shard is None or source is None:
             self._mover.broadcast(where, self._site(what[0]), what[1], source, targets)
             return found
         if found:
             self._mover.spread(where, shard, source, targets)
-        is_held = fetch.targets.get(shard.core) == shard.box
+        is_held = holder is not None and holder in fetch.targets.items()
         return found | ({shard.core: source} if is_held else {})
 
     def _fetch(self, items: WeightItems, number: int) -> dict[Box, int | None]:

@@ -11,6 +11,7 @@ from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, 
 from graphturbo_core.report.memory import Memories
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
+from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.occupancy import layer_windows
 from graphturbo_core.units import seconds_from_cycles
 
@@ -61,8 +62,8 @@ def _sums(program: Program, values: IntArray) -> IntArray:
 
 
 def _busy_cycles(program: Program, kind: EngineKind) -> IntArray:
-    cores = np.array([engine.cores * (engine.kind is kind) for engine in program.engines])
-    return _sums(program, program.hold_cycles * cores[program.engine])
+    is_kind = np.array([engine.kind is kind for engine in program.engines])
+    return _sums(program, np.where(is_kind[program.engine], busy_cycles(program), 0))
 
 
 def _crossing(program: Program, memory: Memory) -> IntArray:

@@ -29,7 +29,7 @@ class Report:
 
     `contract`: what `run --json` prints (design, section 7).
     `tables`, each a tuple of flat rows:
-      engines   index, kind, core, label
+      engines   index, kind, core, cores (simulated as this one), label
       layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
                 start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
                 move_cycles, dma_cycles, matrix_utilization

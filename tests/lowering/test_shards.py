@@ -51,6 +51,18 @@ def checked(plan: Plan) -> Program:
     return trace.program
 
 
+def test_what_one_other_core_needs_it_fetches_itself() -> None:
+    """Of two cores one holds the only box: an exchange for each product, issued by the other."""
+    program = lower(plan_of(weighted(TWICE), "tvm", sharing(cores=2)))
+    sent = (program.source == Memory.LB_WEIGHT) & (program.target == Memory.LB_WEIGHT)
+    assert set(program.kind[sent].tolist()) == {InstructionKind.EXCHANGE}
+    read = program.access_buffer[program.access_at[:-1][sent]]
+    holders = set(program.buffers.core[read].tolist())
+    issuers = {program.engines[engine].core for engine in program.engine[sent]}
+    assert len(holders) == 1
+    assert holders | issuers == {0, 1}
+
+
 def shards(program: Program) -> list[int]:
     """Buffers of LBs that are filled from DRAM and read by moves."""
     owner = np.repeat(np.arange(program.size), np.diff(program.access_at))
