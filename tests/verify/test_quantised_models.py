@@ -29,10 +29,11 @@ SEED = 7
 BATCH = 4
 
 
-class Images(CalibrationDataReader):
-    """Two batches of noise."""
+class Noise(CalibrationDataReader):
+    """Two batches of noise for one input; `shape` is that of a sample."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, shape: tuple[int, ...]) -> None:
+        self.name, self.shape = name, shape
         self.left = 2
 
     def get_next(self) -> Mapping[str, np.ndarray] | None:
@@ -40,7 +41,7 @@ class Images(CalibrationDataReader):
         if self.left < 0:
             return None
         random = np.random.default_rng(self.left)
-        return {"image": random.standard_normal((BATCH, 3, 32, 32), np.float32)}
+        return {self.name: random.standard_normal((BATCH, *self.shape), np.float32)}
 
 
 def layers_of(data: bytes, name: str, dtype: str) -> set[str]:
@@ -60,7 +61,7 @@ def test_a_quantised_network_of_convolutions(style: QuantFormat, tmp_path: Path)
     plain, quantised = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
     model = build_samples.resnet("slim", (1, 1, 1, 1), 16, 32)
     plain.write_bytes(with_numbers(model.SerializeToString(), SEED, DEFAULT_LIMITS).data)
-    quantize_static(plain, quantised, Images(), quant_format=style)
+    quantize_static(plain, quantised, Noise("image", (3, 32, 32)), quant_format=style)
     found = layers_of(quantised.read_bytes(), "quantised", "int8")
     assert "QLinearConv" in found
     assert "Conv" not in found
@@ -81,7 +82,9 @@ def test_the_optimiser_lays_bytes_with_channels_last(tmp_path: Path) -> None:
     plain, quantised = tmp_path / "plain.onnx", tmp_path / "quantised.onnx"
     model = build_samples.resnet("slim", (1, 1, 1, 1), 16, 32)
     plain.write_bytes(with_numbers(model.SerializeToString(), SEED, DEFAULT_LIMITS).data)
-    quantize_static(plain, quantised, Images(), quant_format=QuantFormat.QOperator)
+    quantize_static(
+        plain, quantised, Noise("image", (3, 32, 32)), quant_format=QuantFormat.QOperator
+    )
     fused = optimised(onnx.load(quantised), tmp_path, "ORT_ENABLE_ALL")
     found = {node.op_type for node in fused.graph.node if node.domain == "com.microsoft"}
     assert {"QLinearConv", "NhwcMaxPool", "QLinearAdd", "QLinearGlobalAveragePool"} <= found
@@ -113,20 +116,6 @@ def test_a_dynamically_quantised_encoder(tmp_path: Path) -> None:
     assert "DynamicQuantizeLinear" in layers_of(quantised.read_bytes(), "encoder", "fp16")
 
 
-class Vectors(CalibrationDataReader):
-    """Two batches of noise."""
-
-    def __init__(self) -> None:
-        self.left = 2
-
-    def get_next(self) -> Mapping[str, np.ndarray] | None:
-        self.left -= 1
-        if self.left < 0:
-            return None
-        random = np.random.default_rng(self.left)
-        return {"x": random.standard_normal((BATCH, 96), np.float32)}
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("is_by_channel", [False, True])
 @pytest.mark.parametrize("style", [QuantFormat.QDQ, QuantFormat.QOperator])
@@ -141,7 +130,9 @@ def test_a_quantised_network_of_matrices(
         " y = Gemm (b, wc, wd) }"
     )
     plain.write_bytes(with_seeded_weights(text))
-    quantize_static(plain, quantised, Vectors(), quant_format=style, per_channel=is_by_channel)
+    quantize_static(
+        plain, quantised, Noise("x", (96,)), quant_format=style, per_channel=is_by_channel
+    )
     found = layers_of(quantised.read_bytes(), "quantised", "int8")
     assert found == {"QuantizeLinear", "QGemm"}
 
