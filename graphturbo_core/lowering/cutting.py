@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from math import prod
 
 from graphturbo_core.errors import CapacityError
@@ -21,9 +21,11 @@ from graphturbo_core.lowering.tiling import (
     LoopOrder,
     Tiling,
     column_count,
+    compute_count,
     row_axes,
     row_boxes,
     staging_slot_bytes,
+    tile_count,
 )
 from graphturbo_core.semantics.tile_rules import TileRules
 from graphturbo_core.strategies.plan import Plan
@@ -41,21 +43,24 @@ class Grain:
     `tile_share`: a streamed tile takes at most this part of the LB's data part, its pair twice.
     `tiles`: a core's share is cut into up to this many tiles, and its part of an input is loaded in
     up to this many pieces, so that moves and computes overlap. `staging_sets`: tiles that may be
-    between the matrix and the vector engine at once.
+    between the matrix and the vector engine at once. `is_wide`: a weight tile takes more columns
+    and less of K where that needs fewer instructions.
     """
 
     tile_share: int
     tiles: int
     staging_sets: int
+    is_wide: bool = False
 
 
 COARSEST = Grain(1, 1, 1)
+WIDEST = replace(COARSEST, is_wide=True)
 
 
 def grains(rules: TileRules) -> tuple[Grain, ...]:
     """From fine to coarse; the first that stays below the cap on instructions is taken."""
     finest = Grain(rules.tile_share, rules.tiles, 2)
-    return (finest, Grain(max(1, rules.tile_share // 2), 1, 2), COARSEST)
+    return (finest, Grain(max(1, rules.tile_share // 2), 1, 2), COARSEST, WIDEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,7 @@ class Space:
     weight_slot_bytes: int
     streamed: frozenset[str]
     is_output_streamed: bool
+    is_wide: bool = False
 
 
 def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
@@ -89,7 +95,31 @@ def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
         found = cutter.tiling()
         if found is None:
             raise cutter.does_not_fit()
+    if space.is_wide:
+        return min((found, *_wider(plan, stage, space, found)), key=partial(_instructions, stage))
     return found
+
+
+def _wider(plan: Plan, stage: Stage, space: Space, narrow: Tiling) -> Iterator[Tiling]:
+    """Weight tiles of twice the columns, four times, … up to all, with as much of K as fits."""
+    contraction = stage.contraction
+    if contraction is None or not contraction.is_cut_over_k or not narrow.columns:
+        return
+    cutter = _Cutter(plan, stage, space)
+    lo, hi = cutter.share[contraction.n_axis]
+    array = plan.hardware.matrix_columns
+    columns = max(array, narrow.columns // array * array)
+    while columns < hi - lo:
+        columns = min(2 * columns, hi - lo)
+        cutter.widen(columns)
+        found = cutter.tiling()
+        if found is not None:
+            yield found
+
+
+def _instructions(stage: Stage, tiling: Tiling) -> int:
+    """Computes and weight tiles of the stage; what else is moved goes with the latter."""
+    return compute_count(stage, tiling) + tile_count(stage, tiling)
 
 
 class _Cutter:
@@ -127,8 +157,19 @@ class _Cutter:
         columns = min(hi - lo, max(least, slot // column_bytes // array * array))
         if columns * column_bytes <= slot:
             return columns, self._cut_depth()
-        depth = slot * contraction.reduce_size // (columns * column_bytes)
-        return columns, max(1, min(depth, contraction.reduce_size))
+        return columns, self._depth(columns)
+
+    def widen(self, columns: int) -> None:
+        """Take weight tiles of so many columns, and cut K to what a slot holds of them."""
+        self.columns, self.reduced = columns, self._depth(columns)
+
+    def _depth(self, columns: int) -> int:
+        """Reduced elements of a weight tile of so many columns: as many as a slot holds."""
+        contraction = self.stage.contraction
+        assert contraction is not None
+        room = self.space.weight_slot_bytes * contraction.reduce_size
+        depth = room // (columns * self._column_bytes())
+        return max(1, min(depth, contraction.reduce_size))
 
     def _cut_depth(self) -> int:
         """Reduced elements per tile so that one streamed data row fits its tile; 0: not cut."""

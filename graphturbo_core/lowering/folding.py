@@ -19,8 +19,9 @@ from graphturbo_core.semantics.access import AxisKind, AxisMap
 from graphturbo_core.strategies.plan import Plan
 
 FOLDED_ABOVE = 64
-"""On a chip of more cores a cluster, cores of like programs are simulated once: our choice, above
-chips whose cores are lowered one by one in a second or two."""
+"""On a chip of more cores a cluster, cores of like programs are simulated once from the start: our
+choice, above chips whose cores are lowered one by one in a second or two. On others they are where
+all of them need more instructions than the cap."""
 
 _CLIPPED = frozenset({AxisKind.WINDOW, AxisKind.OFFSET, AxisKind.SCALED})
 """Kinds of axes along which a tile at the tensor's edge reads less than others."""
@@ -40,19 +41,22 @@ class _Boxes(NamedTuple):
 
 
 def folded(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> list[tuple[Stage, ...]]:
-    """The stages with shares of the simulated cores alone; as they are where none may be folded."""
-    if not may_fold(plan.hardware):
-        return list(kernels)
+    """The stages with shares of the simulated cores alone."""
     classes = core_classes(plan, kernels)
     return [tuple(_of_classes(stage, classes) for stage in stages) for stages in kernels]
 
 
 def may_fold(hardware: Hardware) -> bool:
-    """Whether a chip has many cores, and none beside a shared matrix engine.
+    """Whether cores may stand for others: not beside a matrix engine that all of them share.
 
     Such an engine reads what each of the cores wrote.
     """
-    return hardware.cores > FOLDED_ABOVE and not hardware.has_shared_matrix
+    return not hardware.has_shared_matrix
+
+
+def has_many_cores(hardware: Hardware) -> bool:
+    """Whether cores of like programs are simulated once from the start."""
+    return hardware.cores > FOLDED_ABOVE
 
 
 def _of_classes(stage: Stage, classes: CoreClasses) -> Stage:

@@ -13,11 +13,11 @@ from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
-from graphturbo_core.lowering.cutting import COARSEST, Grain, grains
+from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
 from graphturbo_core.lowering.emit import Common, Room, emit_kernel
 from graphturbo_core.lowering.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.fixed import check_fixed
-from graphturbo_core.lowering.folding import classes_of, folded, may_fold
+from graphturbo_core.lowering.folding import classes_of, folded, has_many_cores, may_fold
 from graphturbo_core.lowering.placement import (
     KernelPlacement,
     PlacementTask,
@@ -42,24 +42,36 @@ def lower(
 ) -> Program:
     """Lower every kernel of a plan, as finely as the cap on instructions allows.
 
-    On a chip of many cores one stands for all that run like programs, or `is_each_core_simulated`.
+    On a chip of many cores one stands for all that run like programs, and on any other where
+    programs of all cores are too long; or `is_each_core_simulated`.
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
             more than `limits.instructions_coarsest`.
     """
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
-    stages = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
-    if not is_each_core_simulated:
-        stages = folded(plan, stages)
-    *finer, coarsest = grains(plan.rules)
-    for grain in finer:
-        try:
-            return _lowered(plan, stages, grain, limits)
-        except CapacityError as error:
-            if error.code != TOO_MANY_INSTRUCTIONS:
-                raise
-    return _lowered(plan, stages, coarsest, limits)
+    every = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
+    refusals: list[CapacityError] = []
+    for stages in _ways(plan, every, is_each_core_simulated):
+        for grain in grains(plan.rules):
+            try:
+                return _lowered(plan, stages, grain, limits)
+            except CapacityError as error:
+                if error.code != TOO_MANY_INSTRUCTIONS:
+                    raise
+                refusals.append(error)
+    raise refusals[-1]
+
+
+def _ways(
+    plan: Plan, stages: list[tuple[Stage, ...]], is_each_core_simulated: bool
+) -> Iterator[list[tuple[Stage, ...]]]:
+    """The stages with all cores, with those alone that stand for others, or one after the other."""
+    is_folded = not is_each_core_simulated and may_fold(plan.hardware)
+    if not is_folded or not has_many_cores(plan.hardware):
+        yield stages
+    if is_folded:
+        yield folded(plan, stages)
 
 
 def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: Limits) -> Program:
@@ -70,7 +82,7 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
             something does not fit.
     """
     ops = len(plan.semantics.graph.ops)
-    is_last = grain == COARSEST
+    is_last = grain in (COARSEST, WIDEST)
     cap = limits.instructions_coarsest(ops) if is_last else limits.instructions(ops)
     _check_fewest(plan, stages, cap)
     placements = _place_all(plan, stages, grain, cap)
@@ -93,7 +105,7 @@ def _fold_notes(machine: Machine) -> Iterator[str]:
     simulated, cores = len(classes.simulated), len(classes.leaders)
     if classes.is_folded:
         yield f"{simulated} of {cores} cores a cluster are simulated, each for all alike"
-    elif may_fold(machine.hardware):
+    elif may_fold(machine.hardware) and has_many_cores(machine.hardware):
         why = "no two are alike, or a replay needs each"
         yield f"each of the {cores} cores of a cluster is simulated: {why}"
 
@@ -166,8 +178,10 @@ def _notes(
         notes.append(f"{count} weights found no room for all their shards in the LBs")
     grain, ops = placements[0].grain, len(plan.semantics.graph.ops)
     if grain != grains(plan.rules)[0]:
+        form = ", wide weight tiles with less of K" if grain.is_wide else ""
         notes.append(
-            f"tiles are coarser than usual (1/{grain.tile_share} of LB, {grain.tiles} a share): "
+            "tiles are coarser than usual "
+            f"(1/{grain.tile_share} of LB, {grain.tiles} a share{form}): "
             f"finer ones need more than {limits.instructions(ops)} instructions"
         )
     return tuple(notes)

@@ -141,6 +141,7 @@ class StageCuts:
             weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
             streamed=streamed,
             is_output_streamed=not is_output_in_lb,
+            is_wide=grain.is_wide,
         )
 
     def _cluster_space(self, streamed: frozenset[str]) -> Space:
@@ -156,4 +157,5 @@ class StageCuts:
             weight_slot_bytes=tile // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
             streamed=streamed,
             is_output_streamed=True,
+            is_wide=grain.is_wide,
         )

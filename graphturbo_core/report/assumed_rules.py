@@ -30,7 +30,7 @@ ASSUMED_RULES = (
     AssumedRule("LB ports", "compute does not use them"),
     AssumedRule("a move's channels", "first come, first served; it starts when it heads them all"),
     AssumedRule(
-        "cores of like programs, on a chip of more than 64 cores a cluster",
+        "cores of like programs, above 64 a cluster or where all are too many to list",
         "simulated once; shared ports serve all of them, other cores' ports their even part",
     ),
     AssumedRule("the batch", "divided over the clusters; rounds of a share are alike"),
