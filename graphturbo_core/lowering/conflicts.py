@@ -41,14 +41,17 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     buffer_at = np.searchsorted(code.access_buffer[order], np.arange(len(code.buffers) + 1))
     first_access = np.full(len(code.buffers), len(order), dtype=np.int64)
     np.minimum.at(first_access, code.access_buffer, np.arange(len(order)))
-    edges, is_last, is_first_write = _within_buffers(
-        instruction, order, buffer_at, code.access_write, code.access_lo, code.access_hi
-    )
+    within, is_last, is_first_write = _within_buffers(
+        instruction, order, buffer_at, code.access_write, code.access_lo, code.access_hi,
+        count,
+    )  # fmt: skip
     space, start, end = _address_table(code, is_pooled)
     by_first = np.argsort(first_access, kind="stable")
     pairs = _owner_pairs(by_first[space[by_first] >= 0], space, start, end)
-    reuse = _between_buffers(pairs, instruction, order, buffer_at, is_last, is_first_write)
-    return _as_rows(np.concatenate((edges, reuse)), count)
+    between = _between_buffers(pairs, instruction, order, buffer_at, is_last, is_first_write, count)
+    edges = np.concatenate((within, between))
+    del within, between
+    return _as_rows(edges, count)
 
 
 def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArray, IntArray]:
@@ -66,14 +69,32 @@ def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArra
 
 
 def _as_rows(edges: IntArray, count: int) -> Conflicts:
-    """Edges (later, earlier, is_address) as CSR; a data conflict wins over an address one."""
-    key = (edges[:, 0] * max(1, count) + edges[:, 1]) * 2 + edges[:, 2]
-    edges = edges[np.argsort(key, kind="stable")]
+    """Edges as CSR, sorted in place; a data conflict wins over an address one.
+
+    There may be a hundred an instruction, so that each copy of them counts.
+    """
+    edges.sort()
     is_new = np.ones(len(edges), dtype=np.bool_)
-    is_new[1:] = (np.diff(edges[:, 0]) != 0) | (np.diff(edges[:, 1]) != 0)
+    is_new[1:] = edges[1:] // 2 != edges[:-1] // 2
     edges = edges[is_new]
-    at = np.searchsorted(edges[:, 0], np.arange(count + 1)).astype(np.int64)
-    return Conflicts(at, edges[:, 1].astype(np.int32), edges[:, 2].astype(np.bool_))
+    is_address = (edges % 2).astype(np.bool_)
+    edges //= 2
+    at = np.searchsorted(edges, np.arange(count + 1) * max(1, count)).astype(np.int64)
+    edges %= max(1, count)
+    return Conflicts(at, edges.astype(np.int32), is_address)
+
+
+@compiled
+def _edge(later: int, earlier: int, is_address: int, count: int) -> int:
+    """One number an edge, by which edges sort: later, earlier, data before address."""
+    return (later * count + earlier) * 2 + is_address
+
+
+@compiled
+def _longer(edges: IntArray) -> IntArray:
+    found = np.empty(2 * len(edges), dtype=np.int64)
+    found[: len(edges)] = edges
+    return found
 
 
 @compiled
@@ -131,6 +152,7 @@ def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     is_open: NDArray[np.bool_],
     edges: IntArray,
     used: int,
+    count: int,
 ) -> tuple[IntArray, int]:
     """Edges from `later` to what it meets in a chain; what it covers is closed and leaves it."""
     previous, node = -1, chain[0]
@@ -139,10 +161,8 @@ def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
         is_pair = is_open[earlier] and instruction[earlier] != instruction[later]
         if is_pair and _meets(lo, hi, earlier, later):
             if used == len(edges):
-                edges = _grown(edges)
-            edges[used, 0] = instruction[later]
-            edges[used, 1] = instruction[earlier]
-            edges[used, 2] = 1 if write[later] else 0
+                edges = _longer(edges)
+            edges[used] = _edge(instruction[later], instruction[earlier], write[later], count)
             used += 1
             is_last[earlier] = False
             if write[later] and _covers(lo, hi, later, earlier):
@@ -165,13 +185,14 @@ def _within_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     write: NDArray[np.bool_],
     lo: NDArray[np.int32],
     hi: NDArray[np.int32],
+    count: int,
 ) -> tuple[IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
     """Edges between accesses of one buffer, some of them twice; a read is held against writes only.
 
     Also: which accesses nothing in their buffer waits for, which writes wait for nothing in it.
     Each cell has two chains of `nodes` (access, next node): its open reads, its open writes.
     """
-    edges = np.empty((1024, 3), dtype=np.int64)
+    edges = np.empty(1024, dtype=np.int64)
     nodes = np.empty((1024, 2), dtype=np.int64)
     used = 0
     is_last = np.ones(len(order), dtype=np.bool_)
@@ -192,7 +213,7 @@ def _within_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
                 for kind in range(1 - write[later], 2):
                     edges, used = _chain_edges(
                         later, chains[cell, kind], nodes, instruction, write, lo, hi,
-                        is_last, is_open, edges, used,
+                        is_last, is_open, edges, used, count,
                     )  # fmt: skip
             if used > before:
                 is_first_write[later] = False
@@ -254,8 +275,9 @@ def _between_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     buffer_at: IntArray,
     is_last: NDArray[np.bool_],
     is_first_write: NDArray[np.bool_],
+    count: int,
 ) -> IntArray:
-    edges = np.empty((1024, 3), dtype=np.int64)
+    edges = np.empty(1024, dtype=np.int64)
     used = 0
     for pair in range(len(pairs)):
         old, new = pairs[pair, 0], pairs[pair, 1]
@@ -268,9 +290,7 @@ def _between_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
                 if not is_last[earlier] or instruction[earlier] == instruction[later]:
                     continue
                 if used == len(edges):
-                    edges = _grown(edges)
-                edges[used, 0] = instruction[later]
-                edges[used, 1] = instruction[earlier]
-                edges[used, 2] = 1
+                    edges = _longer(edges)
+                edges[used] = _edge(instruction[later], instruction[earlier], 1, count)
                 used += 1
     return edges[:used]
