@@ -14,8 +14,8 @@ from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.program import IntArray, Memory, Program
 from graphturbo_core.sim.arrays import Integer, int64, owners
 from graphturbo_core.sim.clocks import are_in_order, chains_of
+from graphturbo_core.sim.shared_boxes import pairs_within_buffers
 
-Boxes = NDArray[np.int32]
 Rows = tuple[IntArray, IntArray, IntArray]
 """Rows of the access table by buffer, where each buffer's begin, and the instruction of each."""
 
@@ -27,7 +27,7 @@ def unordered_accesses(program: Program) -> tuple[int, int] | None:
        that covers an access stands for it from then on.
     2. A buffer that takes bytes comes after all accesses of the one that had them last; of each
        chain of instructions (`chains_of`) the last one stands for all.
-    Cost: accesses times tiles of a buffer, and that of `are_in_order`.
+    Cost: that of `pairs_within_buffers` and of `are_in_order`.
     """
     if not len(program.access_buffer):
         return None
@@ -35,7 +35,8 @@ def unordered_accesses(program: Program) -> tuple[int, int] | None:
     bounds = np.arange(len(program.buffers.memory) + 1)
     instruction = owners(program.access_at)
     rows = (order, int64(np.searchsorted(program.access_buffer[order], bounds)), instruction)
-    pairs = _pairs(program, rows)
+    within = pairs_within_buffers(program, order, instruction)
+    pairs = np.concatenate((within, _pairs_between_buffers(program, rows)))
     is_apart = ~are_in_order(program, instruction[pairs[:, 0]], instruction[pairs[:, 1]])
     if not is_apart.any():
         return None
@@ -43,22 +44,15 @@ def unordered_accesses(program: Program) -> tuple[int, int] | None:
     return int(earlier), int(later)
 
 
-def _pairs(program: Program, rows: Rows) -> IntArray:
-    """Accesses that must be in order, the earlier first: those of rule 1, then those of rule 2."""
+def _pairs_between_buffers(program: Program, rows: Rows) -> IntArray:
+    """Accesses of rule 2 that must be in order, the earlier first."""
     write = np.array(program.access_write, dtype=np.bool_)
-    boxes = (_corners(program.access_lo), _corners(program.access_hi))
-    segment, chain = int64(program.segment), chains_of(program)
-    used, cells = _by_first_use(rows, write, program), _cells(program)
+    used, cells, chain = _by_first_use(rows, write, program), _cells(program), chains_of(program)
     found = np.empty((0, 2), np.int64)
     for _ in range(2):  # the first time they are only counted
-        within = _within_buffers(rows, write, boxes, segment, found)
-        count = _between_buffers((used, *cells), rows, chain, found, within)
+        count = _between_buffers((used, *cells), rows, chain, found)
         found = np.empty((count, 2), np.int64) if len(found) < count else found
     return found
-
-
-def _corners(boxes: Boxes) -> Boxes:
-    return np.ascontiguousarray(boxes, dtype=np.int32)
 
 
 def _by_first_use(rows: Rows, write: NDArray[np.bool_], program: Program) -> IntArray:
@@ -87,101 +81,13 @@ def _cells(program: Program) -> tuple[IntArray, IntArray]:
 
 
 @compiled
-def _meets(boxes: tuple[Boxes, Boxes], one: Integer, other: Integer) -> bool:
-    lo, hi = boxes
-    for axis in range(lo.shape[1]):
-        if lo[one, axis] >= hi[other, axis] or lo[other, axis] >= hi[one, axis]:
-            return False
-    return True
-
-
-@compiled
-def _covers(boxes: tuple[Boxes, Boxes], outer: Integer, inner: Integer) -> bool:
-    lo, hi = boxes
-    for axis in range(lo.shape[1]):
-        if lo[outer, axis] > lo[inner, axis] or hi[inner, axis] > hi[outer, axis]:
-            return False
-    return True
-
-
-@compiled
-def _with_those_that_meet(
-    waiting: IntArray,
-    later: Integer,
-    of: tuple[IntArray, Boxes, Boxes],
-    found: IntArray,
-    count: Integer,
-) -> Integer:
-    """Add a later access's pairs with those of these that meet it; how many pairs there are.
-
-    `of`: instruction and box of every access. An instruction is in order with itself.
-    """
-    instruction, lo, hi = of
-    for earlier in waiting:
-        if instruction[earlier] != instruction[later] and _meets((lo, hi), earlier, later):
-            if len(found) > 0:
-                found[count, 0], found[count, 1] = earlier, later
-            count += 1
-    return count
-
-
-@compiled
-def _uncovered(
-    waiting: IntArray, count: Integer, later: Integer, boxes: tuple[Boxes, Boxes]
-) -> Integer:
-    """Move those that the later access does not cover to the front; how many they are."""
-    kept = 0
-    for place in range(count):
-        if not _covers(boxes, later, waiting[place]):
-            waiting[kept] = waiting[place]
-            kept += 1
-    return kept
-
-
-@compiled
-def _within_buffers(
-    rows: Rows,
-    write: NDArray[np.bool_],
-    boxes: tuple[Boxes, Boxes],
-    segment: IntArray,
-    found: IntArray,
-) -> Integer:
-    """Pairs of rule 1 into `found`, or only counted where it is empty; how many they are."""
-    order, buffer_at, instruction = rows
-    of = (instruction, boxes[0], boxes[1])
-    reads = np.empty(len(order), np.int64)
-    writes = np.empty(len(order), np.int64)
-    count: Integer = 0
-    for buffer in range(len(buffer_at) - 1):
-        read: Integer = 0
-        written: Integer = 0
-        now = np.int64(-1)
-        for later in order[buffer_at[buffer] : buffer_at[buffer + 1]]:
-            if segment[instruction[later]] != now:
-                now = segment[instruction[later]]
-                read = written = 0
-            count = _with_those_that_meet(writes[:written], later, of, found, count)
-            if not write[later]:
-                reads[read] = later
-                read += 1
-                continue
-            count = _with_those_that_meet(reads[:read], later, of, found, count)
-            read = _uncovered(reads, read, later, boxes)
-            written = _uncovered(writes, written, later, boxes)
-            writes[written] = later
-            written += 1
-    return count
-
-
-@compiled
 def _between_buffers(
     used: tuple[IntArray, IntArray, IntArray],
     rows: Rows,
     chain: IntArray,
     found: IntArray,
-    count: Integer,
 ) -> Integer:
-    """Pairs of rule 2 after the first `count` ones; how many there are then.
+    """Pairs of rule 2 into `found`, or only counted where it is empty; how many they are.
 
     `used`: buffers in order of first use; of every buffer the first and the end of its bytes,
     counted in stretches that no buffer divides.
@@ -189,6 +95,7 @@ def _between_buffers(
     order, begin, stop = used
     owner = np.full(stop.max(), -1, np.int64)
     last = np.full(chain.max() + 1, -1, np.int64)
+    count: Integer = 0
     for new in order:
         known_owner = np.int64(-1)
         for cell in range(begin[new], stop[new]):
