@@ -25,8 +25,9 @@ def unordered_accesses(program: Program) -> tuple[int, int] | None:
 
     1. In a buffer, two accesses conflict when their boxes meet and one of them writes. A write
        that covers an access stands for it from then on.
-    2. A buffer that takes bytes comes after all accesses of the one that had them last; of each
-       chain of instructions (`chains_of`) the last one stands for all.
+    2. A buffer that takes bytes comes after all accesses of the one that had them last. Of each
+       chain of instructions (`chains_of`) the last one there stands for all before it, and the
+       first one here for all behind it: they start in order and end in order.
     Cost: that of `pairs_within_buffers` and of `are_in_order`.
     """
     if not len(program.access_buffer):
@@ -93,39 +94,50 @@ def _between_buffers(
     counted in stretches that no buffer divides.
     """
     order, begin, stop = used
+    _, buffer_at, instruction = rows
     owner = np.full(stop.max(), -1, np.int64)
-    last = np.full(chain.max() + 1, -1, np.int64)
+    last = np.empty(chain.max() + 1, np.int64)
+    longest = np.diff(buffer_at).max()
+    before, after = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    chain_of_row = chain[instruction]
     count: Integer = 0
     for new in order:
-        known_owner = np.int64(-1)
+        known_owner, firsts = np.int64(-1), after[:0]
         for cell in range(begin[new], stop[new]):
-            if owner[cell] >= 0 and owner[cell] != known_owner:
-                known_owner = owner[cell]
-                count = _succession((known_owner, new), rows, (chain, last), found, count)
+            old = owner[cell]
             owner[cell] = new
+            if old < 0 or old == known_owner:
+                continue
+            known_owner = old
+            accesses = rows[0][buffer_at[new] : buffer_at[new + 1]]
+            if not len(firsts):
+                firsts = _last_of_chains(accesses[::-1], chain_of_row, last, after)[::-1]
+            accesses = rows[0][buffer_at[old] : buffer_at[old + 1]]
+            lasts = _last_of_chains(accesses, chain_of_row, last, before)
+            if len(found) > 0:
+                _put_all(lasts, firsts, found, count)
+            count += len(lasts) * len(firsts)
     return count
 
 
 @compiled
-def _succession(
-    buffers: tuple[Integer, Integer],
-    rows: Rows,
-    chains: tuple[IntArray, IntArray],
-    found: IntArray,
-    count: Integer,
-) -> Integer:
-    """Pairs of the last access of every chain in a buffer and those in the one after it."""
-    order, buffer_at, instruction = rows
-    old, new = buffers
-    chain, last = chains
-    before = order[buffer_at[old] : buffer_at[old + 1]]
-    for earlier in before:
-        last[chain[instruction[earlier]]] = earlier
-    for earlier in before:
-        if last[chain[instruction[earlier]]] != earlier:
-            continue
-        for later in order[buffer_at[new] : buffer_at[new + 1]]:
-            if len(found) > 0:
-                found[count, 0], found[count, 1] = earlier, later
+def _last_of_chains(
+    accesses: IntArray, chain: IntArray, last: IntArray, found: IntArray
+) -> IntArray:
+    """Those that are the last of their chain, in this order, at the front of `found`."""
+    for row in accesses:
+        last[chain[row]] = row
+    count = 0
+    for row in accesses:
+        if last[chain[row]] == row:
+            found[count] = row
             count += 1
-    return count
+    return found[:count]
+
+
+@compiled
+def _put_all(lasts: IntArray, firsts: IntArray, found: IntArray, count: Integer) -> None:
+    for earlier in lasts:
+        for later in firsts:
+            found[count, 0], found[count, 1] = earlier, later
+            count += 1

@@ -103,6 +103,23 @@ def test_bytes_are_taken_after_all_who_had_them() -> None:
     assert unordered_accesses(_program(write, read, replace(taker, address=[0]))) == (1, 2)
 
 
+def test_the_first_of_a_queue_that_takes_bytes_stands_for_those_behind_it() -> None:
+    """Row 3 writes another element than row 2: in the same queue it is behind row 1 as row 2 is."""
+    write, read = Step(MOVE, 4, writes=[0]), Step(MATRIX, 3, reads=[0], data=[0])
+    taker = Step(MOVE, 4, latency=2, writes=[1], address=[1])
+
+    def pair(last: Step) -> tuple[int, int] | None:
+        program = _program(write, read, taker, last)
+        element = np.array([0, 0, 0, 1], np.int32)[:, None]
+        corners = program.access_lo + element, program.access_hi + element
+        return unordered_accesses(replace(program, access_lo=corners[0], access_hi=corners[1]))
+
+    assert pair(replace(taker, address=[])) is None
+    other = replace(taker, engine=(EngineKind.VECTOR, 0))
+    assert pair(other) is None
+    assert pair(replace(other, address=[0])) == (1, 3)
+
+
 def test_order_follows_from_other_dependences() -> None:
     """Row 2 after 1 after 0: that 2 is after 0 need not be said."""
     steps = (
