@@ -28,6 +28,7 @@ def unordered_accesses(program: Program) -> tuple[int, int] | None:
     2. A buffer that takes bytes comes after all accesses of the one that had them last. Of each
        chain of instructions (`chains_of`) the last one there stands for all before it, and the
        first one here for all behind it: they start in order and end in order.
+    What segments keep in order is no pair.
     Cost: that of `pairs_within_buffers` and of `are_in_order`.
     """
     if not len(program.access_buffer):
@@ -48,10 +49,12 @@ def unordered_accesses(program: Program) -> tuple[int, int] | None:
 def _pairs_between_buffers(program: Program, rows: Rows) -> IntArray:
     """Accesses of rule 2 that must be in order, the earlier first."""
     write = np.array(program.access_write, dtype=np.bool_)
-    used, cells, chain = _by_first_use(rows, write, program), _cells(program), chains_of(program)
+    instruction = rows[2]
+    of_rows = (chains_of(program)[instruction], int64(program.segment)[instruction])
+    used, cells = _by_first_use(rows, write, program), _cells(program)
     found = np.empty((0, 2), np.int64)
     for _ in range(2):  # the first time they are only counted
-        count = _between_buffers((used, *cells), rows, chain, found)
+        count = _between_buffers((used, *cells), rows, of_rows, found)
         found = np.empty((count, 2), np.int64) if len(found) < count else found
     return found
 
@@ -85,21 +88,21 @@ def _cells(program: Program) -> tuple[IntArray, IntArray]:
 def _between_buffers(
     used: tuple[IntArray, IntArray, IntArray],
     rows: Rows,
-    chain: IntArray,
+    of_rows: tuple[IntArray, IntArray],
     found: IntArray,
 ) -> Integer:
     """Pairs of rule 2 into `found`, or only counted where it is empty; how many they are.
 
     `used`: buffers in order of first use; of every buffer the first and the end of its bytes,
-    counted in stretches that no buffer divides.
+    counted in stretches that no buffer divides. `of_rows`: chain and segment of every access.
     """
     order, begin, stop = used
-    _, buffer_at, instruction = rows
+    by_buffer, buffer_at, _ = rows
+    chain, segment = of_rows
     owner = np.full(stop.max(), -1, np.int64)
     last = np.empty(chain.max() + 1, np.int64)
     longest = np.diff(buffer_at).max()
     before, after = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    chain_of_row = chain[instruction]
     count: Integer = 0
     for new in order:
         known_owner, firsts = np.int64(-1), after[:0]
@@ -109,14 +112,12 @@ def _between_buffers(
             if old < 0 or old == known_owner:
                 continue
             known_owner = old
-            accesses = rows[0][buffer_at[new] : buffer_at[new + 1]]
+            accesses = by_buffer[buffer_at[new] : buffer_at[new + 1]]
             if not len(firsts):
-                firsts = _last_of_chains(accesses[::-1], chain_of_row, last, after)[::-1]
-            accesses = rows[0][buffer_at[old] : buffer_at[old + 1]]
-            lasts = _last_of_chains(accesses, chain_of_row, last, before)
-            if len(found) > 0:
-                _put_all(lasts, firsts, found, count)
-            count += len(lasts) * len(firsts)
+                firsts = _last_of_chains(accesses[::-1], chain, last, after)[::-1]
+            accesses = by_buffer[buffer_at[old] : buffer_at[old + 1]]
+            lasts = _last_of_chains(accesses, chain, last, before)
+            count = _add_all(lasts, firsts, segment, found, count)
     return count
 
 
@@ -136,8 +137,15 @@ def _last_of_chains(
 
 
 @compiled
-def _put_all(lasts: IntArray, firsts: IntArray, found: IntArray, count: Integer) -> None:
+def _add_all(
+    lasts: IntArray, firsts: IntArray, segment: IntArray, found: IntArray, count: Integer
+) -> Integer:
+    """Pairs of all of these with all of those, unless segments keep them in order."""
     for earlier in lasts:
         for later in firsts:
-            found[count, 0], found[count, 1] = earlier, later
+            if segment[earlier] < segment[later]:
+                continue
+            if len(found) > 0:
+                found[count, 0], found[count, 1] = earlier, later
             count += 1
+    return count
