@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from math import prod
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, extents, hull, part_of, volume, with_interval
+from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import (
     Operand,
     Stage,
@@ -17,6 +18,7 @@ from graphturbo_core.lowering.stages import (
     fetched_bytes,
     tensor_bytes,
 )
+from graphturbo_core.lowering.tile_sizes import output_tile_bytes, read_bytes_by_axes
 from graphturbo_core.lowering.tiling import (
     LoopOrder,
     Tiling,
@@ -67,12 +69,14 @@ def grains(rules: TileRules) -> tuple[Grain, ...]:
 class Space:
     """What a stage may use: bytes of a core's memories, and which operands stream.
 
-    A streamed tile takes `tile_bytes`; where not even the finest cut is as small,
-    `largest_tile_bytes`.
+    A streamed tile takes `tile_bytes`; where not even the finest cut is as small, as much as its
+    even share, `even_tile_bytes`; where that is too little for one, what the others leave of
+    `ring_bytes`, which all pairs of tiles take together in any case.
     """
 
     tile_bytes: int
-    largest_tile_bytes: int
+    even_tile_bytes: int
+    ring_bytes: int
     tiles: int
     staging_sets: int
     staging_bytes: int
@@ -88,16 +92,16 @@ def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
     Raises:
         CapacityError: not even single rows fit; names the op and the bytes.
     """
-    found = _Cutter(plan, stage, space).tiling()
-    if found is None:
-        space = replace(space, tile_bytes=space.largest_tile_bytes)
-        cutter = _Cutter(plan, stage, space)
+    for tile_bytes in (space.tile_bytes, space.even_tile_bytes, space.ring_bytes // 2):
+        room = replace(space, tile_bytes=tile_bytes)
+        cutter = _Cutter(plan, stage, room)
         found = cutter.tiling()
-        if found is None:
-            raise cutter.does_not_fit()
-    if space.is_wide:
-        return min((found, *_wider(plan, stage, space, found)), key=partial(_instructions, stage))
-    return found
+        if found is not None and space.is_wide:
+            wider = _wider(plan, stage, room, found)
+            return min((found, *wider), key=partial(_instructions, stage))
+        if found is not None:
+            return found
+    raise cutter.does_not_fit()
 
 
 def _wider(plan: Plan, stage: Stage, space: Space, narrow: Tiling) -> Iterator[Tiling]:
@@ -227,17 +231,37 @@ class _Cutter:
             read = tensor_bytes(self.plan, weight.tensor, self._read(weight, tile))
             if read > self.space.weight_slot_bytes:
                 return False
-        readers: dict[str, list[Operand]] = {}
+        sizes = [self._fetched_bytes(group, tile) for group in self._readers.values()]
+        return all(size <= limit for size in sizes) and self._has_room(parts)
+
+    @cached_property
+    def _readers(self) -> Mapping[str, Sequence[Operand]]:
+        """Of each tensor that streams the operands that read it."""
+        found: dict[str, list[Operand]] = {}
         for operand in self.stage.operands:
             if operand.tensor in self.space.streamed and not operand.is_tiled_weight:
-                readers.setdefault(operand.tensor, []).append(operand)
-        return all(
-            fetched_bytes(
-                self.plan, group, reduce(hull, (self._read(o, tile) for o in group)), tile
-            )
-            <= limit
-            for group in readers.values()
-        )
+                found.setdefault(operand.tensor, []).append(operand)
+        return found
+
+    def _fetched_bytes(self, readers: Sequence[Operand], tile: Box) -> int:
+        box = reduce(hull, (self._read(operand, tile) for operand in readers))
+        return fetched_bytes(self.plan, readers, box, tile)
+
+    def _has_room(self, parts: Parts) -> bool:
+        """Whether pairs of the largest tiles of all that streams fit together.
+
+        The first tile need not be the largest: rows of a reshape whose blocks do not nest begin
+        anywhere in rows of its input. It counts where only a list of all tiles would tell.
+        """
+        tiling = Tiling(parts, self.columns, self.reduced, LoopOrder.ROWS)
+        sizes = []
+        if self.space.is_output_streamed:
+            sizes.append(output_tile_bytes(self.plan, self.stage, tiling))
+        for readers in self._readers.values():
+            size = read_bytes_by_axes(self.plan, self.stage, tiling, readers)
+            first = self._cut_columns(self._largest_tile(parts))
+            sizes.append(self._fetched_bytes(readers, first) if size is None else size)
+        return 2 * sum(aligned(size) for size in sizes) <= self.space.ring_bytes
 
     def _staging_bytes(self, tile: Box, rows: int) -> int:
         """Bytes of all sets of slots, with partial sums of so many row tiles."""
@@ -252,16 +276,15 @@ class _Cutter:
 
     def does_not_fit(self) -> CapacityError:
         """What to tell the user where not even single rows fit."""
-        streamed = [o for o in self.stage.operands if o.tensor in self.space.streamed]
-        sizes = [
-            (tensor_bytes(self.plan, o.tensor, o.access.box(self.share)), o.tensor)
-            for o in streamed
-        ]
-        _, name = max(sizes, default=(0, self.stage.output))
+        *_, finest = self._grids()
+        tile = self._cut_columns(self._largest_tile(finest))
+        sizes = [(self._fetched_bytes(group, tile), name) for name, group in self._readers.items()]
+        sizes.append((tensor_bytes(self.plan, self.stage.output, tile), self.stage.output))
+        _, name = max(sizes)
         return CapacityError(
             "TILE_TOO_LARGE",
             f"a single tile of {self.stage.ops[0].name!r} needs more than "
-            f"{self.space.tile_bytes} bytes of LB for {name!r}",
+            f"{self.space.tile_bytes} bytes of LB, most of it for {name!r}",
             where=f"chip {self.plan.hardware.name}",
             change="choose a chip with a larger LB, a smaller input or a smaller cluster batch",
         )
@@ -274,7 +297,7 @@ class _Cutter:
             if prod(finer) * column_tiles > self.space.tiles:
                 break
             is_finer = all(a >= b for a, b in zip(finer, parts, strict=True))
-            if is_finer and self._is_cheap(finer, parts):
+            if is_finer and self._is_cheap(finer, parts) and self._has_room(finer):
                 best = finer
         return best
 

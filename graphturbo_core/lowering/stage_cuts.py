@@ -134,7 +134,8 @@ class StageCuts:
         pairs = max(1, len(streamed) + (not is_output_in_lb))
         return Space(
             tile_bytes=data_capacity(plan) // max(grain.tile_share, 2 * pairs),
-            largest_tile_bytes=data_capacity(plan) // (2 * pairs),
+            even_tile_bytes=data_capacity(plan) // (2 * pairs),
+            ring_bytes=data_capacity(plan),
             tiles=grain.tiles,
             staging_sets=grain.staging_sets,
             staging_bytes=plan.hardware.staging_bytes,
@@ -150,7 +151,8 @@ class StageCuts:
         tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
         return Space(
             tile_bytes=tile // grain.tile_share,
-            largest_tile_bytes=tile,
+            even_tile_bytes=tile,
+            ring_bytes=2 * tile * (1 + len(streamed)),
             tiles=grain.tiles,
             staging_sets=grain.staging_sets,
             staging_bytes=plan.hardware.staging_bytes,

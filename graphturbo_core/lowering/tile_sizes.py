@@ -24,11 +24,19 @@ def read_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[
 
     Tiles are listed only where the axes of that part do not follow one output axis each.
     """
+    size = read_bytes_by_axes(plan, stage, tiling, readers)
+    return _listed_bytes(plan, stage, tiling, readers) if size is None else size
+
+
+def read_bytes_by_axes(
+    plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[Operand]
+) -> int | None:
+    """The same without a list of tiles; None where it takes one."""
     if not _is_by_axes(readers, tiling):
-        return _listed_bytes(plan, stage, tiling, readers)
+        return None
     boxes = [_longest_read(stage, readers, cuts) for cuts in core_cuts(stage, tiling)]
     if any(box is None for box in boxes):
-        return _listed_bytes(plan, stage, tiling, readers)
+        return None
     return max(tensor_bytes(plan, readers[0].tensor, box) for box in boxes if box is not None)
 
 

@@ -13,8 +13,9 @@ def reshape_maps(shape: Shape, out_shape: Shape) -> tuple[AxisMap, ...]:
     """Maps of a row-major reshape, one per input axis.
 
     Both shapes fall into runs of axes with equal products, from the left. 1. A run of one axis
-    on each side is the same axis. 2. Of a longer run the first axes follow each other in blocks
-    and the inner input axes are read whole. 3. Axes of size 1 without a partner are read always.
+    on each side is the same axis. 2. Of a longer run the first axes follow each other, in blocks
+    or, where these do not nest, in proportion, and the inner input axes are read whole. 3. Axes of
+    size 1 without a partner are read always.
     """
     if 0 in shape:
         return tuple(whole(size) for size in shape)
@@ -52,16 +53,16 @@ def _aligned_run(shape: Shape, out_shape: Shape) -> tuple[Shape, Shape]:
 
 
 def _blocked(run: Shape, out_run: Shape, out_axis: int) -> list[AxisMap]:
-    """Rule 2: one step of the first axis spans `inner` elements, of the output's `out_inner`."""
+    """Rule 2: one step of the first axis spans `inner` elements, of the output's `out_inner`.
+
+    Steps [lo, hi) of the output are elements [lo*out_inner, hi*out_inner), read in whole steps of
+    `inner`. Where neither is a multiple of the other, blocks of both are far longer than that.
+    """
     inner, out_inner = prod(run[1:]), prod(out_run[1:])
     common = gcd(inner, out_inner)
-    first = AxisMap(
-        AxisKind.GROUPED,
-        run[0],
-        out_axis,
-        out_block=inner // common,
-        in_block=out_inner // common,
-    )
+    out_block, in_block = inner // common, out_inner // common
+    kind = AxisKind.GROUPED if 1 in (out_block, in_block) else AxisKind.SCALED
+    first = AxisMap(kind, run[0], out_axis, out_block=out_block, in_block=in_block)
     return [first, *(AxisMap(AxisKind.NONE, 1) if n == 1 else whole(n) for n in run[1:])]
 
 
