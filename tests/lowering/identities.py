@@ -8,7 +8,7 @@ from graphturbo_core.ir.boxes import Box
 from graphturbo_core.ir.graph import Graph, Op
 
 RESHAPES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
-COPIES = RESHAPES | {"Concat", "Split", "Transpose"}
+COPIES = RESHAPES | {"Concat", "Slice", "Split", "Transpose"}
 
 
 def slices(box: Box) -> tuple[slice, ...]:
@@ -53,5 +53,16 @@ class Identities:
             sizes = [self.graph.tensors[name].shape[axis] for name in op.outputs]
             parts = np.split(first, np.cumsum(sizes)[:-1], axis)
             self.of.update(zip(op.outputs, parts, strict=True))
+        elif op.op_type == "Slice":
+            self.of[op.outputs[0]] = first[self._cuts(op)]
         else:
             self.of[op.outputs[0]] = np.transpose(first, op.attributes.get("perm"))
+
+    def _cuts(self, op: Op) -> tuple[slice, ...]:
+        """Starts, ends, axes and steps of a slice that names them all, or all but the steps."""
+        values = [self.graph.tensors[name].value for name in op.inputs[1:]]
+        starts, ends, axes, *steps = [value.tolist() for value in values if value is not None]
+        cuts = [slice(None)] * len(self.graph.tensors[op.inputs[0]].shape)
+        for place, axis in enumerate(axes):
+            cuts[axis] = slice(starts[place], ends[place], steps[0][place] if steps else 1)
+        return tuple(cuts)

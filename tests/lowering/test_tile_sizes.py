@@ -39,7 +39,8 @@ WINDOWS = """
 g (float[1,4,21,17] x) => (float[1,4,11,9] y) {
   y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]> (x)
 }"""
-TEXTS = (PRODUCT, SQUARE, TURNED, GRID, JOINED, TABLE, WINDOWS)
+SLANTED = "g (float[21,8] x) => (float[8,21] y) <int64[2] s = {8,21}> { y = Reshape (x, s) }"
+TEXTS = (PRODUCT, SQUARE, TURNED, GRID, JOINED, TABLE, WINDOWS, SLANTED)
 
 
 def _bytes(plan: Plan, tensor: str, box: Box) -> int:

@@ -159,6 +159,7 @@ _SHAPINGS = (
     _reshape("2,6,3", "2,2,3,3"), _reshape("2,3,4", "2,12"), _reshape("2,12", "2,3,4"),
     _reshape("2,3,4", "4,3,2"), _reshape("6,4", "4,6"), _reshape("1,8,1,1", "1,8", True),
     _reshape("2,4,6", "8,6"), _reshape("4,6", "1,4,1,6", True), _reshape("3,2,6", "6,2,3"),
+    _reshape("2,7,4", "2,4,7"), _reshape("2,3,10", "3,4,5"),
     Case("flatten", "g (float[2,3,4] x) => (float[2,12] y) { y = Flatten(x) }", is_tight=False),
     Case("unsqueeze", "g (float[2,3] x) => (float[2,1,3] y) <int64[1] a = {1}> "
          "{ y = Unsqueeze(x, a) }"),

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind
@@ -178,6 +183,46 @@ def test_channel_shuffle_follows_its_groups() -> None:
     assert [axis.kind for axis in merged] == [
         AxisKind.SAME, AxisKind.GROUPED, AxisKind.WHOLE, AxisKind.SAME,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "read"),
+    [((0, 1), (0, 2)), ((1, 2), (1, 4)), ((2, 3), (3, 6)), ((3, 4), (5, 7)), ((1, 3), (1, 6))],
+)
+def test_rows_of_blocks_that_do_not_nest(rows: tuple[int, int], read: tuple[int, int]) -> None:
+    """[7, 4] -> [4, 7]: row i holds elements 7i to 7i + 7, in rows 7i // 4 to (7i + 10) // 4."""
+    batch, first, inner = reshape_maps((2, 7, 4), (2, 4, 7))
+    box = ((1, 2), rows, (2, 3))
+    assert (batch.interval(box), first.interval(box), inner.interval(box)) == ((1, 2), read, (0, 4))
+
+
+def test_a_row_of_shifted_scores_is_three_rows() -> None:
+    """Row 100 of 511 scores holds elements 51,100 to 51,611: rows 199.6 to 201.6 of 256."""
+    first = reshape_maps((12, 4, 511, 256), (12, 4, 256, 511))[2]
+    assert first.interval(((0, 1), (0, 1), (100, 101), (0, 256))) == (199, 202)
+
+
+@given(st.lists(st.integers(1, 12), min_size=2, max_size=4), st.data())
+def test_a_reshape_reads_every_row_that_it_shows_and_no_other(
+    sizes: list[int], data: st.DataObject
+) -> None:
+    """Where the elements of a box lie, counted one by one; where it is whole beside the first axis
+    of its run, each row between the first and the last is one of those.
+    """
+    total = prod(sizes)
+    columns = data.draw(st.sampled_from([n for n in range(1, total + 1) if total % n == 0]))
+    shape, out_shape = tuple(sizes), (total // columns, columns)
+    lo = data.draw(st.integers(0, out_shape[0] - 1))
+    rows = (lo, data.draw(st.integers(lo + 1, out_shape[0])))
+    part = data.draw(st.sampled_from([(0, columns), (columns - 1, columns)]))
+    shown = np.arange(total).reshape(out_shape)[slice(*rows), slice(*part)].ravel()
+    places = np.unravel_index(shown, shape)
+    maps = reshape_maps(shape, out_shape)
+    for axis, at in zip(maps, places, strict=True):
+        begin, end = axis.interval((rows, part))
+        assert begin <= at.min() and at.max() < end
+        if part == (0, columns) and axis.kind is not AxisKind.WHOLE:
+            assert (begin, end) == (at.min(), at.max() + 1)
 
 
 def test_scale_shift_is_two_operations_a_channel() -> None:
