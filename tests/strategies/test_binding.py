@@ -11,6 +11,7 @@ from graphturbo_core.strategies.graphturbo.binding import (
     Binder,
     KernelBinding,
     NestAxes,
+    infer_binding,
     kernel_axes,
     plain_by_kind,
     plain_literal,
@@ -112,6 +113,46 @@ def test_binding_over_channels_is_not_handed_down() -> None:
     assert (found.bindings["z"].axes, found.bindings["z"].grid) == ((1,), (8,))
     assert (found.bindings["y"].axes, found.bindings["y"].grid) == ((2, 3, 1), (2, 2, 2))
     assert found.scopes["y"] is Scope.LB
+
+
+SLICE = """g (float[32,4] x) => (float[{rows},4] y)
+    <int64[1] b = {{{begin}}}, int64[1] e = {{{end}}}, int64[1] a = {{0}}, int64[1] s = {{{step}}}>
+    {{ y = Slice (x, b, e, a, s) }}"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "step", "parts", "is_handed"),
+    [
+        (1, 32, 1, 8, True),  # of 31 rows in 8 parts each is 1 away, of 3.9
+        (1, 32, 1, 16, False),  # of 1.9
+        (2, 32, 1, 8, False),  # 2 of 3.8
+        (2, 32, 1, 4, True),
+        (0, 30, 1, 4, True),  # the last part ends 2 before the operand's
+        (0, 30, 1, 8, False),
+        (16, 32, 1, 2, False),
+        (0, 32, 2, 2, False),  # every second row lies ever further away
+    ],
+)
+def test_rows_of_a_slice_that_lie_near_those_of_its_operand(
+    begin: int, end: int, step: int, parts: int, is_handed: bool
+) -> None:
+    """Handed down where no part lies more than half a part away."""
+    rows = (end - begin) // step
+    sem = weighted(SLICE.format(rows=rows, begin=begin, end=end, step=step))
+    (nest,) = (n for layer in relay_layers(sem) for n in loop_nests(sem, layer.ops, lambda _: True))
+    own = Binding((0,), (parts,), tuple(range(parts)))
+    assert infer_binding(sem, nest, own, "x") == (own if is_handed else None)
+
+
+def test_of_what_lies_side_by_side_only_the_long_part_is_bound_alike() -> None:
+    """Of 32 rows 30 are x, whose four parts lie up to 2 from those of 8; c is all in the last."""
+    sem = weighted(
+        "g (float[30,4] x, float[2,4] c) => (float[32,4] y) { y = Concat<axis=0>(x, c) }"
+    )
+    (nest,) = (n for layer in relay_layers(sem) for n in loop_nests(sem, layer.ops, lambda _: True))
+    own = Binding((0,), (4,), CORES[:4])
+    assert infer_binding(sem, nest, own, "x") == own
+    assert infer_binding(sem, nest, own, "c") is None
 
 
 def test_readers_with_different_bindings_send_a_tensor_to_gb() -> None:

@@ -338,13 +338,18 @@ def _axis_rank(access: InputAccess, axis: int, is_pointwise: bool) -> AxisRank:
 def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str) -> Binding | None:
     """The binding of an operand under which every core has its part of the nest's input.
 
-    None where a bound axis is reduced or needed whole, that is, absent from the operand.
+    None where a bound axis is reduced or needed whole, that is, absent from the operand, or lies
+    elsewhere in it, as behind others that are laid side by side.
     """
     for name in nest.ops:
         for access in sem.by_op[name].accesses[0]:
             if access.tensor != tensor:
                 continue
-            follows = [_following(access, axis) for axis in own.axes]
+            shape = sem.by_op[name].output_shapes[0]
+            follows = [
+                max(_following(access, axis), _moved_little(access, axis, shape, parts))
+                for axis, parts in zip(own.axes, own.grid, strict=True)
+            ]
             if any(axis < 0 for axis in follows):
                 return None
             return Binding(tuple(follows), own.grid, own.cores)
@@ -361,3 +366,18 @@ def _following(access: InputAccess, axis: int) -> int:
         ),
         -1,
     )
+
+
+def _moved_little(access: InputAccess, axis: int, shape: tuple[int, ...], parts: int) -> int:
+    """The operand's axis whose parts lie at most half a part from those of an output axis; or -1.
+
+    Our choice: after a slice that drops a row, or a pad that adds one, cores exchange a few rows
+    where they would exchange all, bound otherwise. A slice in steps leaves too much behind it.
+    """
+    for own, axis_map in enumerate(access.axes):
+        if axis_map.out_axis != axis or axis_map.kind is not AxisKind.OFFSET:
+            continue
+        before, after = axis_map.offset, axis_map.size - axis_map.offset - shape[axis]
+        if 2 * parts * max(abs(before), abs(after)) <= shape[axis]:
+            return own
+    return -1
