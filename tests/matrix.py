@@ -32,35 +32,72 @@ from tests.verify.test_samples import BATCH, SMALL, with_fewer_cores
 
 PAGE = Path(__file__).parents[1] / "docs" / "matrix.md"
 SOUND, REPLAYED = "sound", "replayed"
-ROUNDS = "one sample a cluster"
+ROUNDS, PRINTED = "one sample a cluster", "as printed"
 CELLS_A_POOL = 24
 LIGHT = "light-"
 LIGHT_REPLAY = "graphturbo"
 """The light models come in one size; replayed with one strategy, which takes long enough."""
 
+LITERAL = {"graphturbo.candidates": "literal", "graphturbo.binding": "literal"}
+"""Algorithms 1 and 4 as printed: programs are shorter where few counts divide a size."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Another way to run a strategy whose program is too long."""
+
+    label: str
+    is_in_rounds: bool = False
+    is_printed: bool = False
+
+    def request(self, cell: Cell, strategy: str) -> RunRequest:
+        """The run of the cell's whole model."""
+        spec = f"{strategy}@1" if self.is_in_rounds else strategy
+        return RunRequest(cell.model, spec, cell.chip, options=LITERAL if self.is_printed else {})
+
+    def is_other(self, cell: Cell, strategy: str) -> bool:
+        """Whether it may differ from the strategy as it is; light models have one sample."""
+        is_other_batch = self.is_in_rounds and not cell.model.startswith(LIGHT)
+        if self.is_printed:
+            is_alone = not self.is_in_rounds or is_other_batch
+            return strategy.startswith("graphturbo") and is_alone
+        return is_other_batch
+
+
+VARIANTS = (
+    Variant(ROUNDS, is_in_rounds=True),
+    Variant(PRINTED, is_printed=True),
+    Variant(f"{PRINTED}, {ROUNDS}", is_in_rounds=True, is_printed=True),
+)
+LABELS = tuple(variant.label for variant in VARIANTS)
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A model on a chip, with some strategies: whole, and replayed in its small form."""
+    """A model on a chip, with some strategies: whole, and replayed in its small form.
+
+    `has_few_cores`: of a chip of many cores some take part, of whole models too.
+    """
 
     model: str
     chip: str
     sound: tuple[str, ...]
     replayed: tuple[str, ...]
+    has_few_cores: bool = False
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of a cell; `faults` are bugs of ours, `refused` a code by strategy.
 
-    `in_rounds`: strategies that run as soon as a cluster takes one sample at a time.
+    `varied`: a variant's label by strategy, where it took one.
     """
 
     cell: Cell
     refused: tuple[tuple[str, str], ...]
     faults: tuple[str, ...]
     seconds: float
-    in_rounds: tuple[str, ...] = ()
+    varied: tuple[tuple[str, str], ...] = ()
 
     @property
     def text(self) -> str:
@@ -71,9 +108,10 @@ class Outcome:
         is_sound = any(strategy not in refused for strategy in self.cell.sound)
         is_replayed = any(f"small {strategy}" not in refused for strategy in self.cell.replayed)
         parts = [*([SOUND] if is_sound else []), *([REPLAYED] if is_replayed else [])]
-        rounds = [f"{ROUNDS}: {', '.join(self.in_rounds)}"] if self.in_rounds else []
+        by_label = {label: [s for s, own in self.varied if own == label] for label in LABELS}
+        varied = (f"{label}: {', '.join(names)}" for label, names in by_label.items() if names)
         codes = (f"{what}: {code}" for what, code in self.refused)
-        return "; ".join([", ".join(parts) or "refused", *rounds, *codes])
+        return "; ".join([", ".join(parts) or "refused", *varied, *codes])
 
 
 def whole_cell(model: str, chip: str) -> Cell:
@@ -96,7 +134,8 @@ def pairwise_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, .
             if j == i % len(chips):
                 own += [STRATEGIES[(i + k) % count] for k in range(len(chips), count)]
             is_light = model.startswith(LIGHT)
-            cells.append(Cell(model, chip, *((tuple(own), ()) if is_light else ((), tuple(own)))))
+            strategies = (tuple(own), ()) if is_light else ((), tuple(own))
+            cells.append(Cell(model, chip, *strategies, has_few_cores=True))
     return tuple(cells)
 
 
@@ -105,21 +144,33 @@ def run_cell(cell: Cell) -> Outcome:
     began = perf_counter()
     refused: list[tuple[str, str]] = []
     faults: list[str] = []
-    in_rounds: list[str] = []
+    varied: list[tuple[str, str]] = []
     whole = Imports(load_sample(cell.model))
     for strategy in cell.sound:
-        found = _checked(whole, RunRequest(cell.model, strategy, cell.chip))
-        if found == TOO_MANY_INSTRUCTIONS:
-            found = _checked(whole, RunRequest(cell.model, f"{strategy}@1", cell.chip))
-            in_rounds += [] if found else [strategy]
-        _note(f"{strategy}", found, refused, faults)
+        found, label = _run_varied(whole, cell, strategy)
+        varied += [(strategy, label)] if label and not found else []
+        _note(strategy, found, refused, faults)
     small = whole if cell.model.startswith(LIGHT) else Imports(_small(cell.model))
     batch = None if cell.model.startswith(LIGHT) else BATCH
     for strategy in cell.replayed:
         request = RunRequest(cell.model, strategy, cell.chip, batch, verify=True)
-        _note(f"small {strategy}", _checked(small, request), refused, faults)
+        found = _checked(small, request, has_few_cores=True)
+        _note(f"small {strategy}", found, refused, faults)
     seconds = perf_counter() - began
-    return Outcome(cell, tuple(refused), tuple(faults), seconds, tuple(in_rounds))
+    return Outcome(cell, tuple(refused), tuple(faults), seconds, tuple(varied))
+
+
+def _run_varied(whole: Imports, cell: Cell, strategy: str) -> tuple[str, str]:
+    """What `_checked` finds, and the label of the variant that it took."""
+    request = RunRequest(cell.model, strategy, cell.chip)
+    found, label = _checked(whole, request, cell.has_few_cores), ""
+    for variant in VARIANTS:
+        if found != TOO_MANY_INSTRUCTIONS:
+            break
+        if variant.is_other(cell, strategy):
+            request, label = variant.request(cell, strategy), variant.label
+            found = _checked(whole, request, cell.has_few_cores)
+    return found, label
 
 
 def _small(model: str) -> bytes:
@@ -133,11 +184,10 @@ def _note(what: str, found: str, refused: list[tuple[str, str]], faults: list[st
         refused.append((what, found))
 
 
-def _checked(imports: Imports, request: RunRequest) -> str:
+def _checked(imports: Imports, request: RunRequest, has_few_cores: bool) -> str:
     """Nothing where the run is sound and right; the code of a refusal; `!` and what is wrong."""
     try:
-        is_small = request.verify or request.model_name.startswith(LIGHT)
-        chip = with_fewer_cores(request.profile) if is_small else None
+        chip = with_fewer_cores(request.profile) if has_few_cores else None
         report = run_shared(imports, request, chip)
         check_sound(report)
     except InvariantError as error:
@@ -197,8 +247,8 @@ def main(arguments: Sequence[str]) -> int:
 def is_as_told(outcome: Outcome, text: str) -> bool:
     """Whether the page tells every refusal of these runs, and no others of the same ones."""
     told = {tuple(part.split(": ", 1)) for part in text.split("; ")[1:]}
-    rounds = {name for part in told if part[0] == ROUNDS for name in part[1].split(", ")}
-    if rounds.intersection(outcome.cell.sound) != set(outcome.in_rounds):
+    varied = {(s, part[0]) for part in told if part[0] in LABELS for s in part[1].split(", ")}
+    if {one for one in varied if one[0] in outcome.cell.sound} != set(outcome.varied):
         return False
     small = {f"small {strategy}" for strategy in outcome.cell.replayed}
     ran = {*outcome.cell.sound, *small}
@@ -233,13 +283,14 @@ the whole model at its own batch under {strategies}.
   differ) computes ONNX Runtime's numbers under every strategy on bounded buffers. The light models
   come in one size and are replayed with `{light_replay}`.
 - A chip of more than 64 cores a cluster (`ipu-gc2`) takes part with 19 of them where a model is
-  replayed, which needs each core, and where it is a light one, of whose single sample hardly two
-  cores run parts that are alike.
-- *One sample a cluster*: these strategies need too many instructions for the model's own batch and
-  run it in rounds of one sample.
+  replayed, which needs each core.
+- Strategies whose program is too long (more than 1,200,000 instructions) run otherwise, and the
+  cell says how: in rounds of *one sample a cluster* (`STRATEGY@1`), and with pieces and bindings
+  *as printed* in the paper (`{literal}`), or both.
 - What is refused even so is named with its strategy and code.
 
-`make test-all` runs a pairwise sample: every pair of a model, a chip and a strategy meets.
+`make test-all` runs a pairwise sample: every pair of a model, a chip and a strategy meets, with 19
+cores where a cluster has more than 64.
 
 """
 
@@ -247,7 +298,8 @@ the whole model at its own batch under {strategies}.
 def page(texts: Mapping[tuple[str, str], str]) -> str:
     """The page, in Markdown; a cell that was never run says so."""
     names = ", ".join(f"`{strategy}`" for strategy in STRATEGIES)
-    head = HEAD.format(strategies=names, batch=BATCH, light_replay=LIGHT_REPLAY)
+    literal = " ".join(f"--set {name}={value}" for name, value in LITERAL.items())
+    head = HEAD.format(strategies=names, batch=BATCH, light_replay=LIGHT_REPLAY, literal=literal)
     rows = [("model", *profile_names()), ("---",) * (1 + len(profile_names()))]
     for model in sample_names():
         rows.append((model, *(texts.get((model, c), "not run") for c in profile_names())))

@@ -5,7 +5,16 @@ from __future__ import annotations
 from itertools import product
 
 from tests.lowering.nets import STRATEGIES
-from tests.matrix import Cell, Outcome, is_as_told, pairwise_cells
+from tests.matrix import (
+    LITERAL,
+    PRINTED,
+    ROUNDS,
+    VARIANTS,
+    Cell,
+    Outcome,
+    is_as_told,
+    pairwise_cells,
+)
 
 MODELS = tuple(f"m{number}" for number in range(23))
 CHIPS = ("c0", "c1", "c2", "c3", "c4")
@@ -33,8 +42,30 @@ def test_a_refusal_that_the_page_does_not_tell_is_found() -> None:
     assert not is_as_told(plain, refused.text)
     assert not is_as_told(plain, "")
     assert is_as_told(plain, "sound, replayed; small graphturbo:gb: TOO_LARGE")
-    rounds = Outcome(cell, (), (), 0.0, ("tvm",))
-    assert rounds.text == "sound, replayed; one sample a cluster: tvm"
+
+
+def test_a_variant_that_the_page_does_not_tell_is_found() -> None:
+    cell = Cell("m", "c", ("tvm", "graphturbo:full"), ("tvm",))
+    plain = Outcome(cell, (), (), 0.0)
+    rounds = Outcome(cell, (), (), 0.0, (("tvm", ROUNDS), ("graphturbo:full", PRINTED)))
+    assert rounds.text == "sound, replayed; one sample a cluster: tvm; as printed: graphturbo:full"
     assert is_as_told(rounds, rounds.text)
     assert not is_as_told(rounds, plain.text)
     assert not is_as_told(plain, rounds.text)
+    other = Outcome(cell, (), (), 0.0, (("tvm", ROUNDS), ("graphturbo:full", ROUNDS)))
+    assert not is_as_told(other, rounds.text)
+
+
+def test_variants_are_run_only_where_they_can_differ() -> None:
+    """A light model has one sample; options of `graphturbo` are not those of others."""
+
+    def labels(model: str, strategy: str) -> list[str]:
+        cell = Cell(model, "c", (strategy,), ())
+        return [v.label for v in VARIANTS if v.is_other(cell, strategy)]
+
+    assert labels("bert", "graphturbo:lb") == [ROUNDS, PRINTED, f"{PRINTED}, {ROUNDS}"]
+    assert labels("bert", "tvm") == [ROUNDS]
+    assert labels("light-vgg19", "graphturbo:lb") == [PRINTED]
+    assert labels("light-vgg19", "tvm") == []
+    both = VARIANTS[2].request(Cell("bert", "c", (), ()), "graphturbo:lb")
+    assert (both.strategy, dict(both.options)) == ("graphturbo:lb@1", LITERAL)
