@@ -108,12 +108,14 @@ TOO_MANY_INSTRUCTIONS = "TOO_MANY_INSTRUCTIONS"
 
 def too_many_instructions(plan: Plan, op: str) -> CapacityError:
     """The refusal of a program that is over its cap; `op` is the one that it was reached with."""
+    printed = "graphturbo.binding=literal and graphturbo.candidates=literal, "
     return CapacityError(
         TOO_MANY_INSTRUCTIONS,
         f"{plan.strategy} needs too many instructions even with the coarsest tiles",
         where=f"the limit is reached at op {op!r} on chip {plan.hardware.name}",
-        change="choose a smaller batch or cluster batch, smaller dimensions, or a chip with larger "
-        "buffers",
+        change="choose a smaller batch or cluster batch, smaller dimensions, "
+        f"{printed if plan.strategy.startswith('graphturbo') else ''}"
+        "or a chip with larger buffers",
     )
 
 

@@ -31,3 +31,11 @@ def test_a_chain_is_lowered_within_what_its_ops_allow() -> None:
     assert len(lower(plan, roomy).hold_cycles) == len(fine.hold_cycles)
     with pytest.raises(CapacityError, match="too many instructions even with the coarsest tiles"):
         lower(plan, Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=2))
+
+
+@pytest.mark.parametrize("strategy", ["tvm", "graphturbo:lb"])
+def test_a_refusal_names_options_only_to_the_strategy_that_has_them(strategy: str) -> None:
+    plan = plan_of(weighted(TEXT), strategy, hardware("generic-4x4"))
+    with pytest.raises(CapacityError) as refused:
+        lower(plan, Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=1))
+    assert ("graphturbo.binding=literal" in refused.value.change) == (strategy != "tvm")
