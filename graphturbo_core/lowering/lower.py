@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import contains
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.assemble import NumberedKernel, assemble
+from graphturbo_core.lowering.caps import check_fewest, check_moves, compute_total
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
 from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
@@ -30,8 +30,6 @@ from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
 from graphturbo_core.lowering.template import Setting, copied, template_key
 from graphturbo_core.lowering.tiling import (
     TOO_MANY_INSTRUCTIONS,
-    compute_count,
-    output_tiles,
     too_many_instructions,
 )
 from graphturbo_core.strategies.plan import Plan
@@ -84,7 +82,7 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
     ops = len(plan.semantics.graph.ops)
     is_last = grain in (COARSEST, WIDEST)
     cap = limits.instructions_coarsest(ops) if is_last else limits.instructions(ops)
-    _check_fewest(plan, stages, cap)
+    check_fewest(plan, stages, cap)
     placements = _place_all(plan, stages, grain, cap)
     far = place_far(plan, placements)
     check_fixed(plan, placements, far)
@@ -92,8 +90,8 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
         Setting(placement, around)
         for placement, around in zip(placements, far.surroundings, strict=True)
     ]
-    _check_stores(plan, settings, cap)
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages))
+    check_moves(machine.classes, plan, settings, cap)
     kernels = _number_all(plan, machine, settings, Room(cap, limits.accesses(ops)))
     notes = (*_fold_notes(machine), *_notes(plan, placements, far, limits))
     return assemble(plan, machine, kernels, (far.offsets, notes))
@@ -108,52 +106,6 @@ def _fold_notes(machine: Machine) -> Iterator[str]:
     elif may_fold(machine.hardware) and has_many_cores(machine.hardware):
         why = "no two are alike, or a replay needs each"
         yield f"each of the {cores} cores of a cluster is simulated: {why}"
-
-
-def _check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:
-    """Nothing where one tile a share is within the cap; a stage that may become a view is free.
-
-    Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, before anything is placed.
-    """
-    total = 0
-    for stage in (stage for kernel in stages for stage in kernel):
-        may_vanish = len(stage.ops) == 1 and (stage.first.is_view or stage.first.is_joint)
-        total += 0 if may_vanish else len(stage.shares) * len(stage.ops)
-        if total > max_instructions:
-            raise too_many_instructions(plan, stage.ops[0].name)
-
-
-def _computes(placement: KernelPlacement) -> int:
-    """Compute instructions of a kernel."""
-    return sum(
-        compute_count(stage, tiling)
-        for stage, tiling in zip(placement.stages, placement.tilings, strict=True)
-        if stage.index not in placement.views.skipped
-    )
-
-
-def _check_stores(plan: Plan, settings: list[Setting], max_instructions: int) -> None:
-    """Nothing where computes and stores are within the cap; moves to the cores come on top.
-
-    Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, before any instruction is listed.
-    """
-    total = 0
-    for setting in settings:
-        total += _computes(setting.placement) + sum(_stores(setting))
-        if total > max_instructions:
-            raise too_many_instructions(plan, setting.placement.kernel.ops[-1])
-
-
-def _stores(setting: Setting) -> Iterator[int]:
-    """Stores of each stage whose result leaves LB whole."""
-    placement = setting.placement
-    for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
-        site = setting.around.targets.get(stage.output)
-        is_left = stage.index not in placement.views.skipped and not stage.is_on_cluster
-        if is_left and site is not None and contains(site.box, stage.box):
-            yield output_tiles(stage, tiling)
 
 
 def _notes(
@@ -245,7 +197,7 @@ def _place_all(
             computes.pop()
             continue
         placements.append(placement)
-        computes.append(computes[-1] + _computes(placement))
+        computes.append(computes[-1] + compute_total(placement))
         if computes[-1] > max_instructions:
             raise too_many_instructions(plan, kernel.ops[-1])
     return placements

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from graphturbo_core.ir.boxes import Box, Interval, divide, hull, intersect, is_empty, volume
@@ -43,14 +44,22 @@ class Owners:
         self._ends = [[hi for _, hi in intervals] for intervals in self._cuts]
         self._known: dict[tuple[Box, int], dict[int, list[Part]]] = {}
 
+    def count(self, box: Box) -> int:
+        """How many cores computed a part of a box."""
+        return 0 if is_empty(intersect(self._box, box)) else prod(map(len, self._near(box)))
+
+    def _near(self, box: Box) -> list[range]:
+        """The cuts of each axis that a box meets."""
+        axes = zip(self._binding.axes, self._begins, self._ends, strict=True)
+        return [
+            range(bisect_right(ends, box[axis][0]), bisect_left(begins, box[axis][1]))
+            for axis, begins, ends in axes
+        ]
+
     def parts(self, box: Box) -> Iterator[Part]:
         """The parts of a box by owner, in the order of the grid."""
-        axes, grid = self._binding.axes, self._binding.grid
-        near = [
-            range(bisect_right(ends, box[axis][0]), bisect_left(begins, box[axis][1]))
-            for axis, begins, ends in zip(axes, self._begins, self._ends, strict=True)
-        ]
-        for cell in product(*near):
+        grid = self._binding.grid
+        for cell in product(*self._near(box)):
             place = 0
             for at, count in zip(cell, grid, strict=True):
                 place = place * count + at

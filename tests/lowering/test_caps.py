@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
+from graphturbo_core.lowering import folding
+from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering.caps import fewest_exchanges
+from graphturbo_core.lowering.classes import CoreClasses
 from graphturbo_core.lowering.lower import lower
-from tests.strategies.samples import hardware, plan_of, weighted
+from graphturbo_core.lowering.program import InstructionKind
+from graphturbo_core.lowering.template import Setting
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.plan import Binding, Plan
+from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
+from tests.lowering.test_folding import CHIPS, FEW
+from tests.strategies.samples import hardware, weighted
 
 OPS = 12
 CHAIN = "\n".join(f"t{i + 1} = Softmax <axis = 3> (t{i})" for i in range(OPS))
@@ -39,3 +54,59 @@ def test_a_refusal_names_options_only_to_the_strategy_that_has_them(strategy: st
     with pytest.raises(CapacityError) as refused:
         lower(plan, Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=1))
     assert ("graphturbo.binding=literal" in refused.value.change) == (strategy != "tvm")
+
+
+def exchanges(plan: Plan) -> tuple[int, int]:
+    """How many moves from core to core a program has at least, and has."""
+    fewest: list[int] = []
+    check_moves = lowering.check_moves
+
+    def spy(classes: CoreClasses, plan: Plan, settings: list[Setting], most: int) -> None:
+        fewest[:] = [fewest_exchanges(s.placement, classes, {}) for s in settings]
+        check_moves(classes, plan, settings, most)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lowering, "check_moves", spy)
+        program = lower(plan)
+    return sum(fewest), int((program.kind == InstructionKind.EXCHANGE).sum())
+
+
+@settings(max_examples=40)
+@given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from(CHIPS), st.booleans())
+def test_never_more_exchanges_are_counted_than_there_are(
+    sem: GraphSemantics, strategy: str, hardware: Hardware, is_folded: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folding, "FOLDED_ABOVE", FEW if is_folded else hardware.cores)
+        fewest, found = exchanges(plan_of(sem, strategy, hardware))
+    assert fewest <= found
+
+
+def turned(cores: int) -> Plan:
+    """Rows of `a` lie on four cores; what reads them is cut by columns."""
+    text = "a = Exp (x) s = Softmax <axis = 0> (a) y = Exp (s)"
+    sem = weighted(f"g (float[4,16] x) => (float[4,16] y) {{ {text} }}")
+    plan = plan_of(sem, "graphturbo:order", chip("generic-4x4"))
+    rows, columns = Binding((0,), (4,), (0, 1, 2, 3)), Binding((1,), (cores,), tuple(range(cores)))
+    (kernel,) = plan.kernels
+    bindings = {"a": rows, "s": columns, "y": columns}
+    return replace(plan, kernels=(replace(kernel, bindings=bindings),))
+
+
+@pytest.mark.parametrize(("cores", "counted"), [(4, 12), (3, 9)])
+def test_every_core_gets_columns_of_every_other_one(cores: int, counted: int) -> None:
+    """Each of the readers needs all four rows, one of which it has."""
+    assert exchanges(turned(cores)) == (counted, counted)
+
+
+def test_exchanges_that_are_too_many_are_refused_before_any_is_listed() -> None:
+    """12 computes and 4 stores are within the cap of 20, with 12 exchanges they are not."""
+    limits = Limits(max_instructions=20, max_instructions_coarsest=20, instructions_per_op=1)
+
+    def never(*_: object) -> None:
+        raise AssertionError("nothing may be listed")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lowering, "emit_kernel", never)
+        with pytest.raises(CapacityError, match="too many instructions"):
+            lower(turned(4), limits, is_each_core_simulated=True)

@@ -1,0 +1,82 @@
+"""How many instructions a plan needs at least: too many are refused before one is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphturbo_core.ir.boxes import contains
+from graphturbo_core.lowering.classes import CoreClasses
+from graphturbo_core.lowering.owners import Owners
+from graphturbo_core.lowering.placement import KernelPlacement
+from graphturbo_core.lowering.stages import Cut, Stage, core_stages
+from graphturbo_core.lowering.template import Setting
+from graphturbo_core.lowering.tiling import compute_count, output_tiles, too_many_instructions
+from graphturbo_core.strategies.plan import Plan
+
+
+def check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:
+    """Nothing where one tile a share is within the cap; a stage that may become a view is free.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, before anything is placed.
+    """
+    total = 0
+    for stage in (stage for kernel in stages for stage in kernel):
+        may_vanish = len(stage.ops) == 1 and (stage.first.is_view or stage.first.is_joint)
+        total += 0 if may_vanish else len(stage.shares) * len(stage.ops)
+        if total > max_instructions:
+            raise too_many_instructions(plan, stage.ops[0].name)
+
+
+def compute_total(placement: KernelPlacement) -> int:
+    """Compute instructions of a kernel."""
+    return sum(
+        compute_count(stage, tiling)
+        for stage, tiling in zip(placement.stages, placement.tilings, strict=True)
+        if stage.index not in placement.views.skipped
+    )
+
+
+def check_moves(
+    classes: CoreClasses, plan: Plan, settings: list[Setting], max_instructions: int
+) -> None:
+    """Nothing where computes, stores and exchanges are within the cap; loads come on top.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, before any instruction is listed.
+    """
+    total = 0
+    owners: dict[Cut, Owners] = {}
+    for setting in settings:
+        total += compute_total(setting.placement) + sum(_stores(setting))
+        total += fewest_exchanges(setting.placement, classes, owners)
+        if total > max_instructions:
+            raise too_many_instructions(plan, setting.placement.kernel.ops[-1])
+
+
+def _stores(setting: Setting) -> Iterator[int]:
+    """Stores of each stage whose result leaves LB whole."""
+    placement = setting.placement
+    for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
+        site = setting.around.targets.get(stage.output)
+        is_left = stage.index not in placement.views.skipped and not stage.is_on_cluster
+        if is_left and site is not None and contains(site.box, stage.box):
+            yield output_tiles(stage, tiling)
+
+
+def fewest_exchanges(
+    placement: KernelPlacement, classes: CoreClasses, owners: dict[Cut, Owners]
+) -> int:
+    """At least so many moves from core to core: one from each class that has of a core's box.
+
+    All but as many owners as are not simulated are surely of classes of their own.
+    """
+    alike = len(classes.leaders) - len(classes.simulated)
+    running = (s for s in core_stages(placement.stages) if s.index not in placement.views.skipped)
+    read = {operand.tensor for stage in running for operand in stage.operands}
+    total = 0
+    for name, held in placement.residents.items():
+        if held.cut is not None and held.shares and name in read:
+            known = owners.setdefault(held.cut, Owners(held.cut, classes))
+            total += sum(max(0, known.count(box) - 1 - alike) for box in held.boxes.values())
+    return total
