@@ -57,7 +57,8 @@ def lower(
             except CapacityError as error:
                 if error.code != TOO_MANY_INSTRUCTIONS:
                     raise
-                refusals.append(error)
+                # Its frames hold all that was listed, while the next ones list theirs.
+                refusals.append(error.with_traceback(None))
     raise refusals[-1]
 
 
@@ -65,11 +66,15 @@ def _ways(
     plan: Plan, stages: list[tuple[Stage, ...]], is_each_core_simulated: bool
 ) -> Iterator[list[tuple[Stage, ...]]]:
     """The stages with all cores, with those alone that stand for others, or one after the other."""
-    is_folded = not is_each_core_simulated and may_fold(plan.hardware)
-    if not is_folded or not has_many_cores(plan.hardware):
+    can_fold = not is_each_core_simulated and may_fold(plan.hardware)
+    is_folded_first = can_fold and has_many_cores(plan.hardware)
+    if not is_folded_first:
         yield stages
-    if is_folded:
-        yield folded(plan, stages)
+    if not can_fold:
+        return
+    few = folded(plan, stages)
+    if is_folded_first or classes_of(plan.hardware, few).is_folded:
+        yield few
 
 
 def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: Limits) -> Program:

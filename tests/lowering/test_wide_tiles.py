@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+from weakref import ref
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +14,13 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain
+from graphturbo_core.lowering.code import KernelCode
+from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
+from graphturbo_core.lowering.emit import Common
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import InstructionKind, Program
+from graphturbo_core.lowering.stages import Stage
 from graphturbo_core.lowering.tiling import Tiling
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
@@ -21,6 +28,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of
+from tests.lowering.test_folding import by_rows
 from tests.lowering.test_tiling import check_placements
 from tests.strategies.samples import weighted
 
@@ -103,9 +111,14 @@ def long_nest() -> Plan:
     return plan_of(weighted(LONG_NEST), "tvm", chip("tiny"))
 
 
+def at_most(most: int) -> Limits:
+    """Of coarsest tiles; finer ones are always over the cap."""
+    return Limits(max_instructions=1, max_instructions_coarsest=most, instructions_per_op=1)
+
+
 def within(most: int, *, is_each_core_simulated: bool = False) -> Program:
     """The nest in at most so many instructions."""
-    limits = Limits(max_instructions=1, max_instructions_coarsest=most, instructions_per_op=1)
+    limits = at_most(most)
     return lower(long_nest(), limits, is_each_core_simulated=is_each_core_simulated)
 
 
@@ -136,9 +149,62 @@ def test_a_replay_of_too_many_is_refused_since_it_needs_each_core() -> None:
         within(most, is_each_core_simulated=True)
 
 
-def test_cores_beside_a_shared_matrix_engine_are_never_folded() -> None:
-    """It reads what each of them wrote."""
-    plan = plan_of(weighted(LONG_NEST), "tvm", replace(chip("goya"), name="small"))
-    limits = Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=1)
+def tries(
+    patch: pytest.MonkeyPatch, seen: Callable[[], int] = lambda: 0
+) -> list[tuple[Grain, int, int]]:
+    """Filled as grains are tried: grain, cores that the first stage has, what `seen` says then."""
+    found: list[tuple[Grain, int, int]] = []
+    lowered = lowering._lowered
+
+    def spy(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: Limits) -> Program:
+        found.append((grain, len(stages[0][0].shares), seen()))
+        return lowered(plan, stages, grain, limits)
+
+    patch.setattr(lowering, "_lowered", spy)
+    return found
+
+
+def test_what_was_listed_is_let_go_before_the_next_grain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs of a million instructions take hundreds of MB: of eight there is one at a time."""
+    plan = plan_of(weighted(LONG_NEST), "layerwise", chip("tiny"))
+    most = lower(plan).size - 1
+    emit, codes = lowering.emit_kernel, list[ref[KernelCode]]()
+
+    def emitted(common: Common, placement: KernelPlacement, *where: Any) -> KernelCode:
+        code = emit(common, placement, *where)
+        codes.append(ref(code))
+        return code
+
+    monkeypatch.setattr(lowering, "emit_kernel", emitted)
+    tried = tries(monkeypatch, lambda: sum(code() is not None for code in codes))
+    folded = lower(plan, replace(at_most(most), max_instructions=most))
+    assert folded.notes == ("1 of 4 cores a cluster are simulated, each for all alike",)
+    assert len(tried) == len(grains(plan.rules)) + 1
+    assert len(codes) > len(plan.kernels)
+    assert not any(alive for *_, alive in tried)
+
+
+@pytest.mark.parametrize(("rows", "few"), [(8, 3), (10, 4)])
+def test_cores_that_are_all_different_are_tried_once(
+    rows: int, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in `test_folding`: of 8 rows the inner two cores are alike, of 10 none."""
+    plan, tried = by_rows(rows, 4), tries(monkeypatch)
     with pytest.raises(CapacityError, match="too many instructions even with the coarsest tiles"):
-        lower(plan, limits)
+        lower(plan, at_most(1))
+    all_grains = grains(plan.rules)
+    ways = (4,) if few == 4 else (4, few)
+    assert tried == [(grain, cores, 0) for cores in ways for grain in all_grains]
+
+
+def test_cores_beside_a_shared_matrix_engine_are_never_folded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It reads what each of them wrote: beside one of its own, cores of this nest are alike."""
+    shared = chip("goya")
+    for hardware, is_folded in ((shared, False), (chip("tiny"), True)):
+        plan = plan_of(weighted(LONG_NEST), "tvm", hardware)
+        with monkeypatch.context() as patch, pytest.raises(CapacityError, match="even with the"):
+            tried = tries(patch)
+            lower(plan, at_most(1))
+        assert len(tried) == len(grains(plan.rules)) * (2 if is_folded else 1)
