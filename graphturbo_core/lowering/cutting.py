@@ -251,7 +251,8 @@ class _Cutter:
         """Whether pairs of the largest tiles of all that streams fit together.
 
         The first tile need not be the largest: rows of a reshape whose blocks do not nest begin
-        anywhere in rows of its input. It counts where only a list of all tiles would tell.
+        anywhere in rows of its input. Where only a list of all tiles would tell, it is taken for it
+        (our choice: a list for each cut that is tried costs too much).
         """
         tiling = Tiling(parts, self.columns, self.reduced, LoopOrder.ROWS)
         sizes = []
