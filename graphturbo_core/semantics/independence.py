@@ -7,7 +7,7 @@ from dataclasses import replace
 from graphturbo_core.ir.boxes import Box, contains, extents, full_box, is_empty, with_interval
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
-from graphturbo_core.semantics.maps import same
+from graphturbo_core.semantics.maps import Shape, same
 from graphturbo_core.semantics.propagate import needed_boxes
 from graphturbo_core.semantics.table import GraphSemantics
 
@@ -16,9 +16,10 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
     """Why `part`, the same model for fewer samples, is not a piece of `whole`; None where it is.
 
     The first and the last piece of every output are followed back to the inputs. Of each tensor,
-    what is needed must have the size of what `part` needs; of graph inputs it must lie in the
-    piece. A softmax over the batch, statistics of a batch or a weight with a row for every sample
-    fail that. Linear in the reads.
+    what is needed must have the size of what `part` needs and lie behind it by what the samples
+    before take; of graph inputs it must lie in the piece. A softmax over the batch, statistics of
+    a batch, a weight with a row for every sample or a slice of rows merged with the samples fail
+    that. Linear in the reads.
     """
     if len(whole.graph.ops) != len(part.graph.ops):
         return "the model has other ops for fewer samples"
@@ -94,15 +95,35 @@ def _piece_dependence(
     boxes = needed_boxes(whole, graph.ops, wanted)
     alone = {name: full_box(small.tensors[name].shape) for name in small.outputs}
     needed = needed_boxes(part, small.ops, alone)
+    more = batch - (samples[1] - samples[0])
     for name, box in boxes.items():
-        if not is_empty(box) and (name not in needed or extents(box) != extents(needed[name])):
+        if is_empty(box):
+            continue
+        if name not in needed or extents(box) != extents(needed[name]):
             return f"a sample needs {list(box)} of {name!r}, other samples' included"
+        shapes = graph.tensors[name].shape, small.tensors[name].shape
+        if not _is_in_step((box, needed[name]), shapes, (samples[0], more)):
+            return f"a sample needs {list(box)} of {name!r}, alone it would read another part"
     for name in graph.inputs:
         if name in boxes and not is_empty(boxes[name]):
             own = _piece(graph, small, name, samples, batch)
             if own is None or not contains(own, boxes[name]):
                 return f"a sample needs other samples' part of input {name!r}"
     return None
+
+
+def _is_in_step(
+    boxes: tuple[Box, Box], shapes: tuple[Shape, Shape], samples: tuple[int, int]
+) -> bool:
+    """Whether a piece's box lies behind its own, alone, by what the samples before it take.
+
+    `shapes`: of all samples and of the piece's; `samples`: those before it, all but its own.
+    """
+    before, others = samples
+    return all(
+        (lo - own) * others == (size - few) * before
+        for (lo, _), (own, _), size, few in zip(*boxes, *shapes, strict=True)
+    )
 
 
 def _piece(

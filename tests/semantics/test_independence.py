@@ -119,3 +119,19 @@ def test_what_no_sample_needs_does_not_count() -> None:
     cut = "<int64[1] a = {0}, int64[1] b = {2}, int64[1] c = {1}>"
     assert dependence(cut + "{ y = Slice(x, a, b, c) }", n=2) is None
     assert dependence(cut + "{ r = Relu(x) y = Slice(r, a, b, c) }", n=2) is None
+
+
+def test_a_slice_of_rows_merged_with_the_samples() -> None:
+    """Of 32 numbers 4 to 28 are taken: of the first four samples 4 to 16, of the last 16 to 28.
+
+    Alone, four samples give 4 to 16 of theirs: as many, and not those that the last four give.
+    """
+    text = (
+        "g (float[8, 4] x) => (float[24] y)"
+        "<int64[1] s = {-1}, int64[1] b = {4}, int64[1] e = {28}>"
+        "{ a = Reshape(x, s) y = Slice(a, b, e) }"
+    )
+    whole, part = analyse(graph_of(text)), analyse(graph_of(text, batch=4))
+    assert part.graph.tensors["y"].shape == (12,)
+    found = dependence_on_batch(whole, part)
+    assert found == "a sample needs [(16, 28)] of 'a', alone it would read another part"
