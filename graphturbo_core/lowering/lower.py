@@ -59,7 +59,7 @@ def lower(
                     raise
                 # Its frames hold all that was listed, while the next ones list theirs.
                 refusals.append(error.with_traceback(None))
-    raise refusals[-1]
+    raise _replay_left_out(plan, every, refusals[-1]) if is_each_core_simulated else refusals[-1]
 
 
 def _ways(
@@ -75,6 +75,18 @@ def _ways(
     few = folded(plan, stages)
     if is_folded_first or classes_of(plan.hardware, few).is_folded:
         yield few
+
+
+def _replay_left_out(
+    plan: Plan, stages: list[tuple[Stage, ...]], refusal: CapacityError
+) -> CapacityError:
+    """The refusal, with one more way out where cores are alike: they are simulated once then."""
+    if not may_fold(plan.hardware):
+        return refusal
+    if not classes_of(plan.hardware, folded(plan, stages)).is_folded:
+        return refusal
+    change = f"{refusal.change}, or leave out the replay, which needs each core"
+    return CapacityError(refusal.code, refusal.what, refusal.where, change)
 
 
 def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: Limits) -> Program:

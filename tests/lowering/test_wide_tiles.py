@@ -21,7 +21,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import InstructionKind, Program
 from graphturbo_core.lowering.stages import Stage
-from graphturbo_core.lowering.tiling import Tiling
+from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS, Tiling
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
@@ -145,8 +145,18 @@ def test_wide_tiles_come_after_coarse_ones_and_folding_after_both() -> None:
 def test_a_replay_of_too_many_is_refused_since_it_needs_each_core() -> None:
     most = within(10_000).size // 4
     assert within(most).notes[0].startswith("1 of 4 cores a cluster are simulated")
-    with pytest.raises(CapacityError, match="too many instructions even with the coarsest tiles"):
+    with pytest.raises(CapacityError, match="too many instructions even with the") as refused:
         within(most, is_each_core_simulated=True)
+    assert refused.value.code == TOO_MANY_INSTRUCTIONS
+    assert refused.value.change.endswith("or leave out the replay, which needs each core")
+
+
+@pytest.mark.parametrize(("rows", "is_told"), [(8, True), (10, False)])
+def test_a_replay_is_to_blame_only_where_cores_are_alike(rows: int, is_told: bool) -> None:
+    """Of 8 rows two cores of four are, of 10 none."""
+    with pytest.raises(CapacityError) as refused:
+        lower(by_rows(rows, 4), at_most(1), is_each_core_simulated=True)
+    assert ("leave out the replay" in refused.value.change) is is_told
 
 
 def tries(
