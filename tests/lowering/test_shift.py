@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.lowering.cutting import COARSEST
+from graphturbo_core.lowering.cutting import COARSEST, choose_tiling
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stage_cuts import StageCut, StageCuts
 from graphturbo_core.pipeline import RunRequest, run_report
@@ -109,3 +109,18 @@ def test_what_cannot_be_cut_and_fits_no_half_is_refused() -> None:
     ) as found:
         _ = coarsest(SHIFTED, "far", 4, 4096).tiling
     assert found.value.code == "TILE_TOO_LARGE"
+
+
+def test_finer_tiles_for_overlap_are_left_out_where_one_of_them_reads_more() -> None:
+    """8 rows of 64 out of 2 rows of 256: a tile of 4 reads one of these, the second of three two.
+
+    Pairs of 4 * 128 and 512 bytes take 2,048; of 3 * 128 and 1,024 they would take 2,816.
+    """
+    text = "g (float[2,256] x) => (float[8,64] y) <int64[2] s = {8,64}> { y = Reshape (x, s) }"
+    found = []
+    for lb_bytes in (2048, 4096):
+        cut = coarsest(text, "y", 1, lb_bytes)
+        rules = replace(cut.plan.rules, vector_tile_elements=1)
+        plan, space = replace(cut.plan, rules=rules), replace(cut.space, tiles=3)
+        found.append(choose_tiling(plan, cut.stage, space).parts)
+    assert found == [(2, 1), (3, 1)]
