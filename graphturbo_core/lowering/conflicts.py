@@ -91,17 +91,9 @@ def _edge(later: int, earlier: int, is_address: int, count: int) -> int:
 
 
 @compiled
-def _longer(edges: IntArray) -> IntArray:
-    found = np.empty(2 * len(edges), dtype=np.int64)
-    found[: len(edges)] = edges
-    return found
-
-
-@compiled
 def _grown(rows: IntArray) -> IntArray:
-    larger = np.empty((2 * len(rows), rows.shape[1]), dtype=np.int64)
-    larger[: len(rows)] = rows
-    return larger
+    """Twice as many rows, or numbers."""
+    return np.concatenate((rows, np.empty_like(rows)))
 
 
 @compiled
@@ -161,7 +153,7 @@ def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
         is_pair = is_open[earlier] and instruction[earlier] != instruction[later]
         if is_pair and _meets(lo, hi, earlier, later):
             if used == len(edges):
-                edges = _longer(edges)
+                edges = _grown(edges)
             edges[used] = _edge(instruction[later], instruction[earlier], write[later], count)
             used += 1
             is_last[earlier] = False
@@ -290,7 +282,7 @@ def _between_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
                 if not is_last[earlier] or instruction[earlier] == instruction[later]:
                     continue
                 if used == len(edges):
-                    edges = _longer(edges)
+                    edges = _grown(edges)
                 edges[used] = _edge(instruction[later], instruction[earlier], 1, count)
                 used += 1
     return edges[:used]
