@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 from tests.lowering.nets import STRATEGIES
@@ -54,6 +55,17 @@ def test_a_variant_that_the_page_does_not_tell_is_found() -> None:
     assert not is_as_told(plain, rounds.text)
     other = Outcome(cell, (), (), 0.0, (("tvm", ROUNDS), ("graphturbo:full", ROUNDS)))
     assert not is_as_told(other, rounds.text)
+
+
+def test_some_cores_of_a_chip_may_do_with_less_than_all() -> None:
+    cell = Cell("light-m", "c", ("tvm", "graphturbo:full"), ())
+    whole = Outcome(cell, (("tvm", "TOO_LARGE"),), (), 0.0, (("graphturbo:full", PRINTED),))
+    few = replace(cell, has_few_cores=True)
+    assert is_as_told(Outcome(few, (), (), 0.0), whole.text)
+    assert not is_as_told(Outcome(cell, (), (), 0.0), whole.text)
+    assert is_as_told(replace(whole, cell=few), whole.text)
+    assert not is_as_told(replace(whole, cell=few), "sound")
+    assert not is_as_told(replace(whole, cell=few, varied=()), "sound")
 
 
 def test_variants_are_run_only_where_they_can_differ() -> None:
