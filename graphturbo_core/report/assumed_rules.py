@@ -21,6 +21,10 @@ ASSUMED_RULES = (
         "stays in LB, and a copy goes to GB",
     ),
     AssumedRule("which core computes which part", "greedy matching instead of an exact one"),
+    AssumedRule(
+        "a binding handed through a slice, pad or concat",
+        "where no core's part moves by more than half of it",
+    ),
     AssumedRule("where weights are held", "closed forms: LB, GB, streamed"),
     AssumedRule("shards of weights", "at most half of each LB's weight part"),
     AssumedRule("addresses in LB", "greedy by size, largest first"),
