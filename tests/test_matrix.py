@@ -58,14 +58,15 @@ def test_a_variant_that_the_page_does_not_tell_is_found() -> None:
 
 
 def test_some_cores_of_a_chip_may_do_with_less_than_all() -> None:
-    cell = Cell("light-m", "c", ("tvm", "graphturbo:full"), ())
-    whole = Outcome(cell, (("tvm", "TOO_LARGE"),), (), 0.0, (("graphturbo:full", PRINTED),))
-    few = replace(cell, has_few_cores=True)
-    assert is_as_told(Outcome(few, (), (), 0.0), whole.text)
-    assert not is_as_told(Outcome(cell, (), (), 0.0), whole.text)
-    assert is_as_told(replace(whole, cell=few), whole.text)
-    assert not is_as_told(replace(whole, cell=few), "sound")
-    assert not is_as_told(replace(whole, cell=few, varied=()), "sound")
+    cell = Cell("light-m", "c", ("tvm", "graphturbo:full"), ("tvm",), has_few_cores=True)
+    refused = (("tvm", "TOO_LARGE"), ("small tvm", "LB_FULL"))
+    whole = Outcome(cell, refused, (), 0.0, (("graphturbo:full", PRINTED),))
+    assert is_as_told(whole, whole.text)
+    less = Outcome(cell, refused[1:], (), 0.0)
+    assert not is_as_told(less, whole.text)
+    assert is_as_told(replace(less, is_cut=True), whole.text)
+    assert not is_as_told(replace(less, is_cut=True, refused=()), whole.text)
+    assert not is_as_told(replace(whole, is_cut=True), less.text)
 
 
 def test_variants_are_run_only_where_they_can_differ() -> None:

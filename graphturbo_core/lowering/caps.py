@@ -77,6 +77,8 @@ def fewest_exchanges(
     total = 0
     for name, held in placement.residents.items():
         if held.cut is not None and held.shares and name in read:
-            known = owners.setdefault(held.cut, Owners(held.cut, classes))
-            total += sum(max(0, known.count(box) - 1 - alike) for box in held.boxes.values())
+            if held.cut not in owners:
+                owners[held.cut] = Owners(held.cut, classes)
+            counts = map(owners[held.cut].count, held.boxes.values())
+            total += sum(max(0, count - 1 - alike) for count in counts)
     return total
