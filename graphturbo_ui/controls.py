@@ -16,7 +16,7 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import read_input_dims
 from graphturbo_core.hardware.profile import parse_profile
 from graphturbo_core.pipeline import RunRequest
-from graphturbo_ui import state
+from graphturbo_ui import query, state
 from graphturbo_ui.glossary import define
 from graphturbo_ui.text import Sink, safe_text
 
@@ -106,7 +106,7 @@ class Choices:
 
 def _file_name(label: str) -> str:
     """A sample's or profile's own name; of an upload, the file's."""
-    named = state.UPLOAD.fullmatch(label)
+    named = query.UPLOAD.fullmatch(label)
     return named[1] if named else label
 
 
@@ -121,19 +121,19 @@ def choose() -> Choices:
             "Model", state.model_names(), key="model", bind="query-params", on_change=_take_sizes
         )
         chip = st.selectbox("Chip", state.chip_names(), key="chip", bind="query-params")
-        a = _strategy("A · fine partitioning", "a", state.DEFAULT_A)
-        b = _strategy("B · coarse partitioning", "b", state.DEFAULT_B)
-        plans = {key: text for key in state.RUN_KEYS if (text := _held_plan(key))}
+        a = _strategy("A · fine partitioning", "a", query.DEFAULT_A)
+        b = _strategy("B · coarse partitioning", "b", query.DEFAULT_B)
+        plans = {key: text for key in query.RUN_KEYS if (text := _held_plan(key))}
         st.button("Swap A and B", on_click=state.swap_runs, key="swap", icon=":material/swap_vert:")
         model_bytes = _model_bytes(model)
         sizes = _proposed_sizes(model_bytes)
         batch = st.number_input(
-            "Batch (samples)", 1, state.MAX_BATCH, sizes.batch, key="batch",
+            "Batch (samples)", 1, query.MAX_BATCH, sizes.batch, key="batch",
             bind="query-params", help="Samples for the whole chip; " + define("cluster"),
         )  # fmt: skip
         dims = _dimensions(sizes)
         dtype = st.selectbox(
-            "Number format", state.number_formats(), key="dtype", bind="query-params"
+            "Number format", query.number_formats(), key="dtype", bind="query-params"
         )
         verify = st.toggle(
             "Verify by replay", key="verify", bind="query-params", help=define("replay")
@@ -174,7 +174,7 @@ def _strategy(label: str, key: str, default: str) -> str:
         label, state.strategy_choices(key, default), key=key, bind="query-params",
         accept_new_options=True, help=STRATEGY_HELP,
     )  # fmt: skip
-    fault = state.strategy_fault(chosen or "")
+    fault = query.strategy_fault(chosen or "")
     if fault:
         state.reject(key, fault, default)
     return str(chosen)
@@ -197,9 +197,9 @@ def _proposed_sizes(model_bytes: bytes) -> _Sizes:
     """What the file proposes, else our own; the batch is the first leading symbolic dimension."""
     found = read_input_dims(model_bytes)
     batch = next((dim for dim in found if dim.axis == 0), None)
-    proposed = (batch and batch.proposed) or state.DEFAULT_BATCH
+    proposed = (batch and batch.proposed) or query.DEFAULT_BATCH
     return _Sizes(
-        min(proposed, state.MAX_BATCH),
+        min(proposed, query.MAX_BATCH),
         {
             dim.symbol: dim.proposed or PROPOSED_DIMENSION
             for dim in found

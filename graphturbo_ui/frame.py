@@ -9,7 +9,7 @@ import streamlit as st
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
-from graphturbo_ui import state
+from graphturbo_ui import query, state
 from graphturbo_ui.controls import Choices, choose, show_refusal
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.text import Sink, safe_text
@@ -50,7 +50,7 @@ def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
 
 def runs_of(choices: Choices) -> Runs:
     """A and B by name; those that are new have become one job."""
-    requests = [choices.request(key) for key in state.RUN_KEYS]
+    requests = [choices.request(key) for key in query.RUN_KEYS]
     runs = shared_desk().start(requests, choices.model_bytes, choices.profile_bytes)
     return dict(zip("AB", runs, strict=True))
 

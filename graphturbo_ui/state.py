@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from time import monotonic, time
+from time import time
 from typing import NoReturn, cast
 
 import streamlit as st
@@ -18,34 +17,18 @@ from graphturbo_core import pipeline
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import sample_names
-from graphturbo_ui.store import DIGEST_LENGTH, Upload, UploadStore
+from graphturbo_ui.query import (
+    DEFAULT_A,
+    DEFAULT_B,
+    DEFAULT_MODEL,
+    RUN_KEYS,
+    UPLOAD,
+    WINDOW,
+    query_fields,
+)
+from graphturbo_ui.selection import Selection
+from graphturbo_ui.store import Upload, upload_store
 from graphturbo_ui.text import safe_text
-
-DEFAULT_MODEL = "resnet50-slim"
-DEFAULT_A, DEFAULT_B = "tvm@2", "graphturbo@16"
-DEFAULT_BATCH, MAX_BATCH = 64, 65_536
-DEFAULT_FORMAT = "fp16"
-RUN_KEYS = ("a", "b")
-PLAN_DIGEST = re.compile(rf"[0-9a-f]{{{DIGEST_LENGTH}}}")
-_WITHOUT_PLAN = "that run without a plan"
-UPLOAD = re.compile(rf"(.{{1,120}}) \(([0-9a-f]{{{DIGEST_LENGTH}}})\)")
-STRATEGY = re.compile(r"([a-z][a-z0-9_-]*)(?::([a-z]+))?(?:@([1-9][0-9]{0,5}))?")
-WINDOW = re.compile(r"\d{1,15}-\d{1,15}(?:,\d{1,15}-\d{1,15})?")
-
-
-@dataclass(frozen=True, slots=True)
-class QueryField:
-    """A name in the address, its default, and what is wrong with a value (empty: nothing)."""
-
-    key: str
-    default: str | int
-    fault: Callable[[str], str]
-
-
-@st.cache_resource(show_spinner=False)
-def upload_store() -> UploadStore:
-    """The server's one store of uploads."""
-    return UploadStore(monotonic)
 
 
 def begin() -> None:
@@ -58,84 +41,19 @@ def begin() -> None:
     query = st.query_params.to_dict()
     notes = []
     for entry in query_fields():
-        value = query.get(entry.key)
-        fault = "" if value is None else entry.fault(value)
+        values = st.query_params.get_all(entry.key)
+        fault = next(filter(None, map(entry.fault, values)), "")
         if fault:
             del st.query_params[entry.key]
             notes.append(_instead(fault, entry.default))
     st.session_state["notes"] = tuple(notes)
-    window = query.get("window", "")
-    st.session_state["linked_window"] = window if WINDOW.fullmatch(window) else ""
+    mark(Selection.read(query.get("selected")), _read_windows(query.get("window", "")))
     for key in RUN_KEYS:
         if f"plan_{key}" in st.query_params:
             st.session_state[f"plan_{key}"] = st.query_params[f"plan_{key}"]
     for key in ("model", "chip"):
         if UPLOAD.fullmatch(query.get(key, "")) and key in st.query_params:
             st.session_state[f"{key}_uploads"] = (query[key],)
-
-
-def query_fields() -> tuple[QueryField, ...]:
-    """Everything that the address may name."""
-    return (
-        QueryField("model", DEFAULT_MODEL, lambda v: _file_fault("model", v, sample_names())),
-        QueryField(
-            "chip", chip_names()[0], lambda v: _file_fault("chip", v, pipeline.profile_names())
-        ),
-        QueryField("a", DEFAULT_A, strategy_fault),
-        QueryField("b", DEFAULT_B, strategy_fault),
-        QueryField("batch", DEFAULT_BATCH, _batch_fault),
-        QueryField("dtype", DEFAULT_FORMAT, _format_fault),
-        QueryField("verify", "false", _switch_fault),
-        *(QueryField(f"plan_{key}", _WITHOUT_PLAN, _plan_fault) for key in RUN_KEYS),
-    )
-
-
-def _file_fault(what: str, value: str, known: Sequence[str]) -> str:
-    """A value is a shipped name, or `name (digest)` of an upload that is still here."""
-    if value in known:
-        return ""
-    named = UPLOAD.fullmatch(value)
-    shown = safe_text(value, max_length=80)
-    if named is None:
-        return f"The link names the {what} “{shown}”, which this server does not have."
-    if upload_store().get(named[2]) is None:
-        return f"The link names the uploaded file “{shown}”, no longer kept here: upload it again."
-    return ""
-
-
-def strategy_fault(value: str) -> str:
-    """What is wrong with `NAME[:LEVEL][@CLUSTER_BATCH]`; empty when nothing is."""
-    parts = STRATEGY.fullmatch(value)
-    info = pipeline.strategies().get(parts[1]) if parts else None
-    if parts is None or info is None or (parts[2] and parts[2] not in info.levels):
-        return f"“{safe_text(value, max_length=60)}” is not a strategy."
-    return ""
-
-
-def _plan_fault(value: str) -> str:
-    if PLAN_DIGEST.fullmatch(value) and upload_store().get(value) is not None:
-        return ""
-    shown = safe_text(value, max_length=40)
-    return f"The link names the plan “{shown}”, not kept here: give it again under Plans."
-
-
-def _batch_fault(value: str) -> str:
-    if value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= MAX_BATCH:
-        return ""
-    shown = safe_text(value, max_length=40)
-    return f"“{shown}” is not a batch: a whole number from 1 to {MAX_BATCH}."
-
-
-def _format_fault(value: str) -> str:
-    if value in number_formats():
-        return ""
-    return f"“{safe_text(value, max_length=40)}” is not a number format."
-
-
-def _switch_fault(value: str) -> str:
-    if value in ("true", "false"):
-        return ""
-    return f"“{safe_text(value, max_length=40)}” is neither true nor false."
 
 
 def ask_for_replay(is_wanted: bool) -> None:
@@ -157,23 +75,70 @@ def reject(key: str, fault: str, default: str) -> NoReturn:
     st.rerun()
 
 
-def number_formats() -> tuple[str, ...]:
-    """Number formats, the default first."""
-    rest = (name for name in pipeline.NUMBER_FORMATS if name != DEFAULT_FORMAT)
-    return (DEFAULT_FORMAT, *rest)
-
-
 def notes() -> tuple[str, ...]:
     """What the link named and could not be had."""
     return cast(tuple[str, ...], st.session_state.get("notes", ()))
 
 
-def linked_windows() -> list[list[int]] | None:
-    """Time windows (cycles) that the link asked the Gantt chart to open with."""
-    text = cast(str, st.session_state.get("linked_window", ""))
-    if not text:
+def _read_windows(text: str) -> list[list[int]] | None:
+    """Time windows (cycles) of the runs, as a link names them."""
+    if not WINDOW.fullmatch(text):
         return None
     return [[int(end) for end in part.split("-")] for part in text.split(",")]
+
+
+def mark(selected: Selection | None, windows: Sequence[Sequence[float]] | None) -> None:
+    """Have all canvases show this selection and these time windows (cycles, one a run)."""
+    st.session_state["marks"] = {
+        "serial": time(),
+        "selected": selected.text() if selected else "",
+        "windows": windows,
+    }
+
+
+def select(selected: Selection | None) -> None:
+    """Have all canvases show this selection; time windows stay."""
+    mark(selected, told_windows())
+
+
+def see(runs: Mapping[str, str]) -> None:
+    """Take the runs at hand, each with its key; what was marked of one that changed is forgotten.
+
+    Time windows stay while A is the same.
+    """
+    before = cast(Mapping[str, str], st.session_state.get("seen", runs))
+    st.session_state["seen"] = runs
+    changed = {name for name, key in runs.items() if before.get(name) != key}
+    selected, windows = selection(), told_windows()
+    is_lost = selected is not None and selected.run in changed
+    if is_lost or (windows and "A" in changed):
+        mark(None if is_lost else selected, None if "A" in changed else windows)
+
+
+def marks() -> Mapping[str, object]:
+    """What canvases are to show, as `components/link.py` gives it to them."""
+    return cast(Mapping[str, object], st.session_state["marks"])
+
+
+def hear(told: Mapping[str, object]) -> None:
+    """Keep what the canvases told, unless Python has given them something since."""
+    if told.get("serial") == marks()["serial"]:
+        st.session_state["told"] = told
+
+
+def _now_shown() -> Mapping[str, object]:
+    told = cast(Mapping[str, object], st.session_state.get("told", {}))
+    return told if told.get("serial") == marks()["serial"] else marks()
+
+
+def selection() -> Selection | None:
+    """What is selected now."""
+    return Selection.read(_now_shown()["selected"])
+
+
+def told_windows() -> Sequence[Sequence[float]] | None:
+    """The time windows now in sight, when somebody zoomed."""
+    return cast(Sequence[Sequence[float]] | None, _now_shown()["windows"])
 
 
 def model_names() -> list[str]:
@@ -337,11 +302,6 @@ def choices() -> object:
     return st.session_state["choices"]
 
 
-def remember(name: str, value: object) -> None:
-    """Keep something a canvas told, for links: `window` or `selected`."""
-    st.session_state[f"told_{name}"] = value
-
-
 def shown_since(key: str, content: int) -> float:
     """Since when (seconds of the epoch) a canvas shows what has the hash `content`."""
     last = cast(tuple[int, float] | None, st.session_state.get(f"shown_{key}"))
@@ -350,18 +310,17 @@ def shown_since(key: str, content: int) -> float:
     return last[1]
 
 
-def told_windows() -> Sequence[Sequence[float]] | None:
-    """The time windows now in sight, when somebody zoomed."""
-    return cast(Sequence[Sequence[float]] | None, st.session_state.get("told_window"))
-
-
 def dimension_key(symbol: str) -> str:
     """The query name of a symbolic dimension's size."""
     return f"dim_{re.sub(r'[^A-Za-z0-9_.-]', '_', symbol)[:60]}"
 
 
 def query_of(choices: Mapping[str, str]) -> dict[str, str]:
-    """The query that restores what is on screen, window included."""
-    windows = told_windows()
-    shown = ",".join(f"{int(first)}-{int(last)}" for first, last in windows) if windows else ""
-    return {**choices, **({"window": shown} if shown else {})}
+    """The query that restores what is on screen, selection and time windows included."""
+    chosen, windows = selection(), told_windows()
+    query = dict(choices)
+    if chosen:
+        query["selected"] = chosen.text()
+    if windows:
+        query["window"] = ",".join(f"{int(first)}-{int(last)}" for first, last in windows)
+    return query

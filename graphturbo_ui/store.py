@@ -7,6 +7,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
+
+import streamlit as st
 
 KEPT_SECONDS = 3600.0
 """How long an upload is kept after its last use (our choice: a lesson)."""
@@ -62,3 +65,9 @@ class UploadStore:
             del self._files[digest]
         while sum(len(u.data) for u in self._files.values()) > self.max_bytes and self._files:
             self._files.popitem(last=False)
+
+
+@st.cache_resource(show_spinner=False)
+def upload_store() -> UploadStore:
+    """The server's one store of uploads."""
+    return UploadStore(monotonic)

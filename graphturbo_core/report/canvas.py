@@ -94,6 +94,8 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     }
     waits = report.arrays["wait_on"][order].astype(np.int64)
     own["wait_on"] = np.where(waits < 0, -1, place[np.maximum(waits, 0)]).astype("<i4")
+    nodes = report.tables["graph_nodes"]
+    own |= {"op_group": _column(nodes, "group"), "op_layer": _column(nodes, "layer")}
     ends = np.searchsorted(engine[order], np.arange(len(engines)), side="right")
     firsts = [0, *(int(end) for end in ends)]
     header: dict[str, object] = {
@@ -112,7 +114,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
             }
             for index, row in enumerate(engines)
         ],
-        "ops": [show(str(row["op"])) for row in report.tables["graph_nodes"]],
+        "ops": [show(str(row["op"])) for row in nodes],
         "layers": [show(str(row["name"])) for row in report.tables["layers"]],
         "groups": [show(str(row["name"])) for row in report.tables["groups"]],
         "overlap_share": report.contract["cross_layer_overlap"],
@@ -193,7 +195,8 @@ def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     }
     return header, {
         "rank": _column(nodes, "rank"),
-        "group": _column(nodes, "group"),
+        "op_group": _column(nodes, "group"),
+        "op_layer": _column(nodes, "layer"),
         "x": np.array(_places(report), dtype="<f8"),
         "source": _column(inner, "source"),
         "target": _column(inner, "target"),

@@ -26,6 +26,50 @@ function isLate(view, buffer) {
   return false;
 }
 
+/**
+ * What all canvases of the page share. `selected`: "b-group-3" as in selection.py, empty for none;
+ * `windows`: [[first, last], …] in cycles, a run each, or null for all of the time. `serial`: of
+ * what Python gave last (components/link.py).
+ */
+const common = (window.graphturboCommon ||= Object.assign(new EventTarget(), {
+  selected: "", windows: null, serial: 0,
+}));
+
+/** Tell the other canvases: `name` is `selected` or `windows`, `owner` the canvas that changed it. */
+function share(name, value, owner) {
+  if (JSON.stringify(common[name]) === JSON.stringify(value)) return;
+  common[name] = value;
+  common.dispatchEvent(new CustomEvent(name, { detail: owner }));
+}
+
+/** Call `heard(value)` whenever another canvas changes `name`, as long as `canvas` is shown. */
+function follow(name, canvas, heard) {
+  const listen = ({ detail }) => {
+    if (!canvas.isConnected) common.removeEventListener(name, listen);
+    else if (detail !== canvas) heard(common[name]);
+  };
+  common.addEventListener(name, listen);
+}
+
+/** {run, kind, index} of "b-group-3"; null for none. */
+function readSelected(text) {
+  const parts = /^([ab])-(group|layer|op)-(\d+)$/.exec(text || "");
+  return parts && { run: parts[1].toUpperCase(), kind: parts[2], index: Number(parts[3]) };
+}
+
+/**
+ * A flag for each op that is selected, or null where none is. A run of `runs` has its `name`, and in
+ * `arrays` the `op_group` and `op_layer` of every op.
+ */
+function selectedOps(text, runs) {
+  const found = readSelected(text);
+  const run = found && runs.find((other) => other.name === found.run);
+  if (!run) return null;
+  const { op_group, op_layer } = run.arrays;
+  const owners = { group: op_group, layer: op_layer }[found.kind];
+  return Uint8Array.from(op_group, (_, op) => (owners ? owners[op] : op) === found.index);
+}
+
 /** Colours and font of Streamlit's present theme. */
 function readTheme(host) {
   const style = getComputedStyle(host);

@@ -1,8 +1,8 @@
 // The Gantt chart of one or two runs: panes, axes, hover, picking (rows and pixels: gantt_rows.js).
 
 class Gantt {
-  constructor(root, canvas, tell) {
-    Object.assign(this, { root, canvas, tell });
+  constructor(root, canvas) {
+    Object.assign(this, { root, canvas });
     this.tip = root.querySelector(".tip");
     this.stage = root.querySelector(".stage");
     this.said = root.querySelector(".said");
@@ -10,7 +10,6 @@ class Gantt {
     this.windows = [];
     this.pick = null;
     this.paint = painter(canvas, () => this.draw());
-    this.report = debounced(() => this.tell(this.windows.map((w) => [w.t0, w.t1])));
     bindCanvas(canvas, this);
     bindTools(root, {
       in: () => this.zoom(0.7, null, null),
@@ -20,7 +19,23 @@ class Gantt {
       lock: (value) => this.set("isLocked", value),
       fold: (value) => this.set("isFolded", value),
     });
+    follow("windows", canvas, (windows) => this.show(windows));
+    follow("selected", canvas, () => this.mark());
     new ResizeObserver(() => this.paint()).observe(this.stage);
+  }
+
+  /** Show these windows, [[first, last], …] a run; all of the time where there are none. */
+  show(windows) {
+    const given = (windows || []).map(([t0, t1]) => ({ t0, t1 }));
+    this.windows = this.runs.map((_, r) => ({ ...(given[r] || given[0] || { t0: 0, t1: this.longest }) }));
+    this.isZoomed = this.windows.some((w) => w.t0 > 0 || w.t1 < this.longest);
+    this.paint();
+  }
+
+  /** Mark what is selected now, here or in another canvas. */
+  mark() {
+    this.flags = selectedOps(common.selected, this.runs);
+    this.paint();
   }
 
   set(name, value) {
@@ -33,20 +48,16 @@ class Gantt {
   }
 
   /** New runs; the window stays where it was while the first run is the same. */
-  load(buffer, initial) {
+  load(buffer) {
     if (this.digest === buffer.header.digest) return this.paint();
     this.digest = buffer.header.digest;
     this.runs = readRuns(buffer);
     this.slots = null;
     this.pick = null;
-    const longest = Math.max(...this.runs.map((run) => run.cycles), 1);
-    const isSame = this.longest === longest || (this.windows.length && this.isZoomed);
-    this.longest = longest;
-    const kept = isSame ? this.windows : (initial || []).map(([t0, t1]) => ({ t0, t1 }));
-    this.windows = this.runs.map((_, r) => kept[r] || { ...(kept[0] || { t0: 0, t1: longest }) });
-    this.isZoomed = this.windows.some((w) => w.t0 > 0 || w.t1 < longest);
+    this.longest = Math.max(...this.runs.map((run) => run.cycles), 1);
     this.arrange();
-    this.paint();
+    this.mark();
+    this.show(common.windows);
   }
 
   /** Where every row of every pane lies. */
@@ -116,7 +127,7 @@ class Gantt {
     pen.textAlign = "left";
     pen.fillStyle = text;
     pen.font = `600 13px ${font}`;
-    const name = this.runs.length > 1 ? `${"AB"[number]} · ${run.title}` : run.title;
+    const name = this.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
     const length = secondsText(run.cycles * run.seconds_per_cycle);
     const said = run.rounds > 1 ? `the first of ${run.rounds} rounds, ${length}` : `the whole batch, ${length}`;
     pen.fillText(fitted(pen, `${name} — ${said}`, width - 16), 8, pane.top + TITLE / 2 + 1);
@@ -297,7 +308,7 @@ class Gantt {
     this.isZoomed = this.windows.some((w) => w.t0 > 0 || w.t1 < this.longest);
     this.leave();
     this.paint();
-    this.report();
+    share("windows", this.isZoomed ? this.windows.map((w) => [w.t0, w.t1]) : null, this.canvas);
   }
 
   /** The scene, for tests: windows, panes, rows, and the picked instruction. */
@@ -329,15 +340,13 @@ function fillLegend(root, gantt) {
   }));
 }
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement }) {
   const canvas = parentElement.querySelector("canvas");
-  const gantt = (canvas.gantt ||= new Gantt(parentElement, canvas, () => {}));
-  gantt.tell = (windows) => setStateValue("window", windows);
+  const gantt = (canvas.gantt ||= new Gantt(parentElement, canvas));
   const buffer = readBuffer(data);
   if (isLate(gantt, buffer)) return;
-  const initial = buffer.header.window;
   canvas.setAttribute("aria-label", buffer.header.label || "Gantt chart");
-  gantt.load(buffer, initial);
+  gantt.load(buffer);
   fillLegend(parentElement, gantt);
   parentElement.querySelector(".lock").hidden = gantt.runs.length < 2;
 }

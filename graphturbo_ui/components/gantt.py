@@ -1,4 +1,4 @@
-"""The Gantt chart's component: a buffer in, the time windows in sight out."""
+"""The Gantt chart's component: a buffer in."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def _component():  # Streamlit names no public type for it
     )
 
 
-def gantt_chart(buffer: bytes, key: str) -> list[list[float]] | None:
-    """Draw the chart; the windows [first cycle, last cycle] a run, None until somebody zooms."""
-    result = _component()(data=sources.stamped(key, buffer), key=key, on_window_change=lambda: None)
-    return result.get("window")
+def gantt_chart(buffer: bytes, key: str) -> None:
+    """Draw the chart; the time in sight reaches the page by `components/link.py`."""
+    _component()(data=sources.stamped(key, buffer), key=key)

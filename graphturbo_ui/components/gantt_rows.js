@@ -34,7 +34,7 @@ function readRuns({ header, arrays }) {
     for (const name of Object.keys(arrays)) {
       if (name.startsWith(`${number}.`)) own[name.slice(2)] = arrays[name];
     }
-    return { ...run, arrays: own };
+    return { ...run, arrays: own, name: (header.names || "AB")[number] };
   });
 }
 

@@ -14,7 +14,7 @@ class GraphView {
     this.tip = root.querySelector(".tip");
     this.stage = root.querySelector(".stage");
     this.said = root.querySelector(".said");
-    this.selected = null;
+    this.flags = null;
     this.paint = painter(canvas, () => this.draw());
     bindCanvas(canvas, this);
     canvas.ondblclick = (event) => this.toggle(this.find(event.offsetX, event.offsetY));
@@ -30,7 +30,22 @@ class GraphView {
       collapse: () => this.setAll(false),
       search: (value) => this.search(value),
     });
+    follow("selected", canvas, () => this.mark());
     new ResizeObserver(() => this.paint()).observe(this.stage);
+  }
+
+  /** The selected sub-graph, {pane, group}, where one of these is selected as a whole. */
+  get selected() {
+    const found = readSelected(common.selected);
+    const pane = found?.kind === "group" ? this.runs.findIndex((run) => run.name === found.run) : -1;
+    return pane >= 0 && found.index < this.runs[pane].groups.length ? { pane, group: found.index } : null;
+  }
+
+  /** Mark the ops that are selected now, here or in another canvas. */
+  mark() {
+    this.flags = selectedOps(common.selected, this.runs);
+    this.said.textContent = this.selected ? this.describe(this.selected).join(" · ") : "";
+    this.paint();
   }
 
   load(buffer, height) {
@@ -41,15 +56,13 @@ class GraphView {
     const ranks = Math.max(1, ...this.runs.map((run) => 1 + run.rank.reduce((a, b) => Math.max(a, b), 0)));
     if (!known || this.ranks !== ranks) {
       this.view = null;
-      this.selected = null;
     } else {
       this.runs.forEach((run, r) => known[r]?.digestOf === run.title && (run.opened = known[r].opened));
     }
     this.runs.forEach((run) => (run.digestOf = run.title));
     Object.assign(this, { ranks, height });
-    if (this.selected && !this.runs[this.selected.pane]) this.selected = null;
     this.arrange();
-    this.paint();
+    this.mark();
   }
 
   arrange() {
@@ -117,7 +130,7 @@ class GraphView {
     pen.textBaseline = "middle";
     pen.textAlign = "left";
     pen.font = `600 13px ${this.theme.font}`;
-    const name = this.runs.length > 1 ? `${"AB"[pane]} · ${run.title}` : run.title;
+    const name = this.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
     const count = run.members.filter((ops) => ops.length).length;
     pen.fillText(fitted(pen, `${name} — ${count} sub-graph${count === 1 ? "" : "s"}`, this.paneWidth() - 20), x + 12, HEAD / 2);
     pen.fillStyle = this.theme.border;
@@ -171,7 +184,7 @@ class GraphView {
     if (box.y > this.height || box.y + box.h < HEAD) return;
     const colour = PALETTE.groups[g % PALETTE.groups.length];
     const isOpen = run.opened.has(g);
-    const mark = this.markOf(run, pane, g);
+    const mark = this.markOf(run, g) || "";
     pen.globalAlpha = isOpen ? 0.18 : this.dims(run, g) ? 0.25 : 1;
     pen.fillStyle = colour;
     pen.fillRect(box.x, box.y, box.w, Math.max(1, box.h));
@@ -219,18 +232,11 @@ class GraphView {
     pen.fillText(shown, box.x + 5, top + height / 2 + 0.5);
   }
 
-  /** `all` or `part` of a sub-graph's ops are selected (in this pane or in the other). */
-  markOf(run, pane, g) {
-    if (!this.selected) return "";
-    if (this.selected.pane === pane) return this.selected.group === g ? "all" : "";
-    const chosen = this.selectedOps();
-    const hit = run.members[g].filter((op) => chosen.has(op)).length;
-    if (!hit) return "";
-    return hit === run.members[g].length ? "all" : "part";
-  }
-
-  selectedOps() {
-    return new Set(this.selected ? this.runs[this.selected.pane].members[this.selected.group] : []);
+  /** `all` or `part` of a sub-graph's ops are selected, in this canvas or in another. */
+  markOf(run, g) {
+    const ops = run.members[g];
+    const hit = this.flags ? ops.filter((op) => this.flags[op]).length : 0;
+    return hit && (hit === ops.length ? "all" : "part");
   }
 
   dims(run, g) {
@@ -290,10 +296,8 @@ class GraphView {
   }
 
   select(found) {
-    this.selected = found && { pane: found.pane, group: found.group };
-    this.said.textContent = found ? this.describe(found).join(" · ") : "";
-    this.tell(this.selected);
-    this.paint();
+    share("selected", found ? `${this.runs[found.pane].name.toLowerCase()}-group-${found.group}` : "", this.canvas);
+    this.mark();
   }
 
   /** The next sub-graph in order, for the keyboard ([ and ]). */
@@ -370,17 +374,16 @@ class GraphView {
       panes: this.runs.map((run, pane) => ({
         title: run.title, opened: [...run.opened],
         boxes: run.groups.map((group, g) => run.members[g].length && {
-          name: group.name, mark: this.markOf(run, pane, g), ...this.boxOf(run, pane, g),
+          name: group.name, mark: this.markOf(run, g) || "", ...this.boxOf(run, pane, g),
         }),
       })),
     });
   }
 }
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement }) {
   const canvas = parentElement.querySelector("canvas");
   const graph = (canvas.graph ||= new GraphView(parentElement, canvas));
-  graph.tell = (selected) => setStateValue("selected", selected);
   const buffer = readBuffer(data);
   if (isLate(graph, buffer)) return;
   canvas.setAttribute("aria-label", buffer.header.label || "Sub-graph groupings");

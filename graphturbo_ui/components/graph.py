@@ -1,8 +1,7 @@
-"""The graph view's component: a buffer in, the selected sub-graph out."""
+"""The graph view's component: a buffer in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 import streamlit as st
@@ -26,9 +25,6 @@ def _component():  # Streamlit names no public type for it
     )
 
 
-def graph_view(buffer: bytes, key: str) -> Mapping[str, int] | None:
-    """Draw both groupings; `pane` and `group` of the selected sub-graph, or None."""
-    result = _component()(
-        data=sources.stamped(key, buffer), key=key, on_selected_change=lambda: None
-    )
-    return result.get("selected")
+def graph_view(buffer: bytes, key: str) -> None:
+    """Draw both groupings; what is selected there reaches the page by `components/link.py`."""
+    _component()(data=sources.stamped(key, buffer), key=key)

@@ -4,11 +4,14 @@
 function readGraphs({ header, arrays }) {
   return header.runs.map((run, number) => {
     const own = {};
-    for (const name of ["rank", "group", "x", "source", "target"]) own[name] = arrays[`${number}.${name}`];
+    for (const name of ["rank", "op_group", "op_layer", "x", "source", "target"]) own[name] = arrays[`${number}.${name}`];
     const members = run.groups.map(() => []);
-    own.group.forEach((group, op) => members[group]?.push(op));
+    own.op_group.forEach((group, op) => members[group]?.push(op));
     const columns = Math.max(1, ...run.groups.map((group) => group.right));
-    return { ...run, ...own, members, columns, opened: new Set() };
+    return {
+      ...run, ...own, group: own.op_group, arrays: own, name: (header.names || "AB")[number], members, columns,
+      opened: new Set(),
+    };
   });
 }
 

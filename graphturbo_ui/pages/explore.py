@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import streamlit as st
 
-from graphturbo_ui import controls, frame, plans, sections
+from graphturbo_ui import controls, frame, state
+from graphturbo_ui.components.link import canvas_link
+from graphturbo_ui.jobs import Runs
+from graphturbo_ui.query import DEFAULT_VIEWS, VIEWS
+from graphturbo_ui.views.export import export
+from graphturbo_ui.views.gantt import gantt
+from graphturbo_ui.views.groupings import groupings
+from graphturbo_ui.views.memory import memory
+from graphturbo_ui.views.passes import passes
+from graphturbo_ui.views.sharing import sharing
+from graphturbo_ui.views.verdict import banner, verdict
 
+SHOWN: Mapping[str, Callable[[Runs], None]] = {
+    "Groupings": groupings,
+    "Memory": memory,
+    "Gantt": gantt,
+    "Passes": passes,
+    "Export": export,
+}
+"""What draws each view of `VIEWS`."""
 INTRO = """
 A model runs on a many-core chip as **sub-graphs**. **A** cuts it finely, as ordinary compilers do;
 **B** merges coarsely and splits what it merged, so that tensors stay in the cores' buffers.
@@ -26,14 +46,23 @@ def show(choices: controls.Choices) -> None:
         st.caption(WEIGHTS)
         controls.offer_model_upload()
     runs = frame.runs_of(choices)
+    state.see({name: run.key for name, run in runs.items()})
     frame.wait_for_first(runs)
     drawn, pending = frame.outcome(runs)
-    sections.banner(drawn)
-    sections.verdict(drawn, pending)
-    sections.groupings(drawn)
-    sections.memory(drawn)
-    sections.gantt(drawn)
-    sections.steps(drawn)
-    plans.plans(drawn)
-    sections.sharing(choices)
+    banner(drawn)
+    verdict(drawn, pending)
+    chosen = _chosen_views()
+    state.hear(canvas_link(state.marks(), key="link"))
+    for name in VIEWS:
+        if name in chosen:
+            SHOWN[name](drawn)
+    sharing(choices)
     frame.finish(pending)
+
+
+def _chosen_views() -> list[str]:
+    """The views that are drawn, one under the other; only these cost time."""
+    return st.pills(
+        "Views", VIEWS, selection_mode="multi", default=DEFAULT_VIEWS, key="views",
+        bind="query-params",
+    )  # fmt: skip

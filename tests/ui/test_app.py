@@ -9,7 +9,7 @@ from threading import Timer
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from graphturbo_ui import frame, sections
+from graphturbo_ui import frame, shown
 from graphturbo_ui.jobs import Desk
 from tests.remote import fake_worker
 
@@ -33,7 +33,7 @@ def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder with orders for the workers, which are fake: what a strategy's run does."""
     monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
     desk = Desk(workers=1, target=fake_worker.main)
-    for module in (frame, sections):
+    for module in (frame, shown):
         monkeypatch.setattr(module, "shared_desk", lambda: desk)
     yield tmp_path
     fake_worker.forget(tmp_path)

@@ -98,7 +98,7 @@ def upload_model(visit: AppPage, name: str, data: bytes) -> None:
 def test_the_default_sample_is_there_with_all_views(visit: AppPage, request):
     visit.open()
     page = visit.page
-    for title in ("Sub-graph groupings", "Memory", "Gantt", "Steps"):
+    for title in ("Sub-graph groupings", "Memory", "Gantt"):
         expect(page.get_by_role("heading", name=title)).to_be_visible()
     expect(page.get_by_text("as fast as A").first).to_be_visible()
     expect(page.get_by_test_id("stMetric")).to_have_count(8)
@@ -304,7 +304,7 @@ def test_the_page_names_every_canvas_for_those_who_do_not_see_it(visit: AppPage)
         assert canvas.get_attribute("tabindex") == "0"
     for table in ("sub-graphs", "memory", "instructions"):
         visit.page.get_by_text(f"Table of {table}").click()
-    expect(visit.page.get_by_test_id("stDataFrame")).to_have_count(4)
+    expect(visit.page.get_by_test_id("stDataFrame")).to_have_count(3)
     assert onnx.load_model_from_string(nasty_model()).graph.name == NASTY
 
 

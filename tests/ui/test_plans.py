@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_ui import state
+from graphturbo_ui import store
 from tests.ui.test_app import APP, PATIENCE_S
 
 MODEL, CHIP, BATCH = "teaching-resnet", "generic-4x4", 64
@@ -20,7 +20,14 @@ A, B = "tvm@16", "graphturbo@16"
 @pytest.fixture
 def app() -> AppTest:
     test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
-    for key, value in {"model": MODEL, "chip": CHIP, "batch": str(BATCH), "a": A, "b": B}.items():
+    for key, value in {
+        "model": MODEL,
+        "chip": CHIP,
+        "batch": str(BATCH),
+        "a": A,
+        "b": B,
+        "views": "Export",
+    }.items():
         test.query_params[key] = value
     return test
 
@@ -81,7 +88,7 @@ def test_an_edited_plan_is_run_linked_and_named(app: AppTest, plan: str) -> None
 
 def test_a_link_holds_to_its_plan_and_the_plan_can_be_dropped(app: AppTest, plan: str) -> None:
     edited = plan.replace("  pieces: {}", "  pieces: {g3: 4}")
-    app.query_params["plan_b"] = state.upload_store().put("b.plan.yaml", edited.encode())
+    app.query_params["plan_b"] = store.upload_store().put("b.plan.yaml", edited.encode())
     prepared(app)
     assert "pieces: {was-g3: 4}" in [area.value for area in app.text_area][1]
     app.button(key="drop_plan_b").click().run()
@@ -134,7 +141,7 @@ def test_what_the_plans_differ_in_is_shown(app: AppTest, plan: str) -> None:
 
 
 def test_plans_change_places_with_their_runs(app: AppTest, plan: str) -> None:
-    app.query_params["plan_b"] = state.upload_store().put("b.plan.yaml", plan.encode())
+    app.query_params["plan_b"] = store.upload_store().put("b.plan.yaml", plan.encode())
     app.run()
     app.button(key="swap").click().run()
     assert not app.exception
@@ -146,7 +153,7 @@ def test_plans_change_places_with_their_runs(app: AppTest, plan: str) -> None:
 def test_a_plan_too_long_to_edit_is_not_put_on_the_page(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphturbo_ui.plans.MAX_EDITED_CHARACTERS", 10)
+    monkeypatch.setattr("graphturbo_ui.views.export.MAX_EDITED_CHARACTERS", 10)
     prepared(app)
     assert not app.text_area
     assert "too long to edit here" in "\n".join(each.value for each in app.caption)
@@ -154,7 +161,7 @@ def test_a_plan_too_long_to_edit_is_not_put_on_the_page(
 
 def test_the_app_and_the_command_line_end_their_files_alike() -> None:
     from graphturbo_core.cli.commands import SUFFIXES  # noqa: PLC0415
-    from graphturbo_ui import plans  # noqa: PLC0415
+    from graphturbo_ui.views import export  # noqa: PLC0415
 
-    assert plans.SUFFIXES == SUFFIXES
-    assert Path(plans.__file__).is_file()
+    assert export.SUFFIXES == SUFFIXES
+    assert Path(export.__file__).is_file()

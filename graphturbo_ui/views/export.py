@@ -9,11 +9,11 @@ import streamlit as st
 
 from graphturbo_core.export.differences import differences
 from graphturbo_core.report.report import Report
-from graphturbo_ui import state
+from graphturbo_ui import query, state
 from graphturbo_ui.controls import EMITTED, show_refusal
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.sections import view
+from graphturbo_ui.shown import view
 from graphturbo_ui.text import safe_text
 
 MAX_EDITED_CHARACTERS = 200_000
@@ -26,7 +26,7 @@ HINT = (
 )
 
 
-def plans(runs: Runs) -> None:
+def export(runs: Runs) -> None:
     """Downloads, differences and editors of the runs' plans, made when somebody asks for them."""
     st.subheader("Plans and programs", help=f"{define('plan file')} {define('edit')}")
     st.caption(HINT)
@@ -35,7 +35,7 @@ def plans(runs: Runs) -> None:
             "Prepare plans and programs", on_click=state.ask_for_files, key="prepare_plans",
             icon=":material/description:",
         )  # fmt: skip
-    for column, key in zip(st.columns(len(state.RUN_KEYS)), state.RUN_KEYS, strict=True):
+    for column, key in zip(st.columns(len(query.RUN_KEYS)), query.RUN_KEYS, strict=True):
         with column:
             _run(key, runs)
     if len(runs) > 1 and all("plan" in run.report.files for run in runs.values()):

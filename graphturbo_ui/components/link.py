@@ -1,0 +1,24 @@
+"""What the canvases share among themselves, with the session: selection and time windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import streamlit as st
+
+from graphturbo_ui.components import sources
+
+
+@cache
+def _component():  # Streamlit names no public type for it
+    return st.components.v2.component("graphturbo_link", html="", js=sources.script("link.js"))
+
+
+def canvas_link(marks: Mapping[str, object], key: str) -> Mapping[str, object]:
+    """Give all canvases `marks` (state.marks) and get what they tell by now: the same keys.
+
+    What is given counts where its `serial` is above that of anything given before.
+    """
+    result = _component()(data=dict(marks), key=key, on_told_change=lambda: None)
+    return result.get("told") or {}

@@ -1,0 +1,109 @@
+"""What the address may name: fields, their defaults, and what is wrong with a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graphturbo_core import pipeline
+from graphturbo_core.frontend.catalogue import sample_names
+from graphturbo_ui.store import DIGEST_LENGTH, upload_store
+from graphturbo_ui.text import safe_text
+
+DEFAULT_MODEL = "resnet50-slim"
+DEFAULT_A, DEFAULT_B = "tvm@2", "graphturbo@16"
+DEFAULT_BATCH, MAX_BATCH = 64, 65_536
+DEFAULT_FORMAT = "fp16"
+RUN_KEYS = ("a", "b")
+PLAN_DIGEST = re.compile(rf"[0-9a-f]{{{DIGEST_LENGTH}}}")
+_WITHOUT_PLAN = "that run without a plan"
+UPLOAD = re.compile(rf"(.{{1,120}}) \(([0-9a-f]{{{DIGEST_LENGTH}}})\)")
+STRATEGY = re.compile(r"([a-z][a-z0-9_-]*)(?::([a-z]+))?(?:@([1-9][0-9]{0,5}))?")
+WINDOW = re.compile(r"\d{1,15}-\d{1,15}(?:,\d{1,15}-\d{1,15})?")
+VIEWS = ("Groupings", "Memory", "Gantt", "Passes", "Export")
+"""Views of Explore, in the page's order."""
+DEFAULT_VIEWS = VIEWS[:3]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryField:
+    """A name in the address, its default, and what is wrong with a value (empty: nothing)."""
+
+    key: str
+    default: str | int
+    fault: Callable[[str], str]
+
+
+def query_fields() -> tuple[QueryField, ...]:
+    """Everything that the address may name."""
+    chips = pipeline.profile_names()
+    return (
+        QueryField("model", DEFAULT_MODEL, lambda v: _file_fault("model", v, sample_names())),
+        QueryField("chip", chips[0], lambda v: _file_fault("chip", v, chips)),
+        QueryField("a", DEFAULT_A, strategy_fault),
+        QueryField("b", DEFAULT_B, strategy_fault),
+        QueryField("batch", DEFAULT_BATCH, _batch_fault),
+        QueryField("dtype", DEFAULT_FORMAT, _format_fault),
+        QueryField("verify", "false", _switch_fault),
+        QueryField("views", ", ".join(DEFAULT_VIEWS), _view_fault),
+        *(QueryField(f"plan_{key}", _WITHOUT_PLAN, _plan_fault) for key in RUN_KEYS),
+    )
+
+
+def _file_fault(what: str, value: str, known: Sequence[str]) -> str:
+    """A value is a shipped name, or `name (digest)` of an upload that is still here."""
+    if value in known:
+        return ""
+    named = UPLOAD.fullmatch(value)
+    shown = safe_text(value, max_length=80)
+    if named is None:
+        return f"The link names the {what} “{shown}”, which this server does not have."
+    if upload_store().get(named[2]) is None:
+        return f"The link names the uploaded file “{shown}”, no longer kept here: upload it again."
+    return ""
+
+
+def _view_fault(value: str) -> str:
+    return "" if value in VIEWS else f"“{safe_text(value, max_length=40)}” is not a view."
+
+
+def strategy_fault(value: str) -> str:
+    """What is wrong with `NAME[:LEVEL][@CLUSTER_BATCH]`; empty when nothing is."""
+    parts = STRATEGY.fullmatch(value)
+    info = pipeline.strategies().get(parts[1]) if parts else None
+    if parts is None or info is None or (parts[2] and parts[2] not in info.levels):
+        return f"“{safe_text(value, max_length=60)}” is not a strategy."
+    return ""
+
+
+def _plan_fault(value: str) -> str:
+    if PLAN_DIGEST.fullmatch(value) and upload_store().get(value) is not None:
+        return ""
+    shown = safe_text(value, max_length=40)
+    return f"The link names the plan “{shown}”, not kept here: give it again under Plans."
+
+
+def _batch_fault(value: str) -> str:
+    if value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= MAX_BATCH:
+        return ""
+    shown = safe_text(value, max_length=40)
+    return f"“{shown}” is not a batch: a whole number from 1 to {MAX_BATCH}."
+
+
+def _format_fault(value: str) -> str:
+    if value in number_formats():
+        return ""
+    return f"“{safe_text(value, max_length=40)}” is not a number format."
+
+
+def _switch_fault(value: str) -> str:
+    if value in ("true", "false"):
+        return ""
+    return f"“{safe_text(value, max_length=40)}” is neither true nor false."
+
+
+def number_formats() -> tuple[str, ...]:
+    """Number formats, the default first."""
+    rest = (name for name in pipeline.NUMBER_FORMATS if name != DEFAULT_FORMAT)
+    return (DEFAULT_FORMAT, *rest)

@@ -1,0 +1,51 @@
+"""Runs at hand -> what the views draw of them, each made once; and tables of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import streamlit as st
+
+from graphturbo_core.report.report import Report
+from graphturbo_ui.figures import tables
+from graphturbo_ui.jobs import Runs, shared_desk
+
+T = TypeVar("T")
+
+
+def reports_of(runs: Runs) -> tuple[Report, ...]:
+    """The reports of finished runs."""
+    return tuple(run.report for run in runs.values())
+
+
+def names_of(runs: Runs) -> str:
+    """The runs' names, a letter each."""
+    return "".join(runs)
+
+
+def told(make: Callable[..., T], runs: Runs) -> T:
+    """`make(*reports, names=…)`: what it gives of these runs under their names."""
+    return make(*reports_of(runs), names=names_of(runs))
+
+
+def view(name: str, make: Callable[..., T], runs: Runs) -> T:
+    """The same, made once for these runs and names, and kept."""
+    names = names_of(runs)
+    return shared_desk().view(f"{name} {names}", partial(make, names=names), *runs.values())
+
+
+def table(
+    name: str,
+    make: Callable[..., tables.Table],
+    runs: Runs,
+    size: str = "",
+) -> None:
+    """The same rows as a table, made when somebody opens it."""
+    with st.expander(f"Table of {name}", on_change="rerun", key=f"table_{name}") as box:
+        if box.open:
+            rows = view(f"table {name}", make, runs)
+            st.dataframe(rows[: tables.MAX_ROWS], hide_index=True)
+            if len(rows) >= tables.MAX_ROWS or size:
+                st.caption(f"The first {min(len(rows), tables.MAX_ROWS):,} rows. {size}")

@@ -1,0 +1,1 @@
+"""The views of Explore: one file each, drawn from the runs at hand."""

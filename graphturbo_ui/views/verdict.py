@@ -1,0 +1,78 @@
+"""Why B wins or loses: a sentence, eight figures, and in what else the runs differ."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from graphturbo_core.report.verdict import (
+    VerdictRow,
+    binding_text,
+    differences,
+    sentence,
+    verdict_rows,
+)
+from graphturbo_core.report.verify_text import badge_text
+from graphturbo_ui.figures import tables
+from graphturbo_ui.glossary import define
+from graphturbo_ui.jobs import Runs
+from graphturbo_ui.shown import reports_of, told
+from graphturbo_ui.text import Sink, safe_text
+
+COLUMNS_OF_VERDICT = 4
+
+
+def banner(runs: Runs) -> None:
+    """Says in what A and B differ besides the strategy, and shows the runs' notes."""
+    reports = reports_of(runs)
+    if len(reports) > 1:
+        found = differences(*reports)
+        if found:
+            said = safe_text("; ".join(found), Sink.MARKDOWN, 1000)
+            st.info(f"A and B differ in more than strategy: {said}.", icon=":material/balance:")
+    notes = told(tables.notes, runs)
+    if notes:
+        with st.expander(f"Notes ({len(notes)})"):
+            st.markdown("\n".join(f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in notes))
+
+
+def verdict(runs: Runs, pending: Runs) -> None:
+    """B's figures with their change against A, and one sentence on why.
+
+    Of one run alone while the other is `pending`, or where it is refused.
+    """
+    reports = reports_of(runs)
+    a, b = reports[0], reports[1] if len(reports) > 1 else None
+    outcome, reason = (safe_text(part, Sink.MARKDOWN, 1000) for part in _said(runs, pending))
+    st.markdown(f"**{outcome}** {reason}")
+    rows = verdict_rows(a, b)
+    for first in range(0, len(rows), COLUMNS_OF_VERDICT):
+        shown = rows[first : first + COLUMNS_OF_VERDICT]
+        for column, row in zip(st.columns(COLUMNS_OF_VERDICT), shown, strict=False):
+            with column:
+                _figure(row)
+    states = [f"{name}: {badge_text(r)}" for name, r in zip(runs, reports, strict=True)]
+    st.caption(f"Numbers checked against ONNX Runtime (page Verification) — {', '.join(states)}.")
+
+
+def _said(runs: Runs, pending: Runs) -> tuple[str, str]:
+    """What the verdict says in words: how the runs stand, and what binds them."""
+    if len(runs) > 1:
+        return sentence(*reports_of(runs))
+    ((name, run),) = runs.items()
+    waits = [f"{other} is being computed" for other in pending]
+    rest = waits[0] if waits else "the other run cannot be computed"
+    return f"{name} is there, {rest}.", f"{name} {binding_text(run.report)}."
+
+
+def _figure(row: VerdictRow) -> None:
+    """One figure: B's value (that of a run alone) and the change, green where it is better."""
+    colours = {True: "green", False: "red", None: "off"}
+    st.metric(
+        row.label,
+        row.b or row.a,
+        f"{row.change} · A {row.a}" if row.b else None,
+        delta_color=colours[row.is_better],  # type: ignore[arg-type]  # one of Streamlit's words
+        delta_arrow=row.arrow,  # type: ignore[arg-type]  # one of Streamlit's words
+        help=f"{define(row.term)} {row.direction.capitalize()}.",
+        border=True,
+    )
