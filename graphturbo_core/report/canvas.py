@@ -95,7 +95,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     waits = report.arrays["wait_on"][order].astype(np.int64)
     own["wait_on"] = np.where(waits < 0, -1, place[np.maximum(waits, 0)]).astype("<i4")
     nodes = report.tables["graph_nodes"]
-    own |= {"op_group": _column(nodes, "group"), "op_layer": _column(nodes, "layer")}
+    own |= {"op_group": column(nodes, "group"), "op_layer": column(nodes, "layer")}
     ends = np.searchsorted(engine[order], np.arange(len(engines)), side="right")
     firsts = [0, *(int(end) for end in ends)]
     header: dict[str, object] = {
@@ -167,72 +167,6 @@ def _round_cycles(report: Report) -> int:
     return int(max(ends.max(initial=0), visible.max(initial=0)))
 
 
-def graph_buffer(
-    *reports: Report, show: Show = str, extra: Mapping[str, object] | None = None
-) -> bytes:
-    """The op graph of one or two runs with each run's own sub-graphs.
-
-    Vertical places are topological ranks, the same for every run of one model; horizontal ones are
-    the run's own (`x_coarse`, in columns), so that opening a sub-graph moves nothing.
-    """
-    runs, arrays = [], {}
-    for number, report in enumerate(reports):
-        header, own = _graph_run(report, show)
-        runs.append(header)
-        arrays.update({f"{number}.{name}": array for name, array in own.items()})
-    return pack({"runs": runs, **(extra or {})}, arrays)
-
-
-def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
-    nodes, edges = report.tables["graph_nodes"], report.tables["graph_edges"]
-    inner = [row for row in edges if cast(int, row["source"]) >= 0]
-    header: dict[str, object] = {
-        "title": show(str(report.contract["strategy"])),
-        "groups": _group_boxes(report, show),
-        "ops": [show(str(row["op"])) for row in nodes],
-        "op_types": [show(str(row["op_type"])) for row in nodes],
-        "shapes": [show(str(row["shape"])) for row in inner],
-    }
-    return header, {
-        "rank": _column(nodes, "rank"),
-        "op_group": _column(nodes, "group"),
-        "op_layer": _column(nodes, "layer"),
-        "x": np.array(_places(report), dtype="<f8"),
-        "source": _column(inner, "source"),
-        "target": _column(inner, "target"),
-    }
-
-
-def _places(report: Report) -> list[float]:
-    """Horizontal places of the ops, in columns, the leftmost at 0."""
-    places = [cast(float, row["x_coarse"]) for row in report.tables["graph_nodes"]]
-    leftmost = min(places, default=0.0)
-    return [place - leftmost for place in places]
-
-
-def _group_boxes(report: Report, show: Show) -> list[dict[str, object]]:
-    """A sub-graph's box spans the ranks and columns of its ops."""
-    members: dict[int, list[int]] = {}
-    for index, row in enumerate(report.tables["graph_nodes"]):
-        members.setdefault(cast(int, row["group"]), []).append(index)
-    ranks = [cast(int, row["rank"]) for row in report.tables["graph_nodes"]]
-    places = _places(report)
-    boxes: list[dict[str, object]] = []
-    for index, row in enumerate(report.tables["groups"]):
-        ops = members.get(index, [])
-        boxes.append(
-            {
-                "name": show(str(row["name"])),
-                "pieces": row["pieces"],
-                "ops": len(ops),
-                "first": min((ranks[op] for op in ops), default=0),
-                "last": max((ranks[op] for op in ops), default=-1),
-                "left": min((places[op] for op in ops), default=0.0),
-                "right": 1 + max((places[op] for op in ops), default=0.0),
-            }
-        )
-    return boxes
-
-
-def _column(rows: Sequence[Row], key: str) -> Array:
+def column(rows: Sequence[Row], key: str) -> Array:
+    """One column of whole numbers of a table, as int32."""
     return np.array([cast(int, row[key]) for row in rows], dtype="<i4")

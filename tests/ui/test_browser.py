@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import onnx
 import pytest
@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, expect
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import read_input_dims
-from graphturbo_core.report.canvas import gantt_buffer, graph_buffer
+from graphturbo_core.report.canvas import gantt_buffer
+from graphturbo_core.report.graph_canvas import graph_buffer
 from graphturbo_ui.components import gantt, graph, sources
-from tests.conftest import find_browser
-from tests.ui.app_server import PATIENCE_MS, AppPage, browser_of, served
+from tests.ui.app_server import PATIENCE_MS, AppPage
 from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
@@ -25,31 +25,6 @@ expect.set_options(timeout=PATIENCE_MS)
 GANTT, GRAPH = "Gantt chart", "Sub-graph view"
 SMALL = "?model=teaching-resnet&batch=8"
 NASTY = "<img src=x onerror=alert(1)> **bold** :smile:"
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with served() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = find_browser()
-    assert path is not None
-    with browser_of(path) as found:
-        yield found
-
-
-@pytest.fixture
-def visit(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[AppPage]:
-    """A page that ends without an error in page or console."""
-    scheme = getattr(request, "param", "light")
-    size = {"width": 1400, "height": 2600}
-    with browser.new_context(color_scheme=scheme, viewport=size) as context:
-        found = AppPage.of(context, address)
-        yield found
-        assert found.errors == []
 
 
 def nasty_model() -> bytes:

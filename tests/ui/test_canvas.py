@@ -10,7 +10,6 @@ import pytest
 
 from graphturbo_core.report.canvas import (
     gantt_buffer,
-    graph_buffer,
     pack,
     seconds_per_cycle,
     unpack,
@@ -111,27 +110,6 @@ def test_two_runs_stand_beside_each_other_and_every_name_is_shown_by_show():
     assert header["runs"][1]["ops"][:2] == ["OP0", "OP1"]
     assert header["runs"][1]["title"] == "TVM@2"
     assert list(arrays["1.start"]) == list(arrays["0.start"])
-
-
-def test_a_sub_graph_spans_the_ranks_of_its_ops_and_places_start_at_zero():
-    report = synthetic_report(layers=4, layers_per_group=2)
-    nodes = tuple(
-        {**row, "x_coarse": 3.0 - 2 * (row["index"] == 1)} for row in report.tables["graph_nodes"]
-    )
-    report = replace(report, tables={**report.tables, "graph_nodes": nodes})
-    header, arrays = unpack(graph_buffer(report))
-    first, second = header["runs"][0]["groups"]
-    # two layers of three ops in a chain each; op 1 stands at 1, all others at 3: leftmost is 0
-    assert (first["first"], first["last"], first["left"], first["right"]) == (0, 5, 0.0, 3.0)
-    assert (second["first"], second["last"], second["left"], second["right"]) == (6, 11, 2.0, 3.0)
-    assert list(arrays["0.x"][:3]) == [2.0, 0.0, 2.0]
-
-
-def test_edges_from_graph_inputs_are_left_out():
-    header, arrays = unpack(graph_buffer(synthetic_report(layers=1)))
-    assert list(arrays["0.source"]) == [0, 1]
-    assert list(arrays["0.target"]) == [1, 2]
-    assert len(header["runs"][0]["shapes"]) == 2
 
 
 def test_a_buffer_is_stamped_with_the_time_since_when_it_is_shown(monkeypatch: pytest.MonkeyPatch):

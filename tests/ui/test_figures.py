@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphturbo_ui.figures import tables
+from graphturbo_ui.figures import group_tables, tables
 from graphturbo_ui.figures.memory import EMPTY, MemoryRow, memory_figure, memory_rows
 from tests.ui.synthetic import synthetic_report
 
@@ -81,7 +81,7 @@ def test_the_instruction_table_is_in_order_of_start_and_capped():
 
 
 def test_a_clicked_sub_graph_tells_its_split_and_reasons():
-    facts = tables.group_facts(synthetic_report(layers=4, layers_per_group=2), 1)
+    facts = group_tables.group_facts(synthetic_report(layers=4, layers_per_group=2), 1)
     assert facts["pieces"] == "8 along axis 0"
     assert facts["live activations at their peak"] == "3 MiB"
     assert facts["why merged"] == "rule 2: straight"
@@ -89,7 +89,7 @@ def test_a_clicked_sub_graph_tells_its_split_and_reasons():
 
 def test_summaries_count():
     a, b = synthetic_report(), synthetic_report("graphturbo@16", layers_per_group=6)
-    assert tables.graph_summary(a, b).startswith(
+    assert group_tables.graph_summary(a, b).startswith(
         "A runs 36 ops as 12 sub-graphs; B runs 36 ops as 2 sub-graphs."
     )
     assert tables.gantt_summary(a) == "One round on one cluster. A: 400 instructions on 7 engines."
@@ -106,9 +106,9 @@ def test_a_run_alone_keeps_its_name():
     b = synthetic_report("graphturbo@16", layers=2)
     b = replace(b, contract={**b.contract, "notes": ["one"]})
     assert tables.notes(b, names="B") == ["B: one"]
-    assert tables.graph_summary(b, names="B").startswith("B runs 6 ops as 2 sub-graphs.")
+    assert group_tables.graph_summary(b, names="B").startswith("B runs 6 ops as 2 sub-graphs.")
     assert "B: 400 instructions" in tables.gantt_summary(b, names="B")
-    assert {row["run"] for row in tables.group_table(b, names="B")} == {"B"}
+    assert {row["run"] for row in group_tables.group_table(b, names="B")} == {"B"}
     assert {row["run"] for row in tables.memory_table(b, names="B")} == {"B"}
     assert {row["run"] for row in tables.instruction_table(b, names="B")} == {"B"}
     assert set(tables.step_rows(b, names="B")[0]) == {"step", "B (s)"}

@@ -1,0 +1,78 @@
+"""Report -> bytes: the op graph that the graph view draws, packed as `report/canvas.py` says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+import numpy as np
+
+from graphturbo_core.report.canvas import Array, Show, column, pack
+from graphturbo_core.report.report import Report
+
+
+def graph_buffer(
+    *reports: Report, show: Show = str, extra: Mapping[str, object] | None = None
+) -> bytes:
+    """The op graph of one or two runs with each run's own sub-graphs.
+
+    Vertical places are topological ranks, the same for every run of one model; horizontal ones are
+    the run's own (`x_coarse`, in columns), so that opening a sub-graph moves nothing.
+    """
+    runs, arrays = [], {}
+    for number, report in enumerate(reports):
+        header, own = _graph_run(report, show)
+        runs.append(header)
+        arrays.update({f"{number}.{name}": array for name, array in own.items()})
+    return pack({"runs": runs, **(extra or {})}, arrays)
+
+
+def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
+    nodes, edges = report.tables["graph_nodes"], report.tables["graph_edges"]
+    inner = [row for row in edges if cast(int, row["source"]) >= 0]
+    header: dict[str, object] = {
+        "title": show(str(report.contract["strategy"])),
+        "groups": _group_boxes(report, show),
+        "ops": [show(str(row["op"])) for row in nodes],
+        "op_types": [show(str(row["op_type"])) for row in nodes],
+        "shapes": [show(str(row["shape"])) for row in inner],
+    }
+    return header, {
+        "rank": column(nodes, "rank"),
+        "op_group": column(nodes, "group"),
+        "op_layer": column(nodes, "layer"),
+        "x": np.array(_places(report), dtype="<f8"),
+        "source": column(inner, "source"),
+        "target": column(inner, "target"),
+    }
+
+
+def _places(report: Report) -> list[float]:
+    """Horizontal places of the ops, in columns, the leftmost at 0."""
+    places = [cast(float, row["x_coarse"]) for row in report.tables["graph_nodes"]]
+    leftmost = min(places, default=0.0)
+    return [place - leftmost for place in places]
+
+
+def _group_boxes(report: Report, show: Show) -> list[dict[str, object]]:
+    """A sub-graph's box spans the ranks and columns of its ops."""
+    members: dict[int, list[int]] = {}
+    for index, row in enumerate(report.tables["graph_nodes"]):
+        members.setdefault(cast(int, row["group"]), []).append(index)
+    ranks = [cast(int, row["rank"]) for row in report.tables["graph_nodes"]]
+    places = _places(report)
+    boxes: list[dict[str, object]] = []
+    for index, row in enumerate(report.tables["groups"]):
+        ops = members.get(index, [])
+        boxes.append(
+            {
+                "name": show(str(row["name"])),
+                "pieces": row["pieces"],
+                "ops": len(ops),
+                "first": min((ranks[op] for op in ops), default=0),
+                "last": max((ranks[op] for op in ops), default=-1),
+                "left": min((places[op] for op in ops), default=0.0),
+                "right": 1 + max((places[op] for op in ops), default=0.0),
+            }
+        )
+    return boxes
