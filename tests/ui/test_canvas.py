@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from graphturbo_core.report.canvas import (
-    gantt_buffer,
     pack,
     seconds_per_cycle,
     unpack,
 )
+from graphturbo_core.report.gantt_canvas import gantt_buffer
 from graphturbo_ui import state
 from graphturbo_ui.components import sources
 from tests.ui.synthetic import synthetic_report

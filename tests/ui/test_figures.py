@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphturbo_ui.figures import group_tables, tables
+from graphturbo_ui.figures import group_tables, instructions, tables
 from graphturbo_ui.figures.memory import EMPTY, MemoryRow, memory_figure, memory_rows
 from tests.ui.synthetic import synthetic_report
 
@@ -73,11 +73,11 @@ def test_steps_stand_side_by_side():
 
 def test_the_instruction_table_is_in_order_of_start_and_capped():
     report = synthetic_report(instructions=6000)
-    rows = tables.instruction_table(report, report)
+    rows = instructions.instruction_table(report, report)
     assert len(rows) == tables.MAX_ROWS
     starts = [row["start (s)"] for row in rows if row["run"] == "A"]
     assert starts == sorted(starts)
-    assert tables.instruction_count(report, report) == 12000
+    assert instructions.instruction_count(report, report) == 12000
 
 
 def test_a_clicked_sub_graph_tells_its_split_and_reasons():
@@ -92,7 +92,10 @@ def test_summaries_count():
     assert group_tables.graph_summary(a, b).startswith(
         "A runs 36 ops as 12 sub-graphs; B runs 36 ops as 2 sub-graphs."
     )
-    assert tables.gantt_summary(a) == "One round on one cluster. A: 400 instructions on 7 engines."
+    assert (
+        instructions.gantt_summary(a)
+        == "One round on one cluster. A: 400 instructions on 7 engines."
+    )
 
 
 def test_a_note_of_both_runs_is_told_once():
@@ -107,10 +110,10 @@ def test_a_run_alone_keeps_its_name():
     b = replace(b, contract={**b.contract, "notes": ["one"]})
     assert tables.notes(b, names="B") == ["B: one"]
     assert group_tables.graph_summary(b, names="B").startswith("B runs 6 ops as 2 sub-graphs.")
-    assert "B: 400 instructions" in tables.gantt_summary(b, names="B")
+    assert "B: 400 instructions" in instructions.gantt_summary(b, names="B")
     assert {row["run"] for row in group_tables.group_table(b, names="B")} == {"B"}
     assert {row["run"] for row in tables.memory_table(b, names="B")} == {"B"}
-    assert {row["run"] for row in tables.instruction_table(b, names="B")} == {"B"}
+    assert {row["run"] for row in instructions.instruction_table(b, names="B")} == {"B"}
     assert set(tables.step_rows(b, names="B")[0]) == {"step", "B (s)"}
     figure = memory_figure(b, names="B")
     assert [trace.name for trace in figure.data] == ["B worst core", "B mean core", "B GB"]
