@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from graphturbo_core.lowering.program import Memory
 from graphturbo_core.report.contract import contract
 from graphturbo_core.report.graph_rows import edge_rows, node_rows
 from graphturbo_core.report.group_rows import group_rows
@@ -20,8 +21,12 @@ from graphturbo_core.report.rows import (
     kernel_rows,
     ledger_rows,
     ready_rows,
+    round_rows,
     stall_rows,
 )
+from graphturbo_core.sim.bookings import bookings
+from graphturbo_core.sim.busy import busy_cycles
+from graphturbo_core.sim.critical_path import critical_path
 from graphturbo_core.sim.overlap import layer_overlap
 
 
@@ -34,6 +39,7 @@ def build_report(outcome: Outcome) -> Report:
     live = memories(outcome)
     layers = tuple(layer_rows(outcome, live))
     tables = {
+        "round": tuple(round_rows(outcome)),
         "engines": tuple(engine_rows(outcome)),
         "layers": layers,
         "groups": tuple(group_rows(outcome)),
@@ -54,7 +60,7 @@ def _arrays(outcome: Outcome, live: Memories) -> dict[str, NDArray[np.generic]]:
     """One entry an instruction in sequence order, then step functions and stretches."""
     trace, program = outcome.largest, outcome.program
     group_of = np.array([kernel.group for kernel in outcome.plan.kernels], np.int32)
-    overlap = layer_overlap(trace)
+    overlap, booked = layer_overlap(trace), bookings(program)
     return {
         "start": trace.start,
         "hold": program.hold_cycles,
@@ -69,6 +75,12 @@ def _arrays(outcome: Outcome, live: Memories) -> dict[str, NDArray[np.generic]]:
         "wait": trace.wait,
         "wait_on": trace.wait_on,
         "size_bytes": program.size_bytes,
+        "busy": busy_cycles(program),
+        "critical": critical_path(program),
+        "booked_instruction": booked.instruction,
+        "booked_memory": (booked.memory == Memory.GB).astype(np.int8),
+        "booked_cause": booked.cause,
+        "booked_bytes": booked.size_bytes,
         "gb_cycle": live.largest.gb.cycle,
         "gb_bytes": live.largest.gb.live_bytes,
         "lb_cycle": live.largest.lb_worst.cycle,

@@ -29,6 +29,8 @@ class Report:
 
     `contract`: what `run --json` prints (design, section 7).
     `tables`, each a tuple of flat rows:
+      round     one row, of the round that arrays and engines describe: cycles (until its last
+                barrier), critical_path_cycles, cross_layer_overlap (share of the cores' cycles)
       engines   index, kind, core, cores (simulated as this one), label
       layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
                 start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
@@ -46,7 +48,10 @@ class Report:
       chip      key, value, source, is_assumption
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
-      wait_on, size_bytes; occupancy as step functions: gb_cycle, gb_bytes, lb_cycle, lb_bytes
+      wait_on, size_bytes, busy (cycles, sum of the cores that it stands for); critical: the
+      instructions of the longest path, in its order; an entry a memory and cause of an
+      instruction's bytes: booked_instruction, booked_memory (0 DRAM, 1 GB), booked_cause (Cause),
+      booked_bytes; occupancy as step functions: gb_cycle, gb_bytes, lb_cycle, lb_bytes
       (worst core), lb_capacity/gb_capacity in the contract; overlap_start, overlap_end: stretches
       in cycles in which a core runs two or more layers, with overlap_core.
     `files`: what the run was asked to emit, compressed: `plan` and `program` (docs/plan-files.md).

@@ -10,8 +10,19 @@ from graphturbo_core.lowering.program import Memory
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.traffic import traffic
+from graphturbo_core.sim.overlap import layer_overlap
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
+
+
+def round_rows(outcome: Outcome) -> Iterator[Row]:
+    """The round that arrays and engines describe: one row."""
+    trace = outcome.largest
+    yield {
+        "cycles": trace.makespan,
+        "critical_path_cycles": trace.critical_path_cycles,
+        "cross_layer_overlap": layer_overlap(trace).ratio,
+    }
 
 
 def engine_rows(outcome: Outcome) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""Program -> cycles: the longest path of the instruction graph, a lower bound of every Trace."""
+"""Program -> the longest path of the instruction graph, a lower bound of every Trace."""
 
 from __future__ import annotations
 
@@ -15,29 +15,60 @@ def critical_path_cycles(program: Program) -> int:
     An instruction of a chain takes its hold and its latency. Engines and channels are left out:
     what remains holds for any order and any number of engines.
     """
-    segments = len(program.segment_open_cycles)
-    longest = _longest_chains(
-        int64(program.hold_cycles + program.latency_cycles),
-        int64(program.segment),
-        int64(program.conflict_at),
-        int64(program.conflict),
-        segments,
-    )
+    chain, _ = _chains(program)
+    longest = np.zeros(len(program.segment_open_cycles), np.int64)
+    np.maximum.at(longest, program.segment, chain)
     ends = program.segment_open_cycles.sum() + program.segment_close_cycles.sum()
     return int(longest.sum() + ends)
 
 
+def critical_path(program: Program) -> IntArray:
+    """The instructions of that path in its order, which is that of their sequence numbers.
+
+    Of equally long chains the one whose instructions have the lowest numbers, from its end back.
+    """
+    chain, before = _chains(program)
+    path: list[int] = []
+    for last in reversed(_lasts(program, chain).tolist()):
+        step = last
+        while step >= 0:
+            path.append(step)
+            step = int(before[step])
+    return int64(np.array(path[::-1], np.int64))
+
+
+def _lasts(program: Program, chain: IntArray) -> IntArray:
+    """The instruction that ends the longest chain of each segment that has any."""
+    order = np.lexsort((-np.arange(len(chain)), chain, program.segment))
+    ends = np.append(np.diff(program.segment[order]) != 0, True)[: len(order)]
+    return int64(order[ends])
+
+
+def _chains(program: Program) -> tuple[IntArray, IntArray]:
+    return _longest_chains(
+        int64(program.hold_cycles + program.latency_cycles),
+        int64(program.segment),
+        int64(program.conflict_at),
+        int64(program.conflict),
+    )
+
+
 @compiled
 def _longest_chains(
-    cycles: IntArray, segment: IntArray, conflict_at: IntArray, conflict: IntArray, segments: int
-) -> IntArray:
+    cycles: IntArray, segment: IntArray, conflict_at: IntArray, conflict: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Per instruction the cycles of the longest chain that it ends, and the one before it in it."""
     chain = np.zeros(len(cycles), np.int64)
-    longest = np.zeros(segments, np.int64)
+    before = np.full(len(cycles), -1, np.int64)
     for i in range(len(cycles)):
-        before = 0
+        longest = 0
         for at in range(conflict_at[i], conflict_at[i + 1]):
-            if segment[conflict[at]] == segment[i]:
-                before = max(before, chain[conflict[at]])
-        chain[i] = before + cycles[i]
-        longest[segment[i]] = max(longest[segment[i]], chain[i])
-    return longest
+            other = conflict[at]
+            if segment[other] != segment[i]:
+                continue
+            is_longer = chain[other] > longest
+            if is_longer or (chain[other] == longest and before[i] > other):
+                longest = chain[other]
+                before[i] = other
+        chain[i] = longest + cycles[i]
+    return chain, before

@@ -30,6 +30,7 @@ CONTRACT_KEYS = [
     "layers", "verify", "steps", "schedule_seconds",
 ]  # fmt: skip
 COLUMNS = {
+    "round": "cycles critical_path_cycles cross_layer_overlap",
     "engines": "index kind core cores label",
     "layers": "index name op_types group lb_peak_bytes lb_mean_bytes gb_peak_bytes start_s end_s "
     "macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "
@@ -47,8 +48,9 @@ COLUMNS = {
 }
 ARRAYS = [
     "start", "hold", "visible", "engine", "kind", "layer", "group", "kernel", "op", "tile",
-    "wait", "wait_on", "size_bytes", "gb_cycle", "gb_bytes", "lb_cycle", "lb_bytes",
-    "overlap_core", "overlap_start", "overlap_end",
+    "wait", "wait_on", "size_bytes", "busy", "critical", "booked_instruction", "booked_memory",
+    "booked_cause", "booked_bytes", "gb_cycle", "gb_bytes", "lb_cycle", "lb_bytes", "overlap_core",
+    "overlap_start", "overlap_end",
 ]  # fmt: skip
 
 

@@ -26,6 +26,7 @@ def synthetic_report(
     cycles = int((arrays["start"] + arrays["hold"]).max())
     groups = -(-layers // layers_per_group)
     tables = {
+        "round": (_round(cycles, arrays, cores),),
         "engines": tuple(engines),
         "layers": tuple(_layer(i, layers_per_group, cycles, layers) for i in range(layers)),
         "groups": tuple(_group(g, layers, layers_per_group) for g in range(groups)),
@@ -60,6 +61,7 @@ def _instructions(rng, engines, layers, layers_per_group, count):
     for i in range(count):
         start[i] = free[engine[i]] + rng.integers(0, 25)
         free[engine[i]] = start[i] + hold[i]
+    move = np.flatnonzero(engine % 3 == 2)
     op = np.sort(rng.integers(0, layers * OPS_PER_LAYER, count))
     layer = op // OPS_PER_LAYER
     end = int((start + hold).max())
@@ -77,13 +79,29 @@ def _instructions(rng, engines, layers, layers_per_group, count):
         "wait": rng.integers(0, 5, count).astype(np.int8),
         "wait_on": (np.arange(count) - 1).astype(np.int32),
         "size_bytes": np.where(engine % 3 == 2, 4096, 0).astype(np.int64),
-        "gb_cycle": np.array([0, end]),
-        "gb_bytes": np.array([0, 0]),
-        "lb_cycle": np.array([0, end]),
-        "lb_bytes": np.array([0, 0]),
+        "busy": hold,
+        "critical": np.arange(0, count, max(1, count // 40)),
+        "booked_instruction": np.repeat(move, 2),
+        "booked_memory": np.tile(np.array([0, 1], np.int8), len(move)),
+        "booked_cause": np.repeat(1 + move % len(CAUSES), 2).astype(np.int8),
+        "booked_bytes": np.full(2 * len(move), 4096),
+        "gb_cycle": np.linspace(0, end, 9).astype(np.int64),
+        "gb_bytes": np.array([0, 1, 3, 4, 4, 2, 3, 1, 0]) << 20,
+        "lb_cycle": np.linspace(0, end, 9).astype(np.int64),
+        "lb_bytes": np.array([0, 9, 7, 9, 5, 9, 8, 2, 0]) * 100_000,
         "overlap_start": np.array([end // 4, end // 2]),
         "overlap_end": np.array([end // 3, end * 3 // 4]),
         "overlap_core": np.array([0, 1], np.int16),
+    }
+
+
+def _round(cycles, arrays, cores):
+    shared = int((arrays["overlap_end"] - arrays["overlap_start"]).sum())
+    path = arrays["critical"]
+    return {
+        "cycles": cycles,
+        "critical_path_cycles": int(arrays["hold"][path].sum()) + 100,
+        "cross_layer_overlap": shared / (cycles * cores),
     }
 
 

@@ -1,0 +1,123 @@
+"""Program -> every byte that crosses DRAM or GB, with the instruction that moves it and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.box_bytes import box_bytes
+from graphturbo_core.lowering.program import (
+    Cause,
+    InstructionKind,
+    IntArray,
+    Memory,
+    Program,
+)
+from graphturbo_core.lowering.stages import bytes_per_element
+from graphturbo_core.lowering.weight_causes import WeightMoves, weight_causes
+from graphturbo_core.sim.arrays import int64, owners
+
+
+@dataclass(frozen=True, slots=True)
+class Bookings:
+    """An entry an instruction, memory (DRAM or GB) and cause; an instruction may have several.
+
+    `size_bytes`: over all the cores that it stands for. `is_write`: into the memory.
+    """
+
+    instruction: IntArray
+    memory: NDArray[np.int8]
+    cause: NDArray[np.int8]
+    size_bytes: IntArray
+    is_write: NDArray[np.bool_]
+
+    def by_cause(self, memory: Memory) -> dict[Cause, int]:
+        """Bytes of every cause that occurs in a memory."""
+        rows = self.memory == memory
+        sums = {c: int(self.size_bytes[rows & (self.cause == c)].sum()) for c in Cause}
+        return {cause: total for cause, total in sums.items() if total}
+
+
+def bookings(program: Program) -> Bookings:
+    """Bytes moved and why.
+
+    1. A move reads its source once (a broadcast too) and writes its target.
+    2. Of a move's bytes, those read again for a halo are booked to HALO, the rest to its cause.
+    3. All bytes of a spill are booked to SPILL.
+    4. A compute of an engine without an LB reads its operands from GB and writes its result there:
+       a weight is read first or again, a graph input or output is that, all else an activation.
+    """
+    ends = ((program.source, False), (program.target, True))
+    parts = [
+        _crossings(program, memory, np.flatnonzero(end == memory), is_write)
+        for memory in (Memory.DRAM, Memory.GB)
+        for end, is_write in ends
+    ]
+    parts.append(_computed(program))
+    return Bookings(
+        np.concatenate([part.instruction for part in parts]),
+        np.concatenate([part.memory for part in parts]),
+        np.concatenate([part.cause for part in parts]),
+        np.concatenate([part.size_bytes for part in parts]),
+        np.concatenate([part.is_write for part in parts]),
+    )
+
+
+def _crossings(program: Program, memory: Memory, ends: IntArray, is_write: bool) -> Bookings:
+    """Rules 1 to 3 for moves that have `memory` at one end."""
+    rows = ends[program.kind[ends] != InstructionKind.COMPUTE]
+    cause = program.cause[rows]
+    halo = np.where(cause == Cause.SPILL, 0, program.halo_bytes[rows])
+    size = np.concatenate([program.size_bytes[rows] - halo, halo])
+    kept = np.flatnonzero(size)
+    both = np.concatenate([cause, np.full(len(rows), Cause.HALO, np.int8)])
+    return Bookings(
+        int64(np.tile(rows, 2)[kept]),
+        np.full(len(kept), memory, np.int8),
+        both[kept],
+        int64(size[kept]),
+        np.full(len(kept), is_write),
+    )
+
+
+def _computed(program: Program) -> Bookings:
+    """Rule 4: what computes read from GB and write there, an entry an access."""
+    owner, buffer = owners(program.access_at), program.access_buffer
+    is_there = (program.kind[owner] == InstructionKind.COMPUTE) & (program.size_bytes[owner] > 0)
+    rows = np.flatnonzero(is_there & (program.buffers.memory[buffer] == Memory.GB))
+    tensor = program.buffers.tensor[buffer[rows]]
+    cause = _tensor_causes(program, np.unique(tensor))[tensor]
+    cause[program.buffers.is_spill[buffer[rows]] & (cause == Cause.ACTIVATION)] = Cause.SPILL
+    corners = (program.access_lo[rows], program.access_hi[rows])
+    size_bytes = int64(box_bytes(program, tensor, *corners))
+    moved = WeightMoves(
+        cause=cause,
+        size_bytes=size_bytes,
+        cores=np.ones(len(rows), dtype=np.int32),
+        source=np.full(len(rows), Memory.GB, dtype=np.int8),
+        tensor=tensor,
+        boxes=corners,
+        element_bytes=np.array([bytes_per_element(program.plan, n) for n in program.tensors]),
+    )
+    return Bookings(
+        instruction=int64(owner[rows]),
+        memory=np.full(len(rows), Memory.GB, np.int8),
+        cause=weight_causes(moved),
+        size_bytes=size_bytes,
+        is_write=program.access_write[rows],
+    )
+
+
+def _tensor_causes(program: Program, tensors: IntArray) -> NDArray[np.int8]:
+    """What bytes of a tensor are booked to where an engine without an LB touches them."""
+    found = np.zeros(len(program.tensors), dtype=np.int8)
+    by_kind = {TensorKind.WEIGHT: Cause.WEIGHT_FIRST, TensorKind.INPUT: Cause.INPUT}
+    for number in tensors.tolist():
+        graph, name = program.plan.semantics.graph, program.tensors[number]
+        is_output = name in graph.output_names
+        other = Cause.OUTPUT if is_output else Cause.ACTIVATION
+        found[number] = by_kind.get(graph.tensors[name].kind, other)
+    return found

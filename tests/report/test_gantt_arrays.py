@@ -1,0 +1,77 @@
+"""What the Gantt chart reads of a Report adds up to what contract and tables say."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.lowering.program import Cause
+from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.report.report import Report
+
+
+@cache
+def report_of(strategy: str, profile: str = "stcp920", batch: int = 8) -> Report:
+    request = RunRequest("teaching-resnet", strategy, profile, batch)
+    return run_report(load_sample("teaching-resnet"), request)
+
+
+RUNS = [
+    ("tvm@2", "stcp920"),
+    ("graphturbo@2", "stcp920"),
+    ("graphturbo", "ascend910"),
+    ("tvm", "ipu-gc2"),
+]
+
+
+@pytest.mark.parametrize(("strategy", "profile"), RUNS)
+def test_bytes_by_cause_add_up_to_the_ledger_of_the_round(strategy: str, profile: str) -> None:
+    report = report_of(strategy, profile)
+    assert report.contract["rounds"] == 1
+    memory, cause = report.arrays["booked_memory"], report.arrays["booked_cause"]
+    booked = {
+        ("DRAM", "GB")[m] + " " + Cause(c).name.lower(): int(
+            report.arrays["booked_bytes"][(memory == m) & (cause == c)].sum()
+        )
+        for m in (0, 1)
+        for c in range(1, len(Cause))
+    }
+    whole = {f"{row['memory']} {row['cause']}": row["bytes"] for row in report.tables["ledger"]}
+    clusters = clusters_of(report)
+    assert {name: clusters * size for name, size in booked.items()} == whole
+    assert sum(booked.values()) > 0
+
+
+def clusters_of(report: Report) -> int:
+    """Clusters that run a round: all of a batch of 8 that is cut evenly."""
+    chip = {row["key"]: row["value"] for row in report.tables["chip"]}
+    return min(int(str(chip["chip.clusters"])), 8)
+
+
+@pytest.mark.parametrize(("strategy", "profile"), RUNS)
+def test_busy_cycles_over_the_round_are_the_utilization(strategy: str, profile: str) -> None:
+    report = report_of(strategy, profile)
+    (whole,) = report.tables["round"]
+    kinds = np.array([row["kind"] for row in report.tables["engines"]])
+    cores = np.array([row["cores"] for row in report.tables["engines"]])
+    of = kinds[report.arrays["engine"].astype(int)]
+    for kind, share in report.contract["utilization"].items():  # type: ignore[attr-defined]
+        engines = cores[kinds == kind].sum()
+        busy = report.arrays["busy"][of == kind].sum()
+        assert busy / max(1, engines * int(str(whole["cycles"]))) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("strategy", "profile"), RUNS)
+def test_the_round_is_the_whole_run_where_there_is_one(strategy: str, profile: str) -> None:
+    report = report_of(strategy, profile)
+    (whole,) = report.tables["round"]
+    assert whole["cycles"] == report.contract["cycles"]
+    assert whole["cross_layer_overlap"] == report.contract["cross_layer_overlap"]
+    path = report.arrays["critical"]
+    taken = (report.arrays["visible"] - report.arrays["start"])[path].sum()
+    assert np.all(np.diff(path) > 0)
+    ends = int(str(whole["critical_path_cycles"])) - int(taken)
+    assert 0 <= ends <= int(str(whole["cycles"])) - int(taken)
