@@ -6,6 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.lowering.program import Memory
+from graphturbo_core.report.buffer_rows import (
+    Placed,
+    buffer_arrays,
+    placed,
+    space_rows,
+    tensor_rows,
+)
 from graphturbo_core.report.contract import contract
 from graphturbo_core.report.graph_rows import edge_rows, node_rows
 from graphturbo_core.report.group_rows import group_rows
@@ -38,6 +45,7 @@ def build_report(outcome: Outcome) -> Report:
     """
     live = memories(outcome)
     layers = tuple(layer_rows(outcome, live))
+    buffers = placed(outcome)
     tables = {
         "round": tuple(round_rows(outcome)),
         "engines": tuple(engine_rows(outcome)),
@@ -52,12 +60,14 @@ def build_report(outcome: Outcome) -> Report:
         "graph_nodes": tuple(node_rows(outcome)),
         "graph_edges": tuple(edge_rows(outcome)),
         "chip": tuple(chip_rows(outcome)),
+        "spaces": tuple(space_rows(buffers)),
+        "tensors": tuple(tensor_rows(outcome)),
     }
-    return Report(contract(outcome, live, layers), tables, _arrays(outcome, live))
+    return Report(contract(outcome, live, layers), tables, _arrays(outcome, live, buffers))
 
 
-def _arrays(outcome: Outcome, live: Memories) -> dict[str, NDArray[np.generic]]:
-    """One entry an instruction in sequence order, then step functions and stretches."""
+def _arrays(outcome: Outcome, live: Memories, buffers: Placed) -> dict[str, NDArray[np.generic]]:
+    """One entry an instruction in sequence order, then step functions, stretches and buffers."""
     trace, program = outcome.largest, outcome.program
     group_of = np.array([kernel.group for kernel in outcome.plan.kernels], np.int32)
     overlap, booked = layer_overlap(trace), bookings(program)
@@ -88,4 +98,5 @@ def _arrays(outcome: Outcome, live: Memories) -> dict[str, NDArray[np.generic]]:
         "overlap_core": overlap.core,
         "overlap_start": overlap.start,
         "overlap_end": overlap.end,
+        **buffer_arrays(outcome, buffers),
     }

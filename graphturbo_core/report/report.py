@@ -46,6 +46,9 @@ class Report:
       graph_nodes  index, op, op_type, layer, group (index), rank, x_fine, x_coarse, output_shape
       graph_edges  source, target (graph_nodes' index; -1: graph input), tensor, shape, bytes
       chip      key, value, source, is_assumption
+      spaces    index, memory (GB, LB data, LB weight; LB where it is one pool), core (-1: GB),
+                cores, capacity_bytes, buffers, listed (of them, among the arrays)
+      tensors   index, tensor, axes: what `buffer_tensor` counts
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
       wait_on, size_bytes, busy (cycles, sum of the cores that it stands for); critical: the
@@ -53,7 +56,10 @@ class Report:
       instruction's bytes: booked_instruction, booked_memory (0 DRAM, 1 GB), booked_cause (Cause),
       booked_bytes; occupancy as step functions: gb_cycle, gb_bytes, lb_cycle, lb_bytes
       (worst core), lb_capacity/gb_capacity in the contract; overlap_start, overlap_end: stretches
-      in cycles in which a core runs two or more layers, with overlap_core.
+      in cycles in which a core runs two or more layers, with overlap_core. One entry a buffer of
+      LB and GB, by space: buffer_space, buffer_offset, buffer_size_bytes, buffer_from, buffer_to
+      (cycles), buffer_tensor, buffer_op, buffer_before and buffer_after (the buffers that had its
+      bytes last and have them next; -1: none), buffer_lo and buffer_hi (its box, a column an axis).
     `files`: what the run was asked to emit, compressed: `plan` and `program` (docs/plan-files.md).
     """
 

@@ -45,12 +45,16 @@ COLUMNS = {
     "graph_nodes": "index op op_type layer group rank x_fine x_coarse output_shape",
     "graph_edges": "source target tensor shape bytes",
     "chip": "key value source is_assumption",
+    "spaces": "index memory core cores capacity_bytes buffers listed",
+    "tensors": "index tensor axes",
 }
 ARRAYS = [
     "start", "hold", "visible", "engine", "kind", "layer", "group", "kernel", "op", "tile",
     "wait", "wait_on", "size_bytes", "busy", "critical", "booked_instruction", "booked_memory",
     "booked_cause", "booked_bytes", "gb_cycle", "gb_bytes", "lb_cycle", "lb_bytes", "overlap_core",
-    "overlap_start", "overlap_end",
+    "overlap_start", "overlap_end", "buffer_space", "buffer_offset", "buffer_size_bytes",
+    "buffer_from", "buffer_to", "buffer_tensor", "buffer_op", "buffer_before", "buffer_after",
+    "buffer_lo", "buffer_hi",
 ]  # fmt: skip
 
 

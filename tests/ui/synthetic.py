@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.report.report import Report
+from tests.ui.synthetic_buffers import with_buffers
 
 ENGINE_KINDS = ("matrix", "vector", "move")
 OPS_PER_LAYER = 3
+BUFFERS = 64
+"""In GB and in each part of a core's LB."""
 OP_TYPES = ("Conv", "Relu", "Add")
 CAUSES = ("input", "output", "weight_first", "weight_again", "activation", "halo", "spill")
 
@@ -40,7 +43,8 @@ def synthetic_report(
         "graph_edges": tuple(_edge(i) for i in range(layers * OPS_PER_LAYER)),
         "chip": (),
     }
-    return Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
+    report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
+    return with_buffers(report, BUFFERS, cores)
 
 
 def _engines(cores: int) -> list[dict[str, object]]:
