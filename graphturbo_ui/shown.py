@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
 import streamlit as st
 
 from graphturbo_core.report.report import Report
+from graphturbo_ui import state
 from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs, shared_desk
+from graphturbo_ui.selection import Selection, marks
 
 T = TypeVar("T")
 
@@ -49,3 +51,36 @@ def table(
             st.dataframe(rows[: tables.MAX_ROWS], hide_index=True)
             if len(rows) >= tables.MAX_ROWS or size:
                 st.caption(f"The first {min(len(rows), tables.MAX_ROWS):,} rows. {size}")
+
+
+def table_to_pick(
+    name: str,
+    make: Callable[..., tables.Table],
+    stands_for: Callable[..., Sequence[Selection]],
+    runs: Runs,
+) -> None:
+    """A table of which a row can be picked: what it stands for is then selected in all views.
+
+    `stands_for(*reports, names=…)` tells that of each row. Rows of what is selected are marked.
+    """
+    key = f"pick_{name}"
+    with st.expander(f"Table of {name}", on_change="rerun", key=f"table_{name}") as box:
+        if not box.open:
+            return
+        rows = view(f"table {name}", make, runs)[: tables.MAX_ROWS]
+        targets = told(stands_for, runs)[: tables.MAX_ROWS]
+        reports = {run: found.report for run, found in runs.items()}
+        said = marks(state.selection(), targets, reports)
+        st.dataframe(
+            [{"selected": mark, **row} for mark, row in zip(said, rows, strict=True)],
+            hide_index=True,
+            on_select=partial(_pick, key, targets),
+            selection_mode="single-row",
+            key=key,
+        )
+        st.caption("Tick a row to select it in all views.")
+
+
+def _pick(key: str, targets: Sequence[Selection]) -> None:
+    row = state.picked_row(key)
+    state.select(None if row is None or row >= len(targets) else targets[row])

@@ -136,6 +136,12 @@ def selection() -> Selection | None:
     return Selection.read(_now_shown()["selected"])
 
 
+def picked_row(key: str) -> int | None:
+    """The row picked in the table `key`; None where it was given up."""
+    rows = st.session_state[key].selection.rows
+    return cast(int, rows[0]) if rows else None
+
+
 def told_windows() -> Sequence[Sequence[float]] | None:
     """The time windows now in sight, when somebody zoomed."""
     return cast(Sequence[Sequence[float]] | None, _now_shown()["windows"])

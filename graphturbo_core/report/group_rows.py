@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.report.rows import layer_counts, numbers_text
-from graphturbo_core.strategies.plan import Decision, Group, Plan
+from graphturbo_core.report.rows import layer_counts, numbers_text, scope_text
+from graphturbo_core.strategies.plan import Binding, Decision, Group, KernelPlan, Plan
 
 RANGE = " .. "
 """Between the first and the last layer in the name of a coarse part."""
 MAX_REFUSALS = 3
 """Refusals told of one group, the last first; all stand in the table of decisions."""
+MAX_NAMED = 3
+"""Outputs, bindings and scopes named of one group; of the others how many they are."""
 
 
 def group_rows(outcome: Outcome) -> Iterator[Row]:
@@ -20,6 +23,9 @@ def group_rows(outcome: Outcome) -> Iterator[Row]:
     plan = outcome.plan
     layers = layer_counts(plan, [group.ops for group in plan.groups])
     reasons = _Reasons(plan)
+    kernels: list[list[KernelPlan]] = [[] for _ in plan.groups]
+    for kernel in plan.kernels:
+        kernels[kernel.group].append(kernel)
     for index, group in enumerate(plan.groups):
         yield {
             "index": index,
@@ -32,7 +38,42 @@ def group_rows(outcome: Outcome) -> Iterator[Row]:
             "peak_bytes": group.peak_bytes,
             "why": reasons.why(index, group),
             "why_not": reasons.why_not(index, group),
+            **_handed_out(kernels[index]),
         }
+
+
+def _handed_out(kernels: Sequence[KernelPlan]) -> Row:
+    """What a group's kernels hand out, how the cores divide it, and where it waits for readers."""
+    handed = [(kernel, tensor) for kernel in kernels for tensor in kernel.outputs]
+    return {
+        "outputs": _named(dict.fromkeys(tensor for _, tensor in handed)),
+        "binding": _counted([binding_text(k.bindings[t]) for k, t in handed if t in k.bindings]),
+        "scope": _counted([scope_text(kernel, tensor) for kernel, tensor in handed]),
+    }
+
+
+def binding_text(binding: Binding) -> str:
+    """`axis 0 in 8, axis 2 in 4: 32 cores`."""
+    cuts = [f"axis {a} in {n}" for a, n in zip(binding.axes, binding.grid, strict=True) if n > 1]
+    count = len(binding.cores)
+    cores = "1 core" if count == 1 else f"{count} cores"
+    return f"{', '.join(cuts)}: {cores}" if cuts else cores
+
+
+def _named(names: Mapping[str, None]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - MAX_NAMED
+    return ", ".join([*list(names)[:MAX_NAMED], *([f"{more} more"] if more > 0 else [])])
+
+
+def _counted(texts: Sequence[str]) -> str:
+    """Each text once, the most frequent first; of how many where there are several."""
+    counts = Counter(text for text in texts if text)
+    if len(counts) <= 1:
+        return next(iter(counts), "")
+    return _named(
+        {f"{text} ({count} of {len(texts)})": None for text, count in counts.most_common()}
+    )
 
 
 class _Reasons:
@@ -40,6 +81,8 @@ class _Reasons:
 
     def __init__(self, plan: Plan) -> None:
         self._strategy = plan.strategy
+        self._is_whole = len(plan.groups) == 1
+        self._has_merged = bool(plan.decisions)
         self._layers = plan.layers
         self._group_of_layer = {
             plan.layers[layer].name: index
@@ -85,12 +128,20 @@ class _Reasons:
         """The last refusals of a merge with what lies around it, the last first."""
         refused = [d for d in self._across.get(index, []) if self._leaves(d, index)]
         if not refused:
-            return "no merge with a neighbour was looked at"
+            return self._unasked()
         texts = [
             f"{decision.step} with {self._others(decision, index)}: {_reason(decision)}"
             for decision in refused[: -MAX_REFUSALS - 1 : -1]
         ]
         return "; ".join(dict.fromkeys(texts))
+
+    def _unasked(self) -> str:
+        """Why no merge with a neighbour was refused: none was looked at."""
+        if self._is_whole:
+            return "it is the whole graph: nothing is left to merge with"
+        if not self._has_merged:
+            return f"{self._strategy} merges no layers"
+        return "no merge with a neighbour was looked at"
 
     def _leaves(self, decision: Decision, index: int) -> bool:
         """Whether the refused merge would have reached beyond the group."""

@@ -36,7 +36,8 @@ class Report:
                 start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
                 move_cycles, dma_cycles, matrix_utilization
       groups    index, name, layers (to how many its ops belong), ops, split_axis, pieces,
-                covered_ops, peak_bytes, why, why_not
+                covered_ops, peak_bytes, why, why_not, outputs (tensors handed out), binding (how
+                the cores divide them), scope (the memories in which they wait for their readers)
       kernels   index, name, group, start_cycle, end_cycle, layers (as above)
       decisions index, step, rule, subject, taken, numbers (text)
       ready     index, run, ready (Algorithm 3, newest last)

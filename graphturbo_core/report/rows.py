@@ -107,7 +107,7 @@ def binding_rows(outcome: Outcome) -> Iterator[Row]:
                 "op": producer[tensor].name,
                 "binding": nested_text(binding),
                 "axes": ", ".join(str(axis) for axis in binding.axes),
-                "scope": _scope_text(kernel, tensor),
+                "scope": scope_text(kernel, tensor),
             }
 
 
@@ -124,7 +124,7 @@ def nested_text(binding: Binding) -> str:
     return level(binding.cores, binding.grid)
 
 
-def _scope_text(kernel: KernelPlan, tensor: str) -> str:
+def scope_text(kernel: KernelPlan, tensor: str) -> str:
     """The memory that holds a tensor; nothing for one that never outlives its loop nest."""
     scope = kernel.scopes.get(tensor)
     also = " and LB" if tensor in kernel.kept and scope is not None and scope.value != "LB" else ""

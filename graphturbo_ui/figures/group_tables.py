@@ -1,27 +1,34 @@
-"""Reports -> rows and facts of sub-graphs: what the graph view draws and tells."""
+"""Reports -> rows and facts of sub-graphs and ops: what the graph view draws and tells."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import cast
 
-from graphturbo_core.report.report import Report
-from graphturbo_core.units import format_bytes, format_count
+from graphturbo_core.report.report import Report, Row
+from graphturbo_core.units import format_bytes
 from graphturbo_ui.figures.tables import BOTH, Table, counted
+from graphturbo_ui.selection import Selection
 from graphturbo_ui.text import safe_text
+
+MAX_TYPES = 8
+"""Op types told of one sub-graph, the most frequent first."""
 
 
 def group_table(*reports: Report, names: str = BOTH) -> Table:
-    """A row a sub-graph of every run: what the graph view draws."""
+    """A row a sub-graph of every run, in the order of `group_selections`."""
     return [
         {
             "run": name,
             "sub-graph": safe_text(row["name"]),
             "layers": row["layers"],
             "ops": row["ops"],
-            "split axis": row["split_axis"],
+            "split axis": _axis(row),
             "pieces": row["pieces"],
+            "ops covered": row["covered_ops"],
             "peak": format_bytes(cast(int, row["peak_bytes"])),
+            "binding": row["binding"],
+            "output waits in": row["scope"],
             "why merged": safe_text(row["why"]),
             "why not further": safe_text(row["why_not"]),
         }
@@ -30,21 +37,112 @@ def group_table(*reports: Report, names: str = BOTH) -> Table:
     ]
 
 
+def group_selections(*reports: Report, names: str = BOTH) -> list[Selection]:
+    """What each row of `group_table` stands for."""
+    return [
+        Selection(name, "group", index)
+        for name, report in zip(names, reports, strict=False)
+        for index in range(len(report.tables["groups"]))
+    ]
+
+
+def _axis(row: Row) -> str:
+    return "none" if cast(int, row["split_axis"]) < 0 else str(row["split_axis"])
+
+
+def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapping[str, str]]:
+    """Title and facts of what is selected; nothing where a run has no such sub-graph or op.
+
+    `reports`: the runs' by name. Names stand as the model gave them: the sink makes them safe.
+    """
+    report = reports.get(selected.run)
+    table = {"group": "groups", "op": "graph_nodes", "layer": "layers"}[selected.kind]
+    if report is None or selected.index >= len(report.tables[table]):
+        return "", {}
+    if selected.kind == "group":
+        name = report.tables["groups"][selected.index]["name"]
+        return f"Sub-graph {name} of {selected.run}", group_facts(report, selected.index)
+    if selected.kind == "op":
+        row = report.tables["graph_nodes"][selected.index]
+        return f"{row['op_type']} {row['op']}", op_facts(selected.index, reports)
+    row = report.tables["layers"][selected.index]
+    return f"Layer {row['name']}", layer_facts(selected.index, reports)
+
+
 def group_facts(report: Report, group: int) -> Mapping[str, str]:
-    """What a click on a sub-graph tells: size, split, peak, and why it is as it is."""
+    """What a click on a sub-graph tells: size, split, binding, and why it is as it is."""
     row = report.tables["groups"][group]
     kernels = [k for k in report.tables["kernels"] if k["group"] in (group, row["name"])]
     return {
-        "layers": str(row["layers"]),
-        "ops": str(row["ops"]),
-        "pieces": f"{row['pieces']} along axis {row['split_axis']}"
-        if cast(int, row["pieces"]) > 1
-        else "1 (not split)",
-        "ops that the split covers": str(row["covered_ops"]),
+        "ops": f"{row['ops']} of {counted(cast(int, row['layers']), 'layer')}: "
+        f"{_op_types(report, group)}",
+        "split (Algorithm 1)": _quadruple(row),
+        "pieces": f"{row['pieces']}, run as {counted(len(kernels), 'kernel')} in this round",
         "live activations at their peak": format_bytes(cast(int, row["peak_bytes"])),
-        "kernels in this round": format_count(len(kernels)),
-        "why merged": safe_text(row["why"], max_length=1000) or "not merged",
-        "why not further": safe_text(row["why_not"], max_length=1000) or "nothing left to merge",
+        "output": str(row["outputs"]) or "none",
+        "binding of its output": str(row["binding"]) or "none",
+        "its output waits in": str(row["scope"]) or "none",
+        "why merged": str(row["why"]) or "not merged",
+        "why not further": str(row["why_not"]) or "nothing left to merge",
+    }
+
+
+def _quadruple(row: Row) -> str:
+    """(split, ops covered, pieces, axis) as Algorithm 1 records them, in words."""
+    if cast(int, row["split_axis"]) < 0:
+        return "none: it runs whole"
+    return (
+        f"axis {row['split_axis']} in {counted(cast(int, row['pieces']), 'piece')}, carried by "
+        f"{row['covered_ops']} of {row['ops']} ops"
+    )
+
+
+def _op_types(report: Report, group: int) -> str:
+    """`3 Conv, 2 Relu`, the most frequent first."""
+    counts: dict[str, int] = {}
+    for row in report.tables["graph_nodes"]:
+        if row["group"] == group:
+            op_type = str(row["op_type"])
+            counts[op_type] = counts.get(op_type, 0) + 1
+    told = [f"{n} {name}" for name, n in sorted(counts.items(), key=lambda item: -item[1])]
+    more = len(told) - MAX_TYPES
+    return ", ".join([*told[:MAX_TYPES], *([f"{more} more types"] if more > 0 else [])])
+
+
+def op_facts(op: int, reports: Mapping[str, Report]) -> Mapping[str, str]:
+    """What a click on an op tells: its type, output, layer, and its sub-graph in every run."""
+    first = next(iter(reports.values()))
+    row = first.tables["graph_nodes"][op]
+    layer = first.tables["layers"][cast(int, row["layer"])]
+    return {
+        "type": str(row["op_type"]),
+        "name": str(row["op"]),
+        "output shape": str(row["output_shape"]),
+        "layer": f"{layer['name']} ({layer['op_types']})",
+        **{f"sub-graph in {name}": _home(report, op) for name, report in reports.items()},
+    }
+
+
+def _home(report: Report, op: int) -> str:
+    """The sub-graph of an op and how that is cut."""
+    if op >= len(report.tables["graph_nodes"]):
+        return "none"
+    group = report.tables["groups"][cast(int, report.tables["graph_nodes"][op]["group"])]
+    size = f"{counted(cast(int, group['ops']), 'op')}"
+    return f"{group['name']}: {size} in {counted(cast(int, group['pieces']), 'piece')}"
+
+
+def layer_facts(layer: int, reports: Mapping[str, Report]) -> Mapping[str, str]:
+    """What a layer that another view selected is, and its sub-graphs in every run."""
+    first = next(iter(reports.values()))
+    row = first.tables["layers"][layer]
+    ops = [cast(int, n["index"]) for n in first.tables["graph_nodes"] if n["layer"] == layer]
+    return {
+        "op types": str(row["op_types"]),
+        **{
+            f"sub-graph in {name}": "; ".join(dict.fromkeys(_home(report, op) for op in ops))
+            for name, report in reports.items()
+        },
     }
 
 

@@ -13,6 +13,7 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.bounds import Bounds
+from graphturbo_core.report.group_rows import _counted, _named, binding_text
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows import nested_text
 from graphturbo_core.report.text import FIGURES, group_table, run_table
@@ -35,7 +36,8 @@ COLUMNS = {
     "layers": "index name op_types group lb_peak_bytes lb_mean_bytes gb_peak_bytes start_s end_s "
     "macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "
     "matrix_utilization",
-    "groups": "index name layers ops split_axis pieces covered_ops peak_bytes why why_not",
+    "groups": "index name layers ops split_axis pieces covered_ops peak_bytes why why_not "
+    "outputs binding scope",
     "kernels": "index name group start_cycle end_cycle layers",
     "decisions": "index step rule subject taken numbers",
     "ready": "index run ready",
@@ -164,6 +166,8 @@ def test_reasons_name_rule_and_numbers() -> None:
     assert "pieces 1" in str(group["why"])
     alone = report_of("tvm@2").tables["groups"][0]
     assert alone["why"] == "one layer: nothing was merged into it"
+    assert group["why_not"] == "it is the whole graph: nothing is left to merge with"
+    assert str(alone["why_not"]).endswith("merges no layers")
 
 
 TWO_LAYERS = """two (float[8, 32, 64, 64] x, float[32, 32, 1, 1] w)
@@ -194,6 +198,27 @@ def test_layers_of_a_group_are_those_its_ops_belong_to(
     assert [group["layers"] for group in report.contract["groups"]] == groups  # type: ignore[attr-defined]
     assert [row["layers"] for row in report.tables["groups"]] == groups
     assert [row["layers"] for row in report.tables["kernels"]] == groups * (kernels // len(groups))
+
+
+def test_a_group_tells_what_it_hands_out_how_it_is_divided_and_where_it_waits() -> None:
+    """2 samples a cluster in 2 pieces: no batch axis is left for the 4 cores to share."""
+    report = run_report(model_bytes(TWO_LAYERS), RunRequest("two", "graphturbo@8", "generic-4x4"))
+    (group,) = report.tables["groups"]
+    assert (group["pieces"], group["outputs"], group["scope"]) == (2, "y", "DRAM")
+    assert group["binding"] == "axis 1 in 4: 4 cores"
+    made = [row for row in report.tables["bindings"] if row["tensor"] == "y"]
+    assert {(row["binding"], row["axes"]) for row in made} == {("[0,1,2,3]", "1")}
+
+
+def test_scopes_that_differ_are_counted_and_the_rest_of_many_names_is_numbered() -> None:
+    assert _counted(["GB", "LB", "GB", ""]) == "GB (2 of 4), LB (1 of 4)"
+    assert _counted(["GB", "GB"]) == "GB"
+    assert _counted([]) == ""
+    assert _named(dict.fromkeys("abcde")) == "a, b, c, 2 more"
+    assert binding_text(Binding((0, 2), (1, 1), (7,))) == "1 core"
+    assert binding_text(Binding((0, 2), (8, 4), tuple(range(32)))) == (
+        "axis 0 in 8, axis 2 in 4: 32 cores"
+    )
 
 
 def test_a_group_smaller_than_a_layer_says_so() -> None:

@@ -145,6 +145,9 @@ def _group(index, layers, layers_per_group):
         "peak_bytes": 3 << 20,
         "why": "rule 2: straight",
         "why_not": "the next one wants 4 pieces",
+        "outputs": f"t{(index * layers_per_group + inside) * OPS_PER_LAYER}",
+        "binding": "axis 0 in 2: 2 cores",
+        "scope": "GB",
     }
 
 

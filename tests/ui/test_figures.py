@@ -80,13 +80,6 @@ def test_the_instruction_table_is_in_order_of_start_and_capped():
     assert instructions.instruction_count(report, report) == 12000
 
 
-def test_a_clicked_sub_graph_tells_its_split_and_reasons():
-    facts = group_tables.group_facts(synthetic_report(layers=4, layers_per_group=2), 1)
-    assert facts["pieces"] == "8 along axis 0"
-    assert facts["live activations at their peak"] == "3 MiB"
-    assert facts["why merged"] == "rule 2: straight"
-
-
 def test_summaries_count():
     a, b = synthetic_report(), synthetic_report("graphturbo@16", layers_per_group=6)
     assert group_tables.graph_summary(a, b).startswith(

@@ -1,0 +1,106 @@
+"""Rows and facts of sub-graphs and ops, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphturbo_ui.figures.group_tables import (
+    facts,
+    graph_summary,
+    group_selections,
+    group_table,
+)
+from graphturbo_ui.selection import Selection, marks
+from tests.ui.synthetic import synthetic_report
+
+FINE = synthetic_report(layers=4)
+COARSE = synthetic_report("graphturbo@16", layers=4, layers_per_group=2)
+REPORTS = {"A": FINE, "B": COARSE}
+
+
+def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
+    title, told = facts(Selection("B", "group", 1), REPORTS)
+    assert title == "Sub-graph g2 of B"
+    assert told == {
+        "ops": "6 of 2 layers: 2 Conv, 2 Relu, 2 Add",
+        "split (Algorithm 1)": "axis 0 in 8 pieces, carried by 6 of 6 ops",
+        "pieces": "8, run as 0 kernels in this round",
+        "live activations at their peak": "3 MiB",
+        "output": "t12",
+        "binding of its output": "axis 0 in 2: 2 cores",
+        "its output waits in": "GB",
+        "why merged": "rule 2: straight",
+        "why not further": "the next one wants 4 pieces",
+    }
+
+
+def test_a_sub_graph_without_a_split_runs_whole():
+    groups = tuple({**row, "split_axis": -1} for row in FINE.tables["groups"])
+    report = replace(FINE, tables={**FINE.tables, "groups": groups})
+    _, told = facts(Selection("A", "group", 0), {"A": report})
+    assert told["split (Algorithm 1)"] == "none: it runs whole"
+    assert group_table(report)[0]["split axis"] == "none"
+
+
+def test_only_the_most_frequent_op_types_are_named():
+    nodes = tuple(
+        {**row, "op_type": f"T{max(0, int(row['index']) - 2)}"}
+        for row in COARSE.tables["graph_nodes"]
+    )
+    report = synthetic_report(layers=4, layers_per_group=4)
+    report = replace(
+        report, tables={**report.tables, "graph_nodes": tuple({**row, "group": 0} for row in nodes)}
+    )
+    _, told = facts(Selection("A", "group", 0), {"A": report})
+    # ops 0, 1, 2 are T0, ops 3 to 11 are T1 to T9: ten types of which eight are named
+    assert told["ops"] == (
+        "12 of 4 layers: 3 T0, 1 T1, 1 T2, 1 T3, 1 T4, 1 T5, 1 T6, 1 T7, 2 more types"
+    )
+
+
+def test_a_clicked_op_tells_its_sub_graph_in_both_runs():
+    title, told = facts(Selection("A", "op", 7), REPORTS)
+    assert title == "Relu op7"
+    assert told == {
+        "type": "Relu",
+        "name": "op7",
+        "output shape": "[2, 64, 56, 56]",
+        "layer": "layer2 (Conv+Relu+Add)",
+        "sub-graph in A": "g3: 3 ops in 1 piece",
+        "sub-graph in B": "g2: 6 ops in 8 pieces",
+    }
+
+
+def test_a_layer_that_another_view_selects_is_told_of():
+    title, told = facts(Selection("A", "layer", 1), REPORTS)
+    assert title == "Layer layer1"
+    assert told["sub-graph in B"] == "g1: 6 ops in 8 pieces"
+
+
+def test_what_is_not_there_has_no_facts():
+    assert facts(Selection("A", "group", 99), REPORTS) == ("", {})
+    assert facts(Selection("B", "op", 1), {"A": FINE}) == ("", {})
+
+
+def test_rows_stand_for_the_sub_graphs_of_both_runs():
+    rows = group_table(FINE, COARSE)
+    assert [(row["run"], row["sub-graph"]) for row in rows] == [
+        ("A", "g1"), ("A", "g2"), ("A", "g3"), ("A", "g4"), ("B", "g1"), ("B", "g2"),
+    ]  # fmt: skip
+    targets = group_selections(FINE, COARSE)
+    assert [target.text() for target in targets] == [
+        "a-group-0", "a-group-1", "a-group-2", "a-group-3", "b-group-0", "b-group-1",
+    ]  # fmt: skip
+    # B's first has layers 0 and 1, which are A's first two; op 7 is of layer 2
+    whole = ["all", "all", "", "", "all", ""]
+    assert marks(Selection("B", "group", 0), targets, REPORTS) == whole
+    assert marks(Selection("A", "op", 7), targets, REPORTS) == ["", "", "part", "", "", "part"]
+    assert marks(None, targets, REPORTS) == [""] * 6
+    assert marks(Selection("B", "op", 0), targets[:4], {"A": FINE}) == [""] * 4
+
+
+def test_a_summary_says_how_the_axis_is_shared():
+    assert graph_summary(FINE, COARSE) == (
+        "A runs 12 ops as 4 sub-graphs; B runs 12 ops as 2 sub-graphs. "
+        "The vertical axis is the same for both: order of dependence."
+    )
