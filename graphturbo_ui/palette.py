@@ -41,7 +41,18 @@ GROUP_COLOURS: tuple[str, ...] = (
     BROWN,
     GREY,
 )
+WAIT_COLOURS: Mapping[str, str] = {
+    "busy": GREEN,
+    "data": BLUE,
+    "address": ORANGE,
+    "channel": PURPLE,
+    "barrier": BROWN,
+    "idle": GREY,
+}
+"""What an engine's cycle goes to; an instruction takes the colour of what it waited for."""
 RUN_COLOURS: Mapping[str, str] = {"A": GREY, "B": INDIGO}
 CAPACITY_COLOUR = VERMILION
 OVERLAP_COLOUR = "#7a4fbf"
 """Stretches in which a core runs two or more layers at once."""
+MEMORY_COLOUR = SKY
+"""Bytes that a memory holds over time."""

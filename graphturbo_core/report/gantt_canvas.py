@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy as np
 
+from graphturbo_core.lowering.program import Cause
 from graphturbo_core.report.canvas import Array, Show, column, pack, seconds_per_cycle
 from graphturbo_core.report.report import Report
 
@@ -22,6 +23,8 @@ SENT_TYPES: Mapping[str, str] = {
     "size_bytes": "<u4",
 }
 """Arrays of a Gantt chart as sent; start cycles as float64, exact up to 2^53."""
+CAUSE_NAMES = tuple(cause.name.lower().replace("_", " ") for cause in Cause)
+"""What the numbers of `booked_way` stand for, the first (no cause) never met."""
 NARROW = "<i2"
 """What an index array is sent as where its values fit, which they mostly do."""
 
@@ -43,24 +46,37 @@ def gantt_buffer(
 
 
 def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
-    engines = report.tables["engines"]
     engine = report.arrays["engine"].astype(np.int64)
     order = np.lexsort((report.arrays["start"], engine))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    own: dict[str, Array] = {
-        name: _sent(report.arrays[name][order], kind) for name, kind in SENT_TYPES.items()
-    }
-    waits = report.arrays["wait_on"][order].astype(np.int64)
-    own["wait_on"] = np.where(waits < 0, -1, place[np.maximum(waits, 0)]).astype("<i4")
     nodes = report.tables["graph_nodes"]
-    own |= {"op_group": column(nodes, "group"), "op_layer": column(nodes, "layer")}
-    ends = np.searchsorted(engine[order], np.arange(len(engines)), side="right")
+    rows, stretches = _overlap(report)
+    arrays = {
+        **{name: _sent(report.arrays[name][order], kind) for name, kind in SENT_TYPES.items()},
+        "wait_on": _places(place, report.arrays["wait_on"][order]),
+        "critical": _places(place, report.arrays["critical"]),
+        **_busy_shares(report, order),
+        **_booked(report, place),
+        **_occupancy(report),
+        **stretches,
+        "op_group": column(nodes, "group"),
+        "op_layer": column(nodes, "layer"),
+    }
+    return {**_header(report, show, engine[order]), "overlap": rows}, arrays
+
+
+def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
+    """Names and numbers of a run; `engine`: of every instruction as sent."""
+    engines, contract = report.tables["engines"], report.contract
+    (whole,) = report.tables["round"]
+    ends = np.searchsorted(engine, np.arange(len(engines)), side="right")
     firsts = [0, *(int(end) for end in ends)]
-    header: dict[str, object] = {
-        "title": show(f"{report.contract['strategy']}"),
-        "cycles": _round_cycles(report),
-        "rounds": report.contract["rounds"],
+    return {
+        "title": show(f"{contract['strategy']}"),
+        "cycles": whole["cycles"],
+        "critical_cycles": whole["critical_path_cycles"],
+        "rounds": contract["rounds"],
         "seconds_per_cycle": seconds_per_cycle(report),
         "rows": [
             {
@@ -73,20 +89,74 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
             }
             for index, row in enumerate(engines)
         ],
-        "ops": [show(str(row["op"])) for row in nodes],
+        "ops": [show(str(row["op"])) for row in report.tables["graph_nodes"]],
         "layers": [show(str(row["name"])) for row in report.tables["layers"]],
         "groups": [show(str(row["name"])) for row in report.tables["groups"]],
-        "overlap_share": report.contract["cross_layer_overlap"],
+        "causes": CAUSE_NAMES,
+        "overlap_share": contract["cross_layer_overlap"],
+        "capacities": {
+            name: cast(Mapping[str, object], contract[name])["capacity_bytes"]
+            for name in ("lb", "gb")
+        },
     }
-    header["overlap"], stretches = _overlap(report)
-    return header, {**own, **stretches}
+
+
+def _places(place: Array, instructions: Array) -> Array:
+    """Where instructions stand in the order they are sent in; -1 stays."""
+    numbers = instructions.astype(np.int64)
+    return np.where(numbers < 0, -1, place[np.maximum(numbers, 0)]).astype("<i4")
+
+
+def _busy_shares(report: Report, order: Array) -> dict[str, Array]:
+    """The share of its hold that an instruction keeps its engines busy, where it is not all of it.
+
+    It is less where an engine stands for those of other cores, which share a port.
+    """
+    cores = np.array([cast(int, row["cores"]) for row in report.tables["engines"]], np.int64)
+    held = report.arrays["hold"].astype(np.int64) * cores[report.arrays["engine"].astype(np.int64)]
+    busy = report.arrays["busy"].astype(np.int64)
+    if np.array_equal(held, busy):
+        return {}
+    return {"busy_share": (busy / np.maximum(held, 1))[order].astype("<f4")}
+
+
+def _booked(report: Report, place: Array) -> dict[str, Array]:
+    """Bytes by memory and cause, in the order of the instructions that move them.
+
+    `booked_way` is 0 to 7 for the causes of DRAM, 8 to 15 for those of GB.
+    """
+    at = place[report.arrays["booked_instruction"].astype(np.int64)]
+    order = np.argsort(at, kind="stable")
+    way = report.arrays["booked_memory"].astype(np.int64) * len(CAUSE_NAMES)
+    cause = report.arrays["booked_cause"].astype(np.int64)
+    return {
+        "booked_at": at[order].astype("<i4"),
+        "booked_way": (way + cause)[order].astype("|u1"),
+        "booked_bytes": _sent(report.arrays["booked_bytes"][order], "<u4"),
+    }
+
+
+def _occupancy(report: Report) -> dict[str, Array]:
+    """Bytes held by the fullest LB and by GB as steps, without those that change nothing."""
+    found: dict[str, Array] = {}
+    for name in ("lb", "gb"):
+        held = report.arrays[f"{name}_bytes"].astype("<f8")
+        kept = np.flatnonzero(np.diff(held, prepend=-1.0))
+        found[f"{name}_bytes"] = held[kept]
+        found[f"{name}_cycle"] = report.arrays[f"{name}_cycle"].astype("<f8")[kept]
+    return found
 
 
 def _sent(values: Array, kind: str) -> Array:
+    """Narrower than `kind` where all values fit, wider (exact up to 2^53) where they do not."""
     limits = np.iinfo(NARROW)
     numbers = values.astype(np.int64)
-    is_narrow = numbers.min(initial=0) >= limits.min and numbers.max(initial=0) <= limits.max
-    return numbers.astype(NARROW if kind == "<i4" and is_narrow else kind)
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    if kind == "<i4" and low >= limits.min and high <= limits.max:
+        return numbers.astype(NARROW)
+    if kind == "<u4" and high > np.iinfo(kind).max:
+        return numbers.astype("<f8")
+    return numbers.astype(kind)
 
 
 def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
@@ -111,10 +181,3 @@ def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
         "overlap_start": starts[order].astype("<f8"),
         "overlap_hold": (ends - starts)[order].astype("<f8"),
     }
-
-
-def _round_cycles(report: Report) -> int:
-    """Cycles of the one round that the arrays describe: the end of its last instruction."""
-    ends = report.arrays["start"].astype(np.int64) + report.arrays["hold"].astype(np.int64)
-    visible = report.arrays["visible"].astype(np.int64)
-    return int(max(ends.max(initial=0), visible.max(initial=0)))

@@ -7,7 +7,14 @@ import struct
 from pathlib import Path
 
 from graphturbo_ui import state
-from graphturbo_ui.palette import GROUP_COLOURS, KIND_COLOURS, OVERLAP_COLOUR
+from graphturbo_ui.palette import (
+    CAPACITY_COLOUR,
+    GROUP_COLOURS,
+    KIND_COLOURS,
+    MEMORY_COLOUR,
+    OVERLAP_COLOUR,
+    WAIT_COLOURS,
+)
 
 FOLDER = Path(__file__).parent
 
@@ -18,7 +25,10 @@ def script(*names: str) -> str:
         "groups": list(GROUP_COLOURS),
         "kinds": list(KIND_COLOURS.values()),
         "kindNames": list(KIND_COLOURS),
+        "waits": list(WAIT_COLOURS.values()),
         "overlap": OVERLAP_COLOUR,
+        "memory": MEMORY_COLOUR,
+        "capacity": CAPACITY_COLOUR,
     }
     files = [(FOLDER / name).read_text(encoding="utf-8") for name in ("canvas_kit.js", *names)]
     return "\n".join([f"const PALETTE = {json.dumps(palette)};", *files])

@@ -34,7 +34,9 @@ def small_report():
         "overlap_end": np.array([45, 20]),
         "overlap_core": np.array([0, 0], np.int16),
     }
-    return replace(report, arrays=arrays)
+    (whole,) = report.tables["round"]
+    tables = {**report.tables, "round": ({**whole, "cycles": 95},)}
+    return replace(report, arrays=arrays, tables=tables)
 
 
 def test_a_buffer_is_what_was_packed_and_its_arrays_are_aligned():
@@ -77,15 +79,61 @@ def test_indices_are_sent_narrow_where_they_fit():
     assert list(tile) == [1, 0, 40_000]
 
 
+def test_more_bytes_than_32_bits_hold_are_sent_all_the_same():
+    report = small_report()
+    sizes = np.array([2**33 + 1, 0, 7])
+    huge = replace(report, arrays={**report.arrays, "size_bytes": sizes})
+    assert list(unpack(gantt_buffer(huge))[1]["0.size_bytes"]) == [7, 2**33 + 1, 0]
+
+
 def test_what_an_instruction_waited_for_is_found_in_the_new_order():
     _, arrays = unpack(gantt_buffer(small_report()))
     # 2 waited for 1, which is now third; 0 waited for 2, now first; 1 for none
     assert list(arrays["0.wait_on"]) == [2, 0, -1]
 
 
-def test_the_time_axis_ends_with_the_last_result():
+def test_the_time_axis_ends_with_the_last_barrier():
     run = unpack(gantt_buffer(small_report()))[0]["runs"][0]
-    assert run["cycles"] == 90
+    assert run["cycles"] == 95
+
+
+def test_bytes_come_in_the_order_of_their_instructions():
+    report = small_report()
+    booked = {
+        "booked_instruction": np.array([0, 1, 0]),
+        "booked_memory": np.array([0, 1, 1], np.int8),
+        "booked_cause": np.array([1, 5, 2], np.int8),
+        "booked_bytes": np.array([10, 20, 30]),
+    }
+    report = replace(report, arrays={**report.arrays, **booked})
+    header, arrays = unpack(gantt_buffer(report))
+    # instruction 0 is sent second, 1 third
+    assert list(arrays["0.booked_at"]) == [1, 1, 2]
+    assert list(arrays["0.booked_way"]) == [1, 8 + 2, 8 + 5]
+    assert list(arrays["0.booked_bytes"]) == [10, 30, 20]
+    assert header["runs"][0]["causes"][1:3] == ["input", "output"]
+
+
+def test_the_longest_path_is_told_in_the_order_sent():
+    report = small_report()
+    report = replace(report, arrays={**report.arrays, "critical": np.array([0, 1])})
+    assert list(unpack(gantt_buffer(report))[1]["0.critical"]) == [1, 2]
+
+
+def test_a_share_of_being_busy_is_sent_only_where_it_is_not_all():
+    report = small_report()
+    busy = replace(report, arrays={**report.arrays, "busy": np.array([5, 30, 20])})
+    assert "0.busy_share" not in unpack(gantt_buffer(busy))[1]
+    half = replace(report, arrays={**report.arrays, "busy": np.array([5, 15, 20])})
+    assert list(unpack(gantt_buffer(half))[1]["0.busy_share"]) == [1, 1, 0.5]
+
+
+def test_steps_of_a_memory_that_change_nothing_are_left_out():
+    report = small_report()
+    steps = {"gb_cycle": np.array([0, 3, 7, 9]), "gb_bytes": np.array([0, 5, 5, 2])}
+    arrays = unpack(gantt_buffer(replace(report, arrays={**report.arrays, **steps})))[1]
+    assert list(arrays["0.gb_cycle"]) == [0, 3, 9]
+    assert list(arrays["0.gb_bytes"]) == [0, 5, 2]
 
 
 def test_a_cycle_lasts_latency_over_cycles():
