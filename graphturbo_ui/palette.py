@@ -1,4 +1,4 @@
-"""One colour per engine kind, and one palette for layers and groups, on every page.
+"""One colour per engine kind, wait and cause, and a palette for layers and groups, on every page.
 
 The hues are Okabe and Ito's (Color Universal Design, 2008), told apart by people with any common
 form of colour blindness; yellow and black are left out because one vanishes on white and the other
@@ -50,6 +50,23 @@ WAIT_COLOURS: Mapping[str, str] = {
     "idle": GREY,
 }
 """What an engine's cycle goes to; an instruction takes the colour of what it waited for."""
+CAUSE_COLOURS: Mapping[str, str] = {
+    "input": SKY,
+    "output": BLUE,
+    "weight_first": GREEN,
+    "weight_again": VERMILION,
+    "activation": ORANGE,
+    "halo": PURPLE,
+    "spill": BROWN,
+}
+"""Why bytes cross DRAM or GB, in the words of the contract's `dram_ledger`."""
+TENSOR_COLOURS: Mapping[str, str] = {
+    "activation": CAUSE_COLOURS["activation"],
+    "weight": CAUSE_COLOURS["weight_first"],
+    "input": CAUSE_COLOURS["input"],
+    "output": CAUSE_COLOURS["output"],
+}
+"""What a buffer holds: the colour of the cause that moves it."""
 RUN_COLOURS: Mapping[str, str] = {"A": GREY, "B": INDIGO}
 CAPACITY_COLOUR = VERMILION
 OVERLAP_COLOUR = "#7a4fbf"

@@ -185,10 +185,13 @@ def space_rows(found: Placed) -> Iterator[Row]:
 
 
 def tensor_rows(outcome: Outcome) -> Iterator[Row]:
-    """The tensors that buffers name, with how many axes each has."""
-    tensors = outcome.plan.semantics.graph.tensors
+    """The tensors that buffers name; `kind`: input, output, weight or activation."""
+    graph = outcome.plan.semantics.graph
+    outputs = frozenset(graph.outputs)
     for index, name in enumerate(outcome.program.tensors):
-        yield {"index": index, "tensor": name, "axes": len(tensors[name].shape)}
+        tensor = graph.tensors[name]
+        kind = "output" if name in outputs else tensor.kind.value
+        yield {"index": index, "tensor": name, "kind": kind, "axes": len(tensor.shape)}
 
 
 def buffer_arrays(outcome: Outcome, found: Placed) -> dict[str, NDArray[np.generic]]:

@@ -49,7 +49,7 @@ class Report:
       chip      key, value, source, is_assumption
       spaces    index, memory (GB, LB data, LB weight; LB where it is one pool), core (-1: GB),
                 cores, capacity_bytes, buffers, listed (of them, among the arrays)
-      tensors   index, tensor, axes: what `buffer_tensor` counts
+      tensors   index, tensor, kind (activation, weight, input, output), axes; of `buffer_tensor`
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
       wait_on, size_bytes, busy (cycles, sum of the cores that it stands for); critical: the

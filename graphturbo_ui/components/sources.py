@@ -9,10 +9,12 @@ from pathlib import Path
 from graphturbo_ui import state
 from graphturbo_ui.palette import (
     CAPACITY_COLOUR,
+    CAUSE_COLOURS,
     GROUP_COLOURS,
     KIND_COLOURS,
     MEMORY_COLOUR,
     OVERLAP_COLOUR,
+    TENSOR_COLOURS,
     WAIT_COLOURS,
 )
 
@@ -29,6 +31,8 @@ def script(*names: str) -> str:
         "overlap": OVERLAP_COLOUR,
         "memory": MEMORY_COLOUR,
         "capacity": CAPACITY_COLOUR,
+        "causes": dict(CAUSE_COLOURS),
+        "tensors": dict(TENSOR_COLOURS),
     }
     files = [(FOLDER / name).read_text(encoding="utf-8") for name in ("canvas_kit.js", *names)]
     return "\n".join([f"const PALETTE = {json.dumps(palette)};", *files])

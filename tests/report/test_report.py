@@ -48,7 +48,7 @@ COLUMNS = {
     "graph_edges": "source target tensor shape bytes",
     "chip": "key value source is_assumption",
     "spaces": "index memory core cores capacity_bytes buffers listed",
-    "tensors": "index tensor axes",
+    "tensors": "index tensor kind axes",
 }
 ARRAYS = [
     "start", "hold", "visible", "engine", "kind", "layer", "group", "kernel", "op", "tile",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from graphturbo_core.report.address_canvas import TENSOR_KINDS
 from graphturbo_core.report.report import Report
 
 LANES = 8
@@ -29,7 +30,10 @@ def buffer_tables(cores: int, tensors: int, count: int) -> dict[str, tuple]:
         }
         for index, (memory, core) in enumerate(parts)
     ]
-    names = [{"index": i, "tensor": f"t{i + 1}", "axes": 4} for i in range(tensors)]
+    names = [
+        {"index": i, "tensor": f"t{i + 1}", "kind": TENSOR_KINDS[i % 4], "axes": 4}
+        for i in range(tensors)
+    ]
     return {"spaces": tuple(spaces), "tensors": tuple(names)}
 
 

@@ -1,0 +1,87 @@
+"""Report -> bytes of the address map: occupancy over time and every listed buffer (canvas.pack)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+
+from graphturbo_core.report.canvas import Array, Show, pack, seconds_per_cycle
+from graphturbo_core.report.report import Report
+
+TENSOR_KINDS = ("activation", "weight", "input", "output")
+"""What a buffer's tensor is; sent as its place in this list."""
+OCCUPANCY = ("lb_cycle", "lb_bytes", "gb_cycle", "gb_bytes")
+COLUMNS = ("from", "to", "offset", "size_bytes", "tensor", "op", "before", "after", "lo", "hi")
+"""Of the report's arrays `buffer_*`; boxes row after row, `columns` of the header each."""
+INTEGERS = ("<i2", "<i4")
+"""What whole numbers are sent as where they fit, else as float64, exact up to 2^53."""
+
+
+def address_buffer(
+    *reports: Report, show: Show = str, extra: Mapping[str, object] | None = None
+) -> bytes:
+    """Buffers and occupancy of one or two runs; arrays of run r carry the prefix `r.`.
+
+    `show` passes over every name that a model or profile brought; `extra` joins the header.
+    """
+    runs, arrays = [], {}
+    for number, report in enumerate(reports):
+        runs.append(_header(report, show))
+        arrays.update({f"{number}.{name}": array for name, array in _arrays(report).items()})
+    return pack({"runs": runs, "kinds": TENSOR_KINDS, **(extra or {})}, arrays)
+
+
+def _header(report: Report, show: Show) -> dict[str, object]:
+    contract, tables = report.contract, report.tables
+    capacities = {
+        memory: cast(Mapping[str, int], contract[memory])["capacity_bytes"]
+        for memory in ("lb", "gb")
+    }
+    return {
+        "title": show(str(contract["strategy"])),
+        "cycles": int(report.arrays["visible"].max(initial=0)),
+        "rounds": contract["rounds"],
+        "seconds_per_cycle": seconds_per_cycle(report),
+        "capacities": capacities,
+        "spaces": _spaces(report),
+        "columns": report.arrays["buffer_lo"].shape[1],
+        "tensors": [show(str(row["tensor"])) for row in tables["tensors"]],
+        "ops": [show(str(row["op"])) for row in tables["graph_nodes"]],
+        "layers": [show(str(row["name"])) for row in tables["layers"]],
+        "groups": [show(str(row["name"])) for row in tables["groups"]],
+    }
+
+
+def _spaces(report: Report) -> list[dict[str, object]]:
+    """Spaces with the rows of their buffers, `from` to `to`."""
+    ends = np.cumsum([cast(int, row["listed"]) for row in report.tables["spaces"]]).tolist()
+    return [
+        {**row, "from": end - cast(int, row["listed"]), "to": end}
+        for row, end in zip(report.tables["spaces"], ends, strict=True)
+    ]
+
+
+def _arrays(report: Report) -> dict[str, Array]:
+    arrays = report.arrays
+    nodes, tensors = report.tables["graph_nodes"], report.tables["tensors"]
+    kinds = [TENSOR_KINDS.index(str(row["kind"])) for row in tensors]
+    own = {name: arrays[f"buffer_{name}"].ravel() for name in COLUMNS}
+    own |= {name: arrays[name] for name in OCCUPANCY}
+    own |= {f"op_{key}": _numbers([row[key] for row in nodes]) for key in ("group", "layer")}
+    own |= {"kind": _numbers(kinds), "axes": _numbers([row["axes"] for row in tensors])}
+    return {name: _sent(values) for name, values in own.items()}
+
+
+def _numbers(values: Sequence[object]) -> Array:
+    return np.array([cast(int, value) for value in values], dtype=np.int64)
+
+
+def _sent(values: Array) -> Array:
+    numbers = values.astype(np.int64)
+    for kind in INTEGERS:
+        limits = np.iinfo(kind)
+        if numbers.min(initial=0) >= limits.min and numbers.max(initial=0) <= limits.max:
+            return numbers.astype(kind)
+    return numbers.astype("<f8")

@@ -1,0 +1,49 @@
+"""Colours: each set is whole, without two alike, and stands out on either theme's ground."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from graphturbo_core.lowering.program import Cause
+from graphturbo_core.report.address_canvas import TENSOR_KINDS
+from graphturbo_core.sim.trace import Wait
+from graphturbo_ui.palette import (
+    CAUSE_COLOURS,
+    ENGINE_COLOURS,
+    GROUP_COLOURS,
+    TENSOR_COLOURS,
+    WAIT_COLOURS,
+)
+
+SETS = [
+    tuple(colours.values())
+    for colours in (ENGINE_COLOURS, WAIT_COLOURS, CAUSE_COLOURS, TENSOR_COLOURS)
+]
+GROUNDS = ("#ffffff", "#0e1117")
+LEAST_CONTRAST = 2.0
+"""Of a filled area against the ground, told apart by its neighbours as well: orange on white."""
+
+
+def luminance(colour: str) -> float:
+    shares = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = [s / 12.92 if s <= 0.03928 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_waits_causes_and_tensors_are_those_of_the_library():
+    assert list(WAIT_COLOURS) == [wait.name.lower() for wait in Wait]
+    assert list(CAUSE_COLOURS) == [c.name.lower() for c in Cause if c is not Cause.NONE]
+    assert tuple(TENSOR_COLOURS) == TENSOR_KINDS
+
+
+@pytest.mark.parametrize("colours", [*SETS, GROUP_COLOURS])
+def test_no_two_of_a_set_are_alike_and_all_stand_out(colours: tuple[str, ...]):
+    assert all(one != other for one, other in combinations(colours, 2))
+    assert min(contrast(c, ground) for c in colours for ground in GROUNDS) >= LEAST_CONTRAST
