@@ -71,5 +71,5 @@ RUN_COLOURS: Mapping[str, str] = {"A": GREY, "B": INDIGO}
 CAPACITY_COLOUR = VERMILION
 OVERLAP_COLOUR = "#7a4fbf"
 """Stretches in which a core runs two or more layers at once."""
-MEMORY_COLOUR = SKY
+MEMORY_COLOUR = GREY
 """Bytes that a memory holds over time."""

@@ -1,77 +1,109 @@
-// The Gantt chart of one or two runs: panes, axes, hover, picking (rows and pixels: gantt_rows.js).
+// The Gantt chart of one or two runs: what is in sight, picked, selected and marked; hover and keys.
+// Rows: gantt_rows.js; pixels: gantt_pixels.js; marks: gantt_draw.js; spans: gantt_span.js.
 
 class Gantt {
   constructor(root, canvas) {
-    Object.assign(this, { root, canvas });
+    Object.assign(this, { root, canvas, windows: [], pick: null, span: null, flags: null, version: 0 });
     this.tip = root.querySelector(".tip");
     this.stage = root.querySelector(".stage");
     this.said = root.querySelector(".said");
-    this.options = { colourBy: "kind", isLocked: true, isFolded: false };
-    this.windows = [];
-    this.pick = null;
+    this.panel = document.createElement("section");
+    this.panel.className = "span";
+    this.panel.setAttribute("aria-label", "marked span of time");
+    this.said.after(this.panel);
+    this.options = { colourBy: "kind", rows: "auto", isLocked: true, isCritical: false };
+    this.turned = [new Set(), new Set()];
     this.paint = painter(canvas, () => this.draw());
+    this.bind();
+    follow("windows", canvas, (windows) => this.show(windows));
+    follow("selected", canvas, () => this.mark());
+    new ResizeObserver(() => this.paint()).observe(this.stage);
+  }
+
+  bind() {
+    const { canvas, root } = this;
+    bindSpan(canvas, (x0, x1, y, isDone) => this.drag(x0, x1, y, isDone));
     bindCanvas(canvas, this);
+    const keys = {
+      KeyM: () => this.markWindow(), KeyN: () => this.step(1), KeyP: () => this.step(-1),
+      KeyC: () => this.turnPicked(), KeyK: () => this.set("isCritical", !this.options.isCritical),
+    };
+    canvas.addEventListener("keydown", (event) => {
+      if (!keys[event.code] || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      keys[event.code]();
+    });
     bindTools(root, {
       in: () => this.zoom(0.7, null, null),
       out: () => this.zoom(1 / 0.7, null, null),
       fit: () => this.fit(),
       colour: (value) => this.set("colourBy", value),
+      rows: (value) => this.set("rows", value),
       lock: (value) => this.set("isLocked", value),
-      fold: (value) => this.set("isFolded", value),
+      critical: (value) => this.set("isCritical", value),
+      measure: () => this.markWindow(),
+      previous: () => this.step(-1),
+      next: () => this.step(1),
     });
-    follow("windows", canvas, (windows) => this.show(windows));
-    follow("selected", canvas, () => this.mark());
-    new ResizeObserver(() => this.paint()).observe(this.stage);
   }
 
   /** Show these windows, [[first, last], …] a run; all of the time where there are none. */
   show(windows) {
     const given = (windows || []).map(([t0, t1]) => ({ t0, t1 }));
     this.windows = this.runs.map((_, r) => ({ ...(given[r] || given[0] || { t0: 0, t1: this.longest }) }));
-    this.isZoomed = this.windows.some((w) => w.t0 > 0 || w.t1 < this.longest);
     this.paint();
   }
 
   /** Mark what is selected now, here or in another canvas. */
   mark() {
     this.flags = selectedOps(common.selected, this.runs);
+    this.counts = this.runs.map(({ arrays: { op } }) => (
+      this.flags ? op.reduce((sum, own) => sum + (own >= 0 && this.flags[own]), 0) : 0
+    ));
+    this.order = null;
+    this.restyle();
+  }
+
+  /** Colours and rows anew. */
+  restyle() {
+    this.slots = this.runs.map((run) => slotsOf(run, this.options.colourBy, this.flags));
+    Object.assign(this, arranged(this.runs, this.options.rows, this.turned));
+    this.version += 1;
+    this.theme = readTheme(this.root.host || this.root);
+    fillLegend(this.root, this);
     this.paint();
   }
 
   set(name, value) {
     this.options[name] = value;
-    this.slots = null;
     if (name === "isLocked" && value) this.windows = this.windows.map(() => ({ ...this.windows[0] }));
-    this.arrange();
-    this.paint();
-    fillLegend(this.root, this);
+    if (name === "rows") this.turned.forEach((cores) => cores.clear());
+    if (name === "isCritical") this.root.querySelector("[data-act='critical']").checked = value;
+    this.restyle();
   }
 
   /** New runs; the window stays where it was while the first run is the same. */
   load(buffer) {
-    if (this.digest === buffer.header.digest) return this.paint();
+    if (this.digest === buffer.header.digest) {
+      this.theme = readTheme(this.root.host || this.root);
+      fillLegend(this.root, this);
+      return this.paint();
+    }
     this.digest = buffer.header.digest;
     this.runs = readRuns(buffer);
-    this.slots = null;
+    for (const run of this.runs) {
+      const shared = run.overlap.reduce((sum, { cores, from, to }) => (
+        sum + cores * run.arrays.overlap_hold.subarray(from, to).reduce((a, b) => a + b, 0)
+      ), 0);
+      run.overlapShare = shared / Math.max(1, run.cycles * coresOf(run.overlap));
+      run.path = run.arrays.critical.slice().sort();
+    }
+    this.turned.forEach((cores) => cores.clear());
     this.pick = null;
     this.longest = Math.max(...this.runs.map((run) => run.cycles), 1);
-    this.arrange();
+    this.clearSpan();
     this.mark();
     this.show(common.windows);
-  }
-
-  /** Where every row of every pane lies. */
-  arrange() {
-    let top = 0;
-    this.panes = this.runs.map((run, number) => {
-      const rows = rowsOf(run, this.options.isFolded);
-      const height = rows.length > 12 ? ROW : ROW * 1.8;
-      const pane = { run, number, rows, top, height: Math.round(height), first: top + TITLE };
-      pane.foot = pane.first + rows.length * pane.height;
-      top = pane.foot + AXIS;
-      return pane;
-    });
-    this.height = top;
   }
 
   draw() {
@@ -80,128 +112,26 @@ class Gantt {
     const { pen, width, ratio } = sized;
     this.theme = readTheme(this.root.host || this.root);
     this.plot = Math.max(50, width - GUTTER - 8);
-    this.slots ||= this.runs.map((run) => slotsOf(run, this.options.colourBy));
     pen.fillStyle = this.theme.background;
     pen.fillRect(0, 0, width, this.height);
-    this.raster(pen, ratio);
-    for (const pane of this.panes) this.dress(pen, pane, width);
-    this.markPick(pen);
+    const layer = rasterOf(this, ratio);
+    pen.drawImage(layer, 0, 0, layer.width, layer.height, GUTTER, 0, layer.width / ratio, layer.height / ratio);
+    for (const pane of this.panes) {
+      dress(pen, this, pane, width);
+      if (this.options.isCritical) markCritical(pen, this, pane);
+    }
+    markSpan(pen, this);
+    markPick(pen, this);
     this.expose();
     return true;
   }
 
-  /** All bars of all panes, as one image. */
-  raster(pen, ratio) {
-    const [w, h] = [Math.floor(this.plot * ratio), Math.round(this.height * ratio)];
-    this.layer ||= document.createElement("canvas");
-    Object.assign(this.layer, { width: w, height: h });
-    const image = new ImageData(w, h);
-    const pixels = new Uint32Array(image.data.buffer);
-    const shares = new Float32Array(w * SLOTS);
-    const inks = this.colours().map(word);
-    const overlap = new Array(SLOTS).fill(word(PALETTE.overlap));
-    for (const pane of this.panes) {
-      const { t0, t1 } = this.windows[pane.number];
-      pane.rows.forEach((row, index) => {
-        const slots = row.kind === "overlap" ? null : this.slots[pane.number];
-        accumulate(shares, row, slots, t0, (t1 - t0) / w, w);
-        const top = Math.round((pane.first + index * pane.height + 1) * ratio);
-        const height = Math.max(1, Math.round((pane.height - 2) * ratio));
-        paintRow(pixels, w, 0, top, height, shares, w, row.share, row.kind === "overlap" ? overlap : inks);
-      });
-    }
-    this.layer.getContext("2d").putImageData(image, 0, 0);
-    pen.drawImage(this.layer, 0, 0, w, h, GUTTER, 0, w / ratio, h / ratio);
-  }
-
+  /** The colour of each slot. */
   colours() {
-    if (this.options.colourBy !== "kind") return PALETTE.groups;
-    return [...PALETTE.kinds, ...PALETTE.groups].slice(0, SLOTS);
-  }
-
-  /** Title, labels, row lines, numbers in wide bars and the time axis of a pane. */
-  dress(pen, pane, width) {
-    const { text, border, font } = this.theme;
-    const { run, number } = pane;
-    pen.textBaseline = "middle";
-    pen.textAlign = "left";
-    pen.fillStyle = text;
-    pen.font = `600 13px ${font}`;
-    const name = this.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
-    const length = secondsText(run.cycles * run.seconds_per_cycle);
-    const said = run.rounds > 1 ? `the first of ${run.rounds} rounds, ${length}` : `the whole batch, ${length}`;
-    pen.fillText(fitted(pen, `${name} — ${said}`, width - 16), 8, pane.top + TITLE / 2 + 1);
-    pen.font = `11px ${font}`;
-    pane.rows.forEach((row, index) => {
-      const y = pane.first + index * pane.height;
-      pen.fillStyle = text;
-      pen.fillText(fitted(pen, row.label, GUTTER - 14), 8, y + pane.height / 2 + 0.5);
-      pen.fillStyle = border;
-      pen.fillRect(0, y, width, row.core !== pane.rows[index - 1]?.core ? 1 : 0.3);
-    });
-    if (this.options.colourBy !== "kind") this.number(pen, pane);
-    this.axis(pen, pane);
-  }
-
-  /** Layer or group numbers in bars wide enough to hold them: ten colours repeat, numbers do not. */
-  number(pen, pane) {
-    const { t0, t1 } = this.windows[pane.number];
-    const perCycle = this.plot / (t1 - t0);
-    const { start, hold, layer, group } = pane.run.arrays;
-    const named = this.options.colourBy === "layer" ? layer : group;
-    pen.textAlign = "center";
-    pen.font = `10px ${this.theme.font}`;
-    pane.rows.forEach((row, index) => {
-      if (row.share !== 1 || row.kind === "overlap") return;
-      const [range] = row.ranges;
-      const y = pane.first + (index + 0.5) * pane.height + 0.5;
-      for (let i = firstAfter(start, hold, range.from, range.to, t0), n = 0; i < range.to && n < 400; i++) {
-        if (start[i] >= t1) break;
-        if (hold[i] * perCycle < 22 || named[i] < 0) continue;
-        const x = GUTTER + (Math.max(start[i], t0) + Math.min(start[i] + hold[i], t1) - 2 * t0) / 2 * perCycle;
-        pen.fillStyle = inkOn(PALETTE.groups[named[i] % SLOTS]);
-        pen.fillText(String(named[i] + 1), x, y);
-        n += 1;
-      }
-    });
-    pen.textAlign = "left";
-  }
-
-  axis(pen, pane) {
-    const { t0, t1 } = this.windows[pane.number];
-    const scale = pane.run.seconds_per_cycle || 1;
-    const step = tickStep((t1 - t0) * scale, this.plot / 110);
-    pen.font = `11px ${this.theme.font}`;
-    pen.textAlign = "center";
-    pen.fillStyle = this.theme.text;
-    for (let tick = Math.ceil((t0 * scale) / step); tick * step <= t1 * scale; tick++) {
-      const x = GUTTER + ((tick * step) / scale - t0) / (t1 - t0) * this.plot;
-      pen.fillRect(x, pane.foot, 1, 4);
-      pen.fillText(secondsText(tick * step), clamp(x, GUTTER + 8, GUTTER + this.plot - 24), pane.foot + 13);
-    }
-    pen.textAlign = "left";
-    pen.fillText("time", 8, pane.foot + 13);
-  }
-
-  /** Outline of the picked instruction, and a line to the one it waited for. */
-  markPick(pen) {
-    if (!this.pick) return;
-    const pane = this.panes[this.pick.pane];
-    const at = this.place(pane, this.pick.index);
-    if (!at) return;
-    pen.strokeStyle = this.theme.text;
-    pen.lineWidth = 2;
-    pen.strokeRect(at.x, at.y, Math.max(3, at.w), pane.height);
-    const other = pane.run.arrays.wait_on[this.pick.index];
-    const from = other < 0 ? null : this.place(pane, other);
-    if (!from) return;
-    pen.setLineDash([4, 3]);
-    pen.strokeRect(from.x, from.y, Math.max(3, from.w), pane.height);
-    pen.beginPath();
-    pen.moveTo(from.x + from.w, from.y + pane.height / 2);
-    pen.lineTo(at.x, at.y + pane.height / 2);
-    pen.stroke();
-    pen.setLineDash([]);
+    const { colourBy } = this.options;
+    const own = { kind: PALETTE.kinds, wait: PALETTE.waits }[colourBy] || PALETTE.groups;
+    const full = [...own, ...PALETTE.groups].slice(0, DIM);
+    return [...full, mixed(this.theme.text, this.theme.background, 0.28)];
   }
 
   /** Box of an instruction in pixels, clipped to the window; null outside it. */
@@ -221,40 +151,34 @@ class Gantt {
     return this.panes.find((pane) => y === null || (y >= pane.top && y < pane.foot + AXIS));
   }
 
-  /** The instruction under a point, or null. */
-  find(x, y) {
+  /** Pane, row and time under a point; null between rows. */
+  under(x, y) {
     const pane = this.paneAt(y);
-    const row = pane?.rows[Math.floor((y - pane.first) / pane.height)];
-    if (!row || y < pane.first || x < GUTTER || row.share !== 1 || row.kind === "overlap") return null;
+    const row = pane && y >= pane.first ? pane.rows[Math.floor((y - pane.first) / pane.height)] : undefined;
+    const strip = pane?.strips.find((other) => y >= other.top && y < other.top + STRIP);
+    if (!row && !strip) return null;
     const { t0, t1 } = this.windows[pane.number];
-    const slack = (t1 - t0) / this.plot;
-    const cycle = t0 + (x - GUTTER) * slack;
-    const [range] = row.ranges;
-    const index = firstAfter(row.start, row.hold, range.from, range.to, cycle - slack);
-    if (index >= range.to || row.start[index] > cycle + slack) return null;
-    return { pane: pane.number, index, row };
+    const perPixel = (t1 - t0) / this.plot;
+    return { pane, row, strip, perPixel, cycle: t0 + (x - GUTTER) * perPixel };
   }
 
-  /** What is said of an instruction: op, kind, tile, bytes, times, and what it waited for. */
-  describe({ pane, index, row }) {
-    const { run } = this.panes[pane];
-    const { op, kind, tile, layer, group, size_bytes, start, hold, wait, wait_on } = run.arrays;
-    const named = (i) => (op[i] < 0 ? KINDS[kind[i]] : `${run.ops[op[i]]} (${KINDS[kind[i]]})`);
-    const lines = [named(index), `${row.label} · tile ${tile[index] + 1}`];
-    if (layer[index] >= 0) lines.push(`layer ${layer[index] + 1}: ${run.layers[layer[index]]}`);
-    if (group[index] >= 0) lines.push(`sub-graph ${run.groups[group[index]]}`);
-    if (size_bytes[index]) lines.push(`${bytesText(size_bytes[index])} moved`);
-    const scale = run.seconds_per_cycle;
-    lines.push(`starts ${secondsText(start[index] * scale)}, takes ${secondsText(hold[index] * scale)} (${hold[index]} cycles)`);
-    const other = wait_on[index];
-    lines.push(`waited for ${WAITS[wait[index]]}${other < 0 ? "" : `: ${named(other)}`}`);
-    return lines;
+  /** The instruction under a point, or null. */
+  find(x, y) {
+    const at = this.under(x, y);
+    if (!at?.row || x < GUTTER || at.row.ranges.length !== 1 || at.row.kind === "overlap") return null;
+    const { row, cycle, perPixel } = at;
+    const [range] = row.ranges;
+    const index = firstAfter(row.start, row.hold, range.from, range.to, cycle - perPixel);
+    if (index >= range.to || row.start[index] > cycle + perPixel) return null;
+    return { pane: at.pane.number, index };
   }
 
   hover(x, y) {
     const found = this.find(x, y);
-    this.canvas.dataset.hover = found ? this.describe(found).join(" | ") : "";
-    if (found) showTip(this.tip, this.stage, this.describe(found), x, y);
+    const lines = found ? toldOf(this.runs[found.pane], found.index) : toldAt(this.under(x, y), x);
+    this.canvas.style.cursor = x < GUTTER && this.under(x, y)?.row?.core >= 0 ? "pointer" : "";
+    this.canvas.dataset.hover = lines.join(" | ");
+    if (lines.length) showTip(this.tip, this.stage, lines, x, y);
     else this.leave();
   }
 
@@ -262,18 +186,99 @@ class Gantt {
     this.tip.hidden = true;
   }
 
+  /** Pick an instruction and select its op everywhere; a core's label folds or opens the core. */
   click(x, y) {
-    this.pick = this.find(x, y);
-    this.said.textContent = this.pick ? this.describe(this.pick).join(" · ") : "";
+    const at = this.under(x, y);
+    if (x < GUTTER && at?.row?.core >= 0) return this.turn(at.pane.number, at.row.core);
+    this.order = null;
+    this.choose(this.find(x, y));
+    const op = this.pick ? this.runs[this.pick.pane].arrays.op[this.pick.index] : -1;
+    const run = this.pick ? this.runs[this.pick.pane].name.toLowerCase() : "";
+    this.select(op >= 0 ? `${run}-op-${op}` : "");
+  }
+
+  select(text) {
+    if (text === common.selected) return;
+    share("selected", text, this.canvas);
+    this.mark();
+  }
+
+  choose(pick) {
+    this.pick = pick;
+    this.said.textContent = pick ? toldOf(this.runs[pick.pane], pick.index).join(" · ") : "";
     this.paint();
   }
 
-  escape() {
-    const had = this.pick !== null;
-    this.pick = null;
-    this.said.textContent = "";
-    this.leave();
+  /** To the next or previous selected instruction by start; where nothing is, of the same engine. */
+  step(by) {
+    const pane = this.pick?.pane ?? this.counts.findIndex((count) => count > 0);
+    if (pane < 0) {
+      this.said.textContent = "Nothing is selected to step through: click an instruction or a sub-graph.";
+      return;
+    }
+    if (this.order?.pane !== pane) this.order = { pane, list: steppedOf(this.runs[pane], this.flags, this.pick) };
+    const { list } = this.order;
+    const at = this.pick ? list.indexOf(this.pick.index) : by > 0 ? -1 : 0;
+    if (!list.length) return;
+    const index = list[(at + by + list.length) % list.length];
+    this.choose({ pane, index });
+    this.reveal(pane, index);
+  }
+
+  /** Bring an instruction into the window. */
+  reveal(pane, index) {
+    const { start, hold } = this.runs[pane].arrays;
+    const { t0, t1 } = this.windows[pane];
+    const middle = start[index] + hold[index] / 2;
+    if (middle > t0 && middle < t1) return;
+    this.change(this.panes[pane].first, ({ t0: a, t1: b }) => ({ t0: middle - (b - a) / 2, t1: middle + (b - a) / 2 }));
+  }
+
+  /** Fold a core to one row, or open it. */
+  turn(pane, core) {
+    const turned = this.turned[pane];
+    if (!turned.delete(core)) turned.add(core);
+    this.restyle();
+  }
+
+  /** The same of the core that holds the picked instruction. */
+  turnPicked() {
+    const rows = this.pick ? this.runs[this.pick.pane].rows : [];
+    const row = rows.find(({ from, to }) => this.pick.index >= from && this.pick.index < to);
+    if (row?.core >= 0) this.turn(this.pick.pane, row.core);
+    else this.said.textContent = "C folds or opens the core of the picked instruction: none is picked.";
+  }
+
+  /** Mark a span by two places on the axis of the pane at `y`. */
+  drag(x0, x1, y, isDone) {
+    const { t0, t1 } = this.windows[this.paneAt(y)?.number ?? 0];
+    const cycles = [x0, x1].map((x) => t0 + clamp((x - GUTTER) / this.plot, 0, 1) * (t1 - t0));
+    const [first, last] = [Math.floor(Math.min(...cycles)), Math.ceil(Math.max(...cycles))];
+    this.span = last > first ? { t0: first, t1: last } : null;
+    if (isDone) fillPanel(this.panel, this);
     this.paint();
+  }
+
+  /** Mark what is in sight of the first run, or of the one picked from. */
+  markWindow() {
+    const { t0, t1 } = this.windows[this.pick?.pane ?? 0];
+    this.span = { t0: Math.floor(t0), t1: Math.ceil(t1) };
+    fillPanel(this.panel, this);
+    this.paint();
+  }
+
+  clearSpan() {
+    this.span = null;
+    delete this.canvas.dataset.span;
+    fillPanel(this.panel, this);
+  }
+
+  escape() {
+    const had = this.pick !== null || this.span !== null || Boolean(common.selected);
+    this.clearSpan();
+    this.choose(null);
+    this.select("");
+    this.leave();
     return had;
   }
 
@@ -305,39 +310,25 @@ class Gantt {
       const low = clamp(t0, 0, this.longest - span);
       return { t0: low, t1: low + span };
     });
-    this.isZoomed = this.windows.some((w) => w.t0 > 0 || w.t1 < this.longest);
+    const isZoomed = this.windows.some((w) => w.t0 > 0 || w.t1 < this.longest);
     this.leave();
     this.paint();
-    share("windows", this.isZoomed ? this.windows.map((w) => [w.t0, w.t1]) : null, this.canvas);
+    share("windows", isZoomed ? this.windows.map((w) => [w.t0, w.t1]) : null, this.canvas);
   }
 
-  /** The scene, for tests: windows, panes, rows, and the picked instruction. */
+  /** The scene, for tests. */
   expose() {
-    const { dataset } = this.canvas;
-    dataset.scene = JSON.stringify({
-      windows: this.windows, longest: this.longest, plot: this.plot, gutter: GUTTER,
-      panes: this.panes.map(({ run, rows, top, first, height, foot }) => ({
-        title: run.title, rows: rows.map((row) => row.label), top, first, height, foot,
-        instructions: run.arrays.start.length,
+    const { windows, longest, plot, options, pick, span, counts, flags } = this;
+    this.canvas.dataset.scene = JSON.stringify({
+      windows, longest, plot, gutter: GUTTER, options, span, colours: this.colours(),
+      panes: this.panes.map(({ run, rows, strips, top, first, height, end, foot }, r) => ({
+        title: run.title, rows: rows.map((row) => row.label), top, first, height, end, foot,
+        instructions: run.arrays.start.length, facts: factsOf(this, this.panes[r]),
+        strips: strips.map(({ key, top: y }) => ({ key, y, height: STRIP })),
       })),
-      options: this.options, pick: this.pick && { pane: this.pick.pane, index: this.pick.index },
+      pick: pick && { pane: pick.pane, index: pick.index }, selected: flags ? counts : null,
     });
   }
-}
-
-function fillLegend(root, gantt) {
-  const legend = root.querySelector(".legend");
-  const entries = gantt.options.colourBy === "kind"
-    ? PALETTE.kindNames.map((name, i) => [name, PALETTE.kinds[i]])
-    : [["ten colours in turn; the number in a bar tells which", PALETTE.groups[0]]];
-  entries.push(["two or more layers at once on a core", PALETTE.overlap]);
-  legend.replaceChildren(...entries.map(([name, colour]) => {
-    const entry = document.createElement("span");
-    const swatch = document.createElement("i");
-    swatch.style.background = colour;
-    entry.append(swatch, name);
-    return entry;
-  }));
 }
 
 export default function ({ data, parentElement }) {
@@ -347,6 +338,5 @@ export default function ({ data, parentElement }) {
   if (isLate(gantt, buffer)) return;
   canvas.setAttribute("aria-label", buffer.header.label || "Gantt chart");
   gantt.load(buffer);
-  fillLegend(parentElement, gantt);
   parentElement.querySelector(".lock").hidden = gantt.runs.length < 2;
 }

@@ -12,10 +12,29 @@ TOOLS = """
     <label>colour by
       <select data-act="colour" aria-label="colour by">
         <option value="kind">kind</option><option value="layer">layer</option>
-        <option value="group">sub-graph</option>
+        <option value="group">sub-graph</option><option value="wait">what it waited for</option>
+      </select></label>
+    <label>rows
+      <select data-act="rows" aria-label="rows" title="automatic: engines, above 64 rows kinds">
+        <option value="auto">automatic</option><option value="engines">one an engine</option>
+        <option value="cores">one a core</option><option value="kinds">one an engine kind</option>
       </select></label>
     <label class="lock"><input type="checkbox" data-act="lock" checked> same time axis</label>
-    <label><input type="checkbox" data-act="fold"> one row an engine kind</label>"""
+    <label title="K"><input type="checkbox" data-act="critical"> critical path</label>
+    <button data-act="measure" title="measure what is in sight (M); Shift + drag measures a span"
+      >measure</button>
+    <button data-act="previous" aria-label="previous selected instruction"
+      title="previous selected instruction (P)">◂</button>
+    <button data-act="next" aria-label="next selected instruction"
+      title="next selected instruction (N)">▸</button>"""
+SCRIPTS = (
+    "gantt_rows.js",
+    "gantt_pixels.js",
+    "gantt_span.js",
+    "gantt_told.js",
+    "gantt_draw.js",
+    "gantt.js",
+)
 
 
 @cache
@@ -23,8 +42,8 @@ def _component():  # Streamlit names no public type for it
     return st.components.v2.component(
         "graphturbo_gantt",
         html=sources.frame(TOOLS, "Gantt chart"),
-        css=sources.style(),
-        js=sources.script("gantt_rows.js", "gantt.js"),
+        css=sources.style("gantt.css"),
+        js=sources.script(*SCRIPTS),
     )
 
 

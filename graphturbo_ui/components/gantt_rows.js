@@ -1,31 +1,17 @@
-// Rows and pixels of the Gantt chart: a row an engine, drawn so that a column of pixels shows the
-// share of its time that each colour is busy.
+// What the Gantt chart draws: its runs, a row an engine, core or engine kind, and which colour each
+// instruction takes.
 
-const GUTTER = 118;
-const TITLE = 22;
+const GUTTER = 132;
+const TITLE = 40;
 const ROW = 13;
+const STRIP = 30;
 const AXIS = 24;
 const MAX_ROWS = 64;
-const SLOTS = 10;
+const SLOTS = 11;
+const DIM = 10; // slot of what is not selected, or too far from it to have a colour of its own
+const NEAR = 4; // neighbours in colour on either side of what is selected
 const KINDS = ["compute", "load", "store", "core to core", "broadcast", "DMA"];
 const WAITS = ["nothing", "data", "buffer space", "a channel", "a barrier", "nothing to do"];
-
-/** The colour slot of every instruction of a run under one way of colouring. */
-function slotsOf(run, colourBy) {
-  const { kind, layer, group } = run.arrays;
-  const slots = new Uint8Array(kind.length);
-  if (colourBy === "kind") {
-    for (const row of run.rows) {
-      for (let i = row.from; i < row.to; i++) {
-        slots[i] = kind[i] === 0 ? (row.kind === "vector" ? 1 : 0) : kind[i] + 1;
-      }
-    }
-    return slots;
-  }
-  const source = colourBy === "layer" ? layer : group;
-  for (let i = 0; i < slots.length; i++) slots[i] = source[i] < 0 ? SLOTS - 1 : source[i] % SLOTS;
-  return slots;
-}
 
 /** Runs of the buffer, each with its own arrays. */
 function readRuns({ header, arrays }) {
@@ -38,21 +24,105 @@ function readRuns({ header, arrays }) {
   });
 }
 
-/** Rows to draw for a run: engines, or one row an engine kind above 64 rows or when folded. */
-function rowsOf(run, isFolded) {
+/**
+ * The colour slot of every instruction of a run; `flags` tells the selected ops, null for none.
+ * By layer or sub-graph the selected are slot 0, four neighbours on either side 1 to 8, what lies
+ * between is 9, all else dim; by kind or wait the selected keep their colours and the rest is dim.
+ */
+function slotsOf(run, colourBy, flags) {
+  const { op, layer, group, wait } = run.arrays;
+  if (colourBy === "kind") return dimmed(kindSlots(run), op, flags);
+  if (colourBy === "wait") return dimmed(Uint8Array.from(wait), op, flags);
+  const owners = colourBy === "layer" ? layer : group;
+  if (!flags) return Uint8Array.from(owners, (owner) => (owner < 0 ? DIM : owner % DIM));
+  const [low, high] = reachOf(run, colourBy, flags);
+  const slots = new Uint8Array(owners.length);
+  for (let i = 0; i < slots.length; i++) {
+    slots[i] = op[i] >= 0 && flags[op[i]] ? 0 : nearSlot(owners[i], low, high);
+  }
+  return slots;
+}
+
+function nearSlot(owner, low, high) {
+  if (owner < 0 || owner < low - NEAR || owner > high + NEAR) return DIM;
+  if (owner < low) return low - owner;
+  return owner > high ? NEAR + owner - high : 9;
+}
+
+/** First and last layer or sub-graph of a run that holds a selected op. */
+function reachOf(run, colourBy, flags) {
+  const owners = colourBy === "layer" ? run.arrays.op_layer : run.arrays.op_group;
+  let [low, high] = [Infinity, -Infinity];
+  for (let op = 0; op < flags.length; op++) {
+    if (!flags[op]) continue;
+    low = Math.min(low, owners[op]);
+    high = Math.max(high, owners[op]);
+  }
+  return [low, high];
+}
+
+/** Matrix computes are slot 0, vector computes 1, moves by their kind from 2. */
+function kindSlots(run) {
+  const { kind } = run.arrays;
+  const slots = new Uint8Array(kind.length);
+  for (const row of run.rows) {
+    const compute = row.kind === "vector" ? 1 : 0;
+    for (let i = row.from; i < row.to; i++) slots[i] = kind[i] === 0 ? compute : kind[i] + 1;
+  }
+  return slots;
+}
+
+function dimmed(slots, op, flags) {
+  if (!flags) return slots;
+  for (let i = 0; i < slots.length; i++) {
+    if (op[i] < 0 || !flags[op[i]]) slots[i] = DIM;
+  }
+  return slots;
+}
+
+/**
+ * Rows to draw for a run. `mode`: "auto" (engines, or kinds above 64 rows), "engines", "cores",
+ * "kinds"; `turned`: cores folded among engines, or opened among folded ones.
+ */
+function rowsOf(run, mode, turned) {
+  const own = (row) => ({ start: run.arrays.start, hold: run.arrays.hold, ...row });
   const overlap = {
-    label: "layers overlap", kind: "overlap", ranges: run.overlap, share: coresOf(run.overlap) || 1,
+    label: "layers overlap", kind: "overlap", core: null, ranges: run.overlap,
+    share: coresOf(run.overlap) || 1,
     start: run.arrays.overlap_start, hold: run.arrays.overlap_hold,
   };
-  const own = (row) => ({ start: run.arrays.start, hold: run.arrays.hold, ...row });
-  if (!isFolded && run.rows.length <= MAX_ROWS) {
-    return [overlap, ...run.rows.map((row) => own({ ...row, ranges: [row], share: row.cores }))];
-  }
-  const kinds = [...new Set(run.rows.map((row) => row.kind))];
-  return [overlap, ...kinds.map((kind) => {
+  const rows = mode === "kinds" ? kindRows(run) : coreRows(run, mode, turned);
+  return [overlap, ...(mode === "auto" && rows.length > MAX_ROWS ? kindRows(run) : rows).map(own)];
+}
+
+function kindRows(run) {
+  return [...new Set(run.rows.map((row) => row.kind))].map((kind) => {
     const ranges = run.rows.filter((row) => row.kind === kind);
-    return own({ label: `${kind} x${coresOf(ranges)}`, kind, ranges, share: coresOf(ranges) });
-  })];
+    return { label: `${kind} x${coresOf(ranges)}`, kind, core: null, ranges, share: coresOf(ranges) };
+  });
+}
+
+/** A row an engine, or a row a core of those that are folded; what belongs to no core stays. */
+function coreRows(run, mode, turned) {
+  const rows = [];
+  let last = null;
+  for (const row of run.rows) {
+    const isFolded = row.core >= 0 && (mode === "cores") !== turned.has(row.core);
+    if (isFolded && last?.core === row.core) {
+      last.ranges.push(row);
+      last.share += row.cores;
+      continue;
+    }
+    const first = row.core >= 0 && last?.core !== row.core;
+    const times = row.cores > 1 ? ` x${row.cores}` : "";
+    const label = isFolded ? `▶ core ${row.core}${times}` : `${first ? "▼ " : ""}${row.label}`;
+    last = {
+      label, kind: isFolded ? "core" : row.kind, core: row.core, ranges: [row], share: row.cores,
+      isFolded,
+    };
+    rows.push(last);
+  }
+  return rows;
 }
 
 /** Cores that rows stand for: those of like programs are simulated once. */
@@ -60,58 +130,29 @@ function coresOf(rows) {
   return rows.reduce((sum, row) => sum + row.cores, 0);
 }
 
-/** First index in [from, to) whose end lies after `cycle`. */
-function firstAfter(start, hold, from, to, cycle) {
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (start[middle] + hold[middle] <= cycle) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+/** Memories that a run has, each as a step function under its capacity. */
+function memoriesOf(run) {
+  const names = { lb: "LB, fullest core", gb: "GB" };
+  return Object.entries(names).map(([key, label]) => ({
+    key, label, capacity: run.capacities[key] || 0,
+    cycle: run.arrays[`${key}_cycle`], bytes: run.arrays[`${key}_bytes`],
+    peak: run.arrays[`${key}_bytes`].reduce((most, held) => Math.max(most, held), 0),
+  })).filter((memory) => memory.capacity || memory.peak);
 }
 
-/** Busy share of every pixel column and slot, into `shares` (width × SLOTS). */
-function accumulate(shares, row, slots, t0, perPixel, width) {
-  shares.fill(0);
-  const { start, hold } = row;
-  const end = t0 + width * perPixel;
-  for (const range of row.ranges) {
-    for (let i = firstAfter(start, hold, range.from, range.to, t0); i < range.to; i++) {
-      if (start[i] >= end) break;
-      const slot = slots ? slots[i] : 0;
-      const x0 = Math.max(0, (start[i] - t0) / perPixel);
-      const x1 = Math.min(width, (start[i] + hold[i] - t0) / perPixel);
-      const [first, last] = [x0 | 0, Math.min(width - 1, x1 | 0)];
-      if (first === last) {
-        shares[first * SLOTS + slot] += range.cores * (x1 - x0);
-        continue;
-      }
-      shares[first * SLOTS + slot] += range.cores * (first + 1 - x0);
-      for (let x = first + 1; x < last; x++) shares[x * SLOTS + slot] += range.cores;
-      shares[last * SLOTS + slot] += range.cores * (x1 - last);
-    }
-  }
-}
-
-/** Paint the shares of one row as stacked columns from the row's foot upwards. */
-function paintRow(pixels, stride, left, top, height, shares, width, share, inks) {
-  for (let x = 0; x < width; x++) {
-    let filled = 0;
-    let painted = 0;
-    for (let slot = 0; slot < SLOTS; slot++) {
-      const part = shares[x * SLOTS + slot];
-      if (part <= 0) continue;
-      filled += part / share;
-      const upto = Math.min(height, Math.max(Math.round(filled * height), painted ? 0 : 1));
-      for (; painted < upto; painted++) {
-        pixels[(top + height - 1 - painted) * stride + left + x] = inks[slot];
-      }
-    }
-  }
-}
-
-/** A colour as one little-endian RGBA word. */
-function word(colour) {
-  const [r, g, b] = channels(colour);
-  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+/** Where every row and strip of every pane lies; gives the panes and the height of all of them. */
+function arranged(runs, mode, turned) {
+  let top = 0;
+  const panes = runs.map((run, number) => {
+    const rows = rowsOf(run, mode, turned[number]);
+    const height = Math.round(rows.length > 12 ? ROW : ROW * 1.8);
+    const first = top + TITLE;
+    const end = first + rows.length * height;
+    const strips = memoriesOf(run).map((memory, i) => ({ ...memory, top: end + 4 + i * (STRIP + 4) }));
+    const foot = end + 4 + strips.length * (STRIP + 4);
+    const pane = { run, number, rows, strips, top, height, first, end, foot };
+    top = foot + AXIS;
+    return pane;
+  });
+  return { panes, height: top };
 }

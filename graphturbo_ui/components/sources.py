@@ -38,9 +38,10 @@ def script(*names: str) -> str:
     return "\n".join([f"const PALETTE = {json.dumps(palette)};", *files])
 
 
-def style() -> str:
-    """The style both canvases share."""
-    return (FOLDER / "canvas.css").read_text(encoding="utf-8")
+def style(*names: str) -> str:
+    """The style that all canvases share, and the named ones."""
+    files = (FOLDER / name for name in ("canvas.css", *names))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def frame(tools: str, role_description: str) -> str:

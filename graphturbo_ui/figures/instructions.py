@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
@@ -15,38 +16,84 @@ KIND_NAMES = ("compute", "load", "store", "core to core", "broadcast", "DMA")
 WAIT_NAMES = ("nothing", "data", "buffer space", "channel", "barrier", "nothing to do")
 
 
-def instruction_table(*reports: Report, names: str = BOTH) -> Table:
-    """The first instructions of every run by start: what the Gantt chart draws."""
+Windows = Sequence[Sequence[float]]
+"""[first, last] in cycles, a run each."""
+
+
+def instruction_table(
+    *reports: Report,
+    names: str = BOTH,
+    windows: Windows | None = None,
+    ops: frozenset[int] | None = None,
+) -> Table:
+    """Instructions of every run by start: what the Gantt chart draws, as far as it is in sight.
+
+    `windows`: only what is held within them; `ops`: only instructions of these ops. None: of all.
+    """
     share = MAX_ROWS // max(len(reports), 1)
+    found = shown_instructions(*reports, windows=windows, ops=ops)
     return [
         row
-        for name, report in zip(names, reports, strict=False)
-        for row in _instructions(name, report, share)
+        for name, report, rows in zip(names, reports, found, strict=False)
+        for row in _rows(name, report, rows[:share])
     ]
 
 
-def _instructions(name: str, report: Report, count: int) -> Table:
-    arrays, scale = report.arrays, seconds_per_cycle(report)
-    ops, engines = report.tables["graph_nodes"], report.tables["engines"]
-    first = np.argsort(arrays["start"], kind="stable")[:count]
+def shown_instructions(
+    *reports: Report, windows: Windows | None, ops: frozenset[int] | None
+) -> list[NDArray[np.intp]]:
+    """Of every run the instructions in its window and of these ops, by start."""
+    found = []
+    for number, report in enumerate(reports):
+        start, hold = (report.arrays[name].astype(np.int64) for name in ("start", "hold"))
+        is_shown = np.ones(len(start), np.bool_)
+        if windows:
+            first, last = windows[min(number, len(windows) - 1)]
+            is_shown &= (start < last) & (start + hold > first)
+        if ops is not None:
+            is_shown &= np.isin(report.arrays["op"], list(ops))
+        rows = np.flatnonzero(is_shown)
+        found.append(rows[np.argsort(start[rows], kind="stable")])
+    return found
+
+
+def _rows(name: str, report: Report, rows: NDArray[np.intp]) -> Table:
+    arrays, scale = report.arrays, seconds_per_cycle(report) * 1e6
+    ops, layers = report.tables["graph_nodes"], report.tables["layers"]
+    engines = report.tables["engines"]
+    waited = _waited_cycles(report)
     return [
         {
             "run": name,
             "engine": safe_text(engines[int(arrays["engine"][i])]["label"]),
-            "op": _op_name(ops, int(arrays["op"][i])),
+            "op": _named(ops, "op", int(arrays["op"][i])),
+            "layer": _named(layers, "name", int(arrays["layer"][i])),
             "kind": KIND_NAMES[int(arrays["kind"][i])],
             "tile": int(arrays["tile"][i]) + 1,
-            "start (s)": float(arrays["start"][i]) * scale,
-            "takes (s)": float(arrays["hold"][i]) * scale,
+            "start (µs)": float(arrays["start"][i]) * scale,
+            "takes (µs)": float(arrays["hold"][i]) * scale,
             "bytes": int(arrays["size_bytes"][i]),
-            "waited for": WAIT_NAMES[int(arrays["wait"][i])],
+            "waited (µs)": float(waited[i]) * scale,
+            "at last for": WAIT_NAMES[int(arrays["wait"][i])],
         }
-        for i in first
+        for i in rows
     ]
 
 
-def _op_name(ops: Sequence[Row], index: int) -> str:
-    return safe_text(ops[index]["op"]) if index >= 0 else ""
+def _waited_cycles(report: Report) -> NDArray[np.int64]:
+    """Cycles between the end of the one before on the same engine and each instruction's start."""
+    start, hold = (report.arrays[name].astype(np.int64) for name in ("start", "hold"))
+    engine = report.arrays["engine"]
+    order = np.lexsort((start, engine))
+    ends = np.concatenate([np.zeros(1, np.int64), (start + hold)[order][:-1]])[: len(order)]
+    is_first = np.diff(engine[order], prepend=-1) != 0
+    waited = np.empty(len(order), np.int64)
+    waited[order] = start[order] - np.where(is_first, 0, ends)
+    return waited
+
+
+def _named(rows: Sequence[Row], column: str, index: int) -> str:
+    return safe_text(rows[index][column]) if index >= 0 else ""
 
 
 def instruction_count(*reports: Report) -> int:

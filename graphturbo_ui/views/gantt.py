@@ -6,26 +6,48 @@ import streamlit as st
 
 from graphturbo_core.report.gantt_canvas import gantt_buffer
 from graphturbo_core.report.report import Report
+from graphturbo_ui import state
 from graphturbo_ui.components.gantt import gantt_chart
 from graphturbo_ui.figures import instructions
+from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import reports_of, table, told, view
+from graphturbo_ui.shown import names_of, reports_of, told, view
 from graphturbo_ui.text import safe_text
+
+KEYS = """
+A column of pixels is filled for the share of its time that the engine is busy. Ctrl or ⌘ + wheel
+zooms, and so does the wheel after a click; keys: W A S D, arrows, + and -, 0 shows all. Shift +
+drag measures a span of time, M what is in sight. A click picks an instruction and selects its op in
+every view; N and P step through what is selected. A click on a core folds or opens it, and so does
+C for the core of the picked instruction. K shows the critical path. Esc clears, then leaves.
+"""
 
 
 def gantt(runs: Runs) -> None:
     """Both runs' instructions on their engines over time."""
     st.subheader("Gantt", help=f"{define('engine')} {define('stall')}")
-    st.caption(
-        f"{told(instructions.gantt_summary, runs)} "
-        "A column of pixels is filled for the share of its time "
-        "that the engine is busy. Ctrl or ⌘ + wheel zooms, and so does the wheel after a click; "
-        "keys: W A S D, arrows, + and -, 0 shows all, Esc leaves."
-    )
+    st.caption(f"{told(instructions.gantt_summary, runs)} {KEYS}")
     gantt_chart(view("gantt", _gantt, runs), key="gantt")
-    count = instructions.instruction_count(*reports_of(runs))
-    table("instructions", instructions.instruction_table, runs, f"{count:,} in all.")
+    with st.expander("Table of instructions", on_change="rerun", key="table_instructions") as box:
+        if box.open:
+            _table(runs)
+
+
+def _table(runs: Runs) -> None:
+    """The instructions in sight, of the selected ops where any are."""
+    reports, windows, selected = reports_of(runs), state.told_windows(), state.selection()
+    ops = None
+    if selected is not None and selected.run in runs:
+        ops = selected.ops(runs[selected.run].report)
+    rows = instructions.instruction_table(*reports, names=names_of(runs), windows=windows, ops=ops)
+    st.dataframe(rows, hide_index=True)
+    found = instructions.shown_instructions(*reports, windows=windows, ops=ops)
+    st.caption(
+        f"{sum(map(len, found)):,} of {instructions.instruction_count(*reports):,} instructions "
+        f"are in sight{' and selected' if ops is not None else ''}; of each run the first "
+        f"{MAX_ROWS // max(len(reports), 1):,} are listed."
+    )
 
 
 def _gantt(*reports: Report, names: str) -> bytes:

@@ -107,71 +107,6 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
     expect(told).to_be_visible()
 
 
-def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
-    visit.open(SMALL)
-    canvas = visit.canvas(GANTT)
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    whole = visit.scene(GANTT)
-    middle = whole["gutter"] + whole["plot"] / 2
-    pane = whole["panes"][0]
-
-    canvas.hover(position={"x": middle, "y": 40})
-    visit.page.mouse.wheel(0, 200)
-    visit.page.wait_for_timeout(150)
-    assert visit.scene(GANTT)["windows"] == whole["windows"]
-
-    visit.page.keyboard.down("Control")
-    canvas.hover(position={"x": middle, "y": 40})
-    visit.page.mouse.wheel(0, -300)
-    visit.page.keyboard.up("Control")
-    zoomed = visit.await_scene(GANTT, "scene.windows[0].t1 < scene.longest * 0.9")
-    assert zoomed["windows"][0] == zoomed["windows"][1]
-
-    canvas.focus()
-    visit.page.keyboard.press("KeyW")
-    span = zoomed["windows"][0]["t1"] - zoomed["windows"][0]["t0"]
-    closer = visit.await_scene(GANTT, f"scene.windows[0].t1 - scene.windows[0].t0 < {span} * 0.9")
-    visit.page.keyboard.press("KeyD")
-    moved = visit.await_scene(GANTT, f"scene.windows[0].t0 > {closer['windows'][0]['t0']}")
-    expect(visit.page.get_by_text("&window=")).to_be_visible()
-    assert visit.scene(GANTT)["windows"] == moved["windows"]
-
-    visit.page.keyboard.press("Digit0")
-    visit.await_scene(GANTT, "scene.windows[0].t1 === scene.longest")
-    visit.page.get_by_label("same time axis").uncheck()
-    visit.page.keyboard.down("Control")
-    canvas.hover(position={"x": middle, "y": whole["panes"][1]["first"] + 20})
-    visit.page.mouse.wheel(0, -300)
-    visit.page.keyboard.up("Control")
-    visit.await_scene(GANTT, "scene.windows[1].t1 - scene.windows[1].t0 < scene.longest")
-    assert visit.scene(GANTT)["windows"][0] == {"t0": 0, "t1": whole["longest"]}
-    visit.page.get_by_label("colour by").select_option("layer")
-    visit.page.get_by_label("one row an engine kind").check()
-    folded = visit.await_scene(GANTT, "scene.options.isFolded")
-    assert folded["panes"][0]["rows"][1].startswith("matrix x")
-    visit.page.get_by_label("one row an engine kind").uncheck()
-    visit.page.get_by_label("same time axis").check()
-    visit.page.get_by_role("button", name="fit").last.click()
-    visit.await_scene(GANTT, "scene.windows[1].t1 === scene.longest")
-    row = pane["rows"].index("core 0 matrix")
-    y = pane["first"] + (row + 0.5) * pane["height"]
-    found = find_bar(visit, box["width"], y, whole)
-    assert "waited for" in found
-    visit.page.keyboard.press("Escape")
-
-
-def find_bar(visit: AppPage, width: float, y: float, scene: dict) -> str:
-    """What the chart tells of the first bar of a row, found by moving over it."""
-    canvas = visit.canvas(GANTT)
-    for x in range(int(scene["gutter"]), int(width), 3):
-        canvas.hover(position={"x": x, "y": y})
-        told = canvas.get_attribute("data-hover")
-        if told:
-            return told
-    return ""
-
-
 def test_a_selected_sub_graph_is_marked_in_the_other_run_and_explained(visit: AppPage):
     visit.open(SMALL)
     box = next(box for box in reversed(visit.scene(GRAPH)["panes"][1]["boxes"]) if box)
@@ -297,7 +232,7 @@ CALL_OUT_OF_ORDER = """async ([script, html, buffers]) => {
 @pytest.mark.parametrize(
     ("pack", "tools", "scripts"),
     [
-        (gantt_buffer, gantt.TOOLS, ("gantt_rows.js", "gantt.js")),
+        (gantt_buffer, gantt.TOOLS, gantt.SCRIPTS),
         (graph_buffer, graph.TOOLS, ("graph_boxes.js", "graph.js")),
     ],
 )

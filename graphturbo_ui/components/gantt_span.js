@@ -1,0 +1,136 @@
+// A marked span of time: how it is marked (Shift + drag, M), what is measured of it, the panel.
+
+/** What a run does in [t0, t1) cycles; an instruction counts by its share of time inside. */
+function measured(run, t0, t1) {
+  const { start, hold, layer, busy_share: part } = run.arrays;
+  const [busy, engines, layers] = [{}, {}, new Set()];
+  const ways = new Float64Array(2 * run.causes.length);
+  for (const { kind, cores, from, to } of run.rows) {
+    engines[kind] = (engines[kind] || 0) + cores;
+    busy[kind] ||= 0;
+    const first = firstAfter(start, hold, from, to, t0 - 0.5);
+    let booking = bookingOf(run.arrays.booked_at, first);
+    for (let i = first; i < to && start[i] < t1; i++) {
+      const inside = Math.min(start[i] + hold[i], t1) - Math.max(start[i], t0);
+      const share = hold[i] ? Math.max(0, inside) / hold[i] : Number(start[i] >= t0);
+      if (share > 0 && layer[i] >= 0) layers.add(layer[i]);
+      busy[kind] += share * hold[i] * cores * (part ? part[i] : 1);
+      booking = book(run.arrays, ways, booking, i, share);
+    }
+  }
+  for (const kind of Object.keys(busy)) busy[kind] /= engines[kind] * (t1 - t0);
+  return { busy, bytes: named(run.causes, ways), layers: [...layers].sort((a, b) => a - b) };
+}
+
+/** First booking of instruction `index` or one after it. */
+function bookingOf(bookedAt, index) {
+  let [low, high] = [0, bookedAt.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (bookedAt[middle] < index) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Add `share` of the bytes of instruction `index` to `ways`; gives the booking after its last. */
+function book({ booked_at, booked_way, booked_bytes }, ways, booking, index, share) {
+  while (booking < booked_at.length && booked_at[booking] <= index) {
+    ways[booked_way[booking]] += share * booked_bytes[booking];
+    booking += 1;
+  }
+  return booking;
+}
+
+/** {"DRAM input": bytes, …} of the causes that occur. */
+function named(causes, ways) {
+  const bytes = {};
+  ways.forEach((size, way) => {
+    const memory = way < causes.length ? "DRAM" : "GB";
+    if (size > 0) bytes[`${memory} ${causes[way % causes.length]}`] = size;
+  });
+  return bytes;
+}
+
+/** Shift + drag over `canvas`: `drag(x0, x1, y, isDone)`. Before bindCanvas, whose drag pans. */
+function bindSpan(canvas, drag) {
+  let begin = null;
+  const on = (name, hear) => canvas.addEventListener(name, hear);
+  on("pointerdown", (event) => {
+    if (!event.shiftKey) return;
+    begin = { x: event.offsetX, y: event.offsetY };
+    canvas.focus();
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  });
+  on("pointermove", (event) => {
+    if (!begin) return;
+    event.stopImmediatePropagation();
+    drag(begin.x, event.offsetX, begin.y, false);
+  });
+  on("pointerup", (event) => {
+    if (!begin) return;
+    event.stopImmediatePropagation();
+    drag(begin.x, event.offsetX, begin.y, true);
+    begin = null;
+  });
+}
+
+/** The table of a marked span: a column a run. */
+function fillPanel(panel, gantt) {
+  const { span, runs } = gantt;
+  panel.hidden = !span;
+  if (!span) return panel.replaceChildren();
+  const found = runs.map((run) => measured(run, span.t0, span.t1));
+  gantt.canvas.dataset.span = JSON.stringify({ ...span, runs: found });
+  const scale = runs[0].seconds_per_cycle;
+  const cycles = span.t1 - span.t0;
+  const title = element("h4", `Marked: ${secondsText(cycles * scale)} (${cycles.toLocaleString("en")} cycles), `
+    + `from ${secondsText(span.t0 * scale)} to ${secondsText(span.t1 * scale)}`);
+  const table = element("table", "");
+  table.append(tableRow("th", ["", ...runs.map((run) => (runs.length > 1 ? `${run.name} · ${run.title}` : run.title))]));
+  for (const line of panelLines(runs, found)) table.append(tableRow("td", line));
+  panel.replaceChildren(title, table, element("p", "An instruction that lies partly in the span "
+    + "counts by its share of time, its bytes too. Busy: mean over the cluster's engines of a kind. Esc clears."));
+}
+
+/** Texts of every line: its name, and what each run did. */
+function panelLines(runs, found) {
+  const kinds = [...new Set(found.flatMap(({ busy }) => Object.keys(busy)))].map((kind) => [
+    `${kind} busy`, ...found.map(({ busy }) => (kind in busy ? shareText(busy[kind]) : "–")),
+  ]);
+  const bytes = runs[0].causes.filter((cause) => (
+    found.some((one) => one.bytes[`DRAM ${cause}`] || one.bytes[`GB ${cause}`])
+  )).map((cause) => [`bytes: ${cause}`, ...found.map((one) => (
+    ["DRAM", "GB"].map((memory) => [memory, one.bytes[`${memory} ${cause}`]]).filter(([, size]) => size)
+      .map(([memory, size]) => `${memory} ${bytesText(Math.round(size))}`).join(", ") || "none"
+  ))]);
+  const layers = found.map((one, r) => layersText(one.layers, runs[r].layers));
+  return [...kinds, ...bytes, ["layers in flight", ...layers]];
+}
+
+function layersText(indices, names) {
+  const shown = indices.slice(0, 6).map((index) => `${index + 1} ${names[index]}`).join(", ");
+  const more = indices.length > 6 ? ` and ${indices.length - 6} more` : "";
+  return indices.length ? `${indices.length}: ${shown}${more}` : "none";
+}
+
+function shareText(share) {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+function element(name, text) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+
+function tableRow(cell, texts) {
+  const row = document.createElement("tr");
+  row.append(...texts.map((text, i) => {
+    const made = element(i ? cell : "th", text);
+    if (made.tagName === "TH") made.scope = cell === "th" ? "col" : "row";
+    return made;
+  }));
+  return row;
+}
