@@ -14,6 +14,7 @@ from graphturbo_ui.palette import (
     KIND_COLOURS,
     MEMORY_COLOUR,
     OVERLAP_COLOUR,
+    RUN_COLOURS,
     TENSOR_COLOURS,
     WAIT_COLOURS,
 )
@@ -33,6 +34,7 @@ def script(*names: str) -> str:
         "capacity": CAPACITY_COLOUR,
         "causes": dict(CAUSE_COLOURS),
         "tensors": dict(TENSOR_COLOURS),
+        "runs": dict(RUN_COLOURS),
     }
     files = [(FOLDER / name).read_text(encoding="utf-8") for name in ("canvas_kit.js", *names)]
     return "\n".join([f"const PALETTE = {json.dumps(palette)};", *files])

@@ -1,0 +1,74 @@
+// Texts and lines of the address map: titles, labels, capacities, time axis, legend.
+
+/** Title, labels with capacities, and the time axis of a pane. */
+function dressPane(map, pen, pane, width) {
+  const { text, border, font } = map.theme;
+  const { run } = pane;
+  pen.textBaseline = "middle";
+  pen.textAlign = "left";
+  pen.fillStyle = text;
+  pen.font = `600 13px ${font}`;
+  const name = map.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
+  const length = secondsText(run.cycles * run.seconds_per_cycle);
+  const said = run.rounds > 1 ? `the first of ${run.rounds} rounds, ${length}` : `the whole batch, ${length}`;
+  pen.fillText(fitted(pen, `${name} — ${said}`, width - 16), 8, pane.top + TITLE / 2);
+  for (const row of pane.rows) {
+    pen.font = `11px ${font}`;
+    pen.fillStyle = text;
+    pen.fillText(fitted(pen, row.label, GUTTER - 14), 8, row.y + 7);
+    pen.fillText(bytesText(row.capacity), 8, row.y + 21);
+    if (row.isMap) pen.fillText("0", 8, row.y + row.height - 6);
+    if (row.isMap && row.space.listed < row.space.buffers) sayCut(pen, row);
+    pen.fillStyle = border;
+    pen.fillRect(GUTTER, row.y + row.height, map.plot, 1);
+    capacityLine(map, pen, row);
+  }
+  timeAxis(map, pen, pane);
+}
+
+/** What fits ends at this line. */
+function capacityLine(map, pen, row) {
+  pen.strokeStyle = PALETTE.capacity;
+  pen.lineWidth = 1.5;
+  pen.setLineDash([6, 4]);
+  pen.beginPath();
+  pen.moveTo(GUTTER, row.y);
+  pen.lineTo(GUTTER + map.plot, row.y);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+function sayCut(pen, { space, y }) {
+  const said = `${space.listed.toLocaleString("en")} of ${space.buffers.toLocaleString("en")} buffers are listed`;
+  pen.fillText(said, GUTTER + 6, y + 12);
+}
+
+function timeAxis(map, pen, pane) {
+  const { t0, t1 } = map.windows[pane.number];
+  const scale = pane.run.seconds_per_cycle || 1;
+  const step = tickStep((t1 - t0) * scale, map.plot / 110);
+  pen.font = `11px ${map.theme.font}`;
+  pen.textAlign = "center";
+  pen.fillStyle = map.theme.text;
+  for (let tick = Math.ceil((t0 * scale) / step); tick * step <= t1 * scale; tick++) {
+    const x = GUTTER + ((tick * step) / scale - t0) / (t1 - t0) * map.plot;
+    pen.fillRect(x, pane.foot, 1, 4);
+    pen.fillText(secondsText(tick * step), clamp(x, GUTTER + 8, GUTTER + map.plot - 24), pane.foot + 13);
+  }
+  pen.textAlign = "left";
+  pen.fillText("time", 8, pane.foot + 13);
+}
+
+function fillLegend(root, map) {
+  const entries = map.options.colourBy === "kind"
+    ? Object.entries(PALETTE.tensors)
+    : [[`ten colours in turn, by ${map.options.colourBy === "layer" ? "layer" : "sub-graph"}; a click tells which`, PALETTE.groups[0]]];
+  entries.push(["capacity", PALETTE.capacity]);
+  root.querySelector(".legend").replaceChildren(...entries.map(([name, colour]) => {
+    const entry = document.createElement("span");
+    const swatch = document.createElement("i");
+    swatch.style.background = colour;
+    entry.append(swatch, name);
+    return entry;
+  }));
+}
