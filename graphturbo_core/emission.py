@@ -24,8 +24,8 @@ from graphturbo_core.rounds import RunRequest
 from graphturbo_core.strategies.edits import NO_EDITS
 from graphturbo_core.strategies.record import recorded
 
-EMITTED = ("plan", "program")
-"""What `--emit` can be asked for."""
+EMITTED = ("plan", "program", "edits")
+"""What `--emit` can be asked for; `edits` is a plan without its record, to write edits into."""
 PLAN_OPTION = "plan"
 """The option under which a report names an edited plan, by the digest of its file."""
 
@@ -92,6 +92,8 @@ def emitted(
         rounds = {size: recorded(t.program.plan) for size, t in outcome.traces.items()}
         edits = held.edits if held is not None else NO_EDITS
         files["plan"] = [plan_text(PlanFile(origin, edits, rounds))]
+    if "edits" in request.emit:
+        files["edits"] = [plan_text(PlanFile(origin, held.edits if held is not None else NO_EDITS))]
     if "program" in request.emit:
         named = outcome.named
         title = f"{named.model}, {named.strategy} on {named.profile}"

@@ -12,6 +12,7 @@ from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 from graphturbo_core.emission import check_emit, emitted, held_file, named_plan, origin_of
 from graphturbo_core.errors import GraphTurboError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.frontend.clean_up import pass_names
 from graphturbo_core.frontend.importer import read_input_dims
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
@@ -25,7 +26,12 @@ from graphturbo_core.rounds import Imports, RunRequest, divide
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.held import NO_HELD_PLAN
-from graphturbo_core.strategies.options import LOWERING, resolve_options, strategy_options
+from graphturbo_core.strategies.options import (
+    LOWERING,
+    StrategyOption,
+    resolve_options,
+    strategy_options,
+)
 from graphturbo_core.strategies.registry import (
     PlanTask,
     StrategyInfo,
@@ -37,9 +43,10 @@ from graphturbo_core.strategies.registry import (
 from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = [
-    "NUMBER_FORMATS", "Imports", "Recorder", "RunRequest", "StrategyInfo", "own_options",
-    "parse_strategy", "profile_names", "read_input_dims", "run_report", "run_reports",
-    "run_shared", "strategies", "strategy_names", "strategy_options", "warm_up",
+    "NUMBER_FORMATS", "Imports", "Recorder", "RunRequest", "StrategyInfo", "StrategyOption",
+    "options_of_strategy", "own_options", "parse_strategy", "pass_names", "profile_names",
+    "read_input_dims", "run_report", "run_reports", "run_shared", "strategies", "strategy_names",
+    "strategy_options", "warm_up",
 ]  # fmt: skip
 
 OnStep = Callable[[str, float], None]
@@ -269,6 +276,16 @@ def _read_profile(name: str, profile_bytes: bytes | None) -> Hardware:
     return load_profile(name) if profile_bytes is None else parse_profile(profile_bytes, name)
 
 
+def options_of_strategy(strategy: str) -> dict[str, StrategyOption]:
+    """The options that change a strategy's runs: its own, and those of lowering.
+
+    Raises:
+        OptionError: an unknown strategy.
+    """
+    own = (parse_strategy(strategy).name, LOWERING)
+    return {n: option for n, option in strategy_options().items() if n.split(".")[0] in own}
+
+
 def own_options(request: RunRequest) -> dict[str, str]:
     """Options of this strategy and of lowering, defaults filled in; others change nothing here.
 
@@ -276,5 +293,4 @@ def own_options(request: RunRequest) -> dict[str, str]:
         OptionError: an unknown strategy, option or value.
     """
     resolved = resolve_options(request.options)
-    own = (parse_strategy(request.strategy).name, LOWERING)
-    return {key: value for key, value in resolved.items() if key.split(".")[0] in own}
+    return {name: resolved[name] for name in options_of_strategy(request.strategy)}

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import cast
 
 import streamlit as st
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
-from graphturbo_ui import query, state
-from graphturbo_ui.controls import Choices, choose, show_refusal
+from graphturbo_ui import query, run_state, state
+from graphturbo_ui.choices import Choices
+from graphturbo_ui.controls import choose, show_refusal
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.text import Sink, safe_text
 
 POLL_SECONDS = 0.15
+"""How often a page that waits says how long it has; a click is answered within so much."""
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
 
 
@@ -51,7 +54,7 @@ def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
 def runs_of(choices: Choices) -> Runs:
     """A and B by name; those that are new have become one job."""
     requests = [choices.request(key) for key in query.RUN_KEYS]
-    runs = shared_desk().start(requests, choices.model_bytes, choices.profile_bytes)
+    runs = shared_desk().start(requests, choices.source, run_state.visitor())
     return dict(zip("AB", runs, strict=True))
 
 
@@ -70,28 +73,62 @@ def wait_for_first(runs: Runs) -> None:
 
 
 def wait_for(run: Run, name: str) -> None:
-    """Show a run's steps as they finish, until its answer is there."""
+    """Show a run's steps as they finish, until its answer is there.
+
+    The seconds are said anew at every poll: Streamlit takes a click only where something is drawn.
+    """
     if run.is_done:
         return
     place = st.empty()
     shown = 0
-    with place.status(f"Computing {name} …", expanded=True):
-        if run.request.verify:
-            st.button(
-                "Cancel the replay", key=f"cancel_{name}", on_click=cancel_replay, args=(run,),
-                icon=":material/cancel:",
-            )  # fmt: skip
+    with place.container(), st.status(_progress(run, name), expanded=True) as status:
+        st.button(
+            f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
+            icon=":material/cancel:",
+        )  # fmt: skip
         while not run.wait(POLL_SECONDS):
             for step, seconds in run.steps[shown:]:
                 st.write(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
                 shown += 1
+            status.update(label=_progress(run, name))
     place.empty()
 
 
-def cancel_replay(run: Run) -> None:
-    """End the replay under way; the page goes on with runs that are not replayed."""
-    shared_desk().cancel(run)
-    state.ask_for_replay(False)
+def _progress(run: Run, name: str) -> str:
+    """What a run that is not done is at, and for how long."""
+    strategy = safe_text(run.request.strategy, Sink.MARKDOWN)
+    doing = "Computing" if run.is_begun else "Waiting for a worker to compute"
+    return f"{doing} {name} ({strategy}) … {monotonic() - run.asked_s:.0f} s"
+
+
+def cancel(run: Run) -> None:
+    """Let go of a run: it ends unless somebody else waits for it, and is not begun by itself."""
+    visitor = run_state.visitor()
+    visitor.cancelled.add(run.key)
+    shared_desk().cancel(run, visitor)
+
+
+def run_again(keys: tuple[str, ...]) -> None:
+    """Want these runs once more; the page that is drawn next begins them."""
+    run_state.visitor().cancelled.difference_update(keys)
+
+
+def _show_cancelled(runs: Runs) -> None:
+    """Which runs were cancelled, and what can be done about it."""
+    names = " and ".join(runs)
+    verb = "were" if len(runs) > 1 else "was"
+    keys = tuple(run.key for run in runs.values())
+    st.info(f"{names} {verb} cancelled; other choices still work.", icon=":material/cancel:")
+    with st.container(horizontal=True):
+        st.button(
+            f"Run {names} again", key="run_again", on_click=run_again, args=(keys,),
+            icon=":material/refresh:",
+        )  # fmt: skip
+        if any(run.request.verify for run in runs.values()):
+            st.button(
+                "Go on without the replay", key="no_replay", on_click=state.ask_for_replay,
+                args=(False,),
+            )  # fmt: skip
 
 
 def outcome(runs: Runs) -> tuple[Runs, Runs]:
@@ -104,13 +141,17 @@ def outcome(runs: Runs) -> tuple[Runs, Runs]:
         WorkerError: a run met a bug.
     """
     done = {name: run for name, run in runs.items() if run.is_done}
-    errors = {name: run.refusal for name, run in done.items() if run.refusal is not None}
+    cancelled = {name: run for name, run in done.items() if run.is_cancelled}
+    if cancelled:
+        _show_cancelled(cancelled)
+    failed = {name: run.refusal for name, run in done.items() if name not in cancelled}
+    errors = {name: error for name, error in failed.items() if error is not None}
     refused: dict[str, list[str]] = {}
     for name, error in errors.items():
         refused.setdefault(error.line(), []).append(name)
     for names in refused.values():
         show_refusal(errors[names[0]], " and ".join(names))
-    drawn = {name: run for name, run in done.items() if name not in errors}
+    drawn = {name: run for name, run in done.items() if name not in {*errors, *cancelled}}
     if not drawn:
         st.stop()
     return drawn, {name: run for name, run in runs.items() if name not in done}
@@ -126,7 +167,7 @@ def finish(pending: Runs) -> None:
     """
     for name, run in pending.items():
         wait_for(run, name)
-        if not run.is_kept:
+        if not run.is_kept and not run.is_cancelled:
             _ = run.report
     if pending:
         st.rerun()

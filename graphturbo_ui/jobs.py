@@ -2,8 +2,9 @@
 
 A job is a comparison: runs on one model and chip that nobody has computed yet. Its worker imports
 the model once and answers run by run in plain bytes (protocol.py); a model that brings a worker
-down costs the run that was under way, and the rest of the job goes on in the next worker. A key is
-the model's sha256, the profile's and the frozen request.
+down costs the run that was under way, and the rest of the job goes on in the next worker. A run
+that nobody waits for any more is ended. A key is the model's sha256, the profile's and the frozen
+request.
 """
 
 from __future__ import annotations
@@ -14,22 +15,26 @@ import logging
 import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Sequence
 from multiprocessing.connection import Connection
 from time import monotonic
 from typing import TypeVar
 
 import streamlit as st
 
-from graphturbo_core.errors import CapacityError, GraphTurboError
-from graphturbo_core.pipeline import RunRequest
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import RunRequest, profile_names
 from graphturbo_core.remote import process as worker_process
 from graphturbo_core.remote import protocol, worker
 from graphturbo_core.remote.client import WorkerError, report_of
-from graphturbo_core.remote.process import TRANSIENT_CODES, WorkerProcess
+from graphturbo_core.remote.process import WorkerProcess
 from graphturbo_core.report.report import Report
+from graphturbo_ui import query
+from graphturbo_ui.runs import Job, Run, Runs, Source, Turn, Visitor, cancelled, is_passing
+from graphturbo_ui.sizes import proposed_sizes
+
+__all__ = ["Desk", "Run", "Runs", "Source", "Visitor", "WorkerError", "shared_desk"]
 
 WORKERS = 2
 """Worker processes: two visitors' jobs at once (our choice; each holds a few hundred MiB)."""
@@ -41,79 +46,21 @@ MAX_KEPT_BYTES = 2**30
 MAX_KEPT_VIEWS = 48
 """Figures and canvas buffers kept."""
 
+ALWAYS_EMITTED = ("edits",)
+"""What every run of the app emits: the head of a plan, for edits from the graph."""
+__all__ = [
+    "ALWAYS_EMITTED",
+    "Desk",
+    "Run",
+    "Runs",
+    "Source",
+    "Visitor",
+    "WorkerError",
+    "shared_desk",
+]
+
 T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
-
-
-@dataclass
-class Run:
-    """One run, on its way or done: `steps` grow as they finish."""
-
-    key: str
-    request: RunRequest
-    answer: Future[Report] = field(default_factory=Future, repr=False)
-    steps: list[tuple[str, float]] = field(default_factory=list)
-    size_bytes: int = 0
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the report or the refusal is there."""
-        return self.answer.done()
-
-    @property
-    def report(self) -> Report:
-        """The report.
-
-        Raises:
-            GraphTurboError: the run was refused.
-            WorkerError: it met a bug.
-        """
-        return self.answer.result()
-
-    @property
-    def refusal(self) -> GraphTurboError | None:
-        """Why a finished run has no report; None where it has one.
-
-        Raises:
-            WorkerError: it met a bug.
-        """
-        error = self.answer.exception()
-        if error is None or isinstance(error, GraphTurboError):
-            return error
-        raise error
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether a finished run's answer stays; otherwise who asks again has it computed again."""
-        return not _is_passing(self.answer.exception())
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for the answer at most so long; whether it is there."""
-        return bool(wait([self.answer], seconds).done)
-
-
-Runs = Mapping[str, Run]
-"""Runs of a comparison by name, A before B."""
-
-
-def _is_passing(error: BaseException | None) -> bool:
-    """Whether an error may not come again: a bug's traceback, a death, a run that took long."""
-    return isinstance(error, WorkerError) or getattr(error, "code", "") in TRANSIENT_CODES
-
-
-@dataclass(frozen=True)
-class Job:
-    """A comparison on its way: runs that share the import of one model."""
-
-    runs: tuple[Run, ...]
-    model: bytes = field(repr=False)
-    profile: bytes | None = field(repr=False)
-    is_cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
-
-    @property
-    def open_runs(self) -> tuple[Run, ...]:
-        """The runs without an answer, in order: a worker computes the first of them."""
-        return tuple(run for run in self.runs if not run.is_done)
 
 
 class Desk:
@@ -127,7 +74,7 @@ class Desk:
         self._waiting: queue.Queue[Job | None] = queue.Queue(MAX_WAITING)
         self._runs: OrderedDict[str, Run] = OrderedDict()
         self._views: OrderedDict[Hashable, object] = OrderedDict()
-        self._under_way: dict[str, tuple[Job, WorkerProcess]] = {}
+        self._turns: dict[str, Turn] = {}
         self._lock = threading.RLock()
         self._threads = [threading.Thread(target=self._attend, daemon=True) for _ in range(workers)]
         for thread in self._threads:
@@ -141,26 +88,45 @@ class Desk:
             thread.join()
 
     def start(
-        self, requests: Sequence[RunRequest], model: bytes, profile: bytes | None
+        self, requests: Sequence[RunRequest], source: Source, visitor: Visitor | None = None
     ) -> tuple[Run, ...]:
         """The runs of those requests: each kept, under way, or new; the new ones make one job.
+
+        A visitor waits for these from now on and for no others; runs that it cancelled are not
+        begun again.
 
         Raises:
             CapacityError: too many jobs are waiting; none of these runs was started.
         """
-        keys = [run_key(request, model, profile) for request in requests]
+        keys = [run_key(request, source) for request in requests]
+        unwanted = visitor.cancelled if visitor is not None else frozenset[str]()
         with self._lock:
-            new = {
-                key: Run(key, request)
+            made = {
+                key: self._runs.get(key) or Run(key, request)
                 for key, request in zip(keys, requests, strict=True)
-                if key not in self._runs
             }
+            for run in made.values():
+                if run.key in unwanted and not run.is_done and run.key not in self._runs:
+                    run.answer.set_exception(cancelled(run))
+            new = tuple(r for r in made.values() if not r.is_done and r.key not in self._runs)
             if new:
-                self._enqueue(Job(tuple(new.values()), model, profile))
-            self._runs.update(new)
+                self._enqueue(Job(new, source))
+            self._runs.update((run.key, run) for run in new)
             for key in keys:
-                self._runs.move_to_end(key)
-            return tuple(self._runs[key] for key in keys)
+                if key in self._runs:
+                    self._runs.move_to_end(key)
+            if visitor is not None:
+                self._attach(visitor, made)
+            return tuple(made[key] for key in keys)
+
+    def _attach(self, visitor: Visitor, runs: Runs) -> None:
+        """Have a visitor wait for these runs alone; those that nobody waits for are ended."""
+        for run in tuple(self._runs.values()):
+            if run.key not in runs and visitor in run.visitors:
+                self.cancel(run, visitor)
+        for run in runs.values():
+            if run.key not in visitor.cancelled:
+                run.visitors.add(visitor)
 
     def view(self, name: str, make: Callable[..., T], *runs: Run) -> T:
         """`make(*reports)`, made once for these runs and kept."""
@@ -185,77 +151,88 @@ class Desk:
             ) from None
 
     def _attend(self) -> None:
-        """One thread a worker: start it, feed it, and replace it when it dies."""
+        """One thread a worker: start it, feed it, and replace it when it is of no use any more."""
         process = WorkerProcess(self._target)
         while (job := self._waiting.get()) is not None:
             while job.open_runs:
-                try:
-                    self._serve(process, job)
-                except Exception as error:  # whoever asked for the run under way gets it
-                    if job.is_cancelled.is_set():
-                        break
-                    run = job.open_runs[0]
-                    strategy = run.request.strategy
-                    self._fail(run, worker_process.death(strategy, process.end(), error))
-                    process = WorkerProcess(self._target)
-            if job.is_cancelled.is_set():
-                process.end()
+                turn = Turn(process, job.open_runs)
+                error = self._serve(turn, job)
+                if turn.under_way is None:
+                    continue
+                exit_code = process.end()
                 process = WorkerProcess(self._target)
+                if error is not None:  # whoever asked for the run under way gets it
+                    strategy = turn.under_way.request.strategy
+                    self._fail(turn.under_way, worker_process.death(strategy, exit_code, error))
             del job  # holds the model's bytes, and the next job may be hours away
         process.end()
 
-    def cancel(self, run: Run) -> None:
-        """End the job of a run that is under way or waits: its open runs get no answer.
+    def cancel(self, run: Run, visitor: Visitor | None = None) -> None:
+        """Let go of a run for a visitor; one that nobody else waits for gets no answer.
 
-        The worker's process is ended with it, and a new one takes the next job.
+        Where it is under way its worker's process ends with it, and a new one goes on with the
+        rest of the job.
         """
         with self._lock:
-            job, process = self._under_way.get(run.key, (None, None))
-            for other in job.open_runs if job is not None else (run,):
-                self._fail(other, _cancelled(other))
-            if job is not None and process is not None:
-                job.is_cancelled.set()
-                process.process.kill()
+            if visitor is not None:
+                run.visitors.discard(visitor)
+            if run.is_done or run.visitors:
+                return
+            self._fail(run, cancelled(run))
+            turn = self._turns.get(run.key)
+            if turn is not None and turn.under_way is run:
+                turn.process.process.kill()
 
-    def _serve(self, process: WorkerProcess, job: Job) -> None:
-        """Send the runs of a job that are open and read frames until each has its answer.
+    def _serve(self, turn: Turn, job: Job) -> Exception | None:
+        """Have a worker answer the runs of its turn, until they all are or it must be replaced.
+
+        What went wrong is given back; the run under way is the one that met it.
+        """
+        with self._lock:
+            self._turns.update((run.key, turn) for run in turn.runs)
+        try:
+            self._ask(turn, job.source)
+        except Exception as error:  # of the pipe, or of a frame that says nothing readable
+            return error
+        finally:
+            with self._lock:
+                for run in turn.runs:
+                    self._turns.pop(run.key, None)
+        return None
+
+    def _ask(self, turn: Turn, source: Source) -> None:
+        """Send the runs of a turn and read frames; ends where the next run was cancelled.
 
         Raises:
             EOFError, OSError: the worker is of no use any more.
         """
-        runs = job.open_runs
-        with self._lock:
-            self._under_way.update((run.key, (job, process)) for run in runs)
-        try:
-            self._ask(process, job, runs)
-        finally:
-            with self._lock:
-                for run in runs:
-                    self._under_way.pop(run.key, None)
-
-    def _ask(self, process: WorkerProcess, job: Job, runs: tuple[Run, ...]) -> None:
-        requests = [run.request for run in runs]
-        process.pipe.send_bytes(protocol.encode_job(requests, job.model, job.profile))
-        deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
-        while job.open_runs:
-            tag, number, body = protocol.split_frame(process.receive(deadline_s))
-            if tag == protocol.STEP:
-                runs[number].steps.append(protocol.decode_step(body))
-                continue
-            if tag != protocol.WARM:
-                self._conclude(runs[number], tag, body)
+        requests = [run.request for run in turn.runs]
+        turn.process.pipe.send_bytes(protocol.encode_job(requests, source.model, source.profile))
+        while (run := turn.under_way) is not None and not run.is_done:
+            run.is_begun = True
             deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
+            tag, body = protocol.WARM, b""
+            while tag in (protocol.WARM, protocol.STEP):
+                tag, _, body = protocol.split_frame(turn.process.receive(deadline_s))
+                if tag == protocol.STEP:
+                    run.steps.append(protocol.decode_step(body))
+                if tag == protocol.WARM:
+                    deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
+            self._conclude(turn, run, (tag, body))
 
-    def _conclude(self, run: Run, tag: bytes, body: bytes) -> None:
+    def _conclude(self, turn: Turn, run: Run, said: tuple[bytes, bytes]) -> None:
         """Give a run the answer in the last frame that is about it."""
         try:
-            report = _logged(tag, body)
+            report = _logged(*said)
         except Exception as error:  # whoever asked for the run gets it
-            self._fail(run, error)
+            with self._lock:
+                turn.answered += 1
+                self._fail(run, error)
         else:
             with self._lock:
+                turn.answered += 1
                 if not run.is_done:  # it may have been cancelled meanwhile
-                    run.size_bytes = len(body)
+                    run.size_bytes = len(said[1])
                     self._settle(run)
                     run.answer.set_result(report)
 
@@ -263,7 +240,7 @@ class Desk:
         with self._lock:
             if run.is_done:
                 return
-            if _is_passing(error):
+            if is_passing(error):
                 self._runs.pop(run.key, None)
             self._settle(run)
             run.answer.set_exception(error)
@@ -277,12 +254,6 @@ class Desk:
                 if len(self._runs) <= MAX_KEPT_RUNS and total <= MAX_KEPT_BYTES:
                     break
                 total -= self._runs.pop(other.key).size_bytes
-
-
-def _cancelled(run: Run) -> CapacityError:
-    return CapacityError(
-        "CANCELLED", "the run was cancelled", f"strategy {run.request.strategy}", "ask for it again"
-    )
 
 
 def _logged(tag: bytes, body: bytes) -> Report:
@@ -299,14 +270,34 @@ def _logged(tag: bytes, body: bytes) -> Report:
         raise WorkerError("a run met a bug of ours; the server's log has the traceback") from None
 
 
-def run_key(request: RunRequest, model: bytes, profile: bytes | None) -> str:
+def run_key(request: RunRequest, source: Source) -> str:
     """Digest of everything that a report depends on."""
-    digests = [hashlib.sha256(part).hexdigest() for part in (model, profile or b"")]
-    text = json.dumps([protocol.request_fields(request), *digests], sort_keys=True)
+    text = json.dumps([protocol.request_fields(request), source.digest], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @st.cache_resource(show_spinner=False)
 def shared_desk() -> Desk:
-    """The server's one desk; its workers start with it."""
-    return Desk()
+    """The server's one desk; its workers start with it, and compute the first view at once."""
+    desk = Desk()
+    desk.start(*default_comparison())
+    return desk
+
+
+def default_comparison() -> tuple[tuple[RunRequest, ...], Source]:
+    """What somebody sees who has chosen nothing; a test compares it with the page's own."""
+    model = load_sample(query.DEFAULT_MODEL)
+    sizes = proposed_sizes(query.DEFAULT_MODEL, model)
+    requests = (
+        RunRequest(
+            query.DEFAULT_MODEL,
+            strategy,
+            profile_names()[0],
+            sizes.batch,
+            dict(sizes.dims),
+            query.DEFAULT_FORMAT,
+            emit=ALWAYS_EMITTED,
+        )
+        for strategy in (query.DEFAULT_A, query.DEFAULT_B)
+    )
+    return tuple(requests), Source.of(model, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphturbo_core import pipeline
@@ -14,6 +14,7 @@ from graphturbo_ui.text import safe_text
 DEFAULT_MODEL = "resnet50-slim"
 DEFAULT_A, DEFAULT_B = "tvm@2", "graphturbo@16"
 DEFAULT_BATCH, MAX_BATCH = 64, 65_536
+MAX_CLUSTER_BATCH = 999_999
 DEFAULT_FORMAT = "fp16"
 RUN_KEYS = ("a", "b")
 PLAN_DIGEST = re.compile(rf"[0-9a-f]{{{DIGEST_LENGTH}}}")
@@ -48,6 +49,8 @@ def query_fields() -> tuple[QueryField, ...]:
         QueryField("verify", "false", _switch_fault),
         QueryField("views", ", ".join(DEFAULT_VIEWS), _view_fault),
         *(QueryField(f"plan_{key}", _WITHOUT_PLAN, _plan_fault) for key in RUN_KEYS),
+        *(QueryField(f"set_{key}", "the default options", option_fault) for key in RUN_KEYS),
+        QueryField("skip", "all clean-up passes", _pass_fault),
     )
 
 
@@ -75,6 +78,37 @@ def strategy_fault(value: str) -> str:
     if parts is None or info is None or (parts[2] and parts[2] not in info.levels):
         return f"“{safe_text(value, max_length=60)}” is not a strategy."
     return ""
+
+
+def split_strategy(text: str) -> tuple[str, int | None]:
+    """What stands before the cluster batch, and the batch; None for the whole share."""
+    head, _, batch = text.partition("@")
+    return head, int(batch) if STRATEGY.fullmatch(text) and batch else None
+
+
+def options_of(texts: Sequence[str]) -> dict[str, str]:
+    """`NAME=VALUE` texts as options; the last word on a name counts."""
+    return {name: value for name, _, value in (text.partition("=") for text in texts)}
+
+
+def texts_of(options: Mapping[str, str]) -> list[str]:
+    """What `options_of` reads, by name."""
+    return [f"{name}={value}" for name, value in sorted(options.items())]
+
+
+def option_fault(text: str) -> str:
+    """What is wrong with `NAME=VALUE`; empty when nothing is."""
+    name, _, value = text.partition("=")
+    option = pipeline.strategy_options().get(name)
+    if option is None or not option.accepts(value):
+        return f"“{safe_text(text, max_length=60)}” is no option with its value."
+    return ""
+
+
+def _pass_fault(value: str) -> str:
+    if value in pipeline.pass_names():
+        return ""
+    return f"“{safe_text(value, max_length=40)}” is not a clean-up pass."
 
 
 def _plan_fault(value: str) -> str:

@@ -1,5 +1,6 @@
-"""The session: choices, uploads, and what the link named. Nothing else touches session state.
+"""The session: choices, uploads, and what the link named.
 
+Session state is touched here and, for what belongs to one run, in run_state.py; nowhere else.
 Widgets carry the query's names as keys and are bound to it by Streamlit, which replaces the
 address in place; here the query is read once, at session start, and what it names wrongly is said.
 """
@@ -15,15 +16,14 @@ import streamlit as st
 
 from graphturbo_core import pipeline
 from graphturbo_core.errors import GraphTurboError
-from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_ui.query import (
-    DEFAULT_A,
-    DEFAULT_B,
     DEFAULT_MODEL,
+    DEFAULT_VIEWS,
     RUN_KEYS,
     UPLOAD,
     WINDOW,
+    options_of,
     query_fields,
 )
 from graphturbo_ui.selection import Selection
@@ -51,6 +51,7 @@ def begin() -> None:
     for key in RUN_KEYS:
         if f"plan_{key}" in st.query_params:
             st.session_state[f"plan_{key}"] = st.query_params[f"plan_{key}"]
+        st.session_state[f"set_{key}"] = options_of(st.query_params.get_all(f"set_{key}"))
     for key in ("model", "chip"):
         if UPLOAD.fullmatch(query.get(key, "")) and key in st.query_params:
             st.session_state[f"{key}_uploads"] = (query[key],)
@@ -71,8 +72,13 @@ def reject(key: str, fault: str, default: str) -> NoReturn:
     A widget's value can only be set before it is drawn, hence the second run.
     """
     st.session_state["rejected"] = {**st.session_state.get("rejected", {}), key: default}
-    st.session_state["notes"] = tuple(dict.fromkeys((*notes(), _instead(fault, default))))
+    note(_instead(fault, default))
     st.rerun()
+
+
+def note(text: str) -> None:
+    """Say this above the page, once, until the session ends."""
+    st.session_state["notes"] = tuple(dict.fromkeys((*notes(), text)))
 
 
 def notes() -> tuple[str, ...]:
@@ -161,15 +167,6 @@ def _uploads(key: str) -> tuple[str, ...]:
     return cast(tuple[str, ...], st.session_state.get(f"{key}_uploads", ()))
 
 
-def strategy_choices(key: str, default: str) -> list[str]:
-    """The default first, then every strategy, then what this session chose besides."""
-    found = [default, DEFAULT_A, DEFAULT_B]
-    for name, info in pipeline.strategies().items():
-        found += [name, *(f"{name}:{level}" for level in info.levels[:-1])]
-    found += [str(st.session_state.get(key) or ""), st.query_params.get(key, "")]
-    return [name for name in dict.fromkeys(found) if name]
-
-
 def chosen_model() -> str:
     """The label that the model's box shows."""
     return cast(str, st.session_state["model"])
@@ -178,76 +175,6 @@ def chosen_model() -> str:
 def set_sizes(sizes: Mapping[str, int]) -> None:
     """Give widgets of sizes, by key, their numbers; before they are drawn, so from a callback."""
     st.session_state.update(sizes)
-
-
-def swap_runs() -> None:
-    """A becomes B and B becomes A, with the plans that they hold to."""
-    state = st.session_state
-    state["a"], state["b"] = state["b"], state["a"]
-    first, second = state.get("plan_a", ""), state.get("plan_b", "")
-    _name_plan("a", second)
-    _name_plan("b", first)
-
-
-def hold_plan(key: str, widget: str) -> None:
-    """Have a run hold to the plan in a text area or an uploader, and take its strategy."""
-    given = st.session_state.get(widget)
-    st.session_state[f"plan_{key}_refusal"] = None
-    if not given:
-        return
-    data = given.encode() if isinstance(given, str) else given.getvalue()
-    try:
-        origin = read_plan(data, f"the plan of {key.upper()}").origin
-        pipeline.parse_strategy(origin.strategy)
-    except GraphTurboError as error:
-        st.session_state[f"plan_{key}_refusal"] = error
-        return
-    _name_plan(key, upload_store().put(f"{key}.plan.yaml", data))
-    st.session_state[key] = origin.strategy
-
-
-def drop_plan(key: str) -> None:
-    """Have a run hold to no plan any more."""
-    _name_plan(key, "")
-
-
-def _name_plan(key: str, digest: str) -> None:
-    st.session_state[f"plan_{key}"] = digest
-    if digest:
-        st.query_params[f"plan_{key}"] = digest
-    elif f"plan_{key}" in st.query_params:
-        del st.query_params[f"plan_{key}"]
-
-
-def plan_digest(key: str) -> str:
-    """The digest of the plan that a run holds to; empty for none."""
-    return cast(str, st.session_state.get(f"plan_{key}", ""))
-
-
-def held_plan(key: str) -> str:
-    """The text of that plan; one that is gone is dropped, with a note."""
-    digest = plan_digest(key)
-    kept = upload_store().get(digest) if digest else None
-    if digest and kept is None:
-        drop_plan(key)
-        gone = f"The plan of {key.upper()} is no longer kept here: give it again under Plans."
-        st.session_state["notes"] = tuple(dict.fromkeys((*notes(), gone)))
-    return kept.data.decode("utf-8-sig") if kept else ""
-
-
-def plan_refusal(key: str) -> GraphTurboError | None:
-    """Why the last plan given to a run was refused."""
-    return cast(GraphTurboError | None, st.session_state.get(f"plan_{key}_refusal"))
-
-
-def ask_for_files() -> None:
-    """Have the runs emit plans and programs from now on."""
-    st.session_state["emit"] = True
-
-
-def are_files_wanted() -> bool:
-    """Whether somebody asked for plans and programs."""
-    return bool(st.session_state.get("emit"))
 
 
 def is_upload(label: str) -> bool:
@@ -321,12 +248,15 @@ def dimension_key(symbol: str) -> str:
     return f"dim_{re.sub(r'[^A-Za-z0-9_.-]', '_', symbol)[:60]}"
 
 
-def query_of(choices: Mapping[str, str]) -> dict[str, str]:
-    """The query that restores what is on screen, selection and time windows included."""
+def seen_query() -> list[tuple[str, str]]:
+    """The part of a link that restores what is in sight: views, selection and time windows."""
     chosen, windows = selection(), told_windows()
-    query = dict(choices)
+    named = [("views", view) for view in cast(Sequence[str], st.session_state.get("views", ()))]
+    if named == [("views", view) for view in DEFAULT_VIEWS]:
+        named = []
     if chosen:
-        query["selected"] = chosen.text()
+        named.append(("selected", chosen.text()))
     if windows:
-        query["window"] = ",".join(f"{int(first)}-{int(last)}" for first, last in windows)
-    return query
+        text = ",".join(f"{int(first)}-{int(last)}" for first, last in windows)
+        named.append(("window", text))
+    return named

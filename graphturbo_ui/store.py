@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 import streamlit as st
@@ -21,10 +21,11 @@ MAX_KEPT_BYTES = 512 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file somebody uploaded: its own name, its bytes, and when it was last used."""
+    """A file somebody uploaded: its own name, its bytes with their digest, and its last use."""
 
     name: str
     data: bytes = field(repr=False)
+    sha256: str
     used_s: float
 
 
@@ -40,9 +41,10 @@ class UploadStore:
 
     def put(self, name: str, data: bytes) -> str:
         """Keep a file and give its digest; older files make room."""
-        digest = hashlib.sha256(data).hexdigest()[:DIGEST_LENGTH]
+        sha256 = hashlib.sha256(data).hexdigest()
+        digest = sha256[:DIGEST_LENGTH]
         with self._lock:
-            self._files[digest] = Upload(name, data, self.clock())
+            self._files[digest] = Upload(name, data, sha256, self.clock())
             self._files.move_to_end(digest)
             self._drop_old()
         return digest
@@ -54,7 +56,7 @@ class UploadStore:
             found = self._files.get(digest)
             if found is None:
                 return None
-            self._files[digest] = Upload(found.name, found.data, self.clock())
+            self._files[digest] = replace(found, used_s=self.clock())
             self._files.move_to_end(digest)
             return found
 

@@ -52,7 +52,7 @@ from graphturbo_core.units import format_bytes
 REFUSED = 2
 CANCELLED = 130
 """Exit code after Ctrl+C, which typer catches."""
-SUFFIXES = {"plan": "plan.yaml", "program": "program.txt"}
+SUFFIXES = {"plan": "plan.yaml", "program": "program.txt", "edits": "edits.yaml"}
 """How the files that `--emit` writes end, after the model's name."""
 DEFAULT_COMPARISON = "tvm,graphturbo"
 

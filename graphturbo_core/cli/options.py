@@ -38,7 +38,10 @@ Json = Annotated[str | None, typer.Option("--json", help="write JSON to this fil
 TraceFile = Annotated[str | None, typer.Option("--trace", help="write a Chrome/Perfetto trace")]
 Emit = Annotated[
     str | None,
-    typer.Option(metavar="plan,program", help="write MODEL.plan.yaml, MODEL.program.txt, or both"),
+    typer.Option(
+        metavar="plan,program,edits",
+        help="write MODEL.plan.yaml, MODEL.program.txt, MODEL.edits.yaml (a plan without a record)",
+    ),
 ]
 EmitTo = Annotated[str, typer.Option("--emit-to", help="the folder of what --emit writes")]
 PlanFile = Annotated[

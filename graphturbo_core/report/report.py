@@ -61,7 +61,8 @@ class Report:
       LB and GB, by space: buffer_space, buffer_offset, buffer_size_bytes, buffer_from, buffer_to
       (cycles), buffer_tensor, buffer_op, buffer_before and buffer_after (the buffers that had its
       bytes last and have them next; -1: none), buffer_lo and buffer_hi (its box, a column an axis).
-    `files`: what the run was asked to emit, compressed: `plan` and `program` (docs/plan-files.md).
+    `files`: what the run was asked to emit, compressed: `plan`, `program` and `edits`
+      (docs/plan-files.md).
     """
 
     contract: Json

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from graphturbo_ui import controls, frame, state
+from graphturbo_ui.choices import Choices
 from graphturbo_ui.components.link import canvas_link
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.query import DEFAULT_VIEWS, VIEWS
@@ -37,7 +38,7 @@ WEIGHTS = (
 )
 
 
-def show(choices: controls.Choices) -> None:
+def show(choices: Choices) -> None:
     """The whole page."""
     st.title("Fine against coarse sub-graphs")
     left, right = st.columns([5, 1], vertical_alignment="center")

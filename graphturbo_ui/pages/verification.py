@@ -10,7 +10,8 @@ from graphturbo_core.report.verify_text import (
     verification_text,
     was_verified,
 )
-from graphturbo_ui import controls, frame, state
+from graphturbo_ui import frame, state
+from graphturbo_ui.choices import Choices
 from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.text import Sink, safe_text
@@ -31,7 +32,7 @@ CHECKED = """
 """
 
 
-def show(choices: controls.Choices) -> None:
+def show(choices: Choices) -> None:
     """The whole page."""
     st.title("Verification")
     st.markdown(INTRO)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from graphturbo_core.export.differences import differences
 from graphturbo_core.report.report import Report
-from graphturbo_ui import query, state
+from graphturbo_ui import query, run_state
 from graphturbo_ui.controls import EMITTED, show_refusal
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
@@ -18,7 +18,7 @@ from graphturbo_ui.text import safe_text
 
 MAX_EDITED_CHARACTERS = 200_000
 """A longer plan is edited elsewhere: a text area of more makes the page slow (our choice)."""
-SUFFIXES = {"plan": "plan.yaml", "program": "program.txt"}
+SUFFIXES = {"plan": "plan.yaml", "program": "program.txt", "edits": "edits.yaml"}
 HINT = (
     "A plan is a YAML file: what runs together, in how many pieces, where each tensor waits. "
     "Below `edits` you can force or forbid merges, fix pieces, axes, bindings, scopes and "
@@ -30,9 +30,9 @@ def export(runs: Runs) -> None:
     """Downloads, differences and editors of the runs' plans, made when somebody asks for them."""
     st.subheader("Plans and programs", help=f"{define('plan file')} {define('edit')}")
     st.caption(HINT)
-    if not state.are_files_wanted():
+    if not run_state.are_files_wanted():
         st.button(
-            "Prepare plans and programs", on_click=state.ask_for_files, key="prepare_plans",
+            "Prepare plans and programs", on_click=run_state.ask_for_files, key="prepare_plans",
             icon=":material/description:",
         )  # fmt: skip
     for column, key in zip(st.columns(len(query.RUN_KEYS)), query.RUN_KEYS, strict=True):
@@ -52,7 +52,7 @@ def _run(key: str, runs: Runs) -> None:
     name = key.upper()
     report = runs[name].report if name in runs else None
     text = ""
-    if report is not None and report.files:
+    if report is not None and "plan" in report.files:
         for kind in EMITTED:
             st.download_button(
                 f"{name}'s {kind}", partial(report.text, kind), f"{name}.{SUFFIXES[kind]}",
@@ -62,7 +62,7 @@ def _run(key: str, runs: Runs) -> None:
         text = report.text("plan")
     with st.expander(f"Give {name} a plan"):
         _editor(key, text)
-    refused = state.plan_refusal(key)
+    refused = run_state.plan_refusal(key)
     if refused is not None:
         show_refusal(refused, f"{name}'s plan")
 
@@ -71,7 +71,7 @@ def _editor(key: str, text: str) -> None:
     """An uploader, and where the plan is not too long its text to change."""
     st.file_uploader(
         f"A plan for {key.upper()} (.yaml)", ["yaml"], key=f"plan_{key}_file",
-        on_change=state.hold_plan, args=(key, f"plan_{key}_file"),
+        on_change=run_state.hold_plan, args=(key, f"plan_{key}_file"),
     )  # fmt: skip
     if not text:
         return
@@ -81,7 +81,7 @@ def _editor(key: str, text: str) -> None:
     shown = f"plan_{key}_text_{crc32(text.encode())}"
     st.text_area("The plan", text, height=400, key=shown)
     st.button(
-        f"Run this as {key.upper()}", key=f"run_plan_{key}", on_click=state.hold_plan,
+        f"Run this as {key.upper()}", key=f"run_plan_{key}", on_click=run_state.hold_plan,
         args=(key, shown), icon=":material/play_arrow:",
     )  # fmt: skip
 

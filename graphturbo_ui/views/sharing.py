@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_ui.controls import Choices
+from graphturbo_ui.choices import Choices
 
 
 def sharing(choices: Choices) -> None:

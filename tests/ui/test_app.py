@@ -9,6 +9,7 @@ from threading import Timer
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from graphturbo_core import __version__
 from graphturbo_ui import frame, shown
 from graphturbo_ui.jobs import Desk
 from tests.remote import fake_worker
@@ -69,6 +70,7 @@ def test_both_runs_are_compared(app: AppTest):
     )
     assert app.code[0].value == (
         "?model=teaching-resnet&chip=stcp920&a=tvm%402&b=graphturbo%4016&batch=8&dtype=fp16"
+        f"&version={__version__}"
     )
 
 

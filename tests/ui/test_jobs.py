@@ -15,7 +15,7 @@ from graphturbo_core.remote import process as worker_process
 from graphturbo_core.remote import protocol
 from graphturbo_core.report.report import Report
 from graphturbo_ui import jobs
-from graphturbo_ui.jobs import Desk, Run, WorkerError
+from graphturbo_ui.jobs import Desk, Run, Source, Visitor, WorkerError
 from tests.remote import fake_worker
 
 PATIENCE_S = 20.0
@@ -43,7 +43,7 @@ def request(strategy: str = "tvm@2", **choices: object) -> RunRequest:
 
 
 def compare(desk: Desk, *strategies: str, model: bytes = b"model") -> tuple[Run, ...]:
-    return desk.start([request(strategy) for strategy in strategies], model, None)
+    return desk.start([request(strategy) for strategy in strategies], Source.of(model, None))
 
 
 def compared(desk: Desk, *strategies: str, model: bytes = b"model") -> tuple[Run, ...]:
@@ -163,19 +163,101 @@ def test_a_run_that_takes_too_long_is_ended_and_not_kept(
     assert strategy_of(finished(desk, "endless")) == "endless"
 
 
+def asked(desk: Desk, visitor: Visitor, *strategies: str) -> tuple[Run, ...]:
+    return desk.start([request(each) for each in strategies], Source.of(b"model", None), visitor)
+
+
 def test_a_run_under_way_can_be_cancelled_and_asked_for_again(desk: Desk, orders: Path):
     (orders / "endless again").write_text("hold")
-    well, endless, after = compare(desk, "well first", "endless again", "never begun")
+    well, endless, after = compare(desk, "well first", "endless again", "after it")
     while not endless.steps:
         sleep(0.01)
     desk.cancel(endless)
-    for run in (endless, after):
-        assert run.refusal is not None
-        assert run.refusal.code == "CANCELLED"
-        assert not run.is_kept
+    assert endless.is_cancelled
+    assert not endless.is_kept
+    assert after.wait(PATIENCE_S)
+    assert (strategy_of(well), strategy_of(after)) == ("well first", "after it")
     (orders / "endless again").unlink()
-    assert strategy_of(well) == "well first"
     assert strategy_of(finished(desk, "endless again")) == "endless again"
+
+
+@pytest.mark.parametrize("cancelled", [1, 2])
+def test_a_run_later_in_a_job_is_not_computed_once_it_is_cancelled(
+    desk: Desk, orders: Path, cancelled: int
+):
+    """The worker was sent all three: it is replaced as it comes to the cancelled one."""
+    names = [f"first of {cancelled}", f"second of {cancelled}", f"third of {cancelled}"]
+    for name in (names[0], names[cancelled]):
+        (orders / name).write_text("hold")
+    runs = compare(desk, *names)
+    while not runs[0].is_begun:
+        sleep(0.01)
+    desk.cancel(runs[cancelled])
+    (orders / names[0]).unlink()
+    assert all(run.wait(PATIENCE_S) for run in runs)
+    assert [run.is_cancelled for run in runs] == [n == cancelled for n in range(3)]
+    assert strategy_of(finished(desk, f"after {cancelled}")) == f"after {cancelled}"
+
+
+def test_a_run_that_two_wait_for_ends_with_the_second(desk: Desk, orders: Path):
+    (orders / "shared").write_text("hold")
+    one, other = Visitor(), Visitor()
+    (run,) = asked(desk, one, "shared")
+    assert asked(desk, other, "shared") == (run,)
+    desk.cancel(run, one)
+    assert not run.is_done
+    desk.cancel(run, other)
+    assert run.is_cancelled
+    (orders / "shared").unlink()
+
+
+def test_a_visitor_that_is_gone_waits_no_more(desk: Desk, orders: Path):
+    (orders / "left alone").write_text("hold")
+    gone, stays = Visitor(), Visitor()
+    (run,) = asked(desk, gone, "left alone")
+    asked(desk, stays, "left alone")
+    del gone
+    desk.cancel(run, stays)
+    assert run.is_cancelled
+    (orders / "left alone").unlink()
+
+
+def test_what_nobody_waits_for_any_more_is_ended(desk: Desk, orders: Path):
+    for name in ("left behind", "kept on"):
+        (orders / name).write_text("hold")
+    visitor = Visitor()
+    left, kept = asked(desk, visitor, "left behind", "kept on")
+    assert asked(desk, visitor, "kept on") == (kept,)
+    assert left.is_cancelled
+    assert not kept.is_done
+    fake_worker.forget(orders)
+    assert kept.wait(PATIENCE_S)
+    assert strategy_of(kept) == "kept on"
+
+
+def test_a_run_that_nobody_in_particular_waits_for_is_left_alone(desk: Desk, orders: Path):
+    """The first view is computed before anybody comes."""
+    (orders / "nobody's").write_text("hold")
+    (run,) = compare(desk, "nobody's")
+    asked(desk, Visitor(), "somebody's")
+    assert not run.is_done
+    fake_worker.forget(orders)
+    assert strategy_of(finished(desk, "nobody's")) == "nobody's"
+
+
+def test_what_a_visitor_cancelled_is_not_begun_by_itself(desk: Desk, orders: Path):
+    (orders / "not now").write_text("hold")
+    visitor = Visitor()
+    (run,) = asked(desk, visitor, "not now")
+    visitor.cancelled.add(run.key)
+    desk.cancel(run, visitor)
+    (orders / "not now").unlink()
+    (again,) = asked(desk, visitor, "not now")
+    assert again.is_cancelled
+    assert strategy_of(finished(desk, "not now")) == "not now"
+    assert not asked(desk, visitor, "not now")[0].is_cancelled
+    visitor.cancelled.clear()
+    assert strategy_of(asked(desk, visitor, "not now")[0]) == "not now"
 
 
 def test_a_run_that_waits_can_be_cancelled(desk: Desk, orders: Path):
@@ -267,9 +349,9 @@ def test_kept_reports_are_bounded(monkeypatch: pytest.MonkeyPatch, desk: Desk):
     ],
 )
 def test_a_key_depends_on_everything(model: bytes, profile: bytes | None, choices: dict):
-    base = jobs.run_key(request(), b"model", None)
-    assert jobs.run_key(request(), b"model", None) == base
-    assert jobs.run_key(request(**choices), model, profile) != base
+    base = jobs.run_key(request(), Source.of(b"model", None))
+    assert jobs.run_key(request(), Source.of(b"model", None)) == base
+    assert jobs.run_key(request(**choices), Source.of(model, profile)) != base
 
 
 @pytest.mark.parametrize("profile", [None, b"", b"name: x"])

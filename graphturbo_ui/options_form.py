@@ -1,0 +1,52 @@
+"""The form of a run's options: a widget by its kind, and only what is not at its default kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from graphturbo_core.pipeline import StrategyOption, options_of_strategy
+from graphturbo_ui import run_state
+from graphturbo_ui.text import Sink, safe_text
+
+HELD = "The plan brings its own options along: drop it to choose others."
+
+
+def options_form(key: str, strategy: str, is_held: bool) -> Mapping[str, str]:
+    """The popover with the options of run `key`; what of them is not at its default.
+
+    A run that holds to a plan has the plan's options, and the form only says so.
+    """
+    known = options_of_strategy(strategy)
+    chosen = {name: text for name, text in run_state.set_options(key).items() if name in known}
+    count = 0 if is_held else len(chosen)
+    label = f"Options of {key.upper()}" + (f" ({count})" if count else "")
+    with st.popover(label, key=f"options_{key}", use_container_width=True):
+        if is_held:
+            st.caption(HELD)
+            return {}
+        st.caption(f"What {safe_text(strategy, Sink.MARKDOWN)} is lowered with; `--set` says it.")
+        st.button(
+            "Reset", key=f"reset_{key}", on_click=run_state.reset_options, args=(key,),
+            disabled=not chosen, icon=":material/restart_alt:",
+        )  # fmt: skip
+        for option in known.values():
+            _widget(key, option, chosen.get(option.name, option.default))
+    return chosen
+
+
+def _widget(key: str, option: StrategyOption, value: str) -> None:
+    """A box of choices, or a number within its bounds, that shows `value`."""
+    words = {
+        "key": run_state.option_key(key, option.name),
+        "on_change": run_state.take_option,
+        "args": (key, option.name),
+        "help": f"{option.doc}. Default {option.default}.",
+    }
+    if option.bounds is None:
+        run_state.show_option(key, option.name, value)
+        st.selectbox(option.name, option.values, **words)
+        return
+    run_state.show_option(key, option.name, int(value))
+    st.number_input(option.name, *option.bounds, step=1, **words)

@@ -1,0 +1,160 @@
+"""The session's part that belongs to one run, `a` or `b`: strategy, options, plan, and patience.
+
+What is no widget's value is written into the address here, by callbacks alone: once a click.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+import streamlit as st
+
+from graphturbo_core import pipeline
+from graphturbo_core.errors import GraphTurboError
+from graphturbo_core.export.plan_read import read_plan
+from graphturbo_ui import query, state
+from graphturbo_ui.jobs import Visitor
+from graphturbo_ui.store import upload_store
+
+
+def visitor() -> Visitor:
+    """Who this session is for the desk: it ends runs that no session waits for."""
+    return cast(Visitor, st.session_state.setdefault("visitor", Visitor()))
+
+
+def strategy_choices(key: str, default: str) -> list[str]:
+    """The default first, then every strategy, then what this session chose besides."""
+    found = [default, query.DEFAULT_A, query.DEFAULT_B]
+    for name, info in pipeline.strategies().items():
+        found += [name, *(f"{name}:{level}" for level in info.levels[:-1])]
+    found += [str(st.session_state.get(key) or ""), st.query_params.get(key, "")]
+    return [name for name in dict.fromkeys(found) if name]
+
+
+def cluster_key(key: str) -> str:
+    """The widget's key of a run's cluster batch."""
+    return f"cluster_{key}"
+
+
+def show_cluster_batch(key: str) -> None:
+    """Have the number beside the strategy say what the strategy's text says; before it is drawn."""
+    _, batch = query.split_strategy(str(st.session_state.get(key) or ""))
+    st.session_state[cluster_key(key)] = batch
+
+
+def take_cluster_batch(key: str) -> None:
+    """Write the number into the strategy's text; nothing and 0 stand for the whole share."""
+    head, _ = query.split_strategy(str(st.session_state[key]))
+    batch = st.session_state[cluster_key(key)]
+    st.session_state[key] = f"{head}@{batch}" if batch else head
+
+
+def option_key(key: str, name: str) -> str:
+    """The widget's key of an option of a run."""
+    return f"set_{key} {name}"
+
+
+def set_options(key: str) -> dict[str, str]:
+    """The options of a run that are not at their default, of whatever strategy."""
+    return cast(dict[str, str], st.session_state.get(f"set_{key}", {}))
+
+
+def show_option(key: str, name: str, value: str | int) -> None:
+    """Have an option's widget show this; before it is drawn."""
+    st.session_state[option_key(key, name)] = value
+
+
+def take_option(key: str, name: str) -> None:
+    """Keep what an option's widget says, unless it is the default."""
+    value = str(st.session_state[option_key(key, name)])
+    kept = {other: text for other, text in set_options(key).items() if other != name}
+    if value != pipeline.strategy_options()[name].default:
+        kept[name] = value
+    _set_options(key, kept)
+
+
+def reset_options(key: str) -> None:
+    """Give all options of a run their defaults back."""
+    _set_options(key, {})
+
+
+def _set_options(key: str, options: Mapping[str, str]) -> None:
+    st.session_state[f"set_{key}"] = dict(sorted(options.items()))
+    _name(f"set_{key}", query.texts_of(options))
+
+
+def _name(key: str, texts: list[str]) -> None:
+    """Put these under `key` into the address, or take it out."""
+    if texts:
+        st.query_params[key] = texts
+    elif key in st.query_params:
+        del st.query_params[key]
+
+
+def swap_runs() -> None:
+    """A becomes B and B becomes A, with their options and the plans that they hold to."""
+    session = st.session_state
+    session["a"], session["b"] = session["b"], session["a"]
+    plans, options = plan_digest("a"), set_options("a")
+    _name_plan("a", plan_digest("b"))
+    _name_plan("b", plans)
+    _set_options("a", set_options("b"))
+    _set_options("b", options)
+
+
+def hold_plan(key: str, widget: str) -> None:
+    """Have a run hold to the plan in a text area or an uploader, and take its strategy."""
+    given = st.session_state.get(widget)
+    st.session_state[f"plan_{key}_refusal"] = None
+    if not given:
+        return
+    data = given.encode() if isinstance(given, str) else given.getvalue()
+    try:
+        origin = read_plan(data, f"the plan of {key.upper()}").origin
+        pipeline.parse_strategy(origin.strategy)
+    except GraphTurboError as error:
+        st.session_state[f"plan_{key}_refusal"] = error
+        return
+    _name_plan(key, upload_store().put(f"{key}.plan.yaml", data))
+    st.session_state[key] = origin.strategy
+
+
+def drop_plan(key: str) -> None:
+    """Have a run hold to no plan any more."""
+    _name_plan(key, "")
+
+
+def _name_plan(key: str, digest: str) -> None:
+    st.session_state[f"plan_{key}"] = digest
+    _name(f"plan_{key}", [digest] if digest else [])
+
+
+def plan_digest(key: str) -> str:
+    """The digest of the plan that a run holds to; empty for none."""
+    return cast(str, st.session_state.get(f"plan_{key}", ""))
+
+
+def held_plan(key: str) -> str:
+    """The text of that plan; one that is gone is dropped, with a note."""
+    digest = plan_digest(key)
+    kept = upload_store().get(digest) if digest else None
+    if digest and kept is None:
+        drop_plan(key)
+        state.note(f"The plan of {key.upper()} is no longer kept here: give it again under Plans.")
+    return kept.data.decode("utf-8-sig") if kept else ""
+
+
+def plan_refusal(key: str) -> GraphTurboError | None:
+    """Why the last plan given to a run was refused."""
+    return cast(GraphTurboError | None, st.session_state.get(f"plan_{key}_refusal"))
+
+
+def ask_for_files() -> None:
+    """Have the runs emit plans and programs from now on."""
+    st.session_state["emit"] = True
+
+
+def are_files_wanted() -> bool:
+    """Whether somebody asked for plans and programs."""
+    return bool(st.session_state.get("emit"))
