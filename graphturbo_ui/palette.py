@@ -69,6 +69,8 @@ TENSOR_COLOURS: Mapping[str, str] = {
 """What a buffer holds: the colour of the cause that moves it."""
 RUN_COLOURS: Mapping[str, str] = {"A": GREY, "B": INDIGO}
 CAPACITY_COLOUR = VERMILION
+HIT_COLOUR = "#e0218a"
+"""Ops that a search found; none of the groups' hues, and a ring or tick besides."""
 OVERLAP_COLOUR = "#7a4fbf"
 """Stretches in which a core runs two or more layers at once."""
 MEMORY_COLOUR = GREY

@@ -35,6 +35,9 @@ def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
         "groups": _group_boxes(report, show),
         "ops": [show(str(row["op"])) for row in nodes],
         "op_types": [show(str(row["op_type"])) for row in nodes],
+        "op_shapes": [show(str(row["output_shape"])) for row in nodes],
+        "layers": [show(str(row["name"])) for row in report.tables["layers"]],
+        "tensors": [show(str(row["tensor"])) for row in inner],
         "shapes": [show(str(row["shape"])) for row in inner],
     }
     return header, {
@@ -44,6 +47,7 @@ def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
         "x": np.array(_places(report), dtype="<f8"),
         "source": column(inner, "source"),
         "target": column(inner, "target"),
+        "edge_bytes": np.array([row["bytes"] for row in inner], dtype="<f8"),
     }
 
 

@@ -9,10 +9,26 @@ import streamlit as st
 from graphturbo_ui.components import sources
 
 TOOLS = """
-    <button data-act="expand">expand all</button>
-    <button data-act="collapse">collapse all</button>
+    <button data-act="expand" title="open every sub-graph of both runs">expand all</button>
+    <button data-act="collapse" title="close every sub-graph of both runs">collapse all</button>
+    <button data-act="open" title="open or close the selected sub-graph (Enter, or a double click)"
+      >open selected</button>
+    <button data-act="show" title="bring what is selected in sight (F)">show selection</button>
+    <label title="shapes of the tensors, where there is room for them">
+      <input type="checkbox" data-act="shapes" checked> shapes on edges</label>
     <input type="search" data-act="search" placeholder="find op name or type"
-           aria-label="find ops by name or type (regular expression)">"""
+           title="regular expression; Enter and Shift+Enter go from hit to hit"
+           aria-label="find ops by name or type (regular expression)">
+    <button data-act="previous" aria-label="previous hit" title="previous hit (Shift+Enter)"
+      >&#8593;</button>
+    <button data-act="next" aria-label="next hit" title="next hit (Enter)">&#8595;</button>
+    <button data-act="keys" title="[ ] step, Enter opens, N P step through its ops, X other run,
+F shows the selection, / searches, W A S D, arrows, + - and 0 move and zoom, Esc leaves"
+      >keys</button>"""
+SCRIPTS = (
+    "graph_boxes.js", "graph_plane.js", "graph_edges.js", "graph_search.js", "graph_paint.js",
+    "graph.js",
+)  # fmt: skip
 
 
 @cache
@@ -21,7 +37,7 @@ def _component():  # Streamlit names no public type for it
         "graphturbo_graph",
         html=sources.frame(TOOLS, "Sub-graph view"),
         css=sources.style(),
-        js=sources.script("graph_boxes.js", "graph.js"),
+        js=sources.script(*SCRIPTS),
     )
 
 

@@ -1,34 +1,110 @@
-// Runs of the graph view's buffer, and which edges are in sight.
+// Runs of the graph view's buffer, what of them is marked and coloured, which edges are in sight.
 
 /** Runs of the buffer with their own arrays, and the ops of every sub-graph. */
 function readGraphs({ header, arrays }) {
   return header.runs.map((run, number) => {
     const own = {};
-    for (const name of ["rank", "op_group", "op_layer", "x", "source", "target"]) own[name] = arrays[`${number}.${name}`];
+    for (const name of ["rank", "op_group", "op_layer", "x", "source", "target", "edge_bytes"]) {
+      own[name] = arrays[`${number}.${name}`];
+    }
     const members = run.groups.map(() => []);
     own.op_group.forEach((group, op) => members[group]?.push(op));
-    const columns = Math.max(1, ...run.groups.map((group) => group.right));
+    members.forEach((ops) => ops.sort((a, b) => own.rank[a] - own.rank[b] || own.x[a] - own.x[b] || a - b));
+    const group = own.op_group;
     return {
-      ...run, ...own, group: own.op_group, arrays: own, name: (header.names || "AB")[number], members, columns,
-      opened: new Set(),
+      ...run, ...own, group, arrays: own, members,
+      name: (header.names || "AB")[number],
+      identity: `${run.title}|${run.ops.length}|${run.groups.length}`,
+      columns: run.groups.reduce((most, box) => Math.max(most, box.right), 1),
+      neighbours: neighboursOf(run.groups.length, group, own.source, own.target),
+      opened: new Set(), marks: run.groups.map(() => ""), colours: [], edges: [],
     };
   });
 }
 
-/** Edges between what is visible, each once: [from op, to op, edge index, from box, to box]. */
+/** The sub-graphs that an edge joins to each. */
+function neighboursOf(count, group, source, target) {
+  const found = Array.from({ length: count }, () => new Set());
+  source.forEach((op, e) => {
+    const [from, to] = [group[op], group[target[e]]];
+    if (from !== to) {
+      found[from]?.add(to);
+      found[to]?.add(from);
+    }
+  });
+  return found;
+}
+
+/** Whether every sub-graph that has ops is opened. */
+function isAllOpen(run) {
+  return run.members.every((ops, g) => !ops.length || run.opened.has(g));
+}
+
+/** Edges between what is visible, each once: {s, t, e} with the ranks between which it is drawn. */
 function visibleEdges(run) {
   const seen = new Set();
   const edges = [];
   for (let e = 0; e < run.source.length; e++) {
     const [s, t] = [run.source[e], run.target[e]];
     const [gs, gt] = [run.group[s], run.group[t]];
-    const isOpenS = run.opened.has(gs);
-    const isOpenT = run.opened.has(gt);
+    const [isOpenS, isOpenT] = [run.opened.has(gs), run.opened.has(gt)];
     if (gs === gt && !isOpenS) continue;
-    const key = `${isOpenS ? `o${s}` : `g${gs}`}>${isOpenT ? `o${t}` : `g${gt}`}`;
+    const key = `${isOpenS ? `o${s}` : gs}>${isOpenT ? `o${t}` : gt}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    edges.push([s, t, e]);
+    const first = isOpenS ? run.rank[s] : run.groups[gs].last;
+    const last = isOpenT ? run.rank[t] : run.groups[gt].first;
+    edges.push({ s, t, e, first: Math.min(first, last), last });
   }
   return edges;
+}
+
+/** `all`, `part` or none of each sub-graph's ops are flagged. */
+function marksOf(run, flags) {
+  return run.members.map((ops) => {
+    const hit = flags ? ops.reduce((count, op) => count + flags[op], 0) : 0;
+    return hit ? (hit === ops.length ? "all" : "part") : "";
+  });
+}
+
+/**
+ * Number of the palette's colour of each sub-graph, -1 for one without. Up to ten have one each. Of
+ * more, the marked ones and their neighbours are coloured, no two that are joined alike, and all in
+ * turn where none is marked; numbers and outlines tell them apart.
+ */
+function coloursOf(run, marks) {
+  const size = PALETTE.groups.length;
+  const own = run.groups.map((_, g) => g % size);
+  if (run.groups.length <= size || !marks.some(Boolean)) return own;
+  const shown = new Set();
+  marks.forEach((mark, g) => mark && [g, ...run.neighbours[g]].forEach((other) => shown.add(other)));
+  const colours = run.groups.map(() => -1);
+  for (const g of [...shown].sort((a, b) => a - b)) {
+    const taken = new Set([...run.neighbours[g]].map((other) => colours[other]));
+    let colour = own[g];
+    for (let tries = 0; tries < size && taken.has(colour); tries++) colour = (colour + 1) % size;
+    colours[g] = colour;
+  }
+  return colours;
+}
+
+/** What is said of a sub-graph or op: the first line is its title. */
+function describeGraph(runs, { pane, group, op }) {
+  const run = runs[pane];
+  const { name, pieces } = run.groups[group];
+  const ops = run.members[group];
+  const home = (other) => {
+    const g = other.group[op];
+    return `${other.name}: sub-graph ${g + 1} (${other.groups[g].name})`;
+  };
+  if (op !== undefined) {
+    const homes = runs.filter((other) => op < other.group.length).map(home);
+    return [`${run.op_types[op]} ${run.ops[op]}`, run.op_shapes[op], `layer ${run.layers[run.op_layer[op]]}`, ...homes];
+  }
+  const types = ops.slice(0, 8).map((o) => run.op_types[o]).join(", ");
+  return [
+    `${run.name}: sub-graph ${group + 1} of ${run.groups.length} (${name})`,
+    `${ops.length} op${ops.length === 1 ? "" : "s"} in ${pieces} piece${pieces === 1 ? "" : "s"}`,
+    types + (ops.length > 8 ? " …" : ""),
+  ];
 }

@@ -11,6 +11,7 @@ from graphturbo_ui.palette import (
     CAPACITY_COLOUR,
     CAUSE_COLOURS,
     GROUP_COLOURS,
+    HIT_COLOUR,
     KIND_COLOURS,
     MEMORY_COLOUR,
     OVERLAP_COLOUR,
@@ -35,6 +36,7 @@ def script(*names: str) -> str:
         "causes": dict(CAUSE_COLOURS),
         "tensors": dict(TENSOR_COLOURS),
         "runs": dict(RUN_COLOURS),
+        "hit": HIT_COLOUR,
     }
     files = [(FOLDER / name).read_text(encoding="utf-8") for name in ("canvas_kit.js", *names)]
     return "\n".join([f"const PALETTE = {json.dumps(palette)};", *files])

@@ -80,7 +80,7 @@ def test_the_default_sample_is_there_with_all_views(visit: AppPage, request):
     expect(page.locator(".js-plotly-plot .bars").first).to_be_visible()
     graph = visit.scene(GRAPH)
     assert [pane["title"] for pane in graph["panes"]] == ["tvm@2", "graphturbo@16"]
-    assert len(graph["panes"][0]["boxes"]) > len(graph["panes"][1]["boxes"])
+    assert graph["panes"][0]["groups"] > graph["panes"][1]["groups"]
     gantt = visit.scene(GANTT)
     assert all(pane["instructions"] > 1000 for pane in gantt["panes"])
     page.wait_for_timeout(500)
@@ -233,7 +233,7 @@ CALL_OUT_OF_ORDER = """async ([script, html, buffers]) => {
     ("pack", "tools", "scripts"),
     [
         (gantt_buffer, gantt.TOOLS, gantt.SCRIPTS),
-        (graph_buffer, graph.TOOLS, ("graph_boxes.js", "graph.js")),
+        (graph_buffer, graph.TOOLS, graph.SCRIPTS),
     ],
 )
 def test_a_canvas_keeps_to_what_was_sent_last(

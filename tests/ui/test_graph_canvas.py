@@ -28,3 +28,13 @@ def test_edges_from_graph_inputs_are_left_out():
     assert list(arrays["0.source"]) == [0, 1]
     assert list(arrays["0.target"]) == [1, 2]
     assert len(header["runs"][0]["shapes"]) == 2
+
+
+def test_an_edge_brings_its_tensor_shape_and_bytes_and_an_op_its_shape_and_layer():
+    header, arrays = unpack(graph_buffer(synthetic_report(layers=1), show=str.upper))
+    run = header["runs"][0]
+    assert run["tensors"] == ["T1", "T2"]
+    # 2 x 64 x 56 x 56 elements of 2 bytes
+    assert list(arrays["0.edge_bytes"]) == [802_816.0, 802_816.0]
+    assert run["op_shapes"] == ["[2, 64, 56, 56]"] * 3
+    assert run["layers"] == ["LAYER0"]

@@ -1,0 +1,235 @@
+// Drawing of the graph view: panes, sub-graphs, ops, marks, and the strip that shows it whole.
+
+const MAX_TOLD = 300;
+const NAME_ROOM = 60;
+const MIN_TYPES = 80;
+const OUTLINES = [null, [], [6, 3], [2, 3]];
+
+/** Draws one frame of a GraphView; `told` is what the frame shows, for the scene. */
+class GraphPainter {
+  constructor(view) {
+    this.view = view;
+    this.fits = new Map();
+  }
+
+  draw(pen, theme) {
+    const { plane, runs } = this.view;
+    Object.assign(this, { pen, theme, plane, inks: new Set() });
+    this.told = runs.map(() => ({ boxes: [], ops: [], edges: [], shapes: [] }));
+    if (this.fits.size > 20000) this.fits.clear();
+    pen.fillStyle = theme.background;
+    pen.fillRect(0, 0, plane.width, plane.height);
+    plane.measure();
+    runs.forEach((run, pane) => this.drawPane(run, pane));
+  }
+
+  drawPane(run, pane) {
+    const { pen, plane, theme, view } = this;
+    const x = pane * plane.paneWidth();
+    pen.save();
+    pen.beginPath();
+    pen.rect(x, HEAD, plane.room(), plane.height - HEAD);
+    pen.clip();
+    const edges = drawEdges(pen, plane, pane, theme, view.flags);
+    run.members.forEach((ops, g) => ops.length && this.drawGroup(run, pane, g));
+    this.told[pane].edges = edges;
+    if (view.hasShapes) {
+      const solid = [...this.told[pane].boxes.filter(({ group }) => !run.opened.has(group)), ...this.told[pane].ops];
+      this.told[pane].shapes = drawShapes(pen, plane, run, edges, theme, solid);
+    }
+    if (this.told[pane].shapes.length) this.inks.add(`${theme.text} on ${theme.background}`);
+    pen.restore();
+    this.drawHead(run, x, pane);
+    this.drawStrip(run, pane, x + plane.room());
+  }
+
+  drawHead(run, x, pane) {
+    const { pen, plane, theme } = this;
+    pen.fillStyle = theme.text;
+    pen.textBaseline = "middle";
+    pen.textAlign = "left";
+    pen.font = `600 13px ${theme.font}`;
+    const count = run.members.filter((ops) => ops.length).length;
+    const opened = run.opened.size ? `, ${run.opened.size} opened` : "";
+    const named = this.view.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
+    const text = `${named} — ${count} sub-graph${count === 1 ? "" : "s"}${opened}`;
+    pen.fillText(this.fit(text, "", plane.paneWidth() - 24), x + 12, HEAD / 2);
+    pen.fillStyle = theme.border;
+    if (pane) pen.fillRect(x, 0, 1, plane.height);
+  }
+
+  colourOf(run, g) {
+    const number = run.colours[g];
+    return number < 0 ? null : PALETTE.groups[number];
+  }
+
+  drawGroup(run, pane, g) {
+    const { pen, plane, theme, view } = this;
+    const { first, last } = run.groups[g];
+    if (last < plane.top - 1 || first > plane.top + plane.rows + 1) return;
+    const box = plane.boxOf(pane, g);
+    if (!plane.isInSight(box)) return;
+    const colour = this.colourOf(run, g);
+    const isOpen = run.opened.has(g);
+    const isDim = view.search.isOn && !view.search.counts[pane][g];
+    const h = Math.max(1, box.h);
+    pen.globalAlpha = isOpen ? 0.18 : isDim ? 0.25 : 1;
+    pen.fillStyle = colour || theme.panel;
+    pen.fillRect(box.x, box.y, box.w, h);
+    pen.globalAlpha = 1;
+    this.outline(box, h, run, g, colour);
+    if (isOpen) run.members[g].forEach((op) => this.drawOp(run, pane, op, colour));
+    else this.label(run, pane, g, box, isDim ? null : colour);
+    if (isOpen) this.drawName(run.groups[g].name, box);
+    else this.drawTicks(run, pane, g, box);
+    this.tell(pane, "boxes", { group: g, name: run.groups[g].name, mark: run.marks[g], colour: colour || "", ...box });
+  }
+
+  /** Solid where all is selected, dashed where a part is; further lines tell repeats of colours apart. */
+  outline(box, h, run, g, colour) {
+    const { pen, theme } = this;
+    const mark = run.marks[g];
+    if (h >= 3 || mark) {
+      pen.lineWidth = mark ? 3 : 1;
+      pen.setLineDash(mark === "part" ? [5, 3] : []);
+      pen.strokeStyle = mark ? theme.text : colour || theme.border;
+      pen.strokeRect(box.x, box.y, box.w, h);
+    }
+    const dash = OUTLINES[Math.floor(g / PALETTE.groups.length) % OUTLINES.length];
+    if (dash && h >= 9 && colour && !mark) {
+      pen.lineWidth = 1;
+      pen.setLineDash(dash);
+      pen.strokeStyle = inkOn(colour);
+      pen.strokeRect(box.x + 2, box.y + 2, box.w - 4, h - 4);
+    }
+    pen.setLineDash([]);
+  }
+
+  label(run, pane, g, box, colour) {
+    const group = run.groups[g];
+    const pieces = group.pieces > 1 ? ` ×${group.pieces}` : "";
+    const ops = run.members[g];
+    const types = ops.length <= 4 ? ops.map((op) => run.op_types[op]).join(" + ") : `${ops.length} ops`;
+    const text = box.w < MIN_TYPES ? `${group.name}${pieces}` : `${group.name}${pieces} · ${types}`;
+    this.write(text, "", { ...box, x: box.x + 5, w: box.w - 10 }, colour);
+  }
+
+  /** The name of an opened sub-graph, left of its box. */
+  drawName(name, box) {
+    const { pen, plane, theme } = this;
+    const top = Math.max(box.y, HEAD);
+    const height = Math.min(box.y + box.h, plane.height) - top;
+    if (height < MIN_TEXT - 2) return;
+    pen.font = `600 10px ${theme.font}`;
+    const text = this.fit(name, "", NAME_ROOM);
+    const width = pen.measureText(text).width;
+    const y = top + Math.min(7, height / 2);
+    pen.fillStyle = theme.background;
+    pen.fillRect(box.x - width - 7, y - 6, width + 4, 12);
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    pen.fillStyle = theme.text;
+    pen.fillText(text, box.x - width - 5, y + 0.5);
+  }
+
+  /** In a closed box: where its selected ops are, at the left, and its hits, at the right. */
+  drawTicks(run, pane, g, box) {
+    const { pen, plane, theme, view } = this;
+    const { search, flags } = view;
+    const h = Math.max(2, plane.pitch - plane.gap);
+    const isPart = run.marks[g] === "part";
+    if (!isPart && !search.isOn) return;
+    for (const op of run.members[g]) {
+      const y = plane.yOf(run.rank[op]);
+      if (isPart && flags[op]) this.tick(box.x + 2, y, h, theme.text, theme.background);
+      if (search.isOn && search.flags[op]) this.tick(box.x + box.w - 7, y, h, PALETTE.hit, theme.background);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  tick(x, y, h, colour, ground) {
+    this.pen.fillStyle = ground;
+    this.pen.fillRect(x - 1, y - 1, 7, h + 2);
+    this.pen.fillStyle = colour;
+    this.pen.fillRect(x, y, 5, h);
+  }
+
+  drawOp(run, pane, op, colour) {
+    const { pen, plane, theme, view } = this;
+    const box = plane.opBox(pane, op);
+    if (!plane.isInSight(box)) return;
+    const { search, flags } = view;
+    const isHit = search.isOn && Boolean(search.flags[op]);
+    const isDim = search.isOn && !isHit;
+    const isMarked = flags !== null && Boolean(flags[op]) && run.marks[run.group[op]] === "part";
+    const h = Math.max(1, box.h);
+    pen.globalAlpha = isDim ? 0.25 : 1;
+    pen.fillStyle = colour || theme.panel;
+    pen.fillRect(box.x, box.y, box.w, h);
+    pen.globalAlpha = 1;
+    if (isMarked || (!colour && h >= 4)) this.ring(box, h, isMarked ? theme.text : theme.border, isMarked ? 3 : 1);
+    if (isHit) this.ring({ x: box.x - 3, y: box.y - 3, w: box.w + 6 }, h + 6, PALETTE.hit, view.search.current === op ? 4 : 2);
+    this.write(run.ops[op], `${run.op_types[op]} `, { ...box, x: box.x + 5, w: box.w - 8 }, isDim ? null : colour);
+    this.tell(pane, "ops", { op, isMarked, isHit, ...box });
+  }
+
+  ring(box, h, colour, width) {
+    this.pen.lineWidth = width;
+    this.pen.strokeStyle = colour;
+    this.pen.strokeRect(box.x, box.y, box.w, h);
+  }
+
+  /** A line of text in the part of a box that is in sight; `ground` null is the theme's own. */
+  write(text, head, box, ground) {
+    const { pen, plane, theme } = this;
+    const top = Math.max(box.y, HEAD);
+    const height = Math.min(box.y + box.h, plane.height) - top;
+    if (height < MIN_TEXT - 2 || box.w < 20) return;
+    pen.font = `${height < 13 ? 10 : 12}px ${theme.font}`;
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    pen.fillStyle = ground ? inkOn(ground) : theme.text;
+    this.inks.add(`${pen.fillStyle} on ${ground || theme.panel}`);
+    pen.fillText(this.fit(text, head, box.w), box.x, top + height / 2 + 0.5);
+  }
+
+  /** The part of a text that fits, looked up where it was asked for before. */
+  fit(text, head, width) {
+    const room = Math.floor(width);
+    const key = `${this.pen.font}|${room}|${head}|${text}`;
+    let found = this.fits.get(key);
+    if (found === undefined) {
+      found = head ? fittedTail(this.pen, head, text, room) : fitted(this.pen, text, room);
+      this.fits.set(key, found);
+    }
+    return found;
+  }
+
+  /** The whole graph at a pane's right edge: what is in sight, selected and found. */
+  drawStrip(run, pane, x) {
+    const { pen, plane, theme, view } = this;
+    const scale = (plane.height - HEAD) / plane.ranks;
+    const place = (rank) => HEAD + rank * scale;
+    pen.fillStyle = theme.panel;
+    pen.fillRect(x, HEAD, STRIP, plane.height - HEAD);
+    run.groups.forEach(({ first, last }, g) => {
+      if (last < first) return;
+      pen.fillStyle = this.colourOf(run, g) || theme.border;
+      pen.fillRect(x + 4, place(first), STRIP - 8, Math.max(0.5, (last - first + 1) * scale - 0.5));
+    });
+    const mark = (flags, at, colour) => {
+      pen.fillStyle = colour;
+      flags.forEach((flag, op) => flag && op < run.rank.length && pen.fillRect(at, place(run.rank[op]), 3, Math.max(2, scale)));
+    };
+    if (view.flags) mark(view.flags, x, theme.text);
+    if (view.search.isOn) mark(view.search.flags, x + STRIP - 3, PALETTE.hit);
+    pen.strokeStyle = theme.text;
+    pen.lineWidth = 1.5;
+    const rows = Math.min(plane.rows, plane.ranks);
+    pen.strokeRect(x + 1, place(plane.top) + 1, STRIP - 2, Math.max(3, rows * scale - 2));
+  }
+
+  tell(pane, kind, item) {
+    if (this.told[pane][kind].length < MAX_TOLD) this.told[pane][kind].push(item);
+  }
+}

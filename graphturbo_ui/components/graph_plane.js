@@ -1,0 +1,178 @@
+// Where everything of the graph view stands: one vertical axis (topological rank) for both panes.
+
+const HEAD = 26;
+const FOOT = 6;
+const STRIP = 14;
+const MAX_PITCH = 72;
+const MIN_FIRST_PITCH = 12;
+const MAX_FIRST_PITCH = 48;
+const MIN_COLUMN = 26;
+const WIDE_COLUMN = 150;
+const MAX_COLUMN = 220;
+const TALLEST_BOX = 34;
+
+/**
+ * Ranks to pixels and columns to pixels, for all panes. `pitch`: pixels a rank; `top`: the first
+ * rank in sight; `left`: each pane's shift sideways in pixels.
+ */
+class GraphPlane {
+  constructor() {
+    Object.assign(this, { runs: [], ranks: 1, width: 0, height: 0, pitch: 0, top: 0, left: [] });
+  }
+
+  get rows() {
+    return (this.height - HEAD - FOOT) / this.pitch;
+  }
+
+  /** Pixels a rank at which all ranks are in sight. */
+  get fitting() {
+    return (this.height - HEAD - FOOT) / this.ranks;
+  }
+
+  /** Both panes show ops alone, so that they move sideways together too. */
+  get isLocked() {
+    return this.runs.length > 1 && this.runs.every(isAllOpen);
+  }
+
+  /** The ranks of the whole graph in sight; at first as many as can be read. */
+  reset(isWhole) {
+    this.pitch = isWhole ? Math.min(MAX_FIRST_PITCH, this.fitting) : clamp(this.fitting, MIN_FIRST_PITCH, MAX_FIRST_PITCH);
+    this.top = 0;
+    this.left = this.runs.map(() => 0);
+  }
+
+  paneWidth() {
+    return this.width / this.runs.length;
+  }
+
+  /** Width of the pane that boxes may take. */
+  room() {
+    return this.paneWidth() - STRIP;
+  }
+
+  paneAt(x) {
+    return clamp(Math.floor(x / this.paneWidth()), 0, this.runs.length - 1);
+  }
+
+  /** Whether `x` lies in the strip at a pane's right edge that shows the whole graph. */
+  isStrip(x) {
+    return x - this.paneAt(x) * this.paneWidth() > this.room();
+  }
+
+  /** The rank of the whole graph that stands at `y` in a strip. */
+  stripRank(y) {
+    return ((y - HEAD) / (this.height - HEAD)) * this.ranks;
+  }
+
+  /** Measures that boxes of this frame share. */
+  measure() {
+    const { pitch } = this;
+    this.gap = Math.max(Math.min(5, pitch * 0.2), pitch - TALLEST_BOX);
+    this.pad = Math.min(5, pitch * 0.15);
+    const units = this.runs.map((run) => this.columnWidth(run));
+    this.units = this.isLocked ? units.map(() => Math.min(...units)) : units;
+    this.spares = this.runs.map((run, pane) => Math.max(30, (this.room() - run.columns * this.units[pane]) / 2));
+  }
+
+  columnWidth(run) {
+    const fitting = Math.min(WIDE_COLUMN, (this.room() - 42) / run.columns);
+    return clamp(Math.max(fitting, Math.min(WIDE_COLUMN, this.pitch * 6)), MIN_COLUMN, MAX_COLUMN);
+  }
+
+  yOf(rank) {
+    return HEAD + (rank - this.top) * this.pitch;
+  }
+
+  boxOf(pane, g) {
+    const { first, last, left, right } = this.runs[pane].groups[g];
+    const unit = this.units[pane];
+    const x = pane * this.paneWidth() + this.spares[pane] - this.left[pane] + left * unit;
+    return {
+      x, y: this.yOf(first), w: (right - left) * unit - Math.min(12, unit * 0.15),
+      h: (last - first + 1) * this.pitch - this.gap,
+    };
+  }
+
+  opBox(pane, op) {
+    const run = this.runs[pane];
+    const unit = this.units[pane];
+    const x = pane * this.paneWidth() + this.spares[pane] - this.left[pane] + run.x[op] * unit;
+    return {
+      x: x + 3, y: this.yOf(run.rank[op]) + this.pad, w: unit - 6 - Math.min(12, unit * 0.15),
+      h: this.pitch - 2 * this.pad - this.gap,
+    };
+  }
+
+  /** The box of an op where it is drawn, else that of its sub-graph. */
+  shownBox(pane, op) {
+    const g = this.runs[pane].group[op];
+    return this.runs[pane].opened.has(g) ? this.opBox(pane, op) : this.boxOf(pane, g);
+  }
+
+  isInSight(box) {
+    return box.y <= this.height && box.y + box.h >= HEAD;
+  }
+
+  /** {pane, group, op} at a point; op undefined beside the ops, null for nothing. */
+  find(x, y) {
+    if (y < HEAD || this.isStrip(x)) return null;
+    const pane = this.paneAt(x);
+    const run = this.runs[pane];
+    const inside = (b) => x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + Math.max(b.h, 2);
+    const group = run.members.findIndex((ops, g) => ops.length && inside(this.boxOf(pane, g)));
+    if (group < 0) return null;
+    const op = run.opened.has(group) ? run.members[group].find((o) => inside(this.opBox(pane, o))) : undefined;
+    return { pane, group, op };
+  }
+
+  zoom(factor, y) {
+    const next = clamp(this.pitch / factor, Math.min(this.fitting, MAX_PITCH), MAX_PITCH);
+    const at = y === null ? (this.height - HEAD) / 2 : Math.max(0, y - HEAD);
+    const top = this.top + at / this.pitch - at / next;
+    this.pitch = next;
+    this.moveTo(top);
+  }
+
+  moveTo(top) {
+    this.top = clamp(top, 0, Math.max(0, this.ranks - this.rows));
+  }
+
+  /** Shift `pane` sideways; where none is named, all; locked ones together, as far as any can. */
+  shift(dx, pane) {
+    this.measure();
+    const panes = pane === null || this.isLocked ? this.runs.map((_, r) => r) : [pane];
+    const moves = panes.map((r) => clamp(this.left[r] + dx, 0, this.reach(r)) - this.left[r]);
+    const furthest = moves.reduce((most, move) => (Math.abs(move) > Math.abs(most) ? move : most), 0);
+    panes.forEach((r, place) => (this.left[r] += this.isLocked ? furthest : moves[place]));
+  }
+
+  /** How far a pane can be shifted, in pixels. */
+  reach(pane) {
+    return Math.max(0, this.runs[pane].columns * this.units[pane] + 42 - this.room());
+  }
+
+  /** Bring the ops of `flags` in sight, their boxes of every pane sideways too. */
+  reveal(flags) {
+    const run = this.runs[0];
+    const ops = [...run.rank.keys()].filter((op) => flags[op]);
+    if (!ops.length) return;
+    const first = ops.reduce((least, op) => Math.min(least, run.rank[op]), Infinity);
+    const last = ops.reduce((most, op) => Math.max(most, run.rank[op]), 0);
+    const span = last - first + 1;
+    if (this.pitch < MIN_FIRST_PITCH + 2 || span > this.rows) {
+      this.pitch = clamp((this.height - HEAD) / (span + 4), this.fitting, MAX_FIRST_PITCH);
+    }
+    if (first < this.top || last + 1 > this.top + this.rows) this.moveTo((first + last + 1 - this.rows) / 2);
+    this.runs.forEach((_, pane) => this.revealSideways(pane, ops[0]));
+  }
+
+  revealSideways(pane, op) {
+    if (op >= this.runs[pane].rank.length) return;
+    this.measure();
+    const box = this.shownBox(pane, op);
+    const [low, high] = [pane * this.paneWidth() + 30, pane * this.paneWidth() + this.room() - 8];
+    const isLeft = box.x < low || box.x > high - MIN_COLUMN;
+    const over = Math.max(0, Math.min(box.x - low, box.x + box.w - high));
+    this.left[pane] = clamp(this.left[pane] + (isLeft ? box.x - low : over), 0, this.reach(pane));
+  }
+}
