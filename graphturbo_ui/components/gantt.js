@@ -255,14 +255,19 @@ class Gantt {
     const cycles = [x0, x1].map((x) => t0 + clamp((x - GUTTER) / this.plot, 0, 1) * (t1 - t0));
     const [first, last] = [Math.floor(Math.min(...cycles)), Math.ceil(Math.max(...cycles))];
     this.span = last > first ? { t0: first, t1: last } : null;
-    if (isDone) fillPanel(this.panel, this);
-    this.paint();
+    if (isDone) this.measure();
+    else this.paint();
   }
 
   /** Mark what is in sight of the first run, or of the one picked from. */
   markWindow() {
     const { t0, t1 } = this.windows[this.pick?.pane ?? 0];
     this.span = { t0: Math.floor(t0), t1: Math.ceil(t1) };
+    this.measure();
+  }
+
+  /** Say what the marked span holds. */
+  measure() {
     fillPanel(this.panel, this);
     this.paint();
   }
