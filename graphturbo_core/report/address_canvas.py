@@ -41,7 +41,7 @@ def _header(report: Report, show: Show) -> dict[str, object]:
     }
     return {
         "title": show(str(contract["strategy"])),
-        "cycles": int(report.arrays["visible"].max(initial=0)),
+        "cycles": tables["round"][0]["cycles"],
         "rounds": contract["rounds"],
         "seconds_per_cycle": seconds_per_cycle(report),
         "capacities": capacities,

@@ -124,8 +124,9 @@ class Addresses {
       const ink = this.inkOf(pane.run);
       for (const row of pane.rows) {
         const top = Math.round(row.y * ratio);
-        const area = { left: 0, top, width: w, height: Math.round(row.height * ratio) };
-        image.words.fill(free, top * w, (top + area.height) * w);
+        const area = { left: 0, top, width: w, height: Math.round(row.height * ratio), edge: channels(this.ground) };
+        const end = clamp(Math.round((pane.run.cycles - view.t0) / (view.t1 - view.t0) * w), 0, w);
+        for (let y = top; y < top + area.height; y++) image.words.fill(free, y * w, y * w + end);
         if (row.isMap) this.drawn += paintBuffers(image, pane.run, row.space, { ...view, capacity: row.capacity }, area, ink);
         else paintSteps(image, row, view, area, channels(PALETTE.runs[pane.run.name]));
       }

@@ -8,6 +8,7 @@ const MAP = 112;
 const GAP = 14;
 const AXIS = 26;
 const DIMMED = 0.22;
+const EDGED = 5; // pixels; a smaller buffer has no edge of its own
 
 /** Runs of the buffer, each with its own arrays and name. */
 function readRuns({ header, arrays }) {
@@ -99,7 +100,7 @@ function hexOf(colour, pen) {
 /**
  * Paint the buffers of a space: a pixel takes of each buffer's colour the share that the buffer has
  * of the pixel's time and bytes, so one that is held for a tenth of a column does not fill it.
- * `area`: left, top, width, height in pixels; `view`: t0, t1, capacity; `ink(i)` gives [r, g, b].
+ * `area`: left, top, width, height in pixels, and the `edge`'s colour; `view`: t0, t1, capacity; `ink(i)` gives [r, g, b].
  */
 function paintBuffers(image, run, space, view, area, ink) {
   const { from, to, offset, size_bytes } = run.arrays;
@@ -114,6 +115,10 @@ function paintBuffers(image, run, space, view, area, ink) {
     const y1 = area.top + area.height - offset[i] * perByte;
     const y0 = Math.max(area.top, y1 - size_bytes[i] * perByte);
     blend(image, x0, y0, x1, y1, ink(i));
+    if (x1 - x0 >= EDGED && y1 - y0 >= EDGED) {
+      blend(image, x1 - 1, y0, x1, y1, area.edge);
+      blend(image, x0, y0, x1 - 1, y0 + 1, area.edge);
+    }
     drawn += 1;
   }
   return drawn;

@@ -1,19 +1,59 @@
-"""What every layer holds of LB and GB."""
+"""What every layer holds of LB and GB, how full they are over time, and which buffer lies where."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from graphturbo_core.report.address_canvas import address_buffer
+from graphturbo_core.report.report import Report
+from graphturbo_ui import state
+from graphturbo_ui.components.addresses import address_map
 from graphturbo_ui.figures import tables
+from graphturbo_ui.figures.buffers import address_summary, buffer_count, buffer_table
 from graphturbo_ui.figures.memory import memory_figure
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import table, view
+from graphturbo_ui.shown import names_of, reports_of, table, told, view
+from graphturbo_ui.text import safe_text
 
 
 def memory(runs: Runs) -> None:
-    """LB and GB of every layer as bars under their capacity lines."""
+    """LB and GB of every layer as bars under their capacity lines; then the address map."""
     st.subheader("Memory", help=f"{define('LB')} {define('GB')}")
     figure = view("memory", memory_figure, runs)
     st.plotly_chart(figure, key="memory", alt="LB and GB use of every layer with capacity lines")
     table("memory", tables.memory_table, runs)
+    addresses(runs)
+
+
+def addresses(runs: Runs) -> None:
+    """How full LB and GB are over time, and every buffer at its addresses."""
+    st.markdown("**Occupancy and addresses over time**")
+    st.caption(
+        f"{told(address_summary, runs)} A rectangle is a buffer: its bytes, from its first write "
+        "to its last use; what is bare is free. The time axis is the Gantt chart's. Hover tells a "
+        "buffer, a click selects its op. Ctrl or ⌘ + wheel zooms, and so does the wheel after a "
+        "click; keys: W A S D, arrows, + and -, 0 shows all, [ and ] step through buffers, "
+        "Esc leaves."
+    )
+    address_map(view("addresses", _addresses, runs), key="addresses")
+    with st.expander("Table of buffers", on_change="rerun", key="table_buffers") as box:
+        if box.open:
+            _buffers(runs)
+
+
+def _buffers(runs: Runs) -> None:
+    """Rows of the buffers in sight, of the selected ops where some are selected."""
+    selected, reports = state.selection(), reports_of(runs)
+    ops = selected.ops(runs[selected.run].report) if selected and selected.run in runs else None
+    windows = state.told_windows()
+    rows = buffer_table(*reports, names=names_of(runs), windows=windows, ops=ops)
+    st.dataframe(rows, hide_index=True)
+    limits = ["in the time in sight"] * bool(windows) + ["of the selected ops"] * (ops is not None)
+    said = f" {' and '.join(limits)}" if limits else ""
+    st.caption(f"{len(rows):,} of {buffer_count(*reports):,} buffers{said}.")
+
+
+def _addresses(*reports: Report, names: str) -> bytes:
+    label = address_summary(*reports, names=names)
+    return address_buffer(*reports, show=safe_text, extra={"label": label, "names": names})

@@ -10,7 +10,7 @@ from graphturbo_core.report.address_canvas import TENSOR_KINDS
 from graphturbo_core.report.report import Report
 
 LANES = 8
-LANE_BYTES = 2**16
+LANE_BYTES = 2**15
 HELD_BYTES = LANE_BYTES * 3 // 4
 CAPACITIES = {"GB": 8 << 20, "LB data": 2**20, "LB weight": 2**18}
 

@@ -1,0 +1,191 @@
+"""The memory view in headless Chromium: the address map by mouse and keyboard, and its links."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from graphturbo_core.report.address_canvas import address_buffer
+from graphturbo_ui.components import addresses, sources
+from tests.ui.app_server import AppPage
+from tests.ui.contrast import faint_texts
+from tests.ui.synthetic import synthetic_report
+from tests.ui.synthetic_buffers import LANE_BYTES, LANES
+
+pytestmark = pytest.mark.browser
+
+MAP, GANTT = addresses.NAME, "Gantt chart"
+SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Gantt"
+ALONE = """async ([script, html, numbers]) => {
+  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const { default: show } = await import(url);
+  document.body.innerHTML = html;
+  show({ data: new Uint8Array(numbers), parentElement: document.body, setStateValue: () => {} });
+}"""
+PIXEL = """(canvas, [x, y]) => {
+  const scale = canvas.width / canvas.clientWidth;
+  const at = [x, y].map((place) => Math.round(place * scale));
+  return [...canvas.getContext("2d").getImageData(...at, 1, 1).data].slice(0, 3);
+}"""
+ORANGE, GREEN = [230, 159, 0], [0, 158, 115]
+WEIGHTS = 4
+"""The row of LB's weight part: below two strips, GB and the data part; a lane is 14 pixels."""
+
+
+@pytest.fixture
+def alone(browser: Browser):
+    """The map by itself, of a made-up run: 64 buffers a space in lanes, held 3/4 of their turn."""
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    data = list(address_buffer(synthetic_report(), synthetic_report("graphturbo@16")) + bytes(8))
+    html = sources.frame(addresses.TOOLS, MAP)
+    page.evaluate(ALONE, [sources.script(*addresses.SCRIPTS), html, data])
+    page.wait_for_selector("canvas[data-ready]")
+    yield page
+    page.close()
+
+
+def scene_of(page) -> dict:
+    return json.loads(page.locator("canvas").get_attribute("data-scene"))
+
+
+def spot(scene: dict, lane: float, turn: float, row: int) -> dict[str, float]:
+    """The place in pixels of a lane of addresses and a turn of time in a row of the first run."""
+    place = scene["panes"][0]["rows"][row]
+    share = lane * LANE_BYTES / place["capacity"]
+    turns = 64 / LANES
+    return {
+        "x": scene["gutter"] + turn / turns * scene["plot"],
+        "y": place["y"] + place["height"] * (1 - share),
+    }
+
+
+def test_a_pixel_has_the_colour_of_what_is_held_and_a_hole_is_bare(alone):
+    scene, canvas = scene_of(alone), alone.locator("canvas")
+
+    def colour(lane: float, turn: float) -> list[int]:
+        at = spot(scene, lane, turn, row=WEIGHTS)
+        return canvas.evaluate(PIXEL, [at["x"], at["y"]])
+
+    # lane 0 of turn 0 holds an activation, lane 1 a weight; three quarters of lane and turn
+    assert colour(0.4, 0.3) == ORANGE
+    assert colour(1.4, 0.3) == GREEN
+    bare = colour(0.4, 0.9)
+    assert bare == colour(0.9, 0.3)
+    assert bare not in (ORANGE, GREEN)
+
+
+def test_hover_tells_a_buffer_with_its_neighbours_and_a_hole_with_its_size(alone):
+    scene, canvas = scene_of(alone), alone.locator("canvas")
+    canvas.hover(position=spot(scene, 1.4, 1.3, row=WEIGHTS))
+    told = canvas.get_attribute("data-hover")
+    for words in ("t10 (weight)", "box [0:2, 0:64, 0:56, 0:56], 24.0 KiB", "filled for op9",
+                  "bytes before: t2", "bytes after: t18"):  # fmt: skip
+        assert words in told
+    canvas.hover(position=spot(scene, 0.9, 0.3, row=WEIGHTS))
+    assert "free: 8.00 KiB" in canvas.get_attribute("data-hover")
+    strip = scene["panes"][0]["rows"][1]
+    x = scene["gutter"] + 0.3 / (64 / LANES) * scene["plot"]
+    canvas.hover(position={"x": x, "y": strip["y"] + strip["height"] / 2})
+    assert canvas.get_attribute("data-hover").startswith("GB: 192 KiB | 2 % of 8.00 MiB")
+
+
+def test_a_share_of_a_pixel_is_drawn_as_a_share(alone):
+    """Zoomed out so far that 8 turns are 3 pixels, a column is neither bare nor full."""
+    canvas = alone.locator("canvas")
+    longest = scene_of(alone)["longest"]
+    alone.evaluate("() => { document.querySelector('canvas').addresses.longest *= 256; }")
+    canvas.focus()
+    alone.keyboard.press("Digit0")
+    alone.wait_for_function(
+        f"JSON.parse(document.querySelector('canvas').dataset.scene).windows[0].t1 > {longest}"
+    )
+    scene = scene_of(alone)
+    place = scene["panes"][0]["rows"][WEIGHTS]
+    y = place["y"] + place["height"] * (1 - 0.4 * LANE_BYTES / place["capacity"])
+    red, _, blue = canvas.evaluate(PIXEL, [scene["gutter"] + 1, y])
+    assert 0 < blue < 240, "a mix of orange and green with bare ground"
+    assert 0 < red < 240
+
+
+def test_keys_step_through_buffers_and_the_window_follows(alone):
+    canvas = alone.locator("canvas")
+    canvas.focus()
+    alone.keyboard.press("BracketRight")
+    expect(alone.locator(".said")).to_contain_text("t1 (activation)")
+    for _ in range(8):
+        alone.keyboard.press("KeyW")
+    alone.keyboard.press("BracketLeft")
+    expect(alone.locator(".said")).to_contain_text(["core", "0", "LB", "weight"][-1])
+    alone.wait_for_function(
+        "(() => { const s = JSON.parse(document.querySelector('canvas').dataset.scene);"
+        " return s.pick.index === s.panes[0].rows.at(-1).to - 1 && s.pick.place; })()"
+    )
+    alone.keyboard.press("Escape")
+    expect(alone.locator(".said")).to_be_empty()
+    alone.get_by_label("core of LB").select_option("1")
+    alone.wait_for_function(
+        "JSON.parse(document.querySelector('canvas').dataset.scene)"
+        ".panes[0].rows[3].label === 'core 1 LB data'"
+    )
+    alone.get_by_label("colour buffers by").select_option("layer")
+    expect(alone.locator(".legend")).to_contain_text("ten colours in turn, by layer")
+
+
+def test_map_and_gantt_share_their_window_both_ways(visit: AppPage):
+    visit.open(SMALL)
+    canvas = visit.canvas(MAP)
+    canvas.focus()
+    for key in ("KeyW", "KeyW", "KeyD"):
+        visit.page.keyboard.press(key)
+    zoomed = visit.await_scene(MAP, "scene.windows[0].t0 > 0")
+    assert visit.scene(GANTT)["windows"] == zoomed["windows"]
+    expect(visit.page.get_by_text("&window=")).to_be_visible()
+    visit.canvas(GANTT).focus()
+    visit.page.keyboard.press("Digit0")
+    visit.await_scene(MAP, "scene.windows[0].t0 === 0 && scene.windows[0].t1 === scene.longest")
+    box = canvas.bounding_box()
+    assert box is not None
+    at = {"x": box["width"] / 2, "y": 150}
+    canvas.hover(position=at)
+    visit.page.mouse.wheel(0, -300)
+    visit.page.wait_for_timeout(150)
+    assert visit.scene(MAP)["windows"][0]["t0"] == 0
+    visit.page.keyboard.down("Control")
+    canvas.hover(position=at)
+    visit.page.mouse.wheel(0, -300)
+    visit.page.keyboard.up("Control")
+    visit.await_scene(GANTT, "scene.windows[0].t1 < scene.longest * 0.9")
+
+
+def test_a_click_selects_the_buffer_s_op_and_a_selection_dims_the_rest(visit: AppPage):
+    visit.open(SMALL)
+    canvas = visit.canvas(MAP)
+    canvas.focus()
+    visit.page.keyboard.press("BracketRight")
+    picked = visit.await_scene(MAP, "scene.pick && scene.pick.place && scene.selected !== ''")
+    assert picked["selected"].startswith("a-op-")
+    place = picked["pick"]["place"]
+    middle = [place["x"] + place["w"] / 2, place["y"] + place["h"] / 2]
+    full = canvas.evaluate(PIXEL, middle)
+    expect(visit.page.get_by_text(f"&selected={picked['selected']}")).to_be_visible()
+    visit.page.get_by_text("Table of buffers").click()
+    expect(visit.page.get_by_text("buffers of the selected ops.")).to_be_visible()
+    other = "a-op-1" if picked["selected"] != "a-op-1" else "a-op-2"
+    visit.open(f"{SMALL}&selected={other}")
+    visit.await_scene(MAP, f"scene.selected === '{other}'")
+    dimmed = visit.canvas(MAP).evaluate(PIXEL, middle)
+    assert sum(dimmed) > sum(full) + 60, "nearer to the white ground"
+
+
+@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+def test_the_map_is_named_and_its_texts_are_readable(visit: AppPage, request):
+    visit.open(SMALL)
+    canvas = visit.canvas(MAP)
+    assert canvas.get_attribute("role") == "application"
+    assert "buffers and holds at most" in canvas.get_attribute("aria-label")
+    assert canvas.get_attribute("tabindex") == "0"
+    visit.shoot(f"memory-{request.node.callspec.params['visit']}")
+    inside = [found for found in faint_texts(visit.page) if "frame" in found.where]
+    assert inside == []
