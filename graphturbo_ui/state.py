@@ -148,6 +148,12 @@ def picked_row(key: str) -> int | None:
     return cast(int, rows[0]) if rows else None
 
 
+def picked_point(key: str) -> tuple[int, int] | None:
+    """Trace and place in it of the point picked in the chart `key`; None where it was given up."""
+    points = st.session_state[key].selection.points
+    return (points[0]["curve_number"], points[0]["point_index"]) if points else None
+
+
 def told_windows() -> Sequence[Sequence[float]] | None:
     """The time windows now in sight, when somebody zoomed."""
     return cast(Sequence[Sequence[float]] | None, _now_shown()["windows"])

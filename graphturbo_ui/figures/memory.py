@@ -11,11 +11,14 @@ from plotly.subplots import make_subplots
 
 from graphturbo_core.report.report import Report
 from graphturbo_ui.palette import CAPACITY_COLOUR, RUN_COLOURS
+from graphturbo_ui.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
 
 KIB, MIB = 2**10, 2**20
 HEIGHT_OF_A_RUN_PX = 210
 WORST_PATTERN = {"shape": "/", "fillmode": "replace", "size": 5}
+TRACES_OF_A_RUN = 3
+"""Worst core, mean core, GB."""
 EMPTY = "no layers to show"
 
 
@@ -75,6 +78,15 @@ def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
     if not any(report.tables["layers"] for report in reports):
         figure.add_annotation(text=EMPTY, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
     return figure
+
+
+def memory_targets(*reports: Report, names: str = "AB") -> list[list[Selection]]:
+    """The layer that every bar of every trace stands for."""
+    found = []
+    for name, report in zip(names, reports, strict=False):
+        layers = [Selection(name, "layer", at) for at in range(len(report.tables["layers"]))]
+        found += [layers] * TRACES_OF_A_RUN
+    return found
 
 
 def _add_run(figure: go.Figure, line: int, name: str, report: Report) -> None:

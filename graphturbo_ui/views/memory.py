@@ -7,10 +7,11 @@ import streamlit as st
 from graphturbo_core.report.address_canvas import address_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui import state
+from graphturbo_ui.charts import chart_to_pick
 from graphturbo_ui.components.addresses import address_map
 from graphturbo_ui.figures import tables
 from graphturbo_ui.figures.buffers import address_summary, buffer_count, buffer_table
-from graphturbo_ui.figures.memory import memory_figure
+from graphturbo_ui.figures.memory import memory_figure, memory_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.shown import names_of, reports_of, table, told, view
@@ -20,8 +21,14 @@ from graphturbo_ui.text import safe_text
 def memory(runs: Runs) -> None:
     """LB and GB of every layer as bars under their capacity lines; then the address map."""
     st.subheader("Memory", help=f"{define('LB')} {define('GB')}")
-    figure = view("memory", memory_figure, runs)
-    st.plotly_chart(figure, key="memory", alt="LB and GB use of every layer with capacity lines")
+    st.caption("A click on a bar selects its layer in all views.")
+    chart_to_pick(
+        view("memory", memory_figure, runs),
+        "memory",
+        "LB and GB use of every layer with capacity lines",
+        told(memory_targets, runs),
+        runs,
+    )
     table("memory", tables.memory_table, runs)
     addresses(runs)
 

@@ -189,3 +189,22 @@ def test_the_map_is_named_and_its_texts_are_readable(visit: AppPage, request):
     visit.shoot(f"memory-{request.node.callspec.params['visit']}")
     inside = [found for found in faint_texts(visit.page) if "frame" in found.where]
     assert inside == []
+
+
+OPACITIES = """(chart) => [...chart.querySelectorAll(".trace.bars")].map((trace) =>
+  [...trace.querySelectorAll(".point path")].map((bar) => Number(getComputedStyle(bar).opacity)))"""
+
+
+def test_a_click_on_a_bar_selects_its_layer_and_a_selection_marks_bars(visit: AppPage):
+    visit.open(SMALL)
+    chart = visit.page.locator(".js-plotly-plot").first
+    for layer in (3, 5):
+        box = chart.locator(".trace.bars").first.locator(".point").nth(layer).bounding_box()
+        assert box is not None
+        visit.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] - 1)
+        visit.await_scene(MAP, f"scene.selected === 'a-layer-{layer}'")
+        visit.page.wait_for_function(
+            f"""(chart) => ({OPACITIES})(chart).every((bars) =>
+              bars.every((opacity, index) => (opacity === 1) === (index === {layer})))""",
+            arg=chart.element_handle(),
+        )

@@ -1,0 +1,85 @@
+"""A Plotly figure on the page: texts readable in either theme, points selected and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from graphturbo_core.report.report import Report
+from graphturbo_ui import state
+from graphturbo_ui.jobs import Runs
+from graphturbo_ui.selection import Selection, marks
+
+Targets = Sequence[Sequence[Selection]]
+"""What every point of every trace stands for."""
+DIMMED = 0.25
+"""Opacity of what is not selected while something is."""
+
+
+def chart(figure: go.Figure, key: str, alt: str) -> None:
+    """The figure, with `alt` for those who do not see it."""
+    st.plotly_chart(inked(figure, _ink()), key=key, alt=alt)
+
+
+def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs: Runs) -> None:
+    """The same; a click on a point selects in all views what it stands for.
+
+    Points of what is selected are marked: all others are pale.
+    """
+    reports = {name: run.report for name, run in runs.items()}
+    shown = marked(figure, [_marked(points, reports) for points in targets])
+    st.plotly_chart(
+        inked(shown, _ink()),
+        key=key,
+        alt=alt,
+        on_select=partial(_pick, key, targets),
+        selection_mode="points",
+    )
+
+
+def _marked(points: Sequence[Selection], reports: Mapping[str, Report]) -> list[int] | None:
+    """The points of what is selected; None where nothing is."""
+    selected = state.selection()
+    if selected is None or selected.run not in reports:
+        return None
+    found = marks(selected, points, reports)
+    return [index for index, mark in enumerate(found) if mark]
+
+
+def _pick(key: str, targets: Targets) -> None:
+    place = state.picked_point(key)
+    if place is None:
+        state.select(None)
+        return
+    trace, point = place
+    if trace < len(targets) and point < len(targets[trace]):
+        state.select(targets[trace][point])
+
+
+def _ink() -> str:
+    """The text colour of the visitor's theme."""
+    is_dark = st.context.theme.type == "dark"
+    return str(st.get_option(f"theme.{'dark' if is_dark else 'light'}.textColor"))
+
+
+def inked(figure: go.Figure, ink: str) -> go.Figure:
+    """The figure with all of its texts in one colour: Streamlit's own grey is at 3.7:1 on white."""
+    shown = go.Figure(figure)
+    shown.update_layout(font_color=ink, legend_font_color=ink)
+    axis = {"tickfont_color": ink, "title_font_color": ink}
+    shown.update_xaxes(**axis)
+    shown.update_yaxes(**axis)
+    shown.update_annotations(font_color=ink)
+    return shown
+
+
+def marked(figure: go.Figure, points: Sequence[Sequence[int] | None]) -> go.Figure:
+    """The figure with these points of its first traces marked; None: the trace stays as it is."""
+    shown = go.Figure(figure)
+    for trace, chosen in zip(shown.data, points, strict=False):
+        if chosen is not None:
+            trace.update(selectedpoints=list(chosen), unselected={"marker": {"opacity": DIMMED}})
+    return shown

@@ -1,0 +1,44 @@
+"""Plotly figures as the page shows them: inks, marks, and what a point stands for."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from graphturbo_ui.charts import DIMMED, inked, marked
+from graphturbo_ui.figures.memory import memory_figure, memory_targets
+from graphturbo_ui.selection import Selection
+from tests.ui.synthetic import synthetic_report
+
+
+def test_every_text_of_a_figure_has_the_ink_and_the_kept_figure_stays_as_it_was():
+    kept = memory_figure(synthetic_report())
+    before = kept.to_dict()
+    shown = inked(kept, "#123456")
+    inks = [
+        shown.layout.font.color,
+        shown.layout.legend.font.color,
+        *(axis.tickfont.color for axis in shown.select_xaxes()),
+        *(axis.title.font.color for axis in shown.select_yaxes()),
+        *(note.font.color for note in shown.layout.annotations),
+    ]
+    assert set(inks) == {"#123456"}
+    assert kept.to_dict() == before
+
+
+def test_marked_points_keep_their_colour_and_the_others_are_pale():
+    figure = go.Figure([go.Bar(y=[1, 2, 3]), go.Bar(y=[1]), go.Bar(y=[2])])
+    first, second, third = marked(figure, [[1], None, []]).data
+    assert first.selectedpoints == (1,)
+    assert first.unselected.marker.opacity == DIMMED
+    assert second.selectedpoints is None
+    assert third.selectedpoints == ()
+
+
+def test_every_bar_stands_for_its_layer():
+    reports = (synthetic_report(layers=3), synthetic_report(layers=4))
+    targets = memory_targets(*reports, names="AB")
+    figure = memory_figure(*reports)
+    assert [len(points) for points in targets] == [len(trace.x) for trace in figure.data]
+    assert targets[2][1] == Selection("A", "layer", 1)
+    assert targets[3][3] == Selection("B", "layer", 3)
+    assert memory_targets(reports[1], names="B")[0][0] == Selection("B", "layer", 0)
