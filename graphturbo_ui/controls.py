@@ -81,16 +81,15 @@ def choose() -> Choices:
 def _side(key: str) -> Side:
     """One run's strategy, cluster batch, options and plan."""
     chosen = _strategy(key)
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
     run_state.show_cluster_batch(key)
-    left.number_input(
-        f"Cluster batch of {key.upper()}", 0, query.MAX_CLUSTER_BATCH, None, placeholder="all",
-        key=run_state.cluster_key(key), on_change=run_state.take_cluster_batch, args=(key,),
+    st.number_input(
+        f"Cluster batch of {key.upper()}", 0, query.MAX_CLUSTER_BATCH, None,
+        placeholder="whole share", key=run_state.cluster_key(key),
+        on_change=run_state.take_cluster_batch, args=(key,),
         help=f"{define('cluster batch')} Nothing or 0: the cluster's whole share at once.",
     )  # fmt: skip
     plan = run_state.held_plan(key)
-    with right:
-        options = options_form(key, chosen, bool(plan))
+    options = options_form(key, chosen, bool(plan))
     if plan:
         st.button(
             f"{key.upper()} holds to plan {run_state.plan_digest(key)[:6]}…: drop it",

@@ -59,11 +59,14 @@ def runs_of(choices: Choices) -> Runs:
 
 
 def wait_for_first(runs: Runs) -> None:
-    """Wait until one run can be drawn, or none is to come.
+    """Wait until one run can be drawn, or none is to come; what was cancelled is said at once.
 
     Raises:
         WorkerError: a run met a bug.
     """
+    stopped = {name: run for name, run in runs.items() if run.is_cancelled}
+    if stopped:
+        _show_cancelled(stopped)
     if any(run.is_done and run.refusal is None for run in runs.values()):
         return
     for name, run in runs.items():
@@ -81,16 +84,20 @@ def wait_for(run: Run, name: str) -> None:
         return
     place = st.empty()
     shown = 0
-    with place.container(), st.status(_progress(run, name), expanded=True) as status:
-        st.button(
-            f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
-            icon=":material/cancel:",
-        )  # fmt: skip
-        while not run.wait(POLL_SECONDS):
+    with place.container(border=True, key=f"steps_{name}"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            label = st.empty()
+            st.button(
+                f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
+                icon=":material/cancel:",
+            )  # fmt: skip
+        is_done = False
+        while not is_done:
+            label.markdown(_progress(run, name))
             for step, seconds in run.steps[shown:]:
-                st.write(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
+                st.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
                 shown += 1
-            status.update(label=_progress(run, name))
+            is_done = run.wait(POLL_SECONDS)
     place.empty()
 
 
@@ -98,7 +105,7 @@ def _progress(run: Run, name: str) -> str:
     """What a run that is not done is at, and for how long."""
     strategy = safe_text(run.request.strategy, Sink.MARKDOWN)
     doing = "Computing" if run.is_begun else "Waiting for a worker to compute"
-    return f"{doing} {name} ({strategy}) … {monotonic() - run.asked_s:.0f} s"
+    return f"**{doing} {name}** ({strategy}) … {monotonic() - run.asked_s:.0f} s"
 
 
 def cancel(run: Run) -> None:
@@ -132,7 +139,7 @@ def _show_cancelled(runs: Runs) -> None:
 
 
 def outcome(runs: Runs) -> tuple[Runs, Runs]:
-    """The runs that can be drawn, and those still to come; refusals are shown.
+    """The runs that can be drawn, and those still to come; refusals are shown, cancelled runs not.
 
     A run may finish at any moment: each is looked at once, so that what is drawn and what is waited
     for agree. Where there is nothing to draw the page ends.
@@ -141,17 +148,15 @@ def outcome(runs: Runs) -> tuple[Runs, Runs]:
         WorkerError: a run met a bug.
     """
     done = {name: run for name, run in runs.items() if run.is_done}
-    cancelled = {name: run for name, run in done.items() if run.is_cancelled}
-    if cancelled:
-        _show_cancelled(cancelled)
-    failed = {name: run.refusal for name, run in done.items() if name not in cancelled}
-    errors = {name: error for name, error in failed.items() if error is not None}
+    errors = {name: run.refusal for name, run in done.items() if run.refusal is not None}
     refused: dict[str, list[str]] = {}
     for name, error in errors.items():
+        if done[name].is_cancelled:
+            continue
         refused.setdefault(error.line(), []).append(name)
     for names in refused.values():
         show_refusal(errors[names[0]], " and ".join(names))
-    drawn = {name: run for name, run in done.items() if name not in {*errors, *cancelled}}
+    drawn = {name: run for name, run in done.items() if name not in errors}
     if not drawn:
         st.stop()
     return drawn, {name: run for name, run in runs.items() if name not in done}

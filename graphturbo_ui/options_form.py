@@ -22,7 +22,7 @@ def options_form(key: str, strategy: str, is_held: bool) -> Mapping[str, str]:
     chosen = {name: text for name, text in run_state.set_options(key).items() if name in known}
     count = 0 if is_held else len(chosen)
     label = f"Options of {key.upper()}" + (f" ({count})" if count else "")
-    with st.popover(label, key=f"options_{key}", use_container_width=True):
+    with st.popover(label, key=f"options_{key}", width="stretch", icon=":material/tune:"):
         if is_held:
             st.caption(HELD)
             return {}
