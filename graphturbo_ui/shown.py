@@ -63,24 +63,25 @@ def table_to_pick(
 
     `stands_for(*reports, names=…)` tells that of each row. Rows of what is selected are marked.
     """
-    key = f"pick_{name}"
     with st.expander(f"Table of {name}", on_change="rerun", key=f"table_{name}") as box:
         if not box.open:
             return
         rows = view(f"table {name}", make, runs)[: tables.MAX_ROWS]
         targets = told(stands_for, runs)[: tables.MAX_ROWS]
         reports = {run: found.report for run, found in runs.items()}
-        said = marks(state.selection(), targets, reports)
+        selected = state.selection()
+        ticked = [row for row, target in enumerate(targets) if target == selected]
+        said = marks(selected, targets, reports)
         st.dataframe(
             [{"selected": mark, **row} for mark, row in zip(said, rows, strict=True)],
             hide_index=True,
-            on_select=partial(_pick, key, targets),
+            on_select=partial(_pick, name, targets),
             selection_mode="single-row",
-            key=key,
+            selection_default={"selection": {"rows": ticked, "columns": [], "cells": []}},
+            key=state.table_key(name, selected.text() if selected and ticked else ""),
         )
         st.caption("Tick a row to select it in all views.")
 
 
-def _pick(key: str, targets: Sequence[Selection]) -> None:
-    row = state.picked_row(key)
-    state.select(None if row is None or row >= len(targets) else targets[row])
+def _pick(name: str, targets: Sequence[Selection]) -> None:
+    state.select(state.picked_row(name, targets))

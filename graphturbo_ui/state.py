@@ -142,10 +142,25 @@ def selection() -> Selection | None:
     return Selection.read(_now_shown()["selected"])
 
 
-def picked_row(key: str) -> int | None:
-    """The row picked in the table `key`; None where it was given up."""
-    rows = st.session_state[key].selection.rows
-    return cast(int, rows[0]) if rows else None
+def table_key(name: str, picked: str) -> str:
+    """The key of the table `name` that has `picked` ticked.
+
+    It is a new one, so that the table is drawn anew, where something else is ticked by now.
+    """
+    serial, shown = cast(tuple[int, str], st.session_state.get(f"ticked_{name}", (0, "")))
+    if shown != picked:
+        serial += 1
+        st.session_state[f"ticked_{name}"] = (serial, picked)
+    return f"pick_{name}_{serial}"
+
+
+def picked_row(name: str, stands_for: Sequence[Selection]) -> Selection | None:
+    """What the row ticked in the table `name` stands for; None where no row is ticked any more."""
+    serial, _ = cast(tuple[int, str], st.session_state.get(f"ticked_{name}", (0, "")))
+    rows = st.session_state[f"pick_{name}_{serial}"].selection.rows
+    found = stands_for[rows[0]] if rows and rows[0] < len(stands_for) else None
+    st.session_state[f"ticked_{name}"] = (serial, found.text() if found else "")
+    return found
 
 
 def picked_point(key: str) -> tuple[int, int] | None:

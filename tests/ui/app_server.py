@@ -109,15 +109,16 @@ class AppPage:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the script has run and both canvases show both runs."""
+        """Wait until the script has run and the canvases, one at least, show both runs."""
         self.page.wait_for_function(
             """() => {
               const all = (root) => [...root.querySelectorAll('*')].flatMap(
                 (e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
-              const drawn = all(document).filter((e) => e.tagName === 'CANVAS' && e.dataset.ready);
+              const canvases = all(document).filter((e) => e.ariaRoleDescription);
+              const panes = (c) => JSON.parse(c.dataset.scene).panes.length;
+              const isDrawn = (c) => c.dataset.ready && panes(c) === 2;
               const busy = document.querySelector('[data-testid="stStatusWidget"]');
-              return !busy && drawn.length >= 2
-                && drawn.every((c) => JSON.parse(c.dataset.scene).panes.length === 2);
+              return !busy && canvases.length >= 1 && canvases.every(isDrawn);
             }"""
         )
 

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.conftest import find_browser
-from tests.ui.app_server import PATIENCE_MS, AppPage, browser_of, served
+from tests.ui.app_server import HARMLESS, PATIENCE_MS, AppPage, browser_of, served
+from tests.ui.canvas_page import CanvasPage
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -38,3 +39,15 @@ def visit(browser: Browser, address: str, request: pytest.FixtureRequest) -> Ite
         found = AppPage.of(context, address)
         yield found
         assert found.errors == []
+
+
+@pytest.fixture
+def shown(browser: Browser) -> Iterator[CanvasPage]:
+    """An empty page that takes one component, without a server; ends without an error anywhere."""
+    page = browser.new_page(viewport={"width": 1100, "height": 900})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text))
+    yield CanvasPage(page)
+    page.close()
+    assert [error for error in errors if not any(word in error for word in HARMLESS)] == []

@@ -107,22 +107,6 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
     expect(told).to_be_visible()
 
 
-def test_a_selected_sub_graph_is_marked_in_the_other_run_and_explained(visit: AppPage):
-    visit.open(SMALL)
-    box = next(box for box in reversed(visit.scene(GRAPH)["panes"][1]["boxes"]) if box)
-    at = {"x": box["x"] + box["w"] / 2, "y": box["y"] + box["h"] / 2}
-    visit.canvas(GRAPH).click(position=at)
-    scene = visit.await_scene(GRAPH, "scene.selected !== null")
-    assert any(other["mark"] for other in scene["panes"][0]["boxes"] if other)
-    expect(visit.page.get_by_text("why not further:")).to_be_visible()
-    visit.canvas(GRAPH).dblclick(position=at)
-    visit.await_scene(GRAPH, "scene.panes[1].opened.length === 1")
-    visit.page.get_by_role("button", name="collapse all").click()
-    visit.await_scene(GRAPH, "scene.panes[1].opened.length === 0")
-    visit.page.get_by_role("button", name="expand all").click()
-    visit.await_scene(GRAPH, "scene.panes[0].opened.length > 1")
-
-
 def test_another_chip_and_back_by_swapping(visit: AppPage):
     visit.open(SMALL)
     visit.choose("Chip", "generic-4x4")

@@ -1,69 +1,18 @@
-"""The graph view in headless Chromium: every interaction, by the scene it exposes and by pixels."""
+"""The graph view in headless Chromium: opening, moving, selecting, keys; by scene and pixels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-
 import pytest
-from playwright.sync_api import Browser
 
-from graphturbo_core.report.graph_canvas import graph_buffer
-from graphturbo_core.report.report import Report
-from graphturbo_ui.components import graph, sources
-from graphturbo_ui.palette import GROUP_COLOURS, HIT_COLOUR
-from tests.ui.app_server import HARMLESS, SCREENSHOTS
-from tests.ui.canvas_page import DARK, LIGHT, CanvasPage, contrast, middle, only, rgb
-from tests.ui.contrast import faint_texts
+from graphturbo_ui.palette import GROUP_COLOURS
+from tests.ui.canvas_page import LIGHT, CanvasPage, middle, rgb
+from tests.ui.graph_page import COARSE, FINE, LAYERS, box_of, give, op_of, show, wide
 from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
 
-LAYERS = 8
-FINE = synthetic_report(layers=LAYERS)
-COARSE = synthetic_report("graphturbo@16", layers=LAYERS, layers_per_group=4)
-"""24 ops in a chain: A's sub-graph g holds ops 3g to 3g + 2, B's first holds ops 0 to 11."""
 STRIP = 7
 """From a pane's right edge to the middle of the strip that shows the whole graph."""
-
-
-@pytest.fixture
-def shown(browser: Browser) -> Iterator[CanvasPage]:
-    """An empty page that takes the component and ends without an error."""
-    page = browser.new_page(viewport={"width": 1100, "height": 900})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text))
-    yield CanvasPage(page)
-    page.close()
-    assert [error for error in errors if not any(word in error for word in HARMLESS)] == []
-
-
-def show(shown: CanvasPage, *reports: Report, theme=LIGHT) -> CanvasPage:
-    shown.show(sources.script(*graph.SCRIPTS), graph.TOOLS, "Sub-graph view", theme)
-    give(shown, *(reports or (FINE, COARSE)))
-    return shown
-
-
-def give(shown: CanvasPage, *reports: Report) -> None:
-    shown.give(graph_buffer(*reports, extra={"label": "both", "names": "AB"}))
-
-
-def wide(report: Report) -> Report:
-    """The same in twelve columns, which no pane has room for."""
-    nodes = tuple(
-        {**row, "x_coarse": float(12 * (place % 2))}
-        for place, row in enumerate(report.tables["graph_nodes"])
-    )
-    return replace(report, tables={**report.tables, "graph_nodes": nodes})
-
-
-def box_of(scene: dict, pane: int, group: int) -> dict:
-    return only(scene["panes"][pane]["boxes"], lambda box: box["group"] == group)
-
-
-def op_of(scene: dict, pane: int, op: int) -> dict:
-    return only(scene["panes"][pane]["ops"], lambda box: box["op"] == op)
 
 
 def test_it_opens_collapsed_and_both_panes_share_the_vertical_axis(shown: CanvasPage):
@@ -160,107 +109,6 @@ def test_keys_move_and_zoom(shown: CanvasPage):
     assert min(moved["left"]) > 0
     shown.press("KeyS", "KeyA", "ArrowUp")
     assert shown.scene["view"]["left"] == [0, 0]
-
-
-def test_a_hit_is_counted_marked_opened_and_gone_to(shown: CanvasPage):
-    show(shown)
-    box = shown.page.get_by_role("searchbox")
-    box.fill("^conv$")
-    scene = shown.scene
-    assert (scene["search"]["hits"], scene["search"]["at"]) == (8, -1)
-    assert shown.said.startswith("8 ops found")
-    # a closed box has a tick for each hit: op 0 is a Conv, at the top of B's first box
-    first = box_of(scene, 1, 0)
-    assert shown.pixel(first["x"] + first["w"] - 5, first["y"] + 6) == rgb(HIT_COLOUR)
-    box.press("Enter")
-    box.press("Enter")
-    scene = shown.scene
-    assert shown.said.startswith("hit 2 of 8")
-    assert [pane["opened"] for pane in scene["panes"]] == [[0, 1], [0]]
-    assert shown.selected == "a-op-3"
-    ringed = op_of(scene, 1, 3)
-    assert ringed["isHit"]
-    assert shown.pixel(ringed["x"] + 20, ringed["y"] - 3) == rgb(HIT_COLOUR)
-    assert not op_of(scene, 1, 4)["isHit"]
-    box.press("Shift+Enter")
-    box.press("Shift+Enter")
-    assert shown.scene["search"]["current"] == 21, "before the first comes the last"
-    shown.page.get_by_role("button", name="next hit").click()
-    assert shown.scene["search"]["current"] == 0
-    shown.page.get_by_role("button", name="previous hit").click()
-    assert shown.scene["search"]["current"] == 21
-
-
-def test_a_hit_out_of_sight_is_scrolled_to(shown: CanvasPage):
-    show(shown, synthetic_report(layers=200))
-    shown.page.get_by_role("searchbox").fill("op555$")
-    shown.page.get_by_role("searchbox").press("Enter")
-    scene = shown.scene
-    assert op_of(scene, 0, 555)["isMarked"] or scene["panes"][0]["marks"][185] == "part"
-    assert scene["view"]["top"] < 555 < scene["view"]["top"] + scene["view"]["rows"]
-    assert shown.page.get_by_role("searchbox").evaluate("e => e.matches(':focus')")
-
-
-def test_what_is_no_expression_and_what_is_not_found_is_said(shown: CanvasPage):
-    show(shown)
-    box = shown.page.get_by_role("searchbox")
-    box.fill("conv(")
-    assert shown.said.startswith("not a regular expression: Unterminated group")
-    box.fill("gelu")
-    box.press("Enter")
-    assert shown.said == "0 ops found"
-    box.fill("")
-    assert shown.said == ""
-    box.press("Enter")
-    assert shown.said.startswith("write part of")
-
-
-def test_shapes_are_drawn_where_there_is_room_and_can_be_switched_off(shown: CanvasPage):
-    show(shown)
-    shown.page.get_by_role("button", name="expand all").click()
-    shown.press("KeyW", "KeyW", "KeyW")
-    scene = shown.scene
-    drawn = scene["panes"][0]["shapes"]
-    assert {spot["text"] for spot in drawn} == {"[2, 64, 56, 56]"}
-    ops = scene["panes"][0]["ops"]
-    assert not any(
-        spot["y"] + spot["h"] > box["y"] and spot["y"] < box["y"] + box["h"]
-        for spot in drawn
-        for box in ops
-    )
-    shown.page.get_by_label("shapes on edges").uncheck()
-    assert shown.scene["panes"][0]["shapes"] == []
-    shown.page.get_by_label("shapes on edges").check()
-    shown.press("Digit0")
-    assert shown.scene["view"]["pitch"] * 24 <= 720
-
-
-def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
-    show(shown)
-
-    def told(x: float, y: float) -> str:
-        shown.canvas.hover(position={"x": x, "y": y})
-        return shown.canvas.get_attribute("data-hover") or ""
-
-    assert told(*middle(box_of(shown.scene, 1, 1))).startswith(
-        "B: sub-graph 2 of 2 (g2) | 12 ops in 8 pieces | Conv, Relu, Add, Conv"
-    )
-    shown.page.get_by_role("button", name="expand all").click()
-    shown.press("KeyW", "KeyW", "KeyW")
-    scene = shown.scene
-    seen = scene["panes"][0]["ops"][2]
-    number = seen["op"]
-    assert told(*middle(seen)) == (
-        f"{('Conv', 'Relu', 'Add')[number % 3]} op{number} | [2, 64, 56, 56] | "
-        f"layer layer{number // 3} | A: sub-graph {number // 3 + 1} (g{number // 3 + 1}) | "
-        "B: sub-graph " + (f"{number // 12 + 1} (g{number // 12 + 1})")
-    )
-    edge = next(edge for edge in scene["panes"][0]["edges"] if edge["y"] > 100)
-    # 2 x 64 x 56 x 56 elements of 2 bytes are 784 KiB
-    assert told(edge["x"] + 1, edge["y"]).startswith(
-        f"[2, 64, 56, 56] · 784 KiB | tensor t{edge['t']} | from "
-    )
-    assert told(5, 300) == ""
 
 
 def test_a_selected_sub_graph_is_marked_in_the_other_pane(shown: CanvasPage):
@@ -373,22 +221,6 @@ def test_the_strip_shows_the_whole_graph_and_is_clicked_and_dragged(shown: Canva
     assert shown.selected == ""
 
 
-def test_beyond_ten_the_selected_and_its_neighbours_have_colours(shown: CanvasPage):
-    show(shown, synthetic_report(layers=20), synthetic_report(layers=20, layers_per_group=10))
-    scene = shown.scene
-    colours = [box["colour"] for box in scene["panes"][0]["boxes"]]
-    assert colours == [GROUP_COLOURS[place % 10] for place in range(len(colours))]
-    shown.click(middle(box_of(scene, 0, 12)))
-    scene = shown.scene
-    coloured = {box["group"] for box in scene["panes"][0]["boxes"] if box["colour"]}
-    assert coloured == {11, 12, 13}
-    plain = box_of(scene, 0, 5)
-    assert shown.pixel(plain["x"] + plain["w"] - 5, plain["y"] + 5) == rgb(
-        LIGHT["secondary-background-color"]
-    )
-    assert [box["colour"] for box in scene["panes"][1]["boxes"]] == list(GROUP_COLOURS[:2])
-
-
 def test_what_is_opened_stays_while_the_strategy_and_model_do(shown: CanvasPage):
     show(shown)
     shown.click(middle(box_of(shown.scene, 0, 1)), 2)
@@ -398,27 +230,6 @@ def test_what_is_opened_stays_while_the_strategy_and_model_do(shown: CanvasPage)
     assert shown.scene["panes"][0]["opened"] == []
     give(shown, synthetic_report(layers=5))
     assert len(shown.scene["panes"]) == 1
-
-
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_all_text_is_read_easily(shown: CanvasPage, theme: dict, request: pytest.FixtureRequest):
-    show(shown, theme=theme)
-    shown.click(middle(box_of(shown.scene, 1, 0)), 2)
-    shown.click(middle(op_of(shown.scene, 1, 7)))
-    shown.page.get_by_role("searchbox").fill("relu")
-    scene = shown.scene
-    assert len(scene["inks"]) >= 4
-    assert f"{theme['text-color']} on {theme['background-color']}" in scene["inks"]
-    for pair in scene["inks"]:
-        assert contrast(*pair.split(" on ")) >= 4.5, pair
-    closed = box_of(scene, 1, 1)
-    assert shown.pixel(*middle(closed))[:3] != rgb(theme["background-color"])
-    empty = shown.pixel(5, 300)
-    assert empty == rgb(theme["background-color"])
-    assert faint_texts(shown.page) == []
-    SCREENSHOTS.mkdir(exist_ok=True)
-    name = request.node.callspec.id
-    shown.page.screenshot(path=SCREENSHOTS / f"graph-{name}.png")
 
 
 def test_it_is_told_to_those_who_do_not_see_it(shown: CanvasPage):
