@@ -1,0 +1,17 @@
+"""A page with the graph view of two kept reports, for benchmarks/browser_graph.py."""
+
+if __name__ == "__main__":
+    import os
+    from pathlib import Path
+
+    import streamlit as st
+
+    from graphturbo_core.report.graph_canvas import graph_buffer
+    from graphturbo_core.report.report import Report
+    from graphturbo_ui.components.graph import graph_view
+    from graphturbo_ui.text import safe_text
+
+    folder = Path(os.environ["GRAPHTURBO_BENCHMARK_REPORTS"])
+    reports = [Report.from_bytes((folder / f"{name}.npz").read_bytes()) for name in "AB"]
+    st.set_page_config(layout="wide")
+    graph_view(graph_buffer(*reports, show=safe_text, extra={"names": "AB"}), key="graph")
