@@ -13,6 +13,7 @@ from graphturbo_core.report.traffic import traffic
 from graphturbo_core.sim.overlap import layer_overlap
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
+from graphturbo_core.units import format_bytes
 
 
 def round_rows(outcome: Outcome) -> Iterator[Row]:
@@ -86,8 +87,15 @@ def decision_rows(outcome: Outcome) -> Iterator[Row]:
 
 
 def numbers_text(numbers: Mapping[str, int | float | str]) -> str:
-    """`pieces 8, axis 0`."""
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in numbers.items())
+    """`pieces 8, axis 0, peak 6.89 MiB`."""
+    return ", ".join(_number_text(name, value) for name, value in numbers.items())
+
+
+def _number_text(name: str, value: int | float | str) -> str:
+    words = name.replace("_", " ")
+    if name.endswith("_bytes") and isinstance(value, int):
+        return f"{words.removesuffix(' bytes')} {format_bytes(value)}"
+    return f"{words} {value}"
 
 
 def ready_rows(outcome: Outcome) -> Iterator[Row]:

@@ -89,6 +89,7 @@ class GraphView {
     const isSame = before.length === this.runs.length && this.plane.ranks === ranks;
     Object.assign(this.plane, { ranks, height: HEIGHT, pitch: isSame ? this.plane.pitch : 0 });
     this.search.set(this.searchBox.value, this.runs);
+    showGraphLegend(this.root.querySelector(".legend"), this.runs);
     this.arrange();
     this.mark();
   }

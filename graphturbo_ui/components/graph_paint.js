@@ -233,3 +233,25 @@ class GraphPainter {
     if (this.told[pane][kind].length < MAX_TOLD) this.told[pane][kind].push(item);
   }
 }
+
+/** What outlines and colours mean, under the canvas. */
+function showGraphLegend(place, runs) {
+  const many = runs.some((run) => run.groups.length > PALETTE.groups.length);
+  const entries = [
+    ["2px solid currentColor", "selected"],
+    ["2px dashed currentColor", "selected in part; a tick where"],
+    [`2px solid ${PALETTE.hit}`, "found"],
+    ["1px solid currentColor", "inner outlines and numbers (g1, g2 …) tell sub-graphs of one colour apart"],
+    [null, "strip at the right: the whole graph; click or drag to go there"],
+  ];
+  place.replaceChildren(...entries.filter((_, at) => many || at !== 3).map(([border, text]) => {
+    const entry = document.createElement("span");
+    const swatch = document.createElement("i");
+    if (border) {
+      swatch.style.border = border;
+      entry.append(swatch);
+    }
+    entry.append(text);
+    return entry;
+  }));
+}

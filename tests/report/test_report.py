@@ -15,7 +15,7 @@ from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.bounds import Bounds
 from graphturbo_core.report.group_rows import _counted, _named, binding_text
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.rows import nested_text
+from graphturbo_core.report.rows import nested_text, numbers_text
 from graphturbo_core.report.text import FIGURES, group_table, run_table
 from graphturbo_core.report.traffic import Traffic
 from graphturbo_core.strategies.plan import Binding
@@ -208,6 +208,11 @@ def test_a_group_tells_what_it_hands_out_how_it_is_divided_and_where_it_waits() 
     assert group["binding"] == "axis 1 in 4: 4 cores"
     made = [row for row in report.tables["bindings"] if row["tensor"] == "y"]
     assert {(row["binding"], row["axes"]) for row in made} == {("[0,1,2,3]", "1")}
+
+
+def test_numbers_of_a_decision_are_told_in_units() -> None:
+    told = numbers_text({"pieces": 8, "peak_bytes": 3 << 20, "parts": "4+4", "free_bytes": "none"})
+    assert told == "pieces 8, peak 3 MiB, parts 4+4, free bytes none"
 
 
 def test_scopes_that_differ_are_counted_and_the_rest_of_many_names_is_numbered() -> None:

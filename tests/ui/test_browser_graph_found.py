@@ -118,6 +118,7 @@ def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
 def test_beyond_ten_the_selected_and_its_neighbours_have_colours(shown: CanvasPage):
     show(shown, synthetic_report(layers=20), synthetic_report(layers=20, layers_per_group=10))
     scene = shown.scene
+    assert "tell sub-graphs of one colour apart" in shown.page.locator(".legend").inner_text()
     colours = [box["colour"] for box in scene["panes"][0]["boxes"]]
     assert colours == [GROUP_COLOURS[place % 10] for place in range(len(colours))]
     shown.click(middle(box_of(scene, 0, 12)))
