@@ -1,4 +1,4 @@
-"""A page with one Gantt chart of 300,000 generated instructions, for benchmarks/app.py."""
+"""A page with one Gantt chart of 500,000 generated instructions, for browser_gantt.py."""
 
 if __name__ == "__main__":
     import streamlit as st
@@ -8,9 +8,9 @@ if __name__ == "__main__":
     from tests.ui.synthetic import synthetic_report
 
     @st.cache_resource
-    def buffer() -> bytes:
+    def buffer(cores: int) -> bytes:
         """The chart's bytes, made once: only the way to the screen is measured."""
-        return gantt_buffer(synthetic_report(layers=60, cores=8, instructions=300_000))
+        return gantt_buffer(synthetic_report(layers=60, cores=cores, instructions=500_000))
 
     st.set_page_config(layout="wide")
-    gantt_chart(buffer(), key="gantt")
+    gantt_chart(buffer(int(st.query_params.get("cores", "8"))), key="gantt")

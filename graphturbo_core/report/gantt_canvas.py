@@ -12,7 +12,7 @@ from graphturbo_core.report.canvas import Array, Show, column, pack, seconds_per
 from graphturbo_core.report.report import Report
 
 SENT_TYPES: Mapping[str, str] = {
-    "start": "<f8",
+    "start": "<u4",
     "hold": "<u4",
     "kind": "|u1",
     "wait": "|u1",
@@ -22,11 +22,11 @@ SENT_TYPES: Mapping[str, str] = {
     "tile": "<i4",
     "size_bytes": "<u4",
 }
-"""Arrays of a Gantt chart as sent; start cycles as float64, exact up to 2^53."""
+"""Arrays of a Gantt chart as sent, unless narrower ones do or wider ones must."""
 CAUSE_NAMES = tuple(cause.name.lower().replace("_", " ") for cause in Cause)
 """What the numbers of `booked_way` stand for, the first (no cause) never met."""
-NARROW = "<i2"
-"""What an index array is sent as where its values fit, which they mostly do."""
+NARROW: Mapping[str, str] = {"<i4": "<i2", "<u4": "<u2"}
+"""What an array is sent as where its values fit, which they mostly do."""
 
 
 def gantt_buffer(
@@ -149,14 +149,13 @@ def _occupancy(report: Report) -> dict[str, Array]:
 
 def _sent(values: Array, kind: str) -> Array:
     """Narrower than `kind` where all values fit, wider (exact up to 2^53) where they do not."""
-    limits = np.iinfo(NARROW)
     numbers = values.astype(np.int64)
     low, high = numbers.min(initial=0), numbers.max(initial=0)
-    if kind == "<i4" and low >= limits.min and high <= limits.max:
-        return numbers.astype(NARROW)
-    if kind == "<u4" and high > np.iinfo(kind).max:
-        return numbers.astype("<f8")
-    return numbers.astype(kind)
+    for narrow in (NARROW.get(kind, kind), kind):
+        limits = np.iinfo(narrow)
+        if low >= limits.min and high <= limits.max:
+            return numbers.astype(narrow)
+    return numbers.astype("<f8")
 
 
 def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:

@@ -9,7 +9,7 @@ function readBuffer(data) {
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const types = {
     "<f8": Float64Array, "<i4": Int32Array, "<i2": Int16Array, "<u4": Uint32Array, "|u1": Uint8Array,
-    "<f4": Float32Array,
+    "<u2": Uint16Array, "<f4": Float32Array,
   };
   const base = bytes.byteOffset + 4 + length;
   const arrays = {};

@@ -114,13 +114,14 @@ class Gantt {
     this.plot = Math.max(50, width - GUTTER - 8);
     pen.fillStyle = this.theme.background;
     pen.fillRect(0, 0, width, this.height);
+    markSpan(pen, this, true);
     const layer = rasterOf(this, ratio);
     pen.drawImage(layer, 0, 0, layer.width, layer.height, GUTTER, 0, layer.width / ratio, layer.height / ratio);
     for (const pane of this.panes) {
       dress(pen, this, pane, width);
       if (this.options.isCritical) markCritical(pen, this, pane);
     }
-    markSpan(pen, this);
+    markSpan(pen, this, false);
     markPick(pen, this);
     this.expose();
     return true;

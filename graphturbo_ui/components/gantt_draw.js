@@ -72,7 +72,7 @@ function factsOf(gantt, { run, number }) {
   if (gantt.options.isCritical) {
     const length = secondsText(run.critical_cycles * run.seconds_per_cycle);
     facts.push(`critical path ${length} (${shareText(run.critical_cycles / run.cycles)}): `
-      + `${run.arrays.critical.length} instructions, launches and barriers`);
+      + `${run.arrays.critical.length.toLocaleString("en")} instructions, launches and barriers`);
   }
   if (gantt.flags) facts.push(`selected: ${gantt.counts[number].toLocaleString("en")} instructions`);
   return facts.join(" · ");
@@ -199,21 +199,24 @@ function markPick(pen, gantt) {
   pen.setLineDash([]);
 }
 
-/** The marked span over all panes, each at its own window. */
-function markSpan(pen, gantt) {
+/** The marked span over all panes, each at its own window: its ground behind the bars, or its ends. */
+function markSpan(pen, gantt, isGround) {
   if (!gantt.span) return;
+  pen.fillStyle = gantt.theme.text;
   for (const pane of gantt.panes) {
     const { t0, t1 } = gantt.windows[pane.number];
     const [left, right] = [gantt.span.t0, gantt.span.t1].map(
       (cycle) => GUTTER + clamp((cycle - t0) / (t1 - t0), 0, 1) * gantt.plot,
     );
     const height = pane.foot - pane.first;
-    pen.globalAlpha = 0.14;
-    pen.fillStyle = gantt.theme.text;
-    pen.fillRect(left, pane.first, right - left, height);
-    pen.globalAlpha = 1;
-    pen.fillRect(left, pane.first, 1.5, height);
-    pen.fillRect(right - 1.5, pane.first, 1.5, height);
+    if (isGround) {
+      pen.globalAlpha = 0.14;
+      pen.fillRect(left, pane.first, right - left, height);
+      pen.globalAlpha = 1;
+    } else {
+      pen.fillRect(left, pane.first, 1.5, height);
+      pen.fillRect(right - 1.5, pane.first, 1.5, height);
+    }
   }
 }
 

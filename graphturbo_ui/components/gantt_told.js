@@ -36,7 +36,7 @@ function waitOf(run, index, row) {
   const gap = start[index] - free;
   if (!wait[index] || gap <= 0) return "waited for nothing";
   const other = wait_on[index] < 0 ? "" : `: ${nameOf(run, wait_on[index])}`;
-  return `waited ${secondsText(gap * run.seconds_per_cycle)} (${gap} cycles), at last for ${WAITS[wait[index]]}${other}`;
+  return `waited ${secondsText(gap * run.seconds_per_cycle)} (${gap.toLocaleString("en")} cycles), at last for ${WAITS[wait[index]]}${other}`;
 }
 
 /** What is told where no single instruction is: the share of a column, or bytes of a memory. */

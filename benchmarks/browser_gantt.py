@@ -1,0 +1,107 @@
+"""How fast the Gantt chart is in headless Chromium: `python -m benchmarks.browser_gantt`.
+
+The real component on a page of its own (gantt_page.py), 500,000 generated instructions on 25 and on
+601 engines; a redraw is the longest of five of everything, zoomed out and one step closer.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from time import perf_counter
+
+from playwright.sync_api import Browser, Locator
+from rich.console import Console
+from rich.table import Table
+
+from tests.ui.app_server import browser_of, served
+
+PAGE = Path(__file__).with_name("gantt_page.py")
+CANVAS = "canvas[aria-roledescription='Gantt chart'][data-ready]"
+SHOWN_LIMIT_S, REDRAW_LIMIT_S = 3.0, 0.050
+DRAWN_SINCE = "([canvas, frames]) => Number(canvas.dataset.frames) > frames"
+Row = tuple[str, float, float | None]
+
+
+def shown(browser: Browser, address: str) -> tuple[float, Locator]:
+    """Seconds from opening the page to a chart that has answered a key, and its canvas."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    began = perf_counter()
+    page.goto(address)
+    canvas = page.locator(CANVAS)
+    canvas.wait_for(timeout=60_000)
+    redraw(canvas, "KeyW")
+    return perf_counter() - began, canvas
+
+
+def redraw(canvas: Locator, key: str) -> float:
+    """Seconds of the drawing that a key asks for."""
+    frames = int(canvas.get_attribute("data-frames") or "0")
+    canvas.press(key)
+    canvas.page.wait_for_function(DRAWN_SINCE, arg=[canvas.element_handle(), frames])
+    return float(canvas.get_attribute("data-draw-ms") or "nan") / 1000
+
+
+def slowest_redraw(canvas: Locator) -> float:
+    """Of five, each of all bars."""
+    return max(redraw(canvas, key) for key in ("Digit0", "KeyW", "Digit0", "KeyW", "Digit0"))
+
+
+def redraws(canvas: Locator) -> list[Row]:
+    """A redraw in every way to colour and to fold."""
+    rows: list[Row] = []
+    page = canvas.page
+    for box, choices in (("rows", ("cores", "kinds", "auto")), ("colour by", ("layer", "wait"))):
+        for choice in choices:
+            page.get_by_label(box).select_option(choice)
+            rows.append((f"redraw, {box} {choice}", slowest_redraw(canvas), REDRAW_LIMIT_S))
+    page.get_by_label("critical path").check()
+    rows.append(("redraw, critical path on", slowest_redraw(canvas), REDRAW_LIMIT_S))
+    canvas.click(position={"x": 700, "y": 100})
+    rows.append(("redraw, an op selected", slowest_redraw(canvas), REDRAW_LIMIT_S))
+    return rows
+
+
+def measuring(canvas: Locator) -> float:
+    """Seconds until everything in sight has been measured."""
+    began = perf_counter()
+    canvas.press("KeyM")
+    canvas.page.wait_for_function("canvas => canvas.dataset.span", arg=canvas.element_handle())
+    return perf_counter() - began
+
+
+def measured(browser: Browser, address: str, engines: str) -> list[Row]:
+    """All rows of one size of chip."""
+    first, _ = shown(browser, address)
+    again, canvas = shown(browser, address)
+    rows: list[Row] = [
+        ("first visit of a server, chart made too", first, None),
+        ("shown and answering", again, SHOWN_LIMIT_S),
+        *redraws(canvas),
+        ("a span of everything measured", measuring(canvas), None),
+    ]
+    return [(f"{engines} engines: {what}", seconds, limit) for what, seconds, limit in rows]
+
+
+def main() -> int:
+    """Print the table; 1 when a limit is broken."""
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    console = Console()
+    if not path:
+        console.print("No Chromium found.")
+        return 1
+    with served(PAGE) as address, browser_of(path) as browser:
+        rows = measured(browser, f"{address}/?cores=8", "25")
+        rows += measured(browser, f"{address}/?cores=200", "601")
+    table = Table("Gantt of 500,000 instructions", "measured", "limit", "")
+    for what, seconds, limit in rows:
+        verdict = "" if limit is None else "ok" if seconds < limit else "too slow"
+        told = "" if limit is None else f"{limit * 1000:.0f} ms"
+        table.add_row(what, f"{seconds * 1000:.0f} ms", told, verdict)
+    console.print(table)
+    return int(any(limit is not None and seconds >= limit for _, seconds, limit in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
