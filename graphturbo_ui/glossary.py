@@ -26,6 +26,9 @@ GLOSSARY: Mapping[str, str] = {
     "utilisation": "Share of the time an engine is busy, idle clusters included.",
     "overlap": "Share of the time in which a core's engines run two or more layers at once.",
     "gap": "Latency over the lower bound that model and chip alone impose; 1x cannot be beaten.",
+    "critical path": "The longest chain of instructions that wait for each other; "
+    "no Trace is shorter.",
+    "span": "A stretch of time that somebody marks in the Gantt chart to have it measured.",
     "spill": "A tensor placed in a farther memory because the one planned had no room.",
     "stall": "Time an engine waits: for data, for buffer space, for a channel, at a barrier.",
     "replay": "Every instruction run on real numbers; the result is compared with ONNX Runtime's.",

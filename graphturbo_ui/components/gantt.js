@@ -270,6 +270,7 @@ class Gantt {
   /** Say what the marked span holds. */
   measure() {
     fillPanel(this.panel, this);
+    this.said.textContent = this.panel.querySelector("h4")?.textContent ?? "";
     this.paint();
   }
 

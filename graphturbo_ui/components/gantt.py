@@ -24,9 +24,9 @@ TOOLS = """
     <button data-act="measure" title="measure what is in sight (M); Shift + drag measures a span"
       >measure</button>
     <button data-act="previous" aria-label="previous selected instruction"
-      title="previous selected instruction (P)">◂</button>
+      title="previous selected instruction (P)">◀</button>
     <button data-act="next" aria-label="next selected instruction"
-      title="next selected instruction (N)">▸</button>"""
+      title="next selected instruction (N)">▶</button>"""
 SCRIPTS = (
     "gantt_rows.js",
     "gantt_pixels.js",

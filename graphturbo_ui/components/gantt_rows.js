@@ -7,6 +7,7 @@ const ROW = 13;
 const STRIP = 30;
 const AXIS = 24;
 const MAX_ROWS = 64;
+const MOST_ROWS = 512; // that anybody may ask for: a canvas has at most 16,384 pixels either way
 const SLOTS = 11;
 const DIM = 10; // slot of what is not selected, or too far from it to have a colour of its own
 const NEAR = 4; // neighbours in colour on either side of what is selected
@@ -81,8 +82,8 @@ function dimmed(slots, op, flags) {
 }
 
 /**
- * Rows to draw for a run. `mode`: "auto" (engines, or kinds above 64 rows), "engines", "cores",
- * "kinds"; `turned`: cores folded among engines, or opened among folded ones.
+ * Rows to draw for a run. `mode`: "auto" (engines, or kinds above 64 rows), "engines", "cores" (kinds
+ * above 512), "kinds"; `turned`: cores folded among engines, or opened among folded ones.
  */
 function rowsOf(run, mode, turned) {
   const own = (row) => ({ start: run.arrays.start, hold: run.arrays.hold, ...row });
@@ -92,7 +93,8 @@ function rowsOf(run, mode, turned) {
     start: run.arrays.overlap_start, hold: run.arrays.overlap_hold,
   };
   const rows = mode === "kinds" ? kindRows(run) : coreRows(run, mode, turned);
-  return [overlap, ...(mode === "auto" && rows.length > MAX_ROWS ? kindRows(run) : rows).map(own)];
+  const isTooMany = rows.length > (mode === "auto" ? MAX_ROWS : MOST_ROWS);
+  return [overlap, ...(isTooMany ? kindRows(run) : rows).map(own)];
 }
 
 function kindRows(run) {

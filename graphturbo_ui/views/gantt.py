@@ -26,7 +26,7 @@ C for the core of the picked instruction. K shows the critical path. Esc clears,
 
 def gantt(runs: Runs) -> None:
     """Both runs' instructions on their engines over time."""
-    st.subheader("Gantt", help=f"{define('engine')} {define('stall')}")
+    st.subheader("Gantt", help=" ".join(map(define, ("engine", "stall", "critical path"))))
     st.caption(f"{told(instructions.gantt_summary, runs)} {KEYS}")
     gantt_chart(view("gantt", _gantt, runs), key="gantt")
     with st.expander("Table of instructions", on_change="rerun", key="table_instructions") as box:

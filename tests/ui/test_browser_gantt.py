@@ -120,6 +120,7 @@ def test_a_span_is_measured_by_shift_and_drag_and_by_a_key(browser: Browser):
         panel = chart.page.locator(".span")
         expect(panel).to_contain_text(f"({t1 - t0} cycles)")
         expect(panel).to_contain_text("2: 2 layer1, 3 layer2")
+        expect(chart.page.get_by_role("status")).to_contain_text(f"({t1 - t0} cycles)")
         windows = chart.scene()["windows"]
 
         chart.press("KeyM")
@@ -275,6 +276,15 @@ def test_more_than_64_rows_become_one_an_engine_kind(browser: Browser):
         assert rows == ["layers overlap", "matrix x22", "vector x22", "move x22", "dma x1"]
         large.page.get_by_label("rows").select_option("cores")
         assert len(large.until("scene.options.rows === 'cores'")["panes"][0]["rows"]) == 1 + 23
+        large.page.get_by_label("rows").select_option("engines")
+        assert len(large.until("scene.options.rows === 'engines'")["panes"][0]["rows"]) == 1 + 67
+
+
+def test_more_rows_than_a_canvas_can_hold_are_refused(browser: Browser):
+    with chart_of(browser, report_with([{"hold": 9}], cores=171)) as chart:
+        chart.page.get_by_label("rows").select_option("engines")
+        rows = chart.until("scene.options.rows === 'engines'")["panes"][0]["rows"]
+        assert rows == ["layers overlap", "matrix x171", "vector x171", "move x171", "dma x1"]
 
 
 def test_overlap_is_marked_and_adds_up_to_the_title(browser: Browser):
@@ -459,6 +469,7 @@ def test_texts_around_and_in_the_chart_can_be_read(visit: AppPage, request):
         visit.page.keyboard.press(key)
     visit.page.get_by_label("colour by").select_option("layer")
     visit.await_scene(GANTT, "scene.span !== null && scene.options.colourBy === 'layer'")
+    expect(visit.page.get_by_text("&window=")).to_be_visible()
     visit.settle()
     own = canvas.evaluate("c => c.getRootNode().textContent")
     assert "layers in flight" in own
