@@ -137,6 +137,9 @@ def test_a_part_of_a_sub_graph_is_marked_where_it_stands(shown: CanvasPage):
     x = box["x"] + 4
     assert shown.pixel(x, fine["y"] + 4) == rgb(LIGHT["text-color"])
     assert shown.pixel(x, box["y"] + 6) == rgb(GROUP_COLOURS[0])
+    edge = {shown.pixel(box["x"], box["y"] + 100 + step) for step in range(12)}
+    assert rgb(LIGHT["text-color"]) in edge, "the outline of a part is dashed"
+    assert len(edge) > 1
 
 
 def test_an_op_of_an_opened_sub_graph_is_selected_in_both_panes(shown: CanvasPage):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from graphturbo_ui.palette import GROUP_COLOURS, HIT_COLOUR
 from tests.ui.app_server import SCREENSHOTS
 from tests.ui.canvas_page import DARK, LIGHT, CanvasPage, contrast, middle, rgb
 from tests.ui.contrast import faint_texts
-from tests.ui.graph_page import box_of, op_of, show
+from tests.ui.graph_page import FINE, box_of, op_of, show
 from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
@@ -85,6 +87,20 @@ def test_shapes_are_drawn_where_there_is_room_and_can_be_switched_off(shown: Can
     shown.page.get_by_label("shapes on edges").check()
     shown.press("Digit0")
     assert shown.scene["view"]["pitch"] * 24 <= 720
+
+
+def test_a_shape_that_would_cover_a_box_is_not_drawn(shown: CanvasPage):
+    """An edge from op 2, in column 0, passes the boxes below it on its way to column 2."""
+    nodes = tuple(
+        {**row, "x_coarse": 2.0 if row["group"] == 4 else 0.0} for row in FINE.tables["graph_nodes"]
+    )
+    passing = {"source": 2, "target": 12, "tensor": "skip", "shape": "1x8", "bytes": 16}
+    edges = (*FINE.tables["graph_edges"], passing)
+    tables = {**FINE.tables, "graph_nodes": nodes, "graph_edges": edges}
+    show(shown, replace(FINE, tables=tables))
+    pane = shown.scene["panes"][0]
+    assert (2, 12) in {(edge["s"], edge["t"]) for edge in pane["edges"]}
+    assert "1x8" not in {spot["text"] for spot in pane["shapes"]}
 
 
 def test_hover_tells_of_a_sub_graph_an_op_and_an_edge(shown: CanvasPage):
