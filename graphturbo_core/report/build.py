@@ -20,6 +20,7 @@ from graphturbo_core.report.layer_rows import layer_rows
 from graphturbo_core.report.memory import Memories, memories
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.roof_rows import roof_rows
 from graphturbo_core.report.rows import (
     binding_rows,
     chip_rows,
@@ -60,6 +61,7 @@ def build_report(outcome: Outcome) -> Report:
         "graph_nodes": tuple(node_rows(outcome)),
         "graph_edges": tuple(edge_rows(outcome)),
         "chip": tuple(chip_rows(outcome)),
+        "roofs": tuple(roof_rows(outcome)),
         "spaces": tuple(space_rows(buffers)),
         "tensors": tuple(tensor_rows(outcome)),
     }

@@ -20,7 +20,8 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
     """One row a layer, in the layers' order.
 
     `*_cycles` are busy cycles of all engines of the kind; `matrix_utilization` is the share of the
-    layer's windows (first start to last end in each kernel) in which the matrix engines work.
+    layer's windows (first start to last end in each kernel) in which the matrix engines work;
+    `window_s` is how long these are together.
     `group` is that of the layer's first op, where a strategy makes groups smaller than a layer.
     """
     plan, found, program = outcome.plan, memories.layers, outcome.program
@@ -50,6 +51,7 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
             **{f"{kind.value}_cycles": int(values[at]) for kind, values in cycles.items()},
             "matrix_utilization": matrix
             / max(1, int(window[at]) * outcome.hardware.matrix_engines),
+            "window_s": seconds_from_cycles(int(window[at]), clock_hz),
         }
 
 

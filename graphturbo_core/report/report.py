@@ -34,7 +34,9 @@ class Report:
       engines   index, kind, core, cores (simulated as this one), label
       layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
                 start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
-                move_cycles, dma_cycles, matrix_utilization
+                move_cycles, dma_cycles, matrix_utilization, window_s
+      roofs     one row, of one cluster: matrix_macs_per_s, vector_macs_per_s, dram_bytes_per_s,
+                gb_bytes_per_s
       groups    index, name, layers (to how many its ops belong), ops, split_axis, pieces,
                 covered_ops, peak_bytes, why, why_not, outputs (tensors handed out), binding (how
                 the cores divide them), scope (the memories in which they wait for their readers)

@@ -17,12 +17,14 @@ from graphturbo_ui.views.groupings import groupings
 from graphturbo_ui.views.memory import memory
 from graphturbo_ui.views.passes import passes
 from graphturbo_ui.views.sharing import sharing
+from graphturbo_ui.views.time import time
 from graphturbo_ui.views.verdict import banner, verdict
 
 SHOWN: Mapping[str, Callable[[Runs], None]] = {
     "Groupings": groupings,
     "Memory": memory,
     "Gantt": gantt,
+    "Where the time goes": time,
     "Passes": passes,
     "Export": export,
 }

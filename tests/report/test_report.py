@@ -35,7 +35,8 @@ COLUMNS = {
     "engines": "index kind core cores label",
     "layers": "index name op_types group lb_peak_bytes lb_mean_bytes gb_peak_bytes start_s end_s "
     "macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "
-    "matrix_utilization",
+    "matrix_utilization window_s",
+    "roofs": "matrix_macs_per_s vector_macs_per_s dram_bytes_per_s gb_bytes_per_s",
     "groups": "index name layers ops split_axis pieces covered_ops peak_bytes why why_not "
     "outputs binding scope",
     "kernels": "index name group start_cycle end_cycle layers",

@@ -11,6 +11,12 @@ ENGINE_KINDS = ("matrix", "vector", "move")
 OPS_PER_LAYER = 3
 BUFFERS = 64
 """In GB and in each part of a core's LB."""
+ROOFS = {
+    "matrix_macs_per_s": 8 * 10**12,
+    "vector_macs_per_s": 10**11,
+    "dram_bytes_per_s": 10**11,
+    "gb_bytes_per_s": 4 * 10**11,
+}
 OP_TYPES = ("Conv", "Relu", "Add")
 CAUSES = ("input", "output", "weight_first", "weight_again", "activation", "halo", "spill")
 
@@ -42,6 +48,7 @@ def synthetic_report(
         "graph_nodes": tuple(_node(i, layers_per_group) for i in range(layers * OPS_PER_LAYER)),
         "graph_edges": tuple(_edge(i) for i in range(layers * OPS_PER_LAYER)),
         "chip": (),
+        "roofs": (ROOFS,),
     }
     report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
     return with_buffers(report, BUFFERS, cores)
@@ -129,6 +136,7 @@ def _layer(index, layers_per_group, cycles, layers):
         "move_cycles": 70,
         "dma_cycles": 20,
         "matrix_utilization": 0.4,
+        "window_s": seconds / layers,
     }
 
 

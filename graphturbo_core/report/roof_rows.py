@@ -1,0 +1,26 @@
+"""Outcome -> what one cluster could do at most: the roofs of a roofline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.report import Row
+from graphturbo_core.semantics.cost import product_peaks
+
+
+def roof_rows(outcome: Outcome) -> Iterator[Row]:
+    """Multiply-accumulates and bytes a second, from the profile's numbers, as in the bounds.
+
+    `matrix`, `vector`: all engines of the kind together, products in the run's number format.
+    `dram`: the cluster's share. `gb`: its port; 0 without a GB.
+    """
+    hardware = outcome.hardware
+    matrix, vector = product_peaks(outcome.whole, hardware, outcome.named.number_format)
+    cycles = hardware.clock_hz
+    yield {
+        "matrix_macs_per_s": matrix * hardware.matrix_engines * cycles,
+        "vector_macs_per_s": vector * hardware.cores * cycles,
+        "dram_bytes_per_s": hardware.dram_bandwidth,
+        "gb_bytes_per_s": hardware.gb_bandwidth,
+    }

@@ -1,0 +1,83 @@
+"""Where the time goes: roofline, stalls, bytes by cause, and every layer's share."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from graphturbo_core.report.report import Report
+from graphturbo_ui.charts import chart, chart_to_pick
+from graphturbo_ui.figures.accounting import (
+    busy_figure,
+    busy_targets,
+    ledger_figure,
+    ledger_rows,
+    stall_figure,
+)
+from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table
+from graphturbo_ui.figures.roofline import roofline_figure, roofline_points, roofline_targets
+from graphturbo_ui.glossary import define
+from graphturbo_ui.jobs import Runs
+from graphturbo_ui.shown import table, table_to_pick, told, view
+
+ROOFLINE = (
+    "A dot is a layer in one round on one cluster: its multiply-accumulates over the time from its "
+    "first start to its last end in each kernel. Layers that overlap share that time. Under the "
+    "slope DRAM limits it, under the flat roof the matrix engines do. A click selects the layer."
+)
+STALLS = (
+    "Every cycle of every engine is accounted for, so each bar sums to 100 %. "
+    "Idle clusters count as nothing to do."
+)
+
+
+def time(runs: Runs) -> None:
+    """Roofline, stall accounting, byte ledger, busy time of layers, and the table of layers."""
+    st.subheader("Where the time goes", help=f"{define('stall')} {define('layer')}")
+    st.caption(f"{ROOFLINE} {told(_left_out, runs)}")
+    chart_to_pick(
+        view("roofline", roofline_figure, runs), "roofline",
+        "Achieved MAC/s of every layer over its operational intensity, under the chip's roofs",
+        told(roofline_targets, runs), runs,
+    )  # fmt: skip
+    st.markdown("**What the engines did**")
+    st.caption(STALLS)
+    chart(view("stalls", stall_figure, runs), "stalls", "Shares of the makespan an engine kind")
+    st.markdown("**Why bytes moved**")
+    chart(view("ledger", ledger_figure, runs), "ledger", "Bytes over DRAM and GB by cause")
+    table("bytes by cause", ledger_rows, runs)
+    st.markdown("**Layer by layer**")
+    st.caption(told(_samples, runs))
+    chart_to_pick(
+        view("busy", busy_figure, runs), "busy",
+        "Busy time of every layer by engine kind", told(busy_targets, runs), runs,
+    )  # fmt: skip
+    table_to_pick("layers", layer_table, layer_selections, runs)
+    st.download_button(
+        "Layers as CSV", partial(told, _csv, runs), "layers.csv", "text/csv", key="take_layers",
+        on_click="ignore", icon=":material/download:",
+    )  # fmt: skip
+
+
+def _left_out(*reports: Report, names: str) -> str:
+    """Says how many layers have no dot."""
+    counts = [
+        (name, len(report.tables["layers"]) - len(roofline_points(report)))
+        for name, report in zip(names, reports, strict=False)
+    ]
+    said = [f"{count} of {name}'s" for name, count in counts if count]
+    return f"Without a dot, for they have no MACs: {' and '.join(said)} layers." if said else ""
+
+
+def _samples(*reports: Report, names: str) -> str:
+    """Says for how many samples the layers' times are: those of one round."""
+    parts = [
+        f"{name}'s takes {report.contract['cluster_batch']} samples a cluster"
+        for name, report in zip(names, reports, strict=False)
+    ]
+    return f"Times, work and bytes are those of one round; {' and '.join(parts)}."
+
+
+def _csv(*reports: Report, names: str) -> str:
+    return csv_text(layer_table(*reports, names=names))

@@ -1,0 +1,153 @@
+"""Rows and figures of where the time goes: exact numbers, sums, inks of causes, empty cases."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.report.report import Report
+from graphturbo_ui.figures import accounting, roofline
+from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table
+from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, WAIT_COLOURS
+from graphturbo_ui.selection import Selection
+from tests.ui.synthetic import ROOFS, synthetic_report
+
+
+def with_layers(report: Report, *changes: dict[str, object]) -> Report:
+    """The report with so many layers, each changed."""
+    base = report.tables["layers"]
+    layers = tuple({**base[i], **change} for i, change in enumerate(changes))
+    return replace(report, tables={**report.tables, "layers": layers})
+
+
+def three_layers() -> Report:
+    """Below the slope, below the flat roof without a byte over DRAM, and without work."""
+    return with_layers(
+        synthetic_report(),
+        {"macs": 4 * 10**6, "dram_bytes": 10**6, "window_s": 2e-5},
+        {"macs": 10**6, "dram_bytes": 0, "window_s": 1e-6},
+        {"macs": 0, "dram_bytes": 10**6, "window_s": 1e-5},
+    )
+
+
+def test_a_dot_is_work_over_bytes_and_time_by_hand():
+    first, second = roofline.roofline_points(three_layers())
+    # 4 MAC a byte times 10^11 bytes/s are 4 * 10^11 MAC/s; 4 * 10^6 in 20 us are half of that
+    assert (first.intensity, first.roof) == (4.0, "DRAM")
+    assert first.macs_per_s == pytest.approx(2e11)
+    assert first.share == pytest.approx(0.5)
+    # 10^6 in 1 us are an eighth of the matrix engines' 8 * 10^12
+    assert (second.intensity, second.roof) == (None, "matrix engines")
+    assert second.share == pytest.approx(1 / 8)
+
+
+def test_roofline_has_dots_a_run_and_two_roofs_that_meet_at_the_ridge():
+    a, b = three_layers(), three_layers()
+    figure = roofline.roofline_figure(a, b)
+    assert [trace.name for trace in figure.data] == [
+        "A's layers",
+        "B's layers",
+        "roof: DRAM 100 GB/s, matrix 8 TMAC/s",
+        "vector engines alone 100 GMAC/s",
+    ]
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    assert figure.layout.xaxis.title.text == "operational intensity (MAC a byte over DRAM)"
+    assert figure.layout.yaxis.title.text == "achieved (MAC/s, one cluster)"
+    ridge = ROOFS["matrix_macs_per_s"] / ROOFS["dram_bytes_per_s"]
+    assert figure.data[2].x == (1.0, ridge, ridge * roofline.AT_THE_EDGE)
+    assert figure.data[2].y == (1e11, 8e12, 8e12)
+    assert figure.data[0].x == (4.0, ridge * roofline.AT_THE_EDGE)
+    assert figure.data[0].marker.symbol == ("circle", "circle-open")
+    assert figure.data[1].marker.symbol == ("diamond", "diamond-open")
+    assert "no byte over DRAM" in figure.data[0].customdata[1]
+    targets = roofline.roofline_targets(a, b)
+    assert targets[1] == [Selection("B", "layer", 0), Selection("B", "layer", 1)]
+
+
+def test_no_work_is_said_and_a_name_with_markup_is_escaped():
+    idle = with_layers(synthetic_report(), {"macs": 0})
+    assert roofline.roofline_figure(idle).layout.annotations[0].text == roofline.EMPTY
+    named = with_layers(synthetic_report(), {"name": "<b>x</b>"})
+    assert "&lt;b&gt;" in roofline.roofline_figure(named).data[0].customdata[0]
+    assert "&lt;b&gt;" in accounting.busy_figure(named).data[0].customdata[0]
+
+
+def test_stalls_are_bars_that_sum_to_100_percent():
+    a, b = synthetic_report(), synthetic_report("graphturbo@16")
+    figure = accounting.stall_figure(a, b)
+    assert [bar.marker.color for bar in figure.data] == list(WAIT_COLOURS.values())
+    labels = figure.data[0].y
+    assert labels[:3] == ("matrix · A", "matrix · B", "vector · A")
+    assert [sum(bar.x[at] for bar in figure.data) for at in range(len(labels))] == [
+        pytest.approx(100)
+    ] * 8
+    lone = replace(a, tables={**a.tables, "engines": a.tables["engines"][:1]})
+    assert accounting.stall_figure(lone).data[0].y == ("matrix · A",)
+    none = replace(a, tables={**a.tables, "engines": ()})
+    assert accounting.stall_figure(none).layout.annotations[0].text == accounting.NO_ENGINES
+
+
+def test_the_ledger_s_bars_sum_to_the_bytes_of_each_run():
+    a = synthetic_report()
+    figure = accounting.ledger_figure(a, a, names="AB")
+    dram, gb = figure.data[: len(CAUSE_COLOURS)], figure.data[len(CAUSE_COLOURS) :]
+    assert [bar.marker.color for bar in dram] == list(CAUSE_COLOURS.values())
+    # a MiB a cause in DRAM, nothing in GB
+    assert [sum(bar.x[run] for bar in dram) for run in (0, 1)] == [7.0, 7.0]
+    assert {x for bar in gb for x in bar.x} == {0}
+    assert accounting.cause_text("weight_again") == "weight, fetched again"
+    empty = replace(a, tables={**a.tables, "ledger": ()})
+    assert accounting.ledger_figure(empty).layout.annotations[-1].text == accounting.NO_BYTES
+
+
+def test_busy_time_is_cycles_over_engines():
+    report = with_layers(synthetic_report(cores=2), {"matrix_cycles": 100, "dma_cycles": 20})
+    contract = {**report.contract, "cycles": 1000, "latency_s": 1e-6}
+    (row,) = accounting.busy_rows(replace(report, contract=contract))
+    assert row["matrix"] == pytest.approx(50e-9)  # two of them
+    assert row["dma"] == pytest.approx(20e-9)  # one
+    figure = accounting.busy_figure(report, report)
+    assert [bar.marker.color for bar in figure.data] == [*ENGINE_COLOURS.values()] * 2
+    assert figure.layout.yaxis.title.text == "busy (µs an engine)"
+    assert [len(points) for points in accounting.busy_targets(report, report)] == [1] * 8
+    none = replace(report, tables={**report.tables, "layers": ()})
+    assert accounting.busy_figure(none).layout.annotations[-1].text == accounting.NO_LAYERS
+
+
+def test_the_table_of_layers_and_its_file():
+    report = three_layers()
+    report = with_layers(report, *({"name": name} for name in ("=cmd()", "b", "c")))
+    rows = layer_table(report, report)
+    assert [row["run"] for row in rows] == ["A"] * 3 + ["B"] * 3
+    assert rows[0]["MAC a byte"] == 4.0
+    assert rows[0]["of its roof (%)"] == pytest.approx(50)
+    assert (rows[2]["MAC a byte"], rows[2]["roof"]) == (None, "")
+    assert layer_selections(report, report)[4] == Selection("B", "layer", 1)
+    found = list(csv.DictReader(io.StringIO(csv_text(rows))))
+    assert found[0]["name"] == "'=cmd()"
+    assert [row["MACs"] for row in found] == ["4000000", "1000000", "0"] * 2
+    assert found[2]["MAC a byte"] == ""
+
+
+@cache
+def real(strategy: str, profile: str) -> Report:
+    asked = RunRequest("teaching-resnet", strategy, profile, 64)
+    return run_report(load_sample("teaching-resnet"), asked)
+
+
+@pytest.mark.parametrize("profile", ["stcp920", "generic-4x4", "goya", "ipu-gc2"])
+@pytest.mark.parametrize("strategy", ["tvm", "graphturbo"])
+def test_no_layer_of_a_real_run_is_above_its_roof(strategy: str, profile: str):
+    report = real(strategy, profile)
+    roofs = roofline.roofs_of(report)
+    points = roofline.roofline_points(report)
+    assert points
+    for point in points:
+        assert point.macs_per_s <= roofs["matrix_macs_per_s"] + roofs["vector_macs_per_s"]
+        assert point.dram_bytes <= point.window_s * roofs["dram_bytes_per_s"] * (1 + 1e-9)
