@@ -22,18 +22,25 @@ def options_form(key: str, strategy: str, is_held: bool) -> Mapping[str, str]:
     chosen = {name: text for name, text in run_state.set_options(key).items() if name in known}
     count = 0 if is_held else len(chosen)
     label = f"Options of {key.upper()}" + (f" ({count})" if count else "")
-    with st.popover(label, key=f"options_{key}", width="stretch", icon=":material/tune:"):
-        if is_held:
+    with st.popover(
+        label, key=f"options_{key}", width="stretch", icon=":material/tune:", on_change="rerun"
+    ) as box:
+        if box.open and is_held:
             st.caption(HELD)
-            return {}
-        st.caption(f"What {safe_text(strategy, Sink.MARKDOWN)} is lowered with; `--set` says it.")
-        st.button(
-            "Reset", key=f"reset_{key}", on_click=run_state.reset_options, args=(key,),
-            disabled=not chosen, icon=":material/restart_alt:",
-        )  # fmt: skip
-        for option in known.values():
-            _widget(key, option, chosen.get(option.name, option.default))
-    return chosen
+        elif box.open:
+            _form(key, strategy, chosen)
+    return {} if is_held else chosen
+
+
+def _form(key: str, strategy: str, chosen: Mapping[str, str]) -> None:
+    """A widget an option, drawn only while somebody looks: two dozen cost every other click."""
+    st.caption(f"What {safe_text(strategy, Sink.MARKDOWN)} is lowered with; `--set` says it.")
+    st.button(
+        "Reset", key=f"reset_{key}", on_click=run_state.reset_options, args=(key,),
+        disabled=not chosen, icon=":material/restart_alt:",
+    )  # fmt: skip
+    for option in options_of_strategy(strategy).values():
+        _widget(key, option, chosen.get(option.name, option.default))
 
 
 def _widget(key: str, option: StrategyOption, value: str) -> None:

@@ -109,7 +109,15 @@ def hold_plan(key: str, widget: str) -> None:
     st.session_state[f"plan_{key}_refusal"] = None
     if not given:
         return
-    data = given.encode() if isinstance(given, str) else given.getvalue()
+    _hold(key, given.encode() if isinstance(given, str) else given.getvalue())
+
+
+def hold_plan_text(key: str, text: str) -> None:
+    """Have a run hold to the plan of this text, and take its strategy."""
+    _hold(key, text.encode())
+
+
+def _hold(key: str, data: bytes) -> None:
     try:
         origin = read_plan(data, f"the plan of {key.upper()}").origin
         pipeline.parse_strategy(origin.strategy)

@@ -1,6 +1,7 @@
 """The session: choices, uploads, and what the link named.
 
-Session state is touched here and, for what belongs to one run, in run_state.py; nowhere else.
+Session state is touched here and, for what belongs to one run, in run_state.py and drafts.py;
+nowhere else.
 Widgets carry the query's names as keys and are bound to it by Streamlit, which replaces the
 address in place; here the query is read once, at session start, and what it names wrongly is said.
 """
@@ -14,7 +15,7 @@ from typing import NoReturn, cast
 
 import streamlit as st
 
-from graphturbo_core import pipeline
+from graphturbo_core import __version__, pipeline
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_ui.query import (
@@ -46,6 +47,10 @@ def begin() -> None:
         if fault:
             del st.query_params[entry.key]
             notes.append(_instead(fault, entry.default))
+    made_by = query.get("version", __version__)
+    if made_by != __version__:
+        other = safe_text(made_by, max_length=20)
+        notes.append(f"The link is of version {other}, this is {__version__}: figures may differ.")
     st.session_state["notes"] = tuple(notes)
     mark(Selection.read(query.get("selected")), _read_windows(query.get("window", "")))
     for key in RUN_KEYS:

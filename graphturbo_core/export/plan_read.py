@@ -21,6 +21,19 @@ def read_plan(data: bytes, file_name: str) -> PlanFile:
     Raises:
         PlanError: it is no plan file, or its record was changed; naming key, value and range.
     """
+    file = read_head(data, file_name)
+    if not file.rounds and file.edits == NO_EDITS:
+        what, change = "the plan has neither edits nor a record", "give a plan that was written"
+        raise PlanError("PLAN_EMPTY", what, f"in {shown(file_name)}", change)
+    return file
+
+
+def read_head(data: bytes, file_name: str) -> PlanFile:
+    """The same of a file that may have neither edits nor a record: choices to write edits below.
+
+    Raises:
+        PlanError: as `read_plan`, PLAN_EMPTY aside.
+    """
     tree = plain_yaml(data, file_name, PLAN_YAML)
     said = tree.get("edits")
     said = {} if said is None else said
@@ -36,11 +49,7 @@ def read_plan(data: bytes, file_name: str) -> PlanFile:
     edits = _edits(section.edits)
     if record:
         edits = with_groups(edits, rounds[record.rounds[0].size].ops_of_groups)
-    file = PlanFile(_origin(section), edits, rounds)
-    if not rounds and file.edits == NO_EDITS:
-        what, change = "the plan has neither edits nor a record", "give a plan that was written"
-        raise PlanError("PLAN_EMPTY", what, f"in {shown(file_name)}", change)
-    return file
+    return PlanFile(_origin(section), edits, rounds)
 
 
 def _check_record(record: Plain, file_name: str) -> None:

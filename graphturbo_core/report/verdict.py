@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from graphturbo_core.report.alone import Alone, alone
 from graphturbo_core.report.report import Json, Report
+from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.units import (
     format_bytes,
     format_count,
@@ -19,6 +21,8 @@ SAME_RATIO = 0.005
 """Two figures within half a per cent are called the same (our choice: below what a view shows)."""
 BOUND_SHARE = 0.6
 """An engine kind busy for this share of the time binds the run (our choice)."""
+TOLD_ALONE = 0.01
+"""An engine kind alone at work for less than a hundredth of the time is not told (our choice)."""
 TOLD_OVERLAP = 0.01
 """A difference in overlap below a hundredth of the time explains nothing (our choice)."""
 RESOURCE: Mapping[str, str] = {
@@ -182,6 +186,26 @@ def change_text(first: float, second: float) -> str:
     return f"{sign}{format_percent(abs(ratio - 1))}"
 
 
+SINCE = ("kernels", "latency", "dram")
+"""Measures that tell what an edit of a plan changed."""
+
+
+def figures_of(report: Report) -> dict[str, float]:
+    """The figures that `since_text` compares, by measure."""
+    return {each.key: each.value(report.contract) for each in MEASURES if each.key in SINCE}
+
+
+def since_text(before: Mapping[str, float], report: Report) -> str:
+    """What became of those figures: `Latency 138 us before, 120 us with the edits (-13 %)`."""
+    now = figures_of(report)
+    return "; ".join(
+        f"{each.label} {each.text(before[each.key])} before, {each.text(now[each.key])} "
+        f"with the edits ({change_text(before[each.key], now[each.key])})"
+        for each in MEASURES
+        if each.key in SINCE
+    )
+
+
 def binding_kind(report: Report) -> str:
     """The engine kind that is busy for the largest share of the time (ties: by name)."""
     stalls = _stalls(report)
@@ -189,17 +213,28 @@ def binding_kind(report: Report) -> str:
 
 
 def binding_text(report: Report) -> str:
-    """What binds a run, with the share of time that says so."""
+    """What binds a run, with the share of time that says so, and how much of it has no other."""
     kind = binding_kind(report)
     shares = _stalls(report)[kind]
     busy = format_percent(shares["busy"])
     if shares["busy"] >= BOUND_SHARE:
-        return f"is {BOUND_NAME[kind]}: {RESOURCE[kind]} are busy {busy} of the time"
+        bound = f"is {BOUND_NAME[kind]}: {RESOURCE[kind]} are busy {busy} of the time"
+        return f"{bound}{_alone_text(alone(report, kind))}"
     wait = max(WAITS, key=lambda name: shares[name])
     return (
         f"keeps no engine busy throughout: the busiest, {RESOURCE[kind]}, work {busy} of the time "
         f"and wait {format_percent(shares[wait])} of it {WAITS[wait]}"
     )
+
+
+def _alone_text(found: Alone) -> str:
+    """For how long engines of no other kind work, and where most of that is; nothing if hardly."""
+    if found.share < TOLD_ALONE:
+        return ""
+    share = f", and for {format_percent(found.share)} of it no other kind of engine works"
+    if not found.group:
+        return share
+    return f"{share} ({format_percent(found.group_share)} of that in {found.group})"
 
 
 def sentence(a: Report, b: Report) -> tuple[str, str]:
@@ -208,8 +243,7 @@ def sentence(a: Report, b: Report) -> tuple[str, str]:
 
 
 def _outcome(a: Report, b: Report) -> str:
-    first = cast(float, a.contract["throughput_per_s"])
-    second = cast(float, b.contract["throughput_per_s"])
+    first, second = _throughputs(a, b)
     if is_same(first, second):
         return "B is as fast as A"
     if second > first:
@@ -217,22 +251,42 @@ def _outcome(a: Report, b: Report) -> str:
     return f"B reaches {times_text(second / first)} of A's throughput"
 
 
+def _throughputs(a: Report, b: Report) -> tuple[float, float]:
+    return tuple(cast(float, each.contract["throughput_per_s"]) for each in (a, b))  # type: ignore[return-value]  # two
+
+
 def _reason(a: Report, b: Report) -> str:
-    """The largest of the differences that fewer, larger kernels are about."""
-    parts = [part for part in (_traffic(a, b), _fewer_kernels(a, b), _overlap(a, b)) if part]
-    return f": it {', '.join(parts)}" if parts else ""
+    """What fewer, larger kernels are about: first what speaks for the outcome, then against it.
+
+    Where A and B are as fast as each other nothing does either: all is said after `although`.
+    """
+    first, second = _throughputs(a, b)
+    parts = [part for part in (_traffic(a, b), _fewer_kernels(a, b), _overlap(a, b)) if part.text]
+    is_won = second > first
+    told = [] if is_same(first, second) else [p.text for p in parts if p.is_better == is_won]
+    against = [part.text for part in parts if part.text not in told]
+    reason = f": it {', '.join(told)}" if told else ""
+    return f"{reason}, although it {', '.join(against)}" if against else reason
 
 
-def _traffic(a: Report, b: Report) -> str:
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A difference in words (empty: there is none), and whether it speaks for B."""
+
+    text: str = ""
+    is_better: bool = False
+
+
+def _traffic(a: Report, b: Report) -> Reason:
     dram = _sum("dram_read_bytes", "dram_write_bytes")
     first, second = dram(a.contract), dram(b.contract)
     if is_same(first, second):
-        return ""
+        return Reason()
     cause, saved = _largest_saving(a, b)
     moved = f"moves {format_bytes(second)} over DRAM instead of {format_bytes(first)}"
     if second > first or not cause:
-        return moved
-    return f"{moved} ({format_bytes(saved)} less for {cause})"
+        return Reason(moved, second < first)
+    return Reason(f"{moved} ({format_bytes(saved)} less for {cause})", True)
 
 
 def _largest_saving(a: Report, b: Report) -> tuple[str, float]:
@@ -257,34 +311,50 @@ CAUSES: Mapping[str, str] = {
 }
 
 
-def _fewer_kernels(a: Report, b: Report) -> str:
+def _fewer_kernels(a: Report, b: Report) -> Reason:
     first, second = _launches(a.contract), _launches(b.contract)
     if first == second:
-        return ""
+        return Reason()
     kernels = "kernel" if second == 1 else "kernels"
-    return f"launches {format_count(int(second))} {kernels} instead of {format_count(int(first))}"
+    text = f"launches {format_count(int(second))} {kernels} instead of {format_count(int(first))}"
+    return Reason(text, second < first)
 
 
-def _overlap(a: Report, b: Report) -> str:
+def _overlap(a: Report, b: Report) -> Reason:
     first = cast(float, a.contract["cross_layer_overlap"])
     second = cast(float, b.contract["cross_layer_overlap"])
     if abs(second - first) < TOLD_OVERLAP:
-        return ""
-    return (
+        return Reason()
+    text = (
         f"runs two or more layers at once {format_percent(second)} of the time "
         f"instead of {format_percent(first)}"
     )
+    return Reason(text, second > first)
 
 
 def differences(a: Report, b: Report) -> tuple[str, ...]:
-    """In what A and B differ besides the strategy; the cluster batch counts."""
-    return tuple(
+    """In what A and B differ besides the strategy; cluster batch, options and edits count.
+
+    Of an option that only one of them has, as of another strategy, a value other than its default.
+    """
+    told = [
         f"{label} ({a.contract[key]} against {b.contract[key]})"
         for key, label in COMPARED.items()
         if a.contract[key] != b.contract[key]
-    )
+    ]
+    known = strategy_options()
+    first, second = (cast(Mapping[str, str], each.contract["options"]) for each in (a, b))
+    for name in dict.fromkeys((*first, *second)):
+        default = known[name].default if name in known else NO_EDITS_TEXT
+        one, other = first.get(name, default), second.get(name, default)
+        if one != other:
+            label = f"option {name}" if name in known else "edits of the plan"
+            told.append(f"{label} ({one} against {other})")
+    return tuple(told)
 
 
+NO_EDITS_TEXT = "none"
+"""What stands for the digest of a plan's edits where there are none."""
 COMPARED: Mapping[str, str] = {
     "model": "model",
     "profile": "chip",

@@ -9,8 +9,9 @@ import streamlit as st
 from graphturbo_ui import controls, frame, state
 from graphturbo_ui.choices import Choices
 from graphturbo_ui.components.link import canvas_link
-from graphturbo_ui.jobs import Runs
+from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.query import DEFAULT_VIEWS, VIEWS
+from graphturbo_ui.views.edit_plan import present_edits
 from graphturbo_ui.views.export import export
 from graphturbo_ui.views.gantt import gantt
 from graphturbo_ui.views.groupings import groupings
@@ -51,6 +52,7 @@ def show(choices: Choices) -> None:
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
     frame.wait_for_first(runs)
+    present_edits(runs, {name: run for name, run in runs.items() if _is_drawn(run)})
     drawn, pending = frame.outcome(runs)
     banner(drawn)
     verdict(drawn, pending)
@@ -61,6 +63,10 @@ def show(choices: Choices) -> None:
             SHOWN[name](drawn)
     sharing(choices)
     frame.finish(pending)
+
+
+def _is_drawn(run: Run) -> bool:
+    return run.is_done and run.refusal is None
 
 
 def _chosen_views() -> list[str]:

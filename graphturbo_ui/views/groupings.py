@@ -14,6 +14,7 @@ from graphturbo_ui.jobs import Runs
 from graphturbo_ui.selection import Selection
 from graphturbo_ui.shown import table_to_pick, told, view
 from graphturbo_ui.text import Sink, safe_text
+from graphturbo_ui.views.edit_plan import offer
 
 MAX_FACT = 1000
 """Characters of a fact that the page tells."""
@@ -30,6 +31,7 @@ def groupings(runs: Runs) -> None:
     st.caption(f"{told(graph_summary, runs)} {HINT}")
     graph_view(view("graph", _graph, runs), key="graph")
     _facts(runs, state.selection())
+    offer(runs, state.selection())
     table_to_pick("sub-graphs", group_table, group_selections, runs)
 
 

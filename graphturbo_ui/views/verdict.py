@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from graphturbo_core.report.note_places import VERIFIED, notes_by_place
+from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict import (
     VerdictRow,
     binding_text,
@@ -15,7 +19,7 @@ from graphturbo_core.report.verify_text import badge_text
 from graphturbo_ui.figures import tables
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import reports_of, told
+from graphturbo_ui.shown import reports_of, told, view
 from graphturbo_ui.text import Sink, safe_text
 
 COLUMNS_OF_VERDICT = 4
@@ -43,6 +47,7 @@ def verdict(runs: Runs, pending: Runs) -> None:
     reports = reports_of(runs)
     a, b = reports[0], reports[1] if len(reports) > 1 else None
     outcome, reason = (safe_text(part, Sink.MARKDOWN, 1000) for part in _said(runs, pending))
+    beside = told(notes_beside, runs)
     st.markdown(f"**{outcome}** {reason}")
     rows = verdict_rows(a, b)
     for first in range(0, len(rows), COLUMNS_OF_VERDICT):
@@ -50,18 +55,39 @@ def verdict(runs: Runs, pending: Runs) -> None:
         for column, row in zip(st.columns(COLUMNS_OF_VERDICT), shown, strict=False):
             with column:
                 _figure(row)
+                _beside(beside.get(row.key, ()))
     states = [f"{name}: {badge_text(r)}" for name, r in zip(runs, reports, strict=True)]
     st.caption(f"Numbers checked against ONNX Runtime (page Verification) — {', '.join(states)}.")
+    _beside(beside.get(VERIFIED, ()))
+
+
+def notes_beside(*reports: Report, names: str) -> dict[str, tuple[str, ...]]:
+    """The notes that a figure's place shows below it, each with whose it is."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, report in zip(names, reports, strict=True):
+        for place, notes in notes_by_place(report).items():
+            found[place] = (*found.get(place, ()), *(f"{name}: {note}" for note in notes))
+    return found
+
+
+def _beside(notes: Sequence[str]) -> None:
+    """What must be known of a figure, right below it."""
+    for note in notes:
+        st.caption(f":material/info: {safe_text(note, Sink.MARKDOWN, 1000)}")
 
 
 def _said(runs: Runs, pending: Runs) -> tuple[str, str]:
     """What the verdict says in words: how the runs stand, and what binds them."""
     if len(runs) > 1:
-        return sentence(*reports_of(runs))
+        return view("verdict", _sentence, runs)
     ((name, run),) = runs.items()
     waits = [f"{other} is being computed" for other in pending]
-    rest = waits[0] if waits else "the other run cannot be computed"
+    rest = waits[0] if waits else "the other run is not"
     return f"{name} is there, {rest}.", f"{name} {binding_text(run.report)}."
+
+
+def _sentence(*reports: Report, names: str) -> tuple[str, str]:
+    return sentence(*reports)
 
 
 def _figure(row: VerdictRow) -> None:

@@ -151,7 +151,7 @@ def test_a_refused_run_leaves_the_other_on_the_page(
     assert len(app.warning) == 1
     assert f"{name} cannot be computed." in app.warning[0].value
     assert len(app.metric) == 8
-    assert f"**{shown} is there, the other run cannot be computed.**" in said(app)
+    assert f"**{shown} is there, the other run is not.**" in said(app)
     assert f"{shown} runs 36 ops as 12 sub-graphs" in said(app)
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from graphturbo_core.report.alone import Alone, alone
+from graphturbo_core.report.note_places import VERIFIED, notes_by_place
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict import (
     binding_text,
@@ -67,8 +70,45 @@ def test_a_alone_has_no_change():
     }
 
 
+def with_spans(report: Report, *spans: tuple[int, int, int]) -> Report:
+    """The report with these instructions alone: engine, start and end cycle of each."""
+    engine, start, end = (np.array(column) for column in zip(*spans, strict=True))
+    return replace(report, arrays={"engine": engine, "start": start, "hold": end - start})
+
+
+# Engines of the made-up report: 0 matrix, 1 vector, 2 move of core 0, 3 to 5 of core 1, 6 DMA.
+# DMA works 0..60 and 80..100; the matrix engines of both cores 20..30 and 90..100. Of the 100
+# cycles DMA is alone in 0..20, 30..60 and 80..90: 60, of which 45 lie in the kernel of g1, 0..55.
+SPANS = ((6, 0, 60), (6, 80, 100), (0, 20, 30), (3, 90, 100))
+KERNELS = (("g1", 0, 55), ("g2", 55, 100))
+
+
+def kernels(*rows: tuple[str, int, int]) -> tuple[dict[str, object], ...]:
+    return tuple({"group": g, "start_cycle": s, "end_cycle": e} for g, s, e in rows)
+
+
+def test_an_engine_kind_alone_at_work_is_told_with_its_place():
+    busy = stalls(dma={"busy": 0.8, "data": 0.2, "idle": 0.0})
+    report = with_spans(with_figures(stalls=busy), *SPANS)
+    report = replace(report, tables={**report.tables, "kernels": kernels(*KERNELS)})
+    assert alone(report, "dma") == Alone(0.6, "g1", 0.75)
+    assert alone(report, "vector") == Alone(0.0, "", 0.0)
+    assert binding_text(report) == (
+        "is DRAM-bound: the system DMAs are busy 80 % of the time, and for 60 % of it no other "
+        "kind of engine works (75 % of that in g1)"
+    )
+
+
+def test_two_kernels_of_a_group_count_together():
+    rows = kernels(("g2", 0, 20), ("g1", 20, 55), ("g2", 55, 100))
+    report = with_spans(with_figures(), *SPANS)
+    found = alone(replace(report, tables={**report.tables, "kernels": rows}), "dma")
+    assert (found.group, found.group_share) == ("g2", pytest.approx(35 / 60))
+
+
 def test_the_busiest_engine_binds():
-    report = with_figures(stalls=stalls(dma={"busy": 0.71, "data": 0.29, "idle": 0.0}))
+    busy = stalls(dma={"busy": 0.71, "data": 0.29, "idle": 0.0})
+    report = with_spans(with_figures(stalls=busy), (6, 0, 71), (0, 0, 100))
     assert binding_text(report) == "is DRAM-bound: the system DMAs are busy 71 % of the time"
 
 
@@ -113,8 +153,57 @@ def test_a_loser_is_called_one():
     assert outcome == "B reaches 0.4x of A's throughput."
 
 
+def test_what_speaks_against_the_outcome_is_no_reason_for_it():
+    few = {"kernels": 10, "rounds": 1, "cross_layer_overlap": 0.0}
+    many = {"kernels": 20, "rounds": 1, "cross_layer_overlap": 0.5}
+    slow, fast = {"throughput_per_s": 100.0}, {"throughput_per_s": 200.0}
+    overlap = "runs two or more layers at once 50 % of the time instead of 0 %"
+    won, _ = sentence(with_figures(**few, **slow), with_figures(**many, **fast))
+    assert won == (
+        f"B is 2x as fast as A: it {overlap}, although it launches 20 kernels instead of 10."
+    )
+    lost, _ = sentence(with_figures(**few, **fast), with_figures(**many, **slow))
+    assert lost == (
+        "B reaches 0.5x of A's throughput: it launches 20 kernels instead of 10, although it "
+        f"{overlap}."
+    )
+    tied, _ = sentence(with_figures(**few, **slow), with_figures(**many, **slow))
+    assert tied == f"B is as fast as A, although it launches 20 kernels instead of 10, {overlap}."
+
+
 def test_equal_runs_have_no_reason():
     assert sentence(with_figures(), with_figures())[0] == "B is as fast as A."
+
+
+def test_options_and_edits_are_differences():
+    options = {"graphturbo.peak": "true", "lowering.tiles": "4"}
+    a = with_figures(options={"lowering.tiles": "4"})
+    b = with_figures(options={**options, "graphturbo.peak": "literal", "plan": "0123456789abcdef"})
+    assert differences(a, with_figures(options=options)) == ()
+    assert differences(a, b) == (
+        "option graphturbo.peak (true against literal)",
+        "edits of the plan (none against 0123456789abcdef)",
+    )
+    c = with_figures(options={"lowering.tiles": "8"})
+    assert differences(a, c) == ("option lowering.tiles (4 against 8)",)
+
+
+def test_every_kind_of_note_has_the_figure_that_it_is_about():
+    """The words of the notes as the steps write them."""
+    notes = {
+        "2 op(s) of type Foo have no semantics and run whole: 12.0% of the bytes, none of": (
+            "throughput"
+        ),
+        "3 tensors of kernels did not fit in LB and went to GB": "gb",
+        "3 tensors of kernels did not fit in LB and went to DRAM": "dram",
+        "1 tensors did not fit in GB and went to DRAM": "dram",
+        "streamed, as their place in LB was too small: 4 weights": "gb",
+        "verified with seeded random numbers for 9 weights without their own": VERIFIED,
+        "2 of 4 clusters idle: the batch is 2": "throughput",
+    }
+    for note, place in notes.items():
+        assert notes_by_place(with_figures(notes=[note])) == {place: (note,)}
+    assert notes_by_place(with_figures(notes=["batch rescaled from 1 to 8"])) == {}
 
 
 def test_differences_besides_the_strategy():

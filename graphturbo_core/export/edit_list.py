@@ -1,0 +1,124 @@
+"""Edits of a plan as a list in words, with one added or taken out, and the file that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from graphturbo_core.export.plan_read import read_head
+from graphturbo_core.export.plan_write import plan_text
+from graphturbo_core.strategies.edits import NO_EDITS, Edits
+
+__all__ = [
+    "NO_EDITS", "EditEntry", "Edits", "edit_entries", "edits_in", "plan_with", "with_apart",
+    "with_cut", "with_merge", "without",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class EditEntry:
+    """One edit: below which key it stands, under which name (or at which place of a list)."""
+
+    key: str
+    name: str
+    text: str
+
+
+def edit_entries(edits: Edits) -> tuple[EditEntry, ...]:
+    """Every edit in words, in the order of the file's keys."""
+    return tuple(_entries(edits))
+
+
+def _entries(edits: Edits) -> Iterator[EditEntry]:
+    for place, members in enumerate(edits.merge):
+        yield EditEntry("merge", str(place), f"merge {' + '.join(members)}")
+    for place, members in enumerate(edits.keep_apart):
+        yield EditEntry("keep_apart", str(place), f"keep apart {' | '.join(members)}")
+    for key in ("pieces", "axis", "binding", "scope", "residency"):
+        for name, value in getattr(edits, key).items():
+            yield EditEntry(key, name, f"{key} of {name}: {_value_text(value)}")
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, int):
+        return str(value)
+    word = getattr(value, "value", None)
+    if word is not None:
+        return str(word)
+    parts = (f"{each.name} {getattr(value, each.name)}" for each in fields(value))  # type: ignore[arg-type]  # Cuts, a dataclass
+    return ", ".join(parts)
+
+
+def without(edits: Edits, entry: EditEntry) -> Edits:
+    """The edits less one of their entries, and less names that no edit speaks of any more."""
+    if entry.key in ("merge", "keep_apart"):
+        sets = getattr(edits, entry.key)
+        place = int(entry.name)
+        left: object = (*sets[:place], *sets[place + 1 :])
+    else:
+        left = {n: value for n, value in getattr(edits, entry.key).items() if n != entry.name}
+    less = replace(edits, **{entry.key: left})  # type: ignore[arg-type]  # of the key's own type
+    used = {name for names in (*less.merge, *less.keep_apart) for name in names}
+    used |= {*less.pieces, *less.axis, *less.residency}
+    return replace(less, names={name: ops for name, ops in less.names.items() if name in used})
+
+
+def with_merge(
+    edits: Edits, parts: Mapping[str, Sequence[str]], taken: Collection[str] = ()
+) -> Edits:
+    """The edits with a merge of these parts; `taken`: ops' names, which no part may have."""
+    named, names = _named(edits, parts, taken)
+    return replace(named, merge=tuple(dict.fromkeys((*named.merge, names))))
+
+
+def with_apart(
+    edits: Edits, parts: Mapping[str, Sequence[str]], taken: Collection[str] = ()
+) -> Edits:
+    """The edits that keep these parts apart, all layers of one from all of the other."""
+    named, names = _named(edits, parts, taken)
+    return replace(named, keep_apart=tuple(dict.fromkeys((*named.keep_apart, names))))
+
+
+def with_cut(
+    edits: Edits, part: tuple[str, Sequence[str]], wished: Mapping[str, int],
+    taken: Collection[str] = (),
+) -> Edits:  # fmt: skip
+    """The edits that fix `pieces`, `axis` or both of a part."""
+    named, (name,) = _named(edits, dict([part]), taken)
+    cuts: dict[str, dict[str, int]] = {
+        key: {**getattr(named, key), name: value} for key, value in wished.items()
+    }
+    return replace(named, **cuts)  # type: ignore[arg-type]  # `pieces` and `axis` alone
+
+
+def _named(
+    edits: Edits, parts: Mapping[str, Sequence[str]], taken: Collection[str]
+) -> tuple[Edits, tuple[str, ...]]:
+    """The edits with a name for each part; one that stands for other ops already gets a dash."""
+    names = dict(edits.names)
+    found = []
+    for wanted, ops in parts.items():
+        name = wanted
+        while name in taken or names.get(name, tuple(ops)) != tuple(ops):
+            name = f"{name}-"
+        names[name] = tuple(ops)
+        found.append(name)
+    return replace(edits, names=names), tuple(found)
+
+
+def edits_in(text: str) -> Edits:
+    """What a plan's text fixes; nothing where it is only a head.
+
+    Raises:
+        PlanError: it is no plan.
+    """
+    return read_head(text.encode(), "the plan").edits
+
+
+def plan_with(text: str, edits: Edits) -> str:
+    """The text of a plan of the same run with these edits and no record.
+
+    Raises:
+        PlanError: `text` is no plan, nor the head of one.
+    """
+    return plan_text(replace(read_head(text.encode(), "the plan"), edits=edits, rounds={}))

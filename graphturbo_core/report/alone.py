@@ -1,0 +1,58 @@
+"""Report -> how long one kind of engine alone is busy, and in which sub-graph most of that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.report.report import Report
+
+Cycles = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A kind of engine working while no other kind does, in the round that is shown.
+
+    `share`: of the round's time. `group`: the sub-graph with the largest part of it (empty where
+    kernels are not told), and `group_share` how large that part is.
+    """
+
+    share: float
+    group: str
+    group_share: float
+
+
+def alone(report: Report, kind: str) -> Alone:
+    """How much of the time engines of `kind` are the only ones busy; n log n in instructions."""
+    arrays = report.arrays
+    start = arrays["start"].astype(np.int64)
+    end = start + arrays["hold"].astype(np.int64)
+    if not len(start) or end.max() <= 0:
+        return Alone(0.0, "", 0.0)
+    times: Cycles = np.unique(np.concatenate([start, end, np.zeros(1, np.int64)]))
+    is_kind = np.array([engine["kind"] == kind for engine in report.tables["engines"]])
+    own = is_kind[arrays["engine"]]
+    is_alone = _busy(times, start[own], end[own]) & ~_busy(times, start[~own], end[~own])
+    so_far: Cycles = np.concatenate([[0], np.cumsum(np.diff(times) * is_alone)])
+    total, makespan = int(so_far[-1]), int(times[-1])
+    by_group: dict[str, float] = {}
+    for kernel in report.tables["kernels"]:
+        ends = [cast(int, kernel[key]) for key in ("start_cycle", "end_cycle")]
+        first, last = np.interp(ends, times, so_far)
+        name = cast(str, kernel["group"])
+        by_group[name] = by_group.get(name, 0.0) + float(last - first)
+    group = max(by_group, key=lambda name: by_group[name], default="")
+    part = by_group.get(group, 0.0) / total if total else 0.0
+    return Alone(total / makespan, group if part else "", min(part, 1.0))
+
+
+def _busy(times: Cycles, start: Cycles, end: Cycles) -> NDArray[np.bool_]:
+    """Whether any of these spans covers each stretch between two of `times`."""
+    change = np.zeros(len(times), np.int64)
+    np.add.at(change, np.searchsorted(times, start), 1)
+    np.add.at(change, np.searchsorted(times, end), -1)
+    return np.cumsum(change)[:-1] > 0

@@ -1,0 +1,89 @@
+"""Report -> what can be edited at one sub-graph: places to cut, neighbours, axes and pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from graphturbo_core.report.report import Report, Row
+
+MAX_PIECES = 4096
+"""More pieces than this are not proposed: a plan file takes no more (`max_pieces`)."""
+
+
+@dataclass(frozen=True)
+class EditChoices:
+    """One sub-graph as somebody may edit it.
+
+    `layers`: its layers in order, each with its ops. `neighbours`: the sub-graphs that it passes
+    tensors to or has them from, each with its ops. `extents`: the sizes of its last result by axis;
+    `axis` is -1 where it is not split.
+    """
+
+    name: str
+    layers: Mapping[str, tuple[str, ...]]
+    neighbours: Mapping[str, tuple[str, ...]]
+    extents: tuple[int, ...]
+    axis: int
+    pieces: int
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """All ops of the sub-graph."""
+        return tuple(op for ops in self.layers.values() for op in ops)
+
+    def piece_counts(self, axis: int) -> tuple[int, ...]:
+        """The divisors of an axis: only these can be its number of pieces."""
+        extent = self.extents[axis] if 0 <= axis < len(self.extents) else 1
+        return tuple(n for n in range(1, min(extent, MAX_PIECES) + 1) if extent % n == 0)
+
+    def parts_around(self, place: int) -> dict[str, tuple[str, ...]]:
+        """The ops up to and with the layer at `place`, and those after it."""
+        layers = tuple(self.layers.values())
+        before = tuple(op for ops in layers[: place + 1] for op in ops)
+        after = tuple(op for ops in layers[place + 1 :] for op in ops)
+        return {f"{self.name}-before": before, f"{self.name}-after": after}
+
+
+def edit_choices(report: Report, group: int) -> EditChoices:
+    """What can be edited at the sub-graph of that index; linear in ops and edges."""
+    nodes, groups = report.tables["graph_nodes"], report.tables["groups"]
+    inside = [node for node in nodes if node["group"] == group]
+    names = [cast(str, layer["name"]) for layer in report.tables["layers"]]
+    layers: dict[str, tuple[str, ...]] = {}
+    for node in inside:
+        name = names[cast(int, node["layer"])]
+        layers[name] = (*layers.get(name, ()), cast(str, node["op"]))
+    near = sorted(_neighbours(report, group))
+    return EditChoices(
+        name=cast(str, groups[group]["name"]),
+        layers=layers,
+        neighbours={
+            cast(str, groups[other]["name"]): tuple(
+                cast(str, node["op"]) for node in nodes if node["group"] == other
+            )
+            for other in near
+        },
+        extents=_extents(inside[-1]),
+        axis=cast(int, groups[group]["split_axis"]),
+        pieces=cast(int, groups[group]["pieces"]),
+    )
+
+
+def _neighbours(report: Report, group: int) -> set[int]:
+    nodes = report.tables["graph_nodes"]
+    found = set()
+    for edge in report.tables["graph_edges"]:
+        ends = [cast(int, edge[end]) for end in ("source", "target")]
+        if min(ends) < 0:
+            continue
+        both = {cast(int, nodes[end]["group"]) for end in ends}
+        found |= both if group in both else set()
+    return found - {group}
+
+
+def _extents(node: Row) -> tuple[int, ...]:
+    """The sizes in `16x64x32x32`, of the last result; none where it has no axes."""
+    text = cast(str, node["output_shape"]).split(", ")[-1]
+    return tuple(int(part) for part in text.split("x") if part.isdigit())

@@ -1,0 +1,201 @@
+"""Plans edited from the graph: what can be changed at a sub-graph, and the edits made so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import streamlit as st
+
+from graphturbo_core.export.edit_list import (
+    NO_EDITS,
+    Edits,
+    edit_entries,
+    with_apart,
+    with_cut,
+    with_merge,
+)
+from graphturbo_core.report.edit_choices import EditChoices, edit_choices
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict import figures_of, since_text
+from graphturbo_ui import drafts, query, run_state
+from graphturbo_ui.glossary import define
+from graphturbo_ui.jobs import Run, Runs
+from graphturbo_ui.selection import Selection
+from graphturbo_ui.text import Sink, safe_text
+
+EDITABLE = "graphturbo"
+"""The strategy that merges and splits; the others' plans have nothing to edit at a sub-graph."""
+MAX_MERGED = 1000
+"""Sub-graphs that one edit merges: a plan file takes no more members."""
+
+
+def offer(runs: Runs, selected: Selection | None) -> None:
+    """What can be changed at the selected sub-graph, in each run that merges and splits."""
+    if selected is None or selected.run not in runs:
+        return
+    ops = selected.ops(runs[selected.run].report)
+    for name, run in runs.items():
+        report = run.report
+        strategy = str(report.contract["strategy"])
+        if not strategy.startswith(EDITABLE) or "edits" not in report.files:
+            continue
+        groups = sorted({cast(int, n["group"]) for n in report.tables["graph_nodes"]
+                         if n["index"] in ops})  # fmt: skip
+        if not groups:
+            continue
+        with st.expander(f"Edit the plan of {name} here", key=f"edit_{name}"):
+            if len(groups) == 1:
+                _one(name.lower(), report, edit_choices(report, groups[0]))
+            else:
+                _several(name.lower(), report, groups[:MAX_MERGED])
+
+
+def _one(key: str, report: Report, found: EditChoices) -> None:
+    """Cut it, merge it with a neighbour, or fix how it is split."""
+    taken = frozenset(str(node["op"]) for node in report.tables["graph_nodes"])
+    st.caption(
+        f"Sub-graph {safe_text(found.name, Sink.MARKDOWN)}: "
+        f"{len(found.layers)} layers, {_split_text(found)}. {define('edit')}"
+    )
+    cut, merge, split = st.columns(3)
+    with cut:
+        _cut(key, found, taken)
+    with merge:
+        _merge(key, found, taken)
+    with split:
+        _split(key, found, taken)
+
+
+def _split_text(found: EditChoices) -> str:
+    if found.axis < 0:
+        return "not split"
+    return f"{found.pieces} pieces along axis {found.axis}"
+
+
+def _cut(key: str, found: EditChoices, taken: frozenset[str]) -> None:
+    layers = list(found.layers)
+    place = st.selectbox(
+        "Cut after layer", range(len(layers) - 1), key=f"cut_at_{key}",
+        format_func=lambda at: safe_text(layers[at]), placeholder="it has one layer",
+        disabled=len(layers) < 2,  # noqa: PLR2004  # two sides
+    )  # fmt: skip
+    st.button(
+        "Forbid this merge", key=f"forbid_{key}", on_click=_forbid, args=(key, found, place, taken),
+        disabled=place is None, icon=":material/content_cut:",
+    )  # fmt: skip
+
+
+def _forbid(key: str, found: EditChoices, place: int, taken: frozenset[str]) -> None:
+    parts = found.parts_around(place)
+    drafts.change_draft(key, with_apart(drafts.draft(key), parts, taken))
+
+
+def _merge(key: str, found: EditChoices, taken: frozenset[str]) -> None:
+    other = st.selectbox(
+        "Neighbour", list(found.neighbours), key=f"neighbour_{key}",
+        format_func=safe_text, disabled=not found.neighbours, placeholder="it has none",
+    )  # fmt: skip
+    parts = {found.name: found.ops, **({other: found.neighbours[other]} if other else {})}
+    st.button(
+        "Force this merge", key=f"force_{key}", on_click=_force, args=(key, parts, taken),
+        disabled=other is None, icon=":material/merge:",
+    )  # fmt: skip
+
+
+def _force(key: str, parts: Mapping[str, Sequence[str]], taken: frozenset[str]) -> None:
+    drafts.change_draft(key, with_merge(drafts.draft(key), parts, taken))
+
+
+def _split(key: str, found: EditChoices, taken: frozenset[str]) -> None:
+    axes = list(range(len(found.extents)))
+    axis = st.selectbox(
+        "Split along axis", axes, index=max(found.axis, 0) if axes else None,
+        key=f"axis_{key}_{found.name}", disabled=not axes,
+        format_func=lambda at: f"{at} (size {found.extents[at]})",
+    )  # fmt: skip
+    counts = found.piece_counts(-1 if axis is None else axis)
+    pieces = st.selectbox(
+        "Pieces", counts, key=f"pieces_{key}_{found.name}_{axis}",
+        index=counts.index(found.pieces) if found.pieces in counts else 0,
+        help=define("piece"),
+    )  # fmt: skip
+    wished = {"pieces": pieces} if axis is None else {"pieces": pieces, "axis": axis}
+    st.button(
+        "Fix axis and pieces", key=f"fix_{key}", on_click=_fix, args=(key, found, wished, taken),
+        disabled=axis is None, icon=":material/push_pin:",
+    )  # fmt: skip
+
+
+def _fix(key: str, found: EditChoices, wished: Mapping[str, int], taken: frozenset[str]) -> None:
+    part = (found.name, found.ops)
+    drafts.change_draft(key, with_cut(drafts.draft(key), part, wished, taken))
+
+
+def _several(key: str, report: Report, groups: Sequence[int]) -> None:
+    """What is selected lies in several sub-graphs of this run: they can be merged."""
+    inside = set(groups)
+    names = {group: str(report.tables["groups"][group]["name"]) for group in groups}
+    parts: dict[str, tuple[str, ...]] = {name: () for name in names.values()}
+    for node in report.tables["graph_nodes"]:
+        if node["group"] in inside:
+            name = names[cast(int, node["group"])]
+            parts[name] = (*parts[name], str(node["op"]))
+    taken = frozenset(str(node["op"]) for node in report.tables["graph_nodes"])
+    st.caption(f"What is selected lies in {len(groups)} sub-graphs of this run.")
+    st.button(
+        "Force their merge", key=f"force_{key}", on_click=_force, args=(key, parts, taken),
+        icon=":material/merge:",
+    )  # fmt: skip
+
+
+def present_edits(runs: Runs, drawn: Runs) -> None:
+    """The edits of each run with a way back, and what they changed once they have been run.
+
+    `runs` are all, so that edits which a run was refused for can be undone.
+    """
+    for name, run in runs.items():
+        key = name.lower()
+        edits, applied = drafts.draft(key), drafts.held_edits(key)
+        if edits != NO_EDITS or applied != NO_EDITS:
+            with st.container(border=True, key=f"edits_{name}"):
+                _list(key, edits)
+                _run_buttons(key, edits, applied, (run, name in drawn))
+        before = drafts.figures_before(key)
+        if before and name in drawn and edits == applied:
+            st.caption(f"{name}: {since_text(before, drawn[name].report)}")
+
+
+def _list(key: str, edits: Edits) -> None:
+    """A line an edit, with its way back."""
+    st.markdown(f"**Edits of {key.upper()}'s plan**", help=define("edit"))
+    for entry in edit_entries(edits):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Undo", key=f"undo_{key} {entry.key} {entry.name}", on_click=drafts.undo,
+                args=(key, entry), icon=":material/undo:",
+            )  # fmt: skip
+            st.markdown(safe_text(entry.text, Sink.MARKDOWN, 300))
+
+
+def _run_buttons(key: str, edits: Edits, applied: Edits, at: tuple[Run, bool]) -> None:
+    """Undo all, run again, or run beside it: `at` is the run, and whether it is drawn."""
+    run, is_drawn = at
+    head = run.report.text("edits") if is_drawn else run_state.held_plan(key)
+    before = figures_of(run.report) if is_drawn else drafts.figures_before(key)
+    other = next(each for each in query.RUN_KEYS if each != key)
+    with st.container(horizontal=True):
+        st.button(
+            "Undo all", key=f"undo_all_{key}", on_click=drafts.undo_all, args=(key,),
+            disabled=edits == NO_EDITS, icon=":material/undo:",
+        )  # fmt: skip
+        st.button(
+            f"Run {key.upper()} again", key=f"run_edits_{key}", on_click=drafts.run_draft,
+            args=(key, key, head, before), disabled=edits == applied or not head,
+            icon=":material/play_arrow:", type="primary",
+        )  # fmt: skip
+        st.button(
+            f"Run as {other.upper()}, beside {key.upper()}", key=f"beside_{key}",
+            on_click=drafts.run_draft, args=(key, other, head, before),
+            disabled=edits in (applied, NO_EDITS) or not head, icon=":material/compare_arrows:",
+        )  # fmt: skip

@@ -1,0 +1,68 @@
+"""What can be edited at a sub-graph, worked out by hand for a chain of three groups."""
+
+from __future__ import annotations
+
+from graphturbo_core.report.edit_choices import edit_choices
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict import figures_of, since_text
+from tests.ui.synthetic import synthetic_report
+
+# ops:    0 conv   1 relu   2 conv   3 add    4 pool
+# layers: 0        0        1        1        2
+# groups: 0        0        1        1        2
+LAYER, GROUP = (0, 0, 1, 1, 2), (0, 0, 1, 1, 2)
+EDGES = ((-1, 0), (0, 1), (1, 2), (2, 3), (1, 3), (3, 4))
+
+
+def chain(groups: tuple[int, ...] = GROUP) -> Report:
+    shapes = ("8x4", "8x4", "8x6", "8x4, 8x6", "8x1")
+    keys = ("index", "op", "layer", "group", "output_shape")
+    values = zip(range(5), [f"op{i}" for i in range(5)], LAYER, groups, shapes, strict=True)
+    nodes = tuple(dict(zip(keys, row, strict=True)) for row in values)
+    axes = {0: (0, 2), 1: (1, 3), 2: (-1, 1)}
+    rows = tuple(
+        {"name": f"g{i + 1}", "split_axis": axes[i][0], "pieces": axes[i][1]}
+        for i in sorted(set(groups))
+    )
+    tables = {
+        "graph_nodes": nodes,
+        "graph_edges": tuple({"source": s, "target": t} for s, t in EDGES),
+        "groups": rows,
+        "layers": tuple({"name": f"layer{i}"} for i in range(3)),
+    }
+    return Report(contract={}, tables=tables, arrays={})
+
+
+def test_a_group_in_the_middle_has_two_neighbours():
+    found = edit_choices(chain(), 1)
+    assert found.name == "g2"
+    assert found.layers == {"layer1": ("op2", "op3")}
+    assert found.neighbours == {"g1": ("op0", "op1"), "g3": ("op4",)}
+    assert (found.extents, found.axis, found.pieces) == ((8, 6), 1, 3)
+
+
+def test_only_divisors_of_an_axis_can_be_its_pieces():
+    found = edit_choices(chain(), 1)
+    assert found.piece_counts(0) == (1, 2, 4, 8)
+    assert found.piece_counts(1) == (1, 2, 3, 6)
+    assert found.piece_counts(-1) == found.piece_counts(2) == (1,)
+
+
+def test_a_group_is_cut_between_two_of_its_layers():
+    found = edit_choices(chain((0, 0, 0, 0, 1)), 0)
+    assert list(found.layers) == ["layer0", "layer1"]
+    assert found.parts_around(0) == {"g1-before": ("op0", "op1"), "g1-after": ("op2", "op3")}
+    assert found.ops == ("op0", "op1", "op2", "op3")
+
+
+def test_a_graph_input_is_no_neighbour():
+    assert edit_choices(chain(), 0).neighbours == {"g2": ("op2", "op3")}
+
+
+def test_what_edits_changed_is_told():
+    report = synthetic_report()
+    before = figures_of(report)
+    assert set(before) == {"kernels", "latency", "dram"}
+    assert since_text(before, report).count("(the same)") == 3
+    slower = {**before, "latency": before["latency"] / 2}
+    assert "with the edits (2x)" in since_text(slower, report)
