@@ -178,6 +178,7 @@ class GraphView {
   show() {
     if (!this.flags) return this.tell("nothing is selected: click a sub-graph, or step through them with [ and ]");
     this.plane.reveal(this.flags);
+    this.leave();
     this.paint();
   }
 

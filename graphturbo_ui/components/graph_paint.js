@@ -134,24 +134,32 @@ class GraphPainter {
 
   /** In a closed box: where its selected ops are, at the left, and its hits, at the right. */
   drawTicks(run, pane, g, box) {
-    const { pen, plane, theme, view } = this;
+    const { plane, theme, view } = this;
     const { search, flags } = view;
     const h = Math.max(2, plane.pitch - plane.gap);
     const isPart = run.marks[g] === "part";
     if (!isPart && !search.isOn) return;
-    for (const op of run.members[g]) {
-      const y = plane.yOf(run.rank[op]);
-      if (isPart && flags[op]) this.tick(box.x + 2, y, h, theme.text, theme.background);
-      if (search.isOn && search.flags[op]) this.tick(box.x + box.w - 7, y, h, PALETTE.hit, theme.background);
-    }
-    pen.globalAlpha = 1;
+    const chosen = (wanted) => this.apart(run.members[g].filter((op) => wanted[op]).map((op) => plane.yOf(run.rank[op])));
+    if (isPart) this.ticks(box.x + 2, chosen(flags), h, theme.text);
+    if (search.isOn) this.ticks(box.x + box.w - 7, chosen(search.flags), h, PALETTE.hit);
   }
 
-  tick(x, y, h, colour, ground) {
-    this.pen.fillStyle = ground;
-    this.pen.fillRect(x - 1, y - 1, 7, h + 2);
-    this.pen.fillStyle = colour;
-    this.pen.fillRect(x, y, 5, h);
+  /** Of rising places in sight, those that a pixel tells apart. */
+  apart(places) {
+    let last = -Infinity;
+    return places.filter((y) => {
+      const isNew = y - last >= 1 && y > 0 && y < this.plane.height;
+      if (isNew) last = y;
+      return isNew;
+    });
+  }
+
+  ticks(x, places, h, colour) {
+    const { pen, theme } = this;
+    pen.fillStyle = theme.background;
+    for (const y of places) pen.fillRect(x - 1, y - 1, 7, h + 2);
+    pen.fillStyle = colour;
+    for (const y of places) pen.fillRect(x, y, 5, h);
   }
 
   drawOp(run, pane, op, colour) {
@@ -212,14 +220,18 @@ class GraphPainter {
     const place = (rank) => HEAD + rank * scale;
     pen.fillStyle = theme.panel;
     pen.fillRect(x, HEAD, STRIP, plane.height - HEAD);
+    let drawn = -1;
     run.groups.forEach(({ first, last }, g) => {
-      if (last < first) return;
+      const [y, h] = [place(first), (last - first + 1) * scale];
+      if (h <= 0 || (h < 0.5 && Math.abs(y - drawn) < 0.5)) return; // nothing, or within a pixel
+      drawn = y;
       pen.fillStyle = this.colourOf(run, g) || theme.border;
-      pen.fillRect(x + 4, place(first), STRIP - 8, Math.max(0.5, (last - first + 1) * scale - 0.5));
+      pen.fillRect(x + 4, y, STRIP - 8, Math.max(0.5, h - 0.5));
     });
     const mark = (flags, at, colour) => {
+      const places = Float64Array.from(run.rank, (rank, op) => (flags[op] ? place(rank) : -1)).sort();
       pen.fillStyle = colour;
-      flags.forEach((flag, op) => flag && op < run.rank.length && pen.fillRect(at, place(run.rank[op]), 3, Math.max(2, scale)));
+      for (const y of this.apart(places)) pen.fillRect(at, y, 3, Math.max(2, scale));
     };
     if (view.flags) mark(view.flags, x, theme.text);
     if (view.search.isOn) mark(view.search.flags, x + STRIP - 3, PALETTE.hit);
