@@ -26,7 +26,7 @@ class Gantt {
     bindCanvas(canvas, this);
     const keys = {
       KeyM: () => this.markWindow(), KeyN: () => this.step(1), KeyP: () => this.step(-1),
-      KeyC: () => this.turnPicked(), KeyK: () => this.set("isCritical", !this.options.isCritical),
+      Enter: () => this.selectPicked(), KeyC: () => this.turnPicked(), KeyK: () => this.set("isCritical", !this.options.isCritical),
     };
     canvas.addEventListener("keydown", (event) => {
       if (!keys[event.code] || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -193,9 +193,14 @@ class Gantt {
     if (x < GUTTER && at?.row?.core >= 0) return this.turn(at.pane.number, at.row.core);
     this.order = null;
     this.choose(this.find(x, y));
-    const op = this.pick ? this.runs[this.pick.pane].arrays.op[this.pick.index] : -1;
-    const run = this.pick ? this.runs[this.pick.pane].name.toLowerCase() : "";
-    this.select(op >= 0 ? `${run}-op-${op}` : "");
+    this.selectPicked();
+  }
+
+  /** Select the op of the picked instruction in every view; nothing where none is picked. */
+  selectPicked() {
+    const run = this.pick ? this.runs[this.pick.pane] : null;
+    const op = run ? run.arrays.op[this.pick.index] : -1;
+    this.select(op >= 0 ? `${run.name.toLowerCase()}-op-${op}` : "");
   }
 
   select(text) {
@@ -210,13 +215,13 @@ class Gantt {
     this.paint();
   }
 
-  /** To the next or previous selected instruction by start; where nothing is, of the same engine. */
+  /**
+   * To the next or previous selected instruction by start; where nothing is selected, of the picked
+   * one's engine, and where nothing is picked either, to the first of the first engine in sight.
+   */
   step(by) {
-    const pane = this.pick?.pane ?? this.counts.findIndex((count) => count > 0);
-    if (pane < 0) {
-      this.said.textContent = "Nothing is selected to step through: click an instruction or a sub-graph.";
-      return;
-    }
+    const pane = this.pick?.pane ?? Math.max(0, this.counts.findIndex((count) => count > 0));
+    if (!this.pick && !this.flags) return this.goTo(pane, 0, this.windows[pane].t0);
     if (this.order?.pane !== pane) this.order = { pane, list: steppedOf(this.runs[pane], this.flags, this.pick) };
     const { list } = this.order;
     const at = this.pick ? list.indexOf(this.pick.index) : by > 0 ? -1 : 0;
@@ -224,6 +229,30 @@ class Gantt {
     const index = list[(at + by + list.length) % list.length];
     this.choose({ pane, index });
     this.reveal(pane, index);
+  }
+
+  /** Pick what runs at `cycle`, or next after it, on the first engine from `engine` on with any. */
+  goTo(pane, engine, cycle, by = 1) {
+    const { rows, arrays: { start, hold } } = this.runs[pane];
+    for (let at = engine; at >= 0 && at < rows.length; at += by) {
+      const { from, to } = rows[at];
+      if (from === to) continue;
+      const index = Math.min(firstAfter(start, hold, from, to, cycle), to - 1);
+      this.order = null;
+      this.choose({ pane, index });
+      return this.reveal(pane, index);
+    }
+    const next = pane + by;
+    if (next in this.runs) this.goTo(next, by > 0 ? 0 : this.runs[next].rows.length - 1, cycle, by);
+  }
+
+  /** Pick what runs at the same time on the next engine, or the one before. */
+  stepEngine(by) {
+    if (!this.pick) return this.step(1);
+    const { pane, index } = this.pick;
+    const { rows, arrays: { start } } = this.runs[pane];
+    const engine = rows.findIndex(({ from, to }) => index >= from && index < to);
+    this.goTo(pane, engine + by, start[index], by);
   }
 
   /** Bring an instruction into the window. */
@@ -296,7 +325,9 @@ class Gantt {
     });
   }
 
+  /** By drags and keys; upwards and downwards there is nothing but the next engine. */
   pan(dx, dy, x, y) {
+    if (!dx && y === null) return this.stepEngine(Math.sign(dy));
     this.change(y ?? null, (w) => {
       const shift = dx / this.plot * (w.t1 - w.t0);
       return { t0: w.t0 + shift, t1: w.t1 + shift };

@@ -19,8 +19,9 @@ KEYS = """
 A column of pixels is filled for the share of its time that the engine is busy. Ctrl or ⌘ + wheel
 zooms, and so does the wheel after a click; keys: W A S D, arrows, + and -, 0 shows all. Shift +
 drag measures a span of time, M what is in sight. A click picks an instruction and selects its op in
-every view; N and P step through what is selected. A click on a core folds or opens it, and so does
-C for the core of the picked instruction. K shows the critical path. Esc clears, then leaves.
+every view; N and P step through what is selected or what an engine runs, up and down go to another
+engine, Enter selects. A click on a core folds or opens it, and so does C for the core of the picked
+instruction. K shows the critical path. Esc clears, then leaves.
 """
 
 

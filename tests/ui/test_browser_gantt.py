@@ -163,8 +163,6 @@ def test_a_click_picks_tells_and_selects_the_op(browser: Browser):
 def test_keys_step_through_what_is_selected_and_bring_it_in_sight(browser: Browser):
     bars = [{"start": 100 * i, "hold": 50, "op": i % 2} for i in range(10)]
     with chart_of(browser, report_with(bars)) as chart:
-        chart.press("KeyN")
-        expect(chart.page.locator(".said")).to_contain_text("Nothing is selected")
         chart.select("a-op-1")
         assert chart.until("scene.selected !== null")["selected"] == [5]
         for key, index in (("KeyN", 1), ("KeyN", 3), ("KeyP", 1), ("KeyP", 9)):
@@ -177,6 +175,32 @@ def test_keys_step_through_what_is_selected_and_bring_it_in_sight(browser: Brows
         chart.until("scene.windows[0].t0 < 125 && scene.windows[0].t1 > 125")
         chart.page.get_by_role("button", name="next selected").click()
         chart.until("scene.pick.index === 3")
+
+
+def test_every_instruction_is_reached_by_keys_alone(browser: Browser):
+    bars = [
+        {"engine": MATRIX, "start": 0, "hold": 100, "op": 1},
+        {"engine": MATRIX, "start": 300, "hold": 100, "op": 2},
+        {"engine": DMA, "start": 250, "hold": 100, "op": 3},
+    ]
+    with chart_of(browser, report_with(bars), report_with(bars[:1])) as chart:
+        chart.press("KeyN")
+        assert chart.until("scene.pick !== null")["pick"] == {"pane": 0, "index": 0}
+        chart.press("KeyN")
+        chart.until("scene.pick.index === 1")
+        for key, pane, index in (
+            ("ArrowDown", 0, 2),
+            ("ArrowDown", 1, 0),
+            ("ArrowDown", 1, 0),
+            ("ArrowUp", 0, 2),
+            ("ArrowUp", 0, 1),
+        ):
+            chart.press(key)
+            chart.until(f"scene.pick.pane === {pane} && scene.pick.index === {index}")
+        assert chart.scene()["selected"] is None
+        chart.press("Enter")
+        assert chart.until("scene.selected !== null")["selected"] == [1, 0]
+        assert chart.page.evaluate("window.graphturboCommon.selected") == "a-op-2"
 
 
 def test_what_is_not_selected_is_dim_and_keeps_its_share(browser: Browser):
