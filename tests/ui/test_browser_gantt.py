@@ -368,6 +368,22 @@ def test_occupancy_is_drawn_under_the_same_axis_and_told(browser: Browser):
         assert "6.00 MiB of 8.00 MiB" in told
 
 
+def test_a_peak_narrower_than_a_column_still_shows(browser: Browser):
+    """8 MiB are held for 10 of 100,000 cycles, in a column of about 94; before and after 1 MiB."""
+    steps = {
+        "gb_cycle": np.array([0, 50_000, 50_010]),
+        "gb_bytes": np.array([1 << 20, 8 << 20, 1 << 20]),
+    }
+    with chart_of(browser, report_with([{"hold": 5}], cycles=100_000, **steps)) as chart:
+        scene = chart.scene()
+        strip = scene["panes"][0]["strips"][1]
+        painted = chart.pixels(scene["gutter"], strip["y"], int(scene["plot"]), strip["height"])
+        is_held = (painted == [0x8C, 0x8C, 0x8C]).all(axis=2).sum(axis=0)
+        column = int(scene["plot"]) // 2
+        assert is_held[column - 1 : column + 2].max() >= 0.85 * strip["height"]
+        assert is_held[column + 5] == is_held[column - 5] == is_held.min() > 0
+
+
 def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
     visit.open(SMALL)
     canvas = visit.canvas(GANTT)
