@@ -32,6 +32,7 @@ from graphturbo_core.report.rows import (
     round_rows,
     stall_rows,
 )
+from graphturbo_core.report.split_rows import split_rows
 from graphturbo_core.sim.bookings import bookings
 from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.critical_path import critical_path
@@ -61,6 +62,7 @@ def build_report(outcome: Outcome) -> Report:
         "graph_nodes": tuple(node_rows(outcome)),
         "graph_edges": tuple(edge_rows(outcome)),
         "chip": tuple(chip_rows(outcome)),
+        "splits": tuple(split_rows(outcome)),
         "roofs": tuple(roof_rows(outcome)),
         "spaces": tuple(space_rows(buffers)),
         "tensors": tuple(tensor_rows(outcome)),

@@ -42,6 +42,9 @@ class Report:
                 the cores divide them), scope (the memories in which they wait for their readers)
       kernels   index, name, group, start_cycle, end_cycle, layers (as above)
       decisions index, step, rule, subject, taken, numbers (text)
+      splits    part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,
+                peak_bytes (of the largest piece), whole_peak_bytes, capacity_bytes, taken
+                (Algorithm 1; at most 5,000)
       ready     index, run, ready (Algorithm 3, newest last)
       bindings  kernel, tensor, op, binding (nested list as text), axes, scope
       stalls    engine (label), kind, busy, data, address, channel, barrier, idle (cycles)

@@ -206,16 +206,26 @@ def _level(spec: StrategySpec) -> Level:
     return {level.name: level for level in LEVELS}.get(spec.level, LEVELS[-1])
 
 
-def _graphturbo(spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]) -> GraphTurbo:
+def splitter_of(strategy: str, hardware: Hardware, chosen: Mapping[str, str]) -> Splitter | None:
+    """Algorithm 1 as this strategy runs it with its options; None where it does not."""
+    spec = parse_strategy(strategy)
+    does_split = spec.name == "graphturbo" and _level(spec).is_split
+    return _splitter(hardware, chosen) if does_split else None
+
+
+def _splitter(hardware: Hardware, chosen: Mapping[str, str]) -> Splitter:
     literal = chosen["graphturbo.candidates"] == "literal"
-    splitter = Splitter(
+    return Splitter(
         hardware.split_capacity_bytes,
         literal_candidates if literal else divisors,
         lexicographic if chosen["graphturbo.best"] == "lexicographic" else fewest_pieces,
         chosen["graphturbo.peak"] == "literal",
     )
+
+
+def _graphturbo(spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]) -> GraphTurbo:
     return GraphTurbo(
-        splitter,
+        _splitter(hardware, chosen),
         has_block_step=chosen["graphturbo.blocks"] == "first",
         is_fit_checked=chosen["graphturbo.fit"] == "core",
         level=_level(spec),

@@ -42,6 +42,8 @@ COLUMNS = {
     "kernels": "index name group start_cycle end_cycle layers",
     "decisions": "index step rule subject taken numbers",
     "ready": "index run ready",
+    "splits": "part index name axis possible pieces covered_ops ops peak_bytes whole_peak_bytes "
+    "capacity_bytes taken",
     "bindings": "kernel tensor op binding axes scope",
     "stalls": "engine kind busy data address channel barrier idle",
     "ledger": "memory cause bytes",
@@ -225,6 +227,25 @@ def test_scopes_that_differ_are_counted_and_the_rest_of_many_names_is_numbered()
     assert binding_text(Binding((0, 2), (8, 4), tuple(range(32)))) == (
         "axis 0 in 8, axis 2 in 4: 32 cores"
     )
+
+
+def test_quadruples_are_those_of_algorithm_1() -> None:
+    """Two 1x1 layers: rows of samples and of pixels carry through both, channels do not."""
+    report = run_report(model_bytes(TWO_LAYERS), RunRequest("two", "graphturbo@8", "generic-4x4"))
+    whole = [row for row in report.tables["splits"] if row["part"] == "sub-graph"]
+    assert [row["axis"] for row in whole] == list(range(len(whole)))
+    assert [row["taken"] for row in whole].count(True) == 1
+    (group,), (taken,) = report.tables["groups"], [row for row in whole if row["taken"]]
+    assert taken["axis"] == group["split_axis"]
+    assert taken["covered_ops"] == group["covered_ops"]
+    assert taken["whole_peak_bytes"] == group["peak_bytes"]
+    assert taken["possible"]
+    assert not whole[1]["possible"], "channels are reduced by the second layer"
+    layers = [row for row in report.tables["splits"] if row["part"] == "layer"]
+    assert len(layers) == 2 * len(whole)
+    assert not run_report(model_bytes(TWO_LAYERS), RunRequest("two", "tvm")).tables["splits"]
+    lb = run_report(model_bytes(TWO_LAYERS), RunRequest("two", "graphturbo:lb"))
+    assert not lb.tables["splits"]
 
 
 def test_a_group_smaller_than_a_layer_says_so() -> None:

@@ -49,6 +49,7 @@ def synthetic_report(
         "graph_edges": tuple(_edge(i) for i in range(layers * OPS_PER_LAYER)),
         "chip": (),
         "roofs": (ROOFS,),
+        "splits": (),
     }
     report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
     return with_buffers(report, BUFFERS, cores)

@@ -1,0 +1,58 @@
+"""Outcome -> the quadruples of Algorithm 1, for every sub-graph and layer, an axis each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.report import Row
+from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.registry import splitter_of
+
+MAX_SPLITS = 5_000
+"""Quadruples that a report lists: those of sub-graphs, then of layers in order. Our choice."""
+
+
+def split_rows(outcome: Outcome) -> Iterator[Row]:
+    """What Algorithm 1 gives for each part and axis of its last output; none without it.
+
+    `possible`: the axis carries through the whole part and the pieces divide it; `pieces` 0: no
+    count fits. `taken`: the sub-graph is split so; a core that would not hold its share may have
+    raised the pieces since (the decisions say so).
+    """
+    splitter = splitter_of(outcome.named.strategy, outcome.hardware, outcome.named.options)
+    if splitter is None:
+        return
+    plan = outcome.plan
+    graph = layer_graph(plan.semantics, plan.layers, plan.number_format)
+    rows = (
+        {
+            "part": part,
+            "index": index,
+            "name": name,
+            "axis": split.axis,
+            "possible": split.is_split,
+            "pieces": split.pieces,
+            "covered_ops": split.covered_ops,
+            "ops": len(sub_graph.ops),
+            "peak_bytes": split.peak_bytes,
+            "whole_peak_bytes": sub_graph.whole_peak_bytes,
+            "capacity_bytes": splitter.capacity_bytes,
+            "taken": split.is_split and split.axis == axis,
+        }
+        for part, index, name, axis, layers in _parts(plan)
+        for sub_graph in (SubGraph(graph, layers),)
+        for split in splitter.splits(sub_graph)
+    )
+    yield from islice(rows, MAX_SPLITS)
+
+
+def _parts(plan: Plan) -> Iterator[tuple[str, int, str, int, tuple[int, ...]]]:
+    """Sub-graphs, then layers: kind, index, name, the axis that is taken (-1: none), layers."""
+    for index, group in enumerate(plan.groups):
+        yield "sub-graph", index, group.name, group.split_axis, group.layers
+    for layer in plan.layers:
+        yield "layer", layer.index, layer.name, -1, (layer.index,)
