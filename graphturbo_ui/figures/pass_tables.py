@@ -1,0 +1,138 @@
+"""Reports -> rows of the passes: each step's product, and what Algorithms 1 to 3 decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from graphturbo_core.report.report import Report
+from graphturbo_core.units import format_bytes, format_count
+from graphturbo_ui.figures.tables import BOTH, Table, counted, step_rows
+from graphturbo_ui.text import safe_text
+
+
+def product_rows(*reports: Report, names: str = BOTH) -> Table:
+    """Every step with its seconds and what it made, columns a run."""
+    rows = step_rows(*reports, names=names)
+    for row in rows:
+        for name, report in zip(names, reports, strict=False):
+            ran = row[f"{name} (s)"] is not None
+            row[f"{name}'s product"] = product(str(row["step"]), report) if ran else ""
+    return rows
+
+
+def product(step: str, report: Report) -> str:
+    """What a step made, in numbers; steps of a smaller round are of the largest's kind."""
+    name = step.partition(" (")[0]
+    told = PRODUCTS.get(name)
+    return told(report) if told else ""
+
+
+def _plan(report: Report) -> str:
+    tables = report.tables
+    parts = [
+        counted(len(tables["groups"]), "sub-graph"),
+        counted(len(tables["kernels"]), "kernel"),
+        counted(len(tables["decisions"]), "decision"),
+    ]
+    return ", ".join(parts)
+
+
+def _program(report: Report) -> str:
+    instructions = counted(len(report.arrays["start"]), "instruction")
+    engines = counted(len(report.tables["engines"]), "engine")
+    return f"{instructions} on {engines}, {counted(len(report.arrays['buffer_space']), 'buffer')}"
+
+
+def _rounds(report: Report) -> str:
+    contract = report.contract
+    rounds = counted(cast(int, contract["rounds"]), "round")
+    return f"{rounds} of {contract['cluster_batch']} samples a cluster"
+
+
+def _graph(report: Report) -> str:
+    nodes, edges = len(report.tables["graph_nodes"]), len(report.tables["graph_edges"])
+    return f"{counted(nodes, 'op')}, {counted(edges, 'read')} of activations"
+
+
+def _trace(report: Report) -> str:
+    return f"{format_count(cast(int, report.tables['round'][0]['cycles']))} cycles a round"
+
+
+def _verified(report: Report) -> str:
+    verify = cast(Mapping[str, object], report.contract["verify"])
+    return "every output agrees" if verify.get("ok") else "an output differs"
+
+
+PRODUCTS: Mapping[str, Callable[[Report], str]] = {
+    "profile": lambda report: f"{counted(len(report.tables['chip']), 'number')} with a source",
+    "import": _graph,
+    "divide the batch": _rounds,
+    "plan": _plan,
+    "lower": _program,
+    "simulate": _trace,
+    "verify": _verified,
+}
+
+
+def split_table(report: Report) -> Table:
+    """Algorithm 1: a row a part and axis of its last output."""
+    return [
+        {
+            "part": row["part"],
+            "name": safe_text(row["name"]),
+            "axis": row["axis"],
+            "split": "taken" if row["taken"] else "possible" if row["possible"] else "no",
+            "pieces": row["pieces"] or None,
+            "ops covered": f"{row['covered_ops']} of {row['ops']}",
+            "peak of a piece": _bytes(row["peak_bytes"]) if row["pieces"] else "",
+            "peak unsplit": _bytes(row["whole_peak_bytes"]),
+            "limit": _bytes(row["capacity_bytes"]),
+        }
+        for row in report.tables["splits"]
+    ]
+
+
+def decision_table(report: Report) -> Table:
+    """Algorithm 2 and what follows it: every merge and refusal in order."""
+    return [
+        {
+            "number": cast(int, row["index"]) + 1,
+            "step": safe_text(row["step"]),
+            "answer": "yes" if row["taken"] else "no",
+            "what": safe_text(row["subject"]),
+            "numbers": safe_text(row["numbers"], max_length=400),
+            "rule": safe_text(row["rule"], max_length=400),
+        }
+        for row in report.tables["decisions"]
+    ]
+
+
+def ready_table(report: Report) -> Table:
+    """Algorithm 3: what runs, and the ready list after it, newest last."""
+    return [
+        {
+            "step": cast(int, row["index"]) + 1,
+            "runs": safe_text(row["run"]),
+            "ready after it": safe_text(row["ready"], max_length=1000),
+        }
+        for row in report.tables["ready"]
+    ]
+
+
+def ready_at(report: Report, step: int) -> Mapping[str, str]:
+    """One step of Algorithm 3, counted from 0: done, ready before, what runs, ready after."""
+    rows = report.tables["ready"]
+    run, after = str(rows[step]["run"]), str(rows[step]["ready"])
+    before = str(rows[step - 1]["ready"]) if step else ""
+    done = ", ".join(str(row["run"]) for row in rows[:step])
+    return {
+        "done": safe_text(done, max_length=1000) or "nothing yet",
+        "ready, newest last": safe_text(before, max_length=1000) or "what has no producers",
+        "runs": safe_text(run),
+        "ready after it": safe_text(after, max_length=1000) or "nothing",
+    }
+
+
+def _bytes(size: object) -> str:
+    return format_bytes(cast(int, size))
