@@ -51,6 +51,18 @@ def stall_rows(*reports: Report, names: str = "AB") -> Iterator[StallRow]:
                 yield StallRow(name, kind, stalls[kind])
 
 
+def stall_table(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
+    """The same in percent, a column what the time went to."""
+    return [
+        {
+            "engine kind": row.kind,
+            "run": row.run,
+            **{f"{WAIT_NAMES[wait]} (%)": 100 * row.shares[wait] for wait in WAIT_COLOURS},
+        }
+        for row in stall_rows(*reports, names=names)
+    ]
+
+
 def stall_figure(*reports: Report, names: str = "AB") -> go.Figure:
     """A bar an engine kind and run, cut by what the time went to."""
     rows = list(stall_rows(*reports, names=names))

@@ -74,6 +74,8 @@ def binding_figure(row: Row | None) -> go.Figure:
             zmax=len(GROUP_COLOURS) - 1,
             colorscale=_scale(),
             showscale=False,
+            x0=1,
+            y0=1,
             text=[[_core(core) for core, _ in line] for line in lines],
             texttemplate="%{text}" if len(lines[0]) <= MOST_LABELS else "",
             textfont={"size": 13, "color": LABEL_INK},

@@ -14,6 +14,7 @@ from graphturbo_ui.figures.accounting import (
     ledger_figure,
     ledger_rows,
     stall_figure,
+    stall_table,
 )
 from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table
 from graphturbo_ui.figures.roofline import roofline_figure, roofline_points, roofline_targets
@@ -44,6 +45,7 @@ def time(runs: Runs) -> None:
     st.markdown("**What the engines did**")
     st.caption(STALLS)
     chart(view("stalls", stall_figure, runs), "stalls", "Shares of the makespan an engine kind")
+    table("stalls", stall_table, runs)
     st.markdown("**Why bytes moved**")
     chart(view("ledger", ledger_figure, runs), "ledger", "Bytes over DRAM and GB by cause")
     table("bytes by cause", ledger_rows, runs)

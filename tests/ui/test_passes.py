@@ -93,6 +93,7 @@ def test_a_nested_list_is_a_grid_of_cores():
     (grid,) = figure.data
     assert list(grid.text) == [["core 4", "core 1"], ["core 6", "core 0"]]
     assert grid.customdata[1][0] == "core 6: part 2 of 2 along axis 0, part 1 of 2 along axis 2"
+    assert (grid.x0, grid.y0) == (1, 1), "parts are counted from 1, on the axes as in the hover"
     assert figure.layout.yaxis.title.text == "part of axis 0"
     assert figure.layout.xaxis.title.text == "part of axis 2"
     cells = [colour for _, colour in grid.colorscale]

@@ -87,6 +87,12 @@ def test_stalls_are_bars_that_sum_to_100_percent():
     assert [sum(bar.x[at] for bar in figure.data) for at in range(len(labels))] == [
         pytest.approx(100)
     ] * 8
+    rows = accounting.stall_table(a, b)
+    assert rows[1] == {
+        "engine kind": "matrix", "run": "B", "busy (%)": 50.0, "waits for data (%)": 30.0,
+        "waits for buffer space (%)": 5.0, "waits for a channel (%)": 10.0,
+        "launch or barrier (%)": 5.0, "nothing to do (%)": 0,
+    }  # fmt: skip
     lone = replace(a, tables={**a.tables, "engines": a.tables["engines"][:1]})
     assert accounting.stall_figure(lone).data[0].y == ("matrix · A",)
     none = replace(a, tables={**a.tables, "engines": ()})
