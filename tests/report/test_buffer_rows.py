@@ -19,16 +19,16 @@ def column(*values: int) -> np.ndarray:
 
 
 def test_neighbours_in_address_and_time_by_hand():
-    """Two spaces. In the first a [0,8) until 10; b [8,12) until 5; c [4,12) from 10; d [0,4) later.
+    """Two spaces. In the first a [0,8) until 5; b [8,12) until 10; c [4,12) from 10; d [0,4) later.
 
-    c takes bytes of a (needed until 10) and of b (until 5): a is the last. d takes a's first half,
+    c takes bytes of a (needed until 5) and of b (until 10): b is the last. d takes a's first half,
     whose next owner is c all the same, for c came first.
     """
     space = column(0, 0, 0, 0, 1)
     offset, size = column(0, 8, 4, 0, 0), column(8, 4, 8, 4, 64)
-    begin, end = column(0, 0, 10, 12, 3), column(10, 5, 20, 30, 9)
+    begin, end = column(0, 0, 10, 12, 3), column(5, 10, 20, 30, 9)
     before, after = neighbours(space, offset, size, begin, end)
-    assert before.tolist() == [-1, -1, 0, 0, -1]
+    assert before.tolist() == [-1, -1, 1, 0, -1]
     assert after.tolist() == [2, 2, -1, -1, -1]
 
 
