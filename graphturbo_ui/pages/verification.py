@@ -39,7 +39,7 @@ def show(choices: Choices) -> None:
     if not choices.verify:
         st.info("A and B are not replayed yet. It takes seconds to a minute.")
         st.button(
-            "Verify A and B", type="primary", on_click=state.ask_for_replay, args=(True,),
+            "Verify A and B", on_click=state.ask_for_replay, args=(True,),
             icon=":material/verified:",
         )  # fmt: skip
     runs = frame.runs_of(choices)

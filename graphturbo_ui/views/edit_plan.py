@@ -192,7 +192,7 @@ def _run_buttons(key: str, edits: Edits, applied: Edits, at: tuple[Run, bool]) -
         st.button(
             f"Run {key.upper()} again", key=f"run_edits_{key}", on_click=drafts.run_draft,
             args=(key, key, head, before), disabled=edits == applied or not head,
-            icon=":material/play_arrow:", type="primary",
+            icon=":material/play_arrow:",
         )  # fmt: skip
         st.button(
             f"Run as {other.upper()}, beside {key.upper()}", key=f"beside_{key}",

@@ -1,0 +1,174 @@
+"""Jobs, state and forms in headless Chromium: cancel, link, swap, options, edits, readable text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.ui.app_server import AppPage
+from tests.ui.contrast import faint_texts
+
+pytestmark = pytest.mark.browser
+
+GANTT, GRAPH = "Gantt chart", "Sub-graph view"
+SMALL = "?model=teaching-resnet&batch=8"
+TAUGHT = "?model=teaching-resnet&chip=generic-4x4&batch=64&a=tvm%4016&b=graphturbo%4016"
+LONG = "?model=llama&batch=8"
+"""A run of many seconds, so that there is time for a click."""
+
+
+def button(visit: AppPage, name: str) -> Locator:
+    return visit.page.get_by_role("button", name=name, exact=True)
+
+
+def link(visit: AppPage) -> str:
+    return visit.page.get_by_text("?model=").inner_text()
+
+
+def figure(visit: AppPage, label: str) -> Locator:
+    metric = visit.page.get_by_test_id("stMetric").filter(has_text=label)
+    return metric.get_by_test_id("stMetricValue")
+
+
+def test_runs_are_cancelled_while_a_step_is_under_way_and_run_again(visit: AppPage):
+    page = visit.page
+    page.goto(f"{visit.address}/{LONG}")
+    expect(page.get_by_text(re.compile(r"Computing A \(tvm@2\) … \d+ s"))).to_be_visible()
+    button(visit, "Cancel A").click()
+    expect(page.get_by_text("A was cancelled; other choices still work.")).to_be_visible()
+    button(visit, "Cancel B").click()
+    expect(page.get_by_text("A and B were cancelled")).to_be_visible()
+    expect(page.get_by_text("Computing")).to_have_count(0)
+    button(visit, "Run A and B again").click()
+    expect(button(visit, "Cancel A")).to_be_visible()
+    expect(page.get_by_text("were cancelled")).to_have_count(0)
+    visit.choose("Model", "teaching-resnet")
+    expect(page.get_by_text("compare teaching-resnet")).to_be_visible()
+    visit.settle()
+
+
+def test_steps_appear_as_they_finish(visit: AppPage):
+    visit.page.goto(f"{visit.address}/{LONG}&a=layerwise")
+    expect(visit.page.get_by_text(re.compile(r"^import: [\d.]+ m?s$"))).to_be_visible()
+    button(visit, "Cancel A").click()
+    expect(button(visit, "Cancel B")).to_be_visible()
+    button(visit, "Cancel B").click()
+    expect(visit.page.get_by_text("A and B were cancelled")).to_be_visible()
+
+
+def test_a_link_opens_the_same_scene_command_and_selection(
+    visit: AppPage, browser: Browser, address: str
+):
+    query = "&set_b=lowering.tiles%3D8&set_b=graphturbo.fit%3Dcluster&skip=remove-identity"
+    views = "&views=Groupings&views=Gantt&selected=b-group-1&window=100-9000,100-9000"
+    visit.open(f"{TAUGHT}{query}{views}")
+    first = link(visit)
+    with browser.new_context(viewport={"width": 1400, "height": 2600}) as context:
+        other = AppPage.of(context, address)
+        other.open(first)
+        assert link(other) == first
+        one, two = (
+            each.page.get_by_text("python -m graphturbo_core").all_inner_texts()
+            for each in (visit, other)
+        )
+        assert one == two
+        assert "--set graphturbo.fit=cluster --set lowering.tiles=8" in " ".join(one)
+        for name in (GRAPH, GANTT):
+            one, two = visit.scene(name), other.scene(name)
+            assert [pane["title"] for pane in one["panes"]] == [p["title"] for p in two["panes"]]
+        assert other.scene(GANTT)["windows"][0] == {"t0": 100, "t1": 9000}
+        expect(other.page.get_by_text("Sub-graph g2 of B")).to_be_visible()
+        assert other.errors == []
+
+
+def test_options_are_chosen_swapped_told_and_reset(visit: AppPage):
+    visit.open(SMALL)
+    page = visit.page
+    button(visit, "Options of B").click()
+    body = page.get_by_test_id("stPopoverBody")
+    body.get_by_role("combobox", name="graphturbo.peak").click()
+    page.get_by_role("option", name="literal").click()
+    expect(page.get_by_text("option graphturbo.peak (true against literal)")).to_be_visible()
+    assert "set_b=graphturbo.peak%3Dliteral" in page.url
+    expect(page.get_by_text("--set graphturbo.peak=literal")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Swap A and B").click()
+    expect(button(visit, "Options of A (1)")).to_be_visible()
+    visit.await_scene(GANTT, "scene.panes[0].title === 'graphturbo@16'")
+    assert "set_a=graphturbo.peak%3Dliteral" in page.url
+    assert "set_b" not in page.url
+    button(visit, "Options of A (1)").click()
+    body.get_by_role("button", name="Reset").click()
+    expect(page.get_by_text("--set graphturbo.peak=literal")).to_have_count(0)
+    visit.settle()
+
+
+def test_the_cluster_batch_is_a_number_beside_the_text(visit: AppPage):
+    visit.open(SMALL)
+    box = visit.page.get_by_role("spinbutton", name="Cluster batch of B")
+    assert box.input_value() == "16"
+    box.fill("4")
+    box.press("Enter")
+    expect(visit.page.get_by_text("--strategies tvm@2,graphturbo@4")).to_be_visible()
+    box.fill("")
+    box.press("Enter")
+    expect(visit.page.get_by_text("--strategies tvm@2,graphturbo --batch")).to_be_visible()
+    visit.settle()
+
+
+def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
+    """docs/plan-files.md: with g1 and g2 merged there are two sub-graphs and three kernels."""
+    visit.open(TAUGHT)
+    page = visit.page
+    assert "3 sub-graphs" in visit.scene(GRAPH)["panes"][1].get("head", "3 sub-graphs")
+    visit.canvas(GRAPH).focus()
+    for _ in range(3):
+        page.keyboard.press("BracketRight")
+    box = next(box for box in visit.scene(GRAPH)["panes"][1]["boxes"] if box)
+    visit.canvas(GRAPH).click(position={"x": box["x"] + box["w"] / 2, "y": box["y"] + box["h"] / 2})
+    page.get_by_text("Edit the plan of B here").click()
+    expect(figure(visit, "Kernels launched")).to_have_text("4")
+    button(visit, "Force this merge").click()
+    expect(page.get_by_text("merge g1 + g2")).to_be_visible()
+    button(visit, "Run B again").click()
+    expect(figure(visit, "Kernels launched")).to_have_text("3")
+    expect(page.get_by_text("Kernels launched 4 before, 3 with the edits")).to_be_visible()
+    visit.await_scene(GRAPH, "scene.panes[1].boxes.filter((box) => box).length === 2")
+    assert "plan_b=" in page.url
+    button(visit, "Undo all").click()
+    button(visit, "Run B again").click()
+    expect(figure(visit, "Kernels launched")).to_have_text("4")
+    visit.settle()
+    assert "plan_b=" not in page.url
+
+
+def test_back_returns_with_the_current_choices(visit: AppPage):
+    visit.open(SMALL)
+    visit.page.get_by_role("link", name="Verification").click()
+    expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
+    visit.choose("Chip", "generic-4x4")
+    expect(visit.page.get_by_role("heading", name="What a replay checks")).to_be_visible()
+    visit.page.get_by_role("link", name="Explore").click()
+    expect(visit.page.get_by_text("--profile generic-4x4")).to_be_visible()
+    visit.settle()
+    visit.page.go_back()
+    expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
+    expect(visit.page.get_by_role("combobox", name="Chip")).to_have_value("generic-4x4")
+
+
+@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+def test_all_text_of_the_page_can_be_read(visit: AppPage, request: pytest.FixtureRequest):
+    visit.open(f"{TAUGHT}&selected=b-group-1&set_b=lowering.tiles%3D8")
+    page = visit.page
+    page.get_by_text("Edit the plan of B here").click()
+    button(visit, "Force this merge").click()
+    expect(page.get_by_text("Edits of B's plan")).to_be_visible()
+    visit.settle()
+    page.wait_for_timeout(500)
+    assert faint_texts(page) == []
+    visit.shoot(f"state-{request.node.callspec.params['visit']}")
+    button(visit, "Options of B (1)").click()
+    expect(page.get_by_test_id("stPopoverBody").get_by_text("graphturbo.fit")).to_be_visible()
+    assert faint_texts(page) == []
