@@ -106,10 +106,12 @@ function numberBars(pen, gantt, pane) {
     const y = pane.first + (index + 0.5) * pane.height + 0.5;
     for (let i = firstAfter(start, hold, from, to, t0), n = 0; i < to && n < 400; i++) {
       if (start[i] >= t1) break;
-      if (hold[i] * perCycle < 22 || named[i] < 0) continue;
+      if (hold[i] * perCycle < 10 || named[i] < 0) continue;
+      const label = String(named[i] + 1);
+      if (hold[i] * perCycle < 6 * label.length + 4) continue;
       const x = GUTTER + (Math.max(start[i], t0) + Math.min(start[i] + hold[i], t1) - 2 * t0) / 2 * perCycle;
       pen.fillStyle = inks[slots[i]];
-      pen.fillText(String(named[i] + 1), x, y);
+      pen.fillText(label, x, y);
       n += 1;
     }
   });
