@@ -90,8 +90,9 @@ def roofline_figure(*reports: Report, names: str = "AB") -> go.Figure:
         for name, found in points.items():
             figure.add_trace(_dots(name, found, ends[1]))
         _add_roofs(figure, roofs_of(reports[0]), ends)
-    figure.update_xaxes(type="log", title_text="operational intensity (MAC a byte over DRAM)")
-    figure.update_yaxes(type="log", title_text="achieved (MAC/s, one cluster)")
+    decades = {"type": "log", "dtick": 1, "exponentformat": "SI"}
+    figure.update_xaxes(title_text="operational intensity (MAC a byte over DRAM)", **decades)
+    figure.update_yaxes(title_text="achieved (MAC/s, one cluster)", **decades)
     figure.update_layout(
         height=HEIGHT_PX,
         margin={"l": 8, "r": 8, "t": 16, "b": 8},
