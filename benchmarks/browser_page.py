@@ -1,0 +1,165 @@
+"""How quickly the page answers, in a browser: `python -m benchmarks.browser_page` prints a table.
+
+Each figure is taken from a visitor's eyes: from the click to what it asked for being on the page.
+The limits are those of a machine with two cores that does nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from playwright.sync_api import Browser
+from rich.console import Console
+from rich.table import Table
+
+from tests.ui.app_server import AppPage, browser_of, served
+
+ROOT = Path(__file__).resolve().parents[1]
+VIEWPORT = {"width": 1400, "height": 1000}
+VISITS = 5
+ACTIONS = 20
+FRAME_LIMIT_S, FIRST_VIEW_LIMIT_S, CONTROL_LIMIT_S, BUSY_LIMIT_S = 1.5, 3.0, 0.5, 1.0
+HEAVY = ("?model=llama&batch=8", "?model=bert-large&batch=32")
+"""What two others compute meanwhile: many seconds each on two cores."""
+TITLE = "Fine against coarse sub-graphs"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One row: seconds of every try, and what they should stay below at that percentile."""
+
+    what: str
+    seconds: tuple[float, ...]
+    limit_s: float
+    percentile: int = 50
+
+    @property
+    def figure_s(self) -> float:
+        """The percentile of the tries."""
+        if len(self.seconds) == 1:
+            return self.seconds[0]
+        return statistics.quantiles(self.seconds, n=100, method="inclusive")[self.percentile - 1]
+
+
+@contextmanager
+def visiting(browser: Browser, address: str) -> Iterator[AppPage]:
+    """A page of a visitor of their own."""
+    with browser.new_context(viewport=VIEWPORT) as context:
+        yield AppPage.of(context, address)
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Seconds that an action takes."""
+    began = perf_counter()
+    action()
+    return perf_counter() - began
+
+
+def opened(visit: AppPage) -> tuple[float, float]:
+    """Seconds from the address to the frame, and to both runs drawn."""
+    began = perf_counter()
+    visit.page.goto(f"{visit.address}/")
+    visit.page.get_by_role("heading", name=TITLE).wait_for()
+    frame_s = perf_counter() - began
+    visit.settle()
+    return frame_s, perf_counter() - began
+
+
+def first_views(browser: Browser, address: str) -> list[Measured]:
+    """The first visitor of a server that has just started, and those who come later."""
+    with visiting(browser, address) as visit:
+        cold_frame_s, cold_s = opened(visit)
+    later = []
+    for _ in range(VISITS):
+        with visiting(browser, address) as visit:
+            later.append(opened(visit))
+    frames, views = (tuple(column) for column in zip(*later, strict=True))
+    return [
+        Measured("frame, first visitor of the server", (cold_frame_s,), FRAME_LIMIT_S),
+        Measured("frame", frames, FRAME_LIMIT_S),
+        Measured("first view, computed for the first visitor", (cold_s,), float("inf")),
+        Measured("first view, warmed", views, FIRST_VIEW_LIMIT_S),
+    ]
+
+
+def act(visit: AppPage, number: int) -> float:
+    """Seconds of one control that needs no new run: Steps are shown, or hidden again."""
+    pill = visit.page.get_by_role("button", name="Passes", exact=True)
+    heading = visit.page.get_by_role("heading", name="Steps", exact=True)
+    began = perf_counter()
+    pill.click()
+    heading.wait_for(state="detached" if number % 2 else "visible")
+    return perf_counter() - began
+
+
+def controls(browser: Browser, address: str) -> Measured:
+    """Controls while nobody computes."""
+    with visiting(browser, address) as visit:
+        visit.open()
+        seconds = tuple(act(visit, number) for number in range(ACTIONS))
+    return Measured("a control that needs no new run", seconds, CONTROL_LIMIT_S, 95)
+
+
+def controls_meanwhile(browser: Browser, address: str) -> Measured:
+    """The same controls while two others have heavy runs computed."""
+    with (
+        visiting(browser, address) as visit,
+        visiting(browser, address) as one,
+        visiting(browser, address) as other,
+    ):
+        visit.open()
+        for heavy, query in zip((one, other), HEAVY, strict=True):
+            heavy.page.goto(f"{address}/{query}")
+            heavy.page.get_by_role("button", name="Cancel A").wait_for()
+        seconds = tuple(act(visit, number) for number in range(ACTIONS))
+        for heavy in (one, other):
+            heavy.page.goto("about:blank")
+    return Measured("the same while two others compute, p95", seconds, BUSY_LIMIT_S, 95)
+
+
+def cancelled(browser: Browser, address: str) -> Measured:
+    """From the click on Cancel to the page that says so."""
+    with visiting(browser, address) as visit:
+        visit.page.goto(f"{address}/{HEAVY[1]}&dtype=int8")
+        button = visit.page.get_by_role("button", name="Cancel A")
+        button.wait_for()
+        said = visit.page.get_by_text("A was cancelled")
+        seconds = timed(lambda: (button.click(), said.wait_for()))
+        visit.page.get_by_role("button", name="Cancel B").click()
+        visit.page.get_by_text("A and B were cancelled").wait_for()
+    return Measured("a run is cancelled", (seconds,), BUSY_LIMIT_S)
+
+
+def main() -> int:
+    """Print the table; 1 when a limit is broken."""
+    console = Console()
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if path is None:
+        console.print("No Chromium found: nothing was measured.")
+        return 1
+    with served(ROOT / "app.py") as address, browser_of(path) as browser:
+        rows = [*first_views(browser, address), controls(browser, address)]
+        rows += [controls_meanwhile(browser, address), cancelled(browser, address)]
+    table = Table("what", "tries", "measured", "limit", "")
+    for row in rows:
+        verdict = "ok" if row.figure_s < row.limit_s else "too slow"
+        limit = "" if row.limit_s == float("inf") else f"{row.limit_s:.1f} s"
+        table.add_row(row.what, str(len(row.seconds)), f"{row.figure_s:.2f} s", limit, verdict)
+    console.print(table)
+    if hasattr(os, "getloadavg"):  # not on Windows
+        load = os.getloadavg()[1]
+        console.print(f"Processes that wanted a core meanwhile: {load:.1f}, of {os.cpu_count()}.")
+    return int(any(row.figure_s >= row.limit_s for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
