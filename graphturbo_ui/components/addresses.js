@@ -8,7 +8,7 @@ class Addresses {
     this.tip = root.querySelector(".tip");
     this.stage = root.querySelector(".stage");
     this.said = root.querySelector(".said");
-    this.options = { colourBy: "kind", core: 0 };
+    this.options = { colourBy: "kind", core: null };
     this.windows = [];
     this.pick = null;
     this.paint = painter(canvas, () => this.draw());
@@ -45,7 +45,7 @@ class Addresses {
 
   offerCores() {
     const cores = coresOf(this.runs);
-    if (!cores.some(([core]) => core === this.options.core)) this.options.core = cores[0]?.[0] ?? -1;
+    if (!cores.some(([core]) => core === this.options.core)) this.options.core = fullestCore(this.runs, cores);
     const box = this.root.querySelector("[data-act='core']");
     box.replaceChildren(...cores.map(([core, times]) => {
       const label = times > 1 ? `${core} (one of ${times} alike)` : String(core);

@@ -30,6 +30,19 @@ function coresOf(runs) {
   return [...found].sort(([a], [b]) => a - b);
 }
 
+/** The core whose LB holds most bytes for longest, the lowest of equals; -1 without any. */
+function fullestCore(runs, cores) {
+  const held = new Map(cores.map(([core]) => [core, 0]));
+  for (const { spaces, arrays: { from, to, size_bytes } } of runs) {
+    for (const space of spaces.filter(({ core }) => core >= 0)) {
+      let sum = 0;
+      for (let i = space.from; i < space.to; i++) sum += size_bytes[i] * (to[i] - from[i]);
+      held.set(space.core, held.get(space.core) + sum);
+    }
+  }
+  return [...held].reduce((best, one) => (one[1] > best[1] ? one : best), [-1, -1])[0];
+}
+
 /** The rows of a run: use of LB and GB over time, then the addresses of GB and of one core's LB. */
 function rowsOf(run, core) {
   const steps = [["lb", "LB, fullest core"], ["gb", "GB"]]

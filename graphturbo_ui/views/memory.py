@@ -17,6 +17,14 @@ from graphturbo_ui.jobs import Runs
 from graphturbo_ui.shown import names_of, reports_of, table, told, view
 from graphturbo_ui.text import safe_text
 
+HINT = (
+    "A rectangle is a buffer: its bytes, from its first write to its last use; what is bare is "
+    "free. Of LB one core is shown, the fullest first. The time axis is the Gantt chart's. Hover "
+    "tells a buffer, a click selects its op. Ctrl or ⌘ + wheel zooms, and so does the wheel after "
+    "a click; keys: W A S D, arrows, + and -, 0 shows all, [ and ] step through buffers, "
+    "Esc leaves."
+)
+
 
 def memory(runs: Runs) -> None:
     """LB and GB of every layer as bars under their capacity lines; then the address map."""
@@ -36,13 +44,7 @@ def memory(runs: Runs) -> None:
 def addresses(runs: Runs) -> None:
     """How full LB and GB are over time, and every buffer at its addresses."""
     st.markdown("**Occupancy and addresses over time**")
-    st.caption(
-        f"{told(address_summary, runs)} A rectangle is a buffer: its bytes, from its first write "
-        "to its last use; what is bare is free. The time axis is the Gantt chart's. Hover tells a "
-        "buffer, a click selects its op. Ctrl or ⌘ + wheel zooms, and so does the wheel after a "
-        "click; keys: W A S D, arrows, + and -, 0 shows all, [ and ] step through buffers, "
-        "Esc leaves."
-    )
+    st.caption(f"{told(address_summary, runs)} {HINT}")
     address_map(view("addresses", _addresses, runs), key="addresses")
     with st.expander("Table of buffers", on_change="rerun", key="table_buffers") as box:
         if box.open:

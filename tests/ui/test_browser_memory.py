@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -120,7 +121,7 @@ def test_keys_step_through_buffers_and_the_window_follows(alone):
     expect(alone.locator(".said")).to_contain_text(["core", "0", "LB", "weight"][-1])
     alone.wait_for_function(
         "(() => { const s = JSON.parse(document.querySelector('canvas').dataset.scene);"
-        " return s.pick.index === s.panes[0].rows.at(-1).to - 1 && s.pick.place; })()"
+        " return s.pick?.index === s.panes[0].rows.at(-1).to - 1 && s.pick.place; })()"
     )
     alone.keyboard.press("Escape")
     expect(alone.locator(".said")).to_be_empty()
@@ -131,6 +132,21 @@ def test_keys_step_through_buffers_and_the_window_follows(alone):
     )
     alone.get_by_label("colour buffers by").select_option("layer")
     expect(alone.locator(".legend")).to_contain_text("ten colours in turn, by layer")
+
+
+def test_the_core_that_holds_most_is_shown_first(browser: Browser):
+    report = synthetic_report()
+    is_last = report.arrays["buffer_space"] == len(report.tables["spaces"]) - 1
+    larger = report.arrays["buffer_size_bytes"] + is_last
+    report = replace(report, arrays={**report.arrays, "buffer_size_bytes": larger})
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    sent = list(address_buffer(report) + bytes(8))
+    html = sources.frame(addresses.TOOLS, MAP)
+    page.evaluate(ALONE, [sources.script(*addresses.SCRIPTS), html, sent])
+    page.wait_for_selector("canvas[data-ready]")
+    assert scene_of(page)["panes"][0]["rows"][-1]["label"] == "core 1 LB weight"
+    assert page.get_by_label("core of LB").input_value() == "1"
+    page.close()
 
 
 def test_map_and_gantt_share_their_window_both_ways(visit: AppPage):
