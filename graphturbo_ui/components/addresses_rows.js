@@ -158,13 +158,13 @@ function packed([r, g, b]) {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-function mixWords(ground, [r, g, b], share) {
+/** No array is made: this runs for every pixel that a buffer covers in part. */
+function mixWords(ground, colour, share) {
   const rest = 1 - share;
-  return packed([
-    (ground & 255) * rest + r * share,
-    ((ground >> 8) & 255) * rest + g * share,
-    ((ground >> 16) & 255) * rest + b * share,
-  ]);
+  const red = (ground & 255) * rest + colour[0] * share;
+  const green = ((ground >> 8) & 255) * rest + colour[1] * share;
+  const blue = ((ground >> 16) & 255) * rest + colour[2] * share;
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
 /** The buffer of a space at a cycle and address, or -1: one at most, live buffers share no byte. */
