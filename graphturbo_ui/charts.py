@@ -10,7 +10,7 @@ import streamlit as st
 
 from graphturbo_core.report.report import Report
 from graphturbo_ui import state
-from graphturbo_ui.jobs import Runs
+from graphturbo_ui.jobs import Runs, shared_desk
 from graphturbo_ui.selection import Selection, marks
 
 Targets = Sequence[Sequence[Selection]]
@@ -27,12 +27,17 @@ def chart(figure: go.Figure, key: str, alt: str) -> None:
 def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs: Runs) -> None:
     """The same; a click on a point selects in all views what it stands for.
 
-    Points of what is selected are marked: all others are pale.
+    Points of what is selected are marked: all others are pale. The figure in the theme's colour is
+    kept, since Plotly takes some 0.1 s to copy one and every click draws the page.
     """
     reports = {name: run.report for name, run in runs.items()}
-    shown = marked(figure, [_marked(points, reports) for points in targets])
+    ink, names = _ink(), "".join(runs)
+    readable = shared_desk().view(
+        f"inked {key} {ink} {names}", lambda *_: inked(figure, ink), *runs.values()
+    )
+    points = [_marked(points, reports) for points in targets]
     st.plotly_chart(
-        inked(shown, _ink()),
+        readable if all(chosen is None for chosen in points) else marked(readable, points),
         key=key,
         alt=alt,
         on_select=partial(_pick, key, targets),

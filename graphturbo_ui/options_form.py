@@ -34,7 +34,8 @@ def options_form(key: str, strategy: str, is_held: bool) -> Mapping[str, str]:
 
 def _form(key: str, strategy: str, chosen: Mapping[str, str]) -> None:
     """A widget an option, drawn only while somebody looks: two dozen cost every other click."""
-    st.caption(f"What {safe_text(strategy, Sink.MARKDOWN)} is lowered with; `--set` says it.")
+    name = safe_text(strategy, Sink.MARKDOWN)
+    st.caption(f"What {name} is lowered with, as \\--set says on the command line.")
     st.button(
         "Reset", key=f"reset_{key}", on_click=run_state.reset_options, args=(key,),
         disabled=not chosen, icon=":material/restart_alt:",

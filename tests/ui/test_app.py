@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from graphturbo_core import __version__
-from graphturbo_ui import frame, shown
+from graphturbo_ui import charts, frame, shown
 from graphturbo_ui.jobs import Desk
 from tests.remote import fake_worker
 
@@ -34,7 +34,7 @@ def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder with orders for the workers, which are fake: what a strategy's run does."""
     monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
     desk = Desk(workers=1, target=fake_worker.main)
-    for module in (frame, shown):
+    for module in (charts, frame, shown):
         monkeypatch.setattr(module, "shared_desk", lambda: desk)
     yield tmp_path
     fake_worker.forget(tmp_path)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from graphturbo_core.pipeline import RunRequest, own_options, parse_strategy, strategy_options
 from graphturbo_core.strategies.options import strategy_options as all_options
-from graphturbo_ui import frame, jobs, run_state, shown
+from graphturbo_ui import charts, frame, jobs, run_state, shown
 from graphturbo_ui.jobs import Desk
 from tests.remote import fake_worker
 from tests.ui.test_app import APP, PATIENCE_S, orders
@@ -204,7 +204,7 @@ def test_the_server_computes_what_the_page_shows_first(monkeypatch: pytest.Monke
             raise frame.WorkerError
 
     desk = Listening(workers=0, target=fake_worker.main)
-    for module in (frame, shown):
+    for module in (charts, frame, shown):
         monkeypatch.setattr(module, "shared_desk", lambda: desk)
     AppTest.from_file(str(APP), default_timeout=PATIENCE_S).run()
     requests, source = jobs.default_comparison()
