@@ -92,9 +92,9 @@ def first_views(browser: Browser, address: str) -> list[Measured]:
 
 
 def act(visit: AppPage, number: int) -> float:
-    """Seconds of one control that needs no new run: Steps are shown, or hidden again."""
+    """Seconds of one control that needs no new run: Passes are shown, or hidden again."""
     pill = visit.page.get_by_role("button", name="Passes", exact=True)
-    heading = visit.page.get_by_role("heading", name="Steps", exact=True)
+    heading = visit.page.get_by_role("heading", name="Passes", exact=True)
     began = perf_counter()
     pill.click()
     heading.wait_for(state="detached" if number % 2 else "visible")
