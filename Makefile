@@ -28,10 +28,11 @@ help:  ## list the targets
 run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 	$(PYTHON) -m streamlit run app.py --server.port $(BROWSER_PORT)
 
-test: lint types check-samples  ## lint, types, samples and all tests, under 5 minutes
-	$(PYTHON) -m pytest -n 2
+test: lint types check-samples  ## lint, types, samples and all tests but those in a browser
+	$(PYTHON) -m pytest -n 2 -m "not browser"
 
-test-all: $(MODELS) test  ## test with trained models, then models x chips x strategies pairwise, onnx's node suite
+test-all: $(MODELS) lint types check-samples  ## all tests, with browser and trained models; models x chips x strategies pairwise; onnx's node suite
+	$(PYTHON) -m pytest -n 2
 	$(PYTHON) -m tests.matrix --pairwise
 	$(PYTHON) -m tests.verify.node_table
 

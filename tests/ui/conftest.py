@@ -14,14 +14,14 @@ from tests.ui.canvas_page import CanvasPage
 expect.set_options(timeout=PATIENCE_MS)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """The app's address on a server of this module's own."""
+    """The app's address on one server for all tests of a process."""
     with served() as found:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A headless Chromium."""
     path = find_browser()
