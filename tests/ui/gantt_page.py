@@ -18,6 +18,13 @@ from graphturbo_core.report.report import Report
 from graphturbo_ui.components import gantt, sources
 from tests.ui.synthetic import synthetic_report
 
+MATRIX, VECTOR, MOVE, DMA = 0, 1, 2, 3
+"""Engines of a report with one core."""
+FOLDED = "▶ core 0"
+OPEN = "▼ core 0 matrix"
+KIND_BLUE = "#0072b2"
+GANTT, GRAPH = "Gantt chart", "Sub-graph view"
+SMALL = "?model=teaching-resnet&batch=8&views=Groupings&views=Gantt"
 SHOW = """async ([script, html, css, buffer]) => {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const { default: show } = await import(url);

@@ -1,0 +1,345 @@
+"""The Gantt chart in headless Chromium: colours, rows, overlap, path, occupancy; in the app."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, expect
+
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.report.report import Report
+from tests.ui.app_server import PATIENCE_MS, AppPage
+from tests.ui.contrast import faint_texts
+from tests.ui.gantt_page import (
+    COLUMNS,
+    FOLDED,
+    GANTT,
+    GRAPH,
+    MATRIX,
+    OPEN,
+    SMALL,
+    VECTOR,
+    chart_of,
+    report_with,
+)
+from tests.ui.synthetic import synthetic_report
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def test_colours_by_layer_sub_graph_and_wait(browser: Browser):
+    bars = [
+        {"start": 200 * i, "hold": 150, "layer": i, "group": i // 2, "op": 3 * i, "wait": i}
+        for i in range(4)
+    ]
+    with chart_of(browser, report_with(bars)) as chart:
+        choose = chart.page.get_by_label("colour by").select_option
+        for way, slots in (
+            ("layer", (0, 1, 2, 3)),
+            ("group", (0, 0, 1, 1)),
+            ("wait", (0, 1, 2, 3)),
+        ):
+            choose(way)
+            colours = chart.until(f"scene.options.colourBy === '{way}'")["colours"]
+            found = [chart.colour(200 * i + 140, OPEN) for i in range(4)]
+            assert found == [colours[slot] for slot in slots], way
+        assert "waited for buffer space" in chart.legend()
+        choose("layer")
+        assert "3 layer2" in chart.legend()
+        chart.select("a-layer-1")
+        colours = chart.until("scene.selected !== null")["colours"]
+        # the selected is 0, one before 1, one and two after 5 and 6
+        assert [chart.colour(200 * i + 140, OPEN) for i in range(4)] == [
+            colours[slot] for slot in (1, 0, 5, 6)
+        ]
+        assert "2 after" in chart.legend()
+
+
+def test_many_layers_take_ten_colours_in_turn_and_the_far_ones_none(browser: Browser):
+    report = synthetic_report(layers=30, cores=1, instructions=30)
+    bars = [{"start": 30 * i, "hold": 30, "layer": i, "op": 3 * i} for i in range(30)]
+    many = report_with(bars)
+    many = replace(many, tables={**report.tables, "round": many.tables["round"]})
+    with chart_of(browser, many) as chart:
+        chart.page.get_by_label("colour by").select_option("layer")
+        colours = chart.until("scene.options.colourBy === 'layer'")["colours"]
+        assert chart.colour(30 * 12 + 3, OPEN) == colours[2]
+        assert "in turn" in chart.legend()
+        chart.select("a-layer-12")
+        chart.until("scene.selected !== null")
+        found = [chart.colour(30 * layer + 3, OPEN) for layer in (7, 8, 12, 16, 17)]
+        assert found == [colours[slot] for slot in (10, 4, 0, 8, 10)]
+        assert "further away" in chart.legend()
+
+
+def test_cores_fold_by_their_label_and_by_a_key(browser: Browser):
+    bars = [{"engine": MATRIX, "hold": 500}, {"engine": 3, "hold": 500}]
+    with chart_of(browser, report_with(bars, cores=2)) as chart:
+        rows = chart.scene()["panes"][0]["rows"]
+        assert len(rows) == 1 + 7
+        chart.canvas.click(position={"x": 20, "y": chart.at(0, OPEN)["y"]})
+        rows = chart.until("scene.panes[0].rows.length === 6")["panes"][0]["rows"]
+        assert rows[1:3] == [FOLDED, "▼ core 1 matrix"]
+        chart.canvas.click(position={"x": 20, "y": chart.at(0, FOLDED)["y"]})
+        chart.until("scene.panes[0].rows.length === 8")
+        chart.canvas.click(position=chart.at(100, "▼ core 1 matrix"))
+        chart.press("KeyC")
+        rows = chart.until("scene.panes[0].rows.length === 6")["panes"][0]["rows"]
+        assert rows[-2:] == ["▶ core 1", "dma 0"]
+        chart.page.get_by_label("rows").select_option("kinds")
+        rows = chart.until("scene.options.rows === 'kinds'")["panes"][0]["rows"]
+        assert rows[1:] == ["matrix x2", "vector x2", "move x2", "dma x1"]
+
+
+def test_more_than_64_rows_become_one_an_engine_kind(browser: Browser):
+    with (
+        chart_of(browser, report_with([{"hold": 9}], cores=21)) as small,
+        chart_of(browser, report_with([{"hold": 9}], cores=22)) as large,
+    ):
+        assert len(small.scene()["panes"][0]["rows"]) == 1 + 64
+        rows = large.scene()["panes"][0]["rows"]
+        assert rows == ["layers overlap", "matrix x22", "vector x22", "move x22", "dma x1"]
+        large.page.get_by_label("rows").select_option("cores")
+        assert len(large.until("scene.options.rows === 'cores'")["panes"][0]["rows"]) == 1 + 23
+        large.page.get_by_label("rows").select_option("engines")
+        assert len(large.until("scene.options.rows === 'engines'")["panes"][0]["rows"]) == 1 + 67
+
+
+def test_more_rows_than_a_canvas_can_hold_are_refused(browser: Browser):
+    with chart_of(browser, report_with([{"hold": 9}], cores=171)) as chart:
+        chart.page.get_by_label("rows").select_option("engines")
+        rows = chart.until("scene.options.rows === 'engines'")["panes"][0]["rows"]
+        assert rows == ["layers overlap", "matrix x171", "vector x171", "move x171", "dma x1"]
+
+
+def test_overlap_is_marked_and_adds_up_to_the_title(browser: Browser):
+    stretches = {
+        "overlap_core": np.array([0, 1, 0]),
+        "overlap_start": np.array([100, 100, 600]),
+        "overlap_end": np.array([300, 200, 700]),
+    }
+    with chart_of(browser, report_with([{"hold": 5}], cores=2, **stretches)) as chart:
+        # (200 + 100 + 100) of 2 x 1000 cycles; the contract of the whole says 0
+        facts = chart.scene()["panes"][0]["facts"]
+        assert facts.startswith("layers overlap 20.0 % of the cores' time")
+        assert "(0.0 % over all rounds" in facts
+        painted = chart.row_pixels("layers overlap")
+        is_marked = (painted == [0x7A, 0x4F, 0xBF]).all(axis=2)
+        assert is_marked.mean() == pytest.approx(0.2, abs=0.01)
+
+
+def test_the_critical_path_is_drawn_on_request(browser: Browser):
+    bars = [{"start": 0, "hold": 300}, {"engine": VECTOR, "start": 300, "hold": 300}]
+    report = report_with(bars, critical=np.array([0, 1]))
+    (whole,) = report.tables["round"]
+    whole = {**whole, "critical_path_cycles": 700}
+    report = replace(report, tables={**report.tables, "round": (whole,)})
+    with chart_of(browser, report) as chart:
+        at = chart.at(150, OPEN)
+        height = chart.scene()["panes"][0]["height"]
+        upper = {"x": at["x"], "y": at["y"] - height / 2 + 1}
+        assert chart.pixels(**upper)[0, 0].tolist() == [0x00, 0x72, 0xB2]
+        chart.press("KeyK")
+        scene = chart.until("scene.options.isCritical")
+        assert "critical path 700 ns (70.0 %): 2 instructions" in scene["panes"][0]["facts"]
+        assert chart.pixels(**upper)[0, 0].max() < 0x60
+        assert chart.page.get_by_label("critical path").is_checked()
+        chart.page.get_by_label("critical path").uncheck()
+        chart.until("!scene.options.isCritical")
+        assert chart.pixels(**upper)[0, 0].tolist() == [0x00, 0x72, 0xB2]
+
+
+def test_occupancy_is_drawn_under_the_same_axis_and_told(browser: Browser):
+    steps = {
+        "gb_cycle": np.array([0, 250, 500]),
+        "gb_bytes": np.array([0, 6 << 20, 2 << 20]),
+    }
+    with chart_of(browser, report_with([{"hold": 5}], **steps)) as chart:
+        pane = chart.scene()["panes"][0]
+        assert [strip["key"] for strip in pane["strips"]] == ["lb", "gb"]
+        strip, plot = pane["strips"][1], chart.scene()["plot"]
+        left = chart.scene()["gutter"]
+        painted = chart.pixels(left, strip["y"], int(plot), strip["height"])
+        is_held = (painted == [0x8C, 0x8C, 0x8C]).all(axis=2).sum(axis=0) / strip["height"]
+        # 8 MiB and a tenth are the whole height
+        for share, megabytes in ((0.1, 0), (0.4, 6), (0.8, 2)):
+            assert is_held[int(plot * share)] == pytest.approx(megabytes / 8.8, abs=0.09)
+        chart.canvas.hover(position={"x": left + plot * 0.4, "y": strip["y"] + 12})
+        told = chart.canvas.get_attribute("data-hover")
+        assert "6.00 MiB of 8.00 MiB" in told
+
+
+def test_a_peak_narrower_than_a_column_still_shows(browser: Browser):
+    """8 MiB are held for 10 of 100,000 cycles, in a column of about 94; before and after 1 MiB."""
+    steps = {
+        "gb_cycle": np.array([0, 50_000, 50_010]),
+        "gb_bytes": np.array([1 << 20, 8 << 20, 1 << 20]),
+    }
+    with chart_of(browser, report_with([{"hold": 5}], cycles=100_000, **steps)) as chart:
+        scene = chart.scene()
+        strip = scene["panes"][0]["strips"][1]
+        painted = chart.pixels(scene["gutter"], strip["y"], int(scene["plot"]), strip["height"])
+        is_held = (painted == [0x8C, 0x8C, 0x8C]).all(axis=2).sum(axis=0)
+        column = int(scene["plot"]) // 2
+        assert is_held[column - 1 : column + 2].max() >= 0.85 * strip["height"]
+        assert is_held[column + 5] == is_held[column - 5] == is_held.min() > 0
+
+
+def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
+    visit.open(SMALL)
+    canvas = visit.canvas(GANTT)
+    canvas.scroll_into_view_if_needed()
+    whole = visit.scene(GANTT)
+    middle = whole["gutter"] + whole["plot"] / 2
+
+    canvas.hover(position={"x": middle, "y": 40})
+    visit.page.mouse.wheel(0, 200)
+    visit.page.wait_for_timeout(150)
+    assert visit.scene(GANTT)["windows"] == whole["windows"]
+
+    visit.page.keyboard.down("Control")
+    canvas.hover(position={"x": middle, "y": 40})
+    visit.page.mouse.wheel(0, -300)
+    visit.page.keyboard.up("Control")
+    zoomed = visit.await_scene(GANTT, "scene.windows[0].t1 < scene.longest * 0.9")
+    assert zoomed["windows"][0] == zoomed["windows"][1]
+
+    canvas.focus()
+    visit.page.keyboard.press("KeyW")
+    span = zoomed["windows"][0]["t1"] - zoomed["windows"][0]["t0"]
+    closer = visit.await_scene(GANTT, f"scene.windows[0].t1 - scene.windows[0].t0 < {span} * 0.9")
+    visit.page.keyboard.press("KeyD")
+    moved = visit.await_scene(GANTT, f"scene.windows[0].t0 > {closer['windows'][0]['t0']}")
+    expect(visit.page.get_by_text("&window=")).to_be_visible()
+    assert visit.scene(GANTT)["windows"] == moved["windows"]
+
+    visit.page.keyboard.press("Digit0")
+    visit.await_scene(GANTT, "scene.windows[0].t1 === scene.longest")
+    visit.page.get_by_label("same time axis").uncheck()
+    visit.page.keyboard.down("Control")
+    canvas.hover(position={"x": middle, "y": whole["panes"][1]["first"] + 20})
+    visit.page.mouse.wheel(0, -300)
+    visit.page.keyboard.up("Control")
+    visit.await_scene(GANTT, "scene.windows[1].t1 - scene.windows[1].t0 < scene.longest")
+    assert visit.scene(GANTT)["windows"][0] == {"t0": 0, "t1": whole["longest"]}
+    visit.page.get_by_label("colour by").select_option("layer")
+    visit.page.get_by_label("same time axis").check()
+    visit.page.get_by_role("button", name="fit").last.click()
+    visit.await_scene(GANTT, "scene.windows[1].t1 === scene.longest")
+
+
+RUNS = ("tvm@2", "graphturbo@16")
+
+
+@cache
+def report_of(strategy: str) -> Report:
+    request = RunRequest("teaching-resnet", strategy, "stcp920", 8)
+    return run_report(load_sample("teaching-resnet"), request)
+
+
+def test_what_is_in_sight_of_a_real_run_measures_as_its_contract_says(visit: AppPage):
+    """8 samples over 4 clusters are one round each: ledger and busy shares are those of it."""
+    visit.open(SMALL)
+    canvas = visit.canvas(GANTT)
+    visit.page.get_by_label("same time axis").uncheck()
+    for number, strategy in enumerate(RUNS):
+        report = report_of(strategy)
+        (whole,) = report.tables["round"]
+        canvas.evaluate(
+            "(c, cycles) => { c.gantt.span = { t0: 0, t1: cycles }; c.gantt.measure(); }",
+            whole["cycles"],
+        )
+        visit.await_scene(GANTT, f"scene.span.t1 === {whole['cycles']}")
+        found = json.loads(canvas.get_attribute("data-span"))["runs"][number]
+        ledger = {
+            f"{row['memory']} {str(row['cause']).replace('_', ' ')}": row["bytes"]
+            for row in report.tables["ledger"]
+            if row["bytes"]
+        }
+        assert {way: 4 * size for way, size in found["bytes"].items()} == ledger
+        assert found["busy"] == pytest.approx(report.contract["utilization"])
+        assert found["layers"] == list(range(len(report.tables["layers"])))
+        overlap = report.contract["cross_layer_overlap"]
+        facts = visit.scene(GANTT)["panes"][number]["facts"]
+        assert facts == (
+            f"layers overlap {100 * overlap:.1f} % of the cores' time, "
+            "the sum of the marked stretches"
+        )
+
+
+def test_a_selection_is_marked_in_both_views_and_in_the_table(visit: AppPage):
+    visit.open(SMALL)
+    page = visit.page
+    page.get_by_text("Table of instructions").click()
+    expect(page.get_by_text("1,606 of 1,606 instructions are in sight;")).to_be_visible()
+    boxes = visit.scene(GRAPH)["panes"][0]["boxes"]
+    index, box = next((i, box) for i, box in enumerate(boxes) if box)
+    visit.canvas(GRAPH).click(position={"x": box["x"] + box["w"] / 2, "y": box["y"] + box["h"] / 2})
+    scene = visit.await_scene(GANTT, "scene.selected !== null")
+    counts = [
+        int(np.isin(report.arrays["op"], ops_of(report_of(RUNS[0]), index)).sum())
+        for report in map(report_of, RUNS)
+    ]
+    assert scene["selected"] == counts
+    expect(
+        page.get_by_text(f"{sum(counts)} of 1,606 instructions are in sight and")
+    ).to_be_visible()
+
+    canvas = visit.canvas(GANTT)
+    canvas.focus()
+    page.keyboard.press("KeyN")
+    visit.await_scene(GANTT, "scene.pick !== null")
+    page.keyboard.press("Escape")
+    visit.await_scene(GRAPH, "scene.selected === null")
+    expect(page.get_by_text("1,606 of 1,606 instructions are in sight;")).to_be_visible()
+    page.keyboard.press("KeyW")
+    expect(page.get_by_text("1,606 of 1,606 instructions are in sight;")).to_be_hidden()
+
+
+def ops_of(report: Report, group: int) -> list[int]:
+    nodes = report.tables["graph_nodes"]
+    return [index for index, row in enumerate(nodes) if row["group"] == group]
+
+
+@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+def test_texts_around_and_in_the_chart_can_be_read(visit: AppPage, request):
+    visit.open(SMALL)
+    canvas = visit.canvas(GANTT)
+    canvas.focus()
+    for key in ("KeyM", "KeyK", "KeyW"):
+        visit.page.keyboard.press(key)
+    visit.page.get_by_label("colour by").select_option("layer")
+    visit.await_scene(GANTT, "scene.span !== null && scene.options.colourBy === 'layer'")
+    expect(visit.page.get_by_text("&window=")).to_be_visible()
+    visit.settle()
+    own = canvas.evaluate("c => c.getRootNode().textContent")
+    assert "layers in flight" in own
+    assert [faint for faint in faint_texts(visit.page) if faint.text in own] == []
+    pane = visit.scene(GANTT)["panes"][0]
+    drawn = {
+        "title": (0, pane["top"] + 4, 130, 16),
+        "facts": (0, pane["top"] + 22, 130, 14),
+        "labels": (0, pane["first"] + pane["height"], 130, 3 * pane["height"]),
+        "memories": (0, pane["end"] + 6, 130, 24),
+        "axis": (0, pane["foot"] + 6, 130, 16),
+    }
+    for name, place in drawn.items():
+        values = np.array(canvas.evaluate(COLUMNS, list(place)), np.uint8)
+        assert contrast_of(values.reshape(-1, 4)[:, :3]) >= 4.5, name
+    visit.shoot(f"gantt-{request.node.callspec.params['visit']}")
+
+
+def contrast_of(colours: np.ndarray) -> float:
+    """Between the commonest colour and the one that differs most from it (WCAG)."""
+    shares = colours / 255
+    linear = np.where(shares <= 0.03928, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    light = linear @ [0.2126, 0.7152, 0.0722] + 0.05
+    values, counts = np.unique(light, return_counts=True)
+    ground = values[counts.argmax()]
+    return float(np.maximum(values / ground, ground / values).max())
