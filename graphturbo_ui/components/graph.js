@@ -82,6 +82,7 @@ class GraphView {
   load(buffer) {
     if (this.digest === buffer.header.digest) return this.paint();
     this.digest = buffer.header.digest;
+    clearTimeout(this.exposing); // it would tell of these runs what was drawn of those before
     const before = this.runs;
     this.plane.runs = readGraphs(buffer);
     this.runs.forEach((run, r) => before[r]?.identity === run.identity && (run.opened = before[r].opened));

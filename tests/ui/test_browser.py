@@ -235,3 +235,45 @@ def test_a_canvas_keeps_to_what_was_sent_last(
     scene = json.loads(page.locator("canvas").get_attribute("data-scene"))
     assert [pane["title"] for pane in scene["panes"]] == ["tvm@2", "graphturbo@16"]
     page.close()
+
+
+MORE_RUNS_BEFORE_A_FRAME = """async ([script, html, buffers]) => {
+  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const { default: show } = await import(url);
+  document.body.innerHTML = html;
+  const [one, both] = buffers.map((numbers) => new Uint8Array(numbers));
+  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+  const canvas = document.querySelector("canvas");
+  const draw = (data) => show({ data, parentElement: document.body, setStateValue: () => {} });
+  draw(one);
+  while (!canvas.dataset.scene) await wait(5);
+  const frames = canvas.dataset.frames;
+  draw(one);
+  while (canvas.dataset.frames === frames) await wait(1);
+  const soon = window.requestAnimationFrame;
+  window.requestAnimationFrame = (call) => setTimeout(call, 300);
+  draw(both);
+  await wait(150);
+  window.requestAnimationFrame = soon;
+}"""
+
+
+def test_a_scene_waits_for_the_frame_of_its_runs(browser: Browser):
+    one, two = synthetic_report(), synthetic_report("graphturbo@16")
+    stamp = struct.pack("<d", 1.0)
+    sent = [graph_buffer(one) + stamp, graph_buffer(one, two) + stamp]
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.evaluate(
+        MORE_RUNS_BEFORE_A_FRAME,
+        [
+            sources.script(*graph.SCRIPTS),
+            sources.frame(graph.TOOLS, "canvas"),
+            [list(data) for data in sent],
+        ],
+    )
+    page.wait_for_function(
+        "() => JSON.parse(document.querySelector('canvas').dataset.scene).panes.length === 2"
+    )
+    assert errors == []
+    page.close()
