@@ -54,6 +54,11 @@ def format_count(count: int) -> str:
     return f"{count:,}"
 
 
+def counted(count: int, noun: str) -> str:
+    """How many of something: `1 op`, `1,200 ops`."""
+    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def format_percent(ratio: float) -> str:
     """A ratio in percent, three significant digits: `12.3 %`."""
     return f"{_short(100 * ratio)} %" if isfinite(ratio) else NOT_A_NUMBER

@@ -38,6 +38,14 @@ def view(name: str, make: Callable[..., T], runs: Runs) -> T:
     return shared_desk().view(f"{name} {names}", partial(make, names=names), *runs.values())
 
 
+def selected_ops(runs: Runs) -> frozenset[int] | None:
+    """The ops that are selected, of a run at hand; None where nothing is."""
+    selected = state.selection()
+    if selected is None or selected.run not in runs:
+        return None
+    return selected.ops(runs[selected.run].report)
+
+
 def table(
     name: str,
     make: Callable[..., tables.Table],

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from graphturbo_core.report.report import Json, Report
-from graphturbo_core.units import format_count
+from graphturbo_core.units import counted
 
 
 def was_verified(report: Report) -> bool:
@@ -30,15 +30,15 @@ def verification_text(report: Report) -> str:
     """One line: what was replayed, how far the outputs are apart, or what is wrong first."""
     found, strategy = _verify(report), report.contract["strategy"]
     counts = (
-        f"{_counted(cast(int, found['instructions']), 'instruction')} replayed in "
-        f"{_counted(cast(int, found['rounds']), 'round')}"
+        f"{counted(cast(int, found['instructions']), 'instruction')} replayed in "
+        f"{counted(cast(int, found['rounds']), 'round')}"
     )
     if is_wrong(report):
         return f"{strategy}: VERIFICATION FAILED ({counts}): {_reason(found)}"
     worst = cast("float | None", found["max_rel_error"]) or 0.0
     return (
         f"{strategy}: verified against ONNX Runtime ({counts}): "
-        f"{_counted(len(outputs(report)), 'output')}, "
+        f"{counted(len(outputs(report)), 'output')}, "
         f"largest error {worst:.2g} of an output's largest magnitude"
     )
 
@@ -63,10 +63,6 @@ def _reason(found: Json) -> str:
         return f"{fault['rule']}: {fault['what']}, core {fault['core']}, cycle {fault['cycle']}"
     wrong = [str(row["name"]) for row in cast("Sequence[Json]", found["outputs"]) if not row["ok"]]
     return f"outputs differ and no single op does: {', '.join(wrong)}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def _verify(report: Report) -> Mapping[str, object]:

@@ -33,7 +33,7 @@ class Addresses {
   load(buffer) {
     if (this.digest === buffer.header.digest) return this.paint();
     this.digest = buffer.header.digest;
-    this.runs = readRuns(buffer);
+    this.runs = readRuns(buffer).map((run) => ({ ...run, kinds: buffer.header.kinds }));
     this.pick = null;
     this.said.textContent = "";
     this.longest = Math.max(...this.runs.map((run) => run.cycles), 1);
@@ -56,8 +56,7 @@ class Addresses {
 
   /** Show these windows, [[first, last], …] a run; all of the time where there are none. */
   show(windows) {
-    const given = (windows || []).map(([t0, t1]) => ({ t0, t1 }));
-    this.windows = this.runs.map((_, r) => ({ ...(given[r] || given[0] || { t0: 0, t1: this.longest }) }));
+    this.windows = windowsOf(this.runs, windows, this.longest);
     this.leave();
     this.paint();
   }
@@ -98,7 +97,7 @@ class Addresses {
     if (!sized) return false;
     const { pen, width, ratio } = sized;
     this.theme = readTheme(this.root.host || this.root);
-    this.plot = Math.max(50, width - GUTTER - RIGHT);
+    this.plot = plotWidth(width);
     pen.fillStyle = this.theme.background;
     pen.fillRect(0, 0, width, this.height);
     this.raster(pen, ratio);
@@ -274,17 +273,11 @@ class Addresses {
   }
 
   zoom(factor, x) {
-    this.change((w) => {
-      const at = w.t0 + (w.t1 - w.t0) * (x === null ? 0.5 : clamp((x - GUTTER) / this.plot, 0, 1));
-      return { t0: at - (at - w.t0) * factor, t1: at + (w.t1 - at) * factor };
-    });
+    this.change((w) => zoomed(w, factor, x, this.plot));
   }
 
   pan(dx) {
-    this.change((w) => {
-      const shift = dx / this.plot * (w.t1 - w.t0);
-      return { t0: w.t0 + shift, t1: w.t1 + shift };
-    });
+    this.change((w) => moved(w, dx, this.plot));
   }
 
   fit() {
@@ -293,16 +286,10 @@ class Addresses {
 
   /** Apply a change to the windows of all runs, here and in the other canvases. */
   change(next) {
-    this.windows = this.windows.map((window) => {
-      const { t0, t1 } = next(window);
-      const span = clamp(t1 - t0, 20, this.longest);
-      const low = clamp(t0, 0, this.longest - span);
-      return { t0: low, t1: low + span };
-    });
-    const isZoomed = this.windows.some((w) => w.t0 > 0 || w.t1 < this.longest);
+    this.windows = this.windows.map((window) => bounded(next(window), this.longest));
     this.leave();
     this.paint();
-    share("windows", isZoomed ? this.windows.map((w) => [w.t0, w.t1]) : null, this.canvas);
+    share("windows", windowsToShare(this.windows, this.longest), this.canvas);
   }
 
   /** The scene, for tests: windows, rows, what is picked and selected. */

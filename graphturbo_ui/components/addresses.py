@@ -9,7 +9,7 @@ import streamlit as st
 from graphturbo_ui.components import sources
 
 NAME = "Address map"
-SCRIPTS = ("addresses_rows.js", "addresses_dress.js", "addresses.js")
+SCRIPTS = ("time_axis.js", "addresses_rows.js", "addresses_dress.js", "addresses.js")
 TOOLS = """
     <label>core <select data-act="core" aria-label="core of LB"></select></label>
     <label>colour by

@@ -23,7 +23,7 @@ function dressPane(map, pen, pane, width) {
     pen.fillRect(GUTTER, row.y + row.height, map.plot, 1);
     capacityLine(map, pen, row);
   }
-  timeAxis(map, pen, pane);
+  drawTimeAxis(pen, map, pane);
 }
 
 /** What fits ends at this line. */
@@ -41,22 +41,6 @@ function capacityLine(map, pen, row) {
 function sayCut(pen, { space, y }) {
   const said = `${space.listed.toLocaleString("en")} of ${space.buffers.toLocaleString("en")} buffers are listed`;
   pen.fillText(said, GUTTER + 6, y + 12);
-}
-
-function timeAxis(map, pen, pane) {
-  const { t0, t1 } = map.windows[pane.number];
-  const scale = pane.run.seconds_per_cycle || 1;
-  const step = tickStep((t1 - t0) * scale, map.plot / 110);
-  pen.font = `11px ${map.theme.font}`;
-  pen.textAlign = "center";
-  pen.fillStyle = map.theme.text;
-  for (let tick = Math.ceil((t0 * scale) / step); tick * step <= t1 * scale; tick++) {
-    const x = GUTTER + ((tick * step) / scale - t0) / (t1 - t0) * map.plot;
-    pen.fillRect(x, pane.foot, 1, 4);
-    pen.fillText(secondsText(tick * step), clamp(x, GUTTER + 8, GUTTER + map.plot - 24), pane.foot + 13);
-  }
-  pen.textAlign = "left";
-  pen.fillText("time", 8, pane.foot + 13);
 }
 
 function fillLegend(root, map) {

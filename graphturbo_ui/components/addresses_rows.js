@@ -1,7 +1,5 @@
 // Panes, rows and pixels of the address map: steps over time, and a rectangle a buffer.
 
-const GUTTER = 118; // as the Gantt chart's, so that times stand above each other
-const RIGHT = 8;
 const TITLE = 24;
 const STRIP = 34;
 const MAP = 112;
@@ -9,17 +7,6 @@ const GAP = 14;
 const AXIS = 26;
 const DIMMED = 0.22;
 const EDGED = 5; // pixels; a smaller buffer has no edge of its own
-
-/** Runs of the buffer, each with its own arrays and name. */
-function readRuns({ header, arrays }) {
-  return header.runs.map((run, number) => {
-    const own = {};
-    for (const name of Object.keys(arrays)) {
-      if (name.startsWith(`${number}.`)) own[name.slice(2)] = arrays[name];
-    }
-    return { ...run, arrays: own, kinds: header.kinds, name: (header.names || "AB")[number] };
-  });
-}
 
 /** Cores of all runs that have an LB, each with how many are like it. */
 function coresOf(runs) {
@@ -62,17 +49,6 @@ function rowsOf(run, core) {
 function labelOf({ memory, core, cores }) {
   if (core < 0) return `${memory} addresses`;
   return `core ${core}${cores > 1 ? ` x${cores}` : ""} ${memory}`;
-}
-
-/** Last index of rising `values` that is not above `value`; -1 where all are. */
-function lastUpTo(values, value) {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle] <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /** The largest value of a step function in each of `width` columns from `t0` on. */

@@ -49,8 +49,7 @@ class Gantt {
 
   /** Show these windows, [[first, last], …] a run; all of the time where there are none. */
   show(windows) {
-    const given = (windows || []).map(([t0, t1]) => ({ t0, t1 }));
-    this.windows = this.runs.map((_, r) => ({ ...(given[r] || given[0] || { t0: 0, t1: this.longest }) }));
+    this.windows = windowsOf(this.runs, windows, this.longest);
     this.paint();
   }
 
@@ -111,7 +110,7 @@ class Gantt {
     if (!sized) return false;
     const { pen, width, ratio } = sized;
     this.theme = readTheme(this.root.host || this.root);
-    this.plot = Math.max(50, width - GUTTER - 8);
+    this.plot = plotWidth(width);
     pen.fillStyle = this.theme.background;
     pen.fillRect(0, 0, width, this.height);
     markSpan(pen, this, true);
@@ -319,19 +318,13 @@ class Gantt {
   }
 
   zoom(factor, x, y) {
-    this.change(y, (w) => {
-      const at = w.t0 + (w.t1 - w.t0) * (x === null ? 0.5 : clamp((x - GUTTER) / this.plot, 0, 1));
-      return { t0: at - (at - w.t0) * factor, t1: at + (w.t1 - at) * factor };
-    });
+    this.change(y, (w) => zoomed(w, factor, x, this.plot));
   }
 
   /** By drags and keys; upwards and downwards there is nothing but the next engine. */
   pan(dx, dy, x, y) {
     if (!dx && y === null) return this.stepEngine(Math.sign(dy));
-    this.change(y ?? null, (w) => {
-      const shift = dx / this.plot * (w.t1 - w.t0);
-      return { t0: w.t0 + shift, t1: w.t1 + shift };
-    });
+    this.change(y ?? null, (w) => moved(w, dx, this.plot));
   }
 
   fit() {
@@ -343,15 +336,11 @@ class Gantt {
     const pane = this.paneAt(y);
     this.windows = this.windows.map((window, r) => {
       if (!this.options.isLocked && y !== null && r !== pane?.number) return window;
-      const { t0, t1 } = next(window);
-      const span = clamp(t1 - t0, 20, this.longest);
-      const low = clamp(t0, 0, this.longest - span);
-      return { t0: low, t1: low + span };
+      return bounded(next(window), this.longest);
     });
-    const isZoomed = this.windows.some((w) => w.t0 > 0 || w.t1 < this.longest);
     this.leave();
     this.paint();
-    share("windows", isZoomed ? this.windows.map((w) => [w.t0, w.t1]) : null, this.canvas);
+    share("windows", windowsToShare(this.windows, this.longest), this.canvas);
   }
 
   /** The scene, for tests. */

@@ -28,6 +28,7 @@ TOOLS = """
     <button data-act="next" aria-label="next selected instruction"
       title="next selected instruction (N)">▶</button>"""
 SCRIPTS = (
+    "time_axis.js",
     "gantt_rows.js",
     "gantt_pixels.js",
     "gantt_span.js",

@@ -52,7 +52,7 @@ function dress(pen, gantt, pane, width) {
   });
   for (const strip of pane.strips) dressStrip(pen, gantt, strip, width);
   if (gantt.options.colourBy === "layer" || gantt.options.colourBy === "group") numberBars(pen, gantt, pane);
-  drawAxis(pen, gantt, pane);
+  drawTimeAxis(pen, gantt, pane);
 }
 
 function titleOf(gantt, { run }) {
@@ -116,22 +116,6 @@ function numberBars(pen, gantt, pane) {
     }
   });
   pen.textAlign = "left";
-}
-
-function drawAxis(pen, gantt, pane) {
-  const { t0, t1 } = gantt.windows[pane.number];
-  const scale = pane.run.seconds_per_cycle || 1;
-  const step = tickStep((t1 - t0) * scale, gantt.plot / 110);
-  pen.font = `11px ${gantt.theme.font}`;
-  pen.textAlign = "center";
-  pen.fillStyle = gantt.theme.text;
-  for (let tick = Math.ceil((t0 * scale) / step); tick * step <= t1 * scale; tick++) {
-    const x = GUTTER + ((tick * step) / scale - t0) / (t1 - t0) * gantt.plot;
-    pen.fillRect(x, pane.foot, 1, 4);
-    pen.fillText(secondsText(tick * step), clamp(x, GUTTER + 8, GUTTER + gantt.plot - 24), pane.foot + 13);
-  }
-  pen.textAlign = "left";
-  pen.fillText("time", 8, pane.foot + 13);
 }
 
 /** A line along the upper edge of what is on the longest path, and from one to the next of it. */

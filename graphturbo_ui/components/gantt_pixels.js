@@ -10,17 +10,6 @@ function firstAfter(start, hold, from, to, cycle) {
   return from;
 }
 
-/** Last index of a step function that begins at or before `cycle`; -1 before the first. */
-function stepAt(steps, cycle) {
-  let [low, high] = [0, steps.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (steps[middle] <= cycle) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
-
 /**
  * Busy share of every pixel column and slot, into `shares` (width × SLOTS). `slots`: null for one
  * colour; `part`: share of its hold that an instruction is busy, undefined where that is all of it.
@@ -74,7 +63,7 @@ function paintRow(pixels, stride, top, height, shares, width, share, inks) {
 function paintSteps(pixels, stride, top, height, memory, t0, perPixel, ink) {
   const { cycle, bytes } = memory;
   const perByte = height / scaleOf(memory);
-  let at = Math.max(0, stepAt(cycle, t0));
+  let at = Math.max(0, lastUpTo(cycle, t0));
   for (let x = 0; x < stride; x++) {
     const end = t0 + (x + 1) * perPixel;
     let most = bytes[at] || 0;

@@ -1,7 +1,6 @@
 // What the Gantt chart draws: its runs, a row an engine, core or engine kind, and which colour each
 // instruction takes.
 
-const GUTTER = 132;
 const TITLE = 40;
 const ROW = 13;
 const STRIP = 30;
@@ -13,17 +12,6 @@ const DIM = 10; // slot of what is not selected, or too far from it to have a co
 const NEAR = 4; // neighbours in colour on either side of what is selected
 const KINDS = ["compute", "load", "store", "core to core", "broadcast", "DMA"];
 const WAITS = ["nothing", "data", "buffer space", "a channel", "a barrier", "nothing to do"];
-
-/** Runs of the buffer, each with its own arrays. */
-function readRuns({ header, arrays }) {
-  return header.runs.map((run, number) => {
-    const own = {};
-    for (const name of Object.keys(arrays)) {
-      if (name.startsWith(`${number}.`)) own[name.slice(2)] = arrays[name];
-    }
-    return { ...run, arrays: own, name: (header.names || "AB")[number] };
-  });
-}
 
 /**
  * The colour slot of every instruction of a run; `flags` tells the selected ops, null for none.

@@ -45,7 +45,7 @@ function toldAt(at, x) {
   const { pane: { run }, row, strip, cycle, perPixel } = at;
   const time = secondsText(cycle * run.seconds_per_cycle);
   if (strip) {
-    const held = strip.bytes[stepAt(strip.cycle, cycle)] || 0;
+    const held = strip.bytes[lastUpTo(strip.cycle, cycle)] || 0;
     return [strip.label, `${bytesText(held)} of ${bytesText(strip.capacity)} at ${time}`, `at most ${bytesText(strip.peak)} in this round`];
   }
   const slice = new Float32Array(SLOTS);

@@ -9,8 +9,8 @@ import numpy as np
 
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
-from graphturbo_core.units import format_bytes
-from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, counted
+from graphturbo_core.units import counted, format_bytes
+from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table
 from graphturbo_ui.text import safe_text
 
 Windows = Sequence[Sequence[float]] | None

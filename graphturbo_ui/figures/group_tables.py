@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import cast
 
 from graphturbo_core.report.report import Report, Row
-from graphturbo_core.units import format_bytes
-from graphturbo_ui.figures.tables import BOTH, Table, counted
+from graphturbo_core.units import counted, format_bytes
+from graphturbo_ui.figures.tables import BOTH, Table
 from graphturbo_ui.selection import Selection
 from graphturbo_ui.text import safe_text
 

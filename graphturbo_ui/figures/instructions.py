@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
-from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, counted
+from graphturbo_core.units import counted
+from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table
 from graphturbo_ui.text import safe_text
 
 KIND_NAMES = ("compute", "load", "store", "core to core", "broadcast", "DMA")

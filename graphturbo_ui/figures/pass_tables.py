@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from graphturbo_core.report.report import Report
-from graphturbo_core.units import format_bytes, format_count
-from graphturbo_ui.figures.tables import BOTH, Table, counted, step_rows
+from graphturbo_core.units import counted, format_bytes, format_count
+from graphturbo_ui.figures.tables import BOTH, Table, step_rows
 from graphturbo_ui.text import safe_text
 
 

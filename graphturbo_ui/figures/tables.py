@@ -8,7 +8,6 @@ from typing import cast
 
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verify_text import outputs
-from graphturbo_core.units import format_count
 from graphturbo_ui.figures.memory import memory_rows
 from graphturbo_ui.text import safe_text
 
@@ -86,8 +85,3 @@ def memory_table(*reports: Report, names: str = BOTH) -> Table:
         for name, report in zip(names, reports, strict=False)
         for row in memory_rows(report)
     ]
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 op`, `1.2 k ops`."""
-    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"

@@ -12,7 +12,7 @@ from graphturbo_ui.figures import instructions
 from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import names_of, reports_of, told, view
+from graphturbo_ui.shown import names_of, reports_of, selected_ops, told, view
 from graphturbo_ui.text import safe_text
 
 KEYS = """
@@ -37,10 +37,7 @@ def gantt(runs: Runs) -> None:
 
 def _table(runs: Runs) -> None:
     """The instructions in sight, of the selected ops where any are."""
-    reports, windows, selected = reports_of(runs), state.told_windows(), state.selection()
-    ops = None
-    if selected is not None and selected.run in runs:
-        ops = selected.ops(runs[selected.run].report)
+    reports, windows, ops = reports_of(runs), state.told_windows(), selected_ops(runs)
     rows = instructions.instruction_table(*reports, names=names_of(runs), windows=windows, ops=ops)
     st.dataframe(rows, hide_index=True)
     found = instructions.shown_instructions(*reports, windows=windows, ops=ops)

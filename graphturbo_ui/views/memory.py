@@ -14,7 +14,7 @@ from graphturbo_ui.figures.buffers import address_summary, buffer_count, buffer_
 from graphturbo_ui.figures.memory import memory_figure, memory_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import names_of, reports_of, table, told, view
+from graphturbo_ui.shown import names_of, reports_of, selected_ops, table, told, view
 from graphturbo_ui.text import safe_text
 
 HINT = (
@@ -53,9 +53,7 @@ def addresses(runs: Runs) -> None:
 
 def _buffers(runs: Runs) -> None:
     """Rows of the buffers in sight, of the selected ops where some are selected."""
-    selected, reports = state.selection(), reports_of(runs)
-    ops = selected.ops(runs[selected.run].report) if selected and selected.run in runs else None
-    windows = state.told_windows()
+    reports, windows, ops = reports_of(runs), state.told_windows(), selected_ops(runs)
     rows = buffer_table(*reports, names=names_of(runs), windows=windows, ops=ops)
     st.dataframe(rows, hide_index=True)
     limits = ["in the time in sight"] * bool(windows) + ["of the selected ops"] * (ops is not None)

@@ -46,6 +46,11 @@ PIXEL = """(canvas, [x, y]) => {
   const at = [x, y].map((value) => Math.round(value * ratio));
   return [...canvas.getContext("2d").getImageData(at[0], at[1], 1, 1).data].slice(0, 3);
 }"""
+AT_REST = """() => new Promise((done) => {
+  const frame = window.requestAnimationFrame;
+  frame(() => frame(() => setTimeout(done, 100)));
+})"""
+"""A frame asked for before, and the 50 ms after it when a scene is told, come first."""
 SHARE = """(text) => {
   window.graphturboCommon.selected = text;
   window.graphturboCommon.dispatchEvent(new CustomEvent("selected", { detail: null }));
@@ -83,7 +88,7 @@ class CanvasPage:
     @property
     def scene(self) -> dict:
         """What the canvas says it shows, once it is at rest."""
-        self.page.wait_for_timeout(150)
+        self.page.evaluate(AT_REST)
         return json.loads(self.canvas.get_attribute("data-scene") or "{}")
 
     @property

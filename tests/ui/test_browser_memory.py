@@ -156,7 +156,9 @@ def test_map_and_gantt_share_their_window_both_ways(visit: AppPage):
     for key in ("KeyW", "KeyW", "KeyD"):
         visit.page.keyboard.press(key)
     zoomed = visit.await_scene(MAP, "scene.windows[0].t0 > 0")
-    assert visit.scene(GANTT)["windows"] == zoomed["windows"]
+    gantt = visit.scene(GANTT)
+    assert gantt["windows"] == zoomed["windows"]
+    assert [gantt["gutter"], gantt["plot"]] == [zoomed["gutter"], zoomed["plot"]]
     expect(visit.page.get_by_text("&window=")).to_be_visible()
     visit.canvas(GANTT).focus()
     visit.page.keyboard.press("Digit0")
