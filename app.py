@@ -1,20 +1,9 @@
-"""GraphTurbo Explorer: page config and navigation; worker processes import it again."""
+"""GraphTurbo Explorer: the server, which is warm before its first visitor comes."""
 
-if __name__ == "__main__":
-    from pathlib import Path
+from pathlib import Path
 
-    import streamlit as st
+import streamlit as st
 
-    import graphturbo_ui
-    from graphturbo_ui.frame import begin, framed
-    from graphturbo_ui.pages import explore, verification
+from graphturbo_ui.server import startup
 
-    icon = Path(graphturbo_ui.__file__).with_name("icon.svg")
-    st.set_page_config("GraphTurbo Explorer", icon, layout="wide")
-    pages = [
-        st.Page(framed(explore.show), title="Explore", url_path="explore", default=True),
-        st.Page(framed(verification.show), title="Verification", url_path="verification"),
-    ]
-    chosen = st.navigation(pages, position="top")
-    begin()
-    chosen.run()
+app = st.App(Path(startup.__file__).with_name("script.py"), lifespan=startup.warmed)

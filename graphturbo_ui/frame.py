@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import wait
+from contextlib import contextmanager
 from time import monotonic
 from typing import cast
 
@@ -16,8 +18,10 @@ from graphturbo_ui.controls import choose, show_refusal
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.text import Sink, safe_text
 
-POLL_SECONDS = 0.15
-"""How often a page that waits says how long it has; a click is answered within so much."""
+GRACE_SECONDS = 0.2
+"""A page waits so long before it is drawn without a run: what is nearly there needs no steps."""
+POLL_SECONDS = 0.3
+"""How often a page that waits says how long it has, and looks whether a run is there."""
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
 
 
@@ -40,65 +44,79 @@ def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
     """`page` with the choices made; a GraphTurboError of it is shown, and the app goes on."""
 
     def show() -> None:
-        try:
+        with calm():
             page(cast(Choices, state.choices()))
-        except GraphTurboError as error:
-            show_refusal(error)
-        except WorkerError:
-            st.error(BUG)
 
     show.__name__ = page.__name__
     return show
 
 
+@contextmanager
+def calm() -> Iterator[None]:
+    """A GraphTurboError in here is shown, a bug is owned up to, and the app goes on."""
+    try:
+        yield
+    except GraphTurboError as error:
+        show_refusal(error)
+    except WorkerError:
+        st.error(BUG)
+
+
 def runs_of(choices: Choices) -> Runs:
-    """A and B by name; those that are new have become one job."""
+    """A and B by name; those that are new have become one job, and had a moment to be answered."""
     requests = [choices.request(key) for key in query.RUN_KEYS]
     runs = shared_desk().start(requests, choices.source, run_state.visitor())
+    wait([run.answer for run in runs], GRACE_SECONDS)
     return dict(zip("AB", runs, strict=True))
 
 
-def wait_for_first(runs: Runs) -> None:
-    """Wait until one run can be drawn, or none is to come; what was cancelled is said at once.
-
-    Raises:
-        WorkerError: a run met a bug.
-    """
+def present_cancelled(runs: Runs) -> None:
+    """Which runs were cancelled, and what can be done about it."""
     stopped = {name: run for name, run in runs.items() if run.is_cancelled}
-    if stopped:
-        _show_cancelled(stopped)
-    if any(run.is_done and run.refusal is None for run in runs.values()):
+    if not stopped:
         return
-    for name, run in runs.items():
-        wait_for(run, name)
-        if run.refusal is None:
-            return
+    names = " and ".join(stopped)
+    verb = "were" if len(stopped) > 1 else "was"
+    keys = tuple(run.key for run in stopped.values())
+    st.info(f"{names} {verb} cancelled; other choices still work.", icon=":material/cancel:")
+    with st.container(horizontal=True):
+        st.button(
+            f"Run {names} again", key="run_again", on_click=run_again, args=(keys,),
+            icon=":material/refresh:",
+        )  # fmt: skip
+        if any(run.request.verify for run in stopped.values()):
+            st.button(
+                "Go on without the replay", key="no_replay", on_click=state.ask_for_replay,
+                args=(False,),
+            )  # fmt: skip
 
 
-def wait_for(run: Run, name: str) -> None:
-    """Show a run's steps as they finish, until its answer is there.
+@st.fragment(run_every=POLL_SECONDS)
+def follow(runs: Runs, pending: Runs) -> None:
+    """The steps of runs to come as they finish; once one is there, the page is drawn anew.
 
-    The seconds are said anew at every poll: Streamlit takes a click only where something is drawn.
+    Between two looks the session is idle, so that clicks elsewhere are answered at once. What ended
+    in a way that may pass is handed to the page that is drawn next, which would ask for it again.
     """
-    if run.is_done:
-        return
-    place = st.empty()
-    shown = 0
-    with place.container(border=True, key=f"steps_{name}"):
+    if any(run.is_done for run in pending.values()):
+        ended = [run for run in runs.values() if run.is_done and not run.is_kept]
+        run_state.visitor().ended = {run.key: run for run in ended}
+        st.rerun()
+    for name, run in pending.items():
+        _steps(run, name)
+
+
+def _steps(run: Run, name: str) -> None:
+    """What a run is at and what it has done, and a button that ends it."""
+    with st.container(border=True, key=f"steps_{name}"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            label = st.empty()
+            st.markdown(_progress(run, name))
             st.button(
                 f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
                 icon=":material/cancel:",
             )  # fmt: skip
-        is_done = False
-        while not is_done:
-            label.markdown(_progress(run, name))
-            for step, seconds in run.steps[shown:]:
-                st.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
-                shown += 1
-            is_done = run.wait(POLL_SECONDS)
-    place.empty()
+        for step, seconds in tuple(run.steps):
+            st.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
 
 
 def _progress(run: Run, name: str) -> str:
@@ -120,59 +138,34 @@ def run_again(keys: tuple[str, ...]) -> None:
     run_state.visitor().cancelled.difference_update(keys)
 
 
-def _show_cancelled(runs: Runs) -> None:
-    """Which runs were cancelled, and what can be done about it."""
-    names = " and ".join(runs)
-    verb = "were" if len(runs) > 1 else "was"
-    keys = tuple(run.key for run in runs.values())
-    st.info(f"{names} {verb} cancelled; other choices still work.", icon=":material/cancel:")
-    with st.container(horizontal=True):
-        st.button(
-            f"Run {names} again", key="run_again", on_click=run_again, args=(keys,),
-            icon=":material/refresh:",
-        )  # fmt: skip
-        if any(run.request.verify for run in runs.values()):
-            st.button(
-                "Go on without the replay", key="no_replay", on_click=state.ask_for_replay,
-                args=(False,),
-            )  # fmt: skip
-
-
 def outcome(runs: Runs) -> tuple[Runs, Runs]:
-    """The runs that can be drawn, and those still to come; refusals are shown, cancelled runs not.
+    """The runs that can be drawn, and those still to come, whose steps are shown.
 
-    A run may finish at any moment: each is looked at once, so that what is drawn and what is waited
-    for agree. Where there is nothing to draw the page ends.
-
-    Raises:
-        WorkerError: a run met a bug.
+    Refusals are shown, cancelled runs not. A run may finish at any moment: each is looked at once,
+    so that what is drawn and what is waited for agree. Where there is nothing to draw the page
+    ends.
     """
     done = {name: run for name, run in runs.items() if run.is_done}
-    errors = {name: run.refusal for name, run in done.items() if run.refusal is not None}
-    refused: dict[str, list[str]] = {}
-    for name, error in errors.items():
-        if done[name].is_cancelled:
-            continue
-        refused.setdefault(error.line(), []).append(name)
-    for names in refused.values():
-        show_refusal(errors[names[0]], " and ".join(names))
-    drawn = {name: run for name, run in done.items() if name not in errors}
+    drawn = {name: run for name, run in done.items() if run.is_drawable}
+    pending = {name: run for name, run in runs.items() if name not in done}
+    _present_refused({n: run for n, run in done.items() if n not in drawn and not run.is_cancelled})
+    with st.container():  # also where it stays empty: what comes below keeps its place
+        if pending:
+            follow(runs, pending)
     if not drawn:
         st.stop()
-    return drawn, {name: run for name, run in runs.items() if name not in done}
+    return drawn, pending
 
 
-def finish(pending: Runs) -> None:
-    """Wait for these where the others' views are drawn already, then draw the page with all.
-
-    Raises:
-        GraphTurboError: a run was refused for a reason that may pass; the page is not drawn again,
-            for the run would be computed again.
-        WorkerError: a run met a bug; likewise.
-    """
-    for name, run in pending.items():
-        wait_for(run, name)
-        if not run.is_kept and not run.is_cancelled:
-            _ = run.report
-    if pending:
-        st.rerun()
+def _present_refused(runs: Runs) -> None:
+    """Why these have no report; once, where two have the same reason."""
+    refusals: dict[str, GraphTurboError] = {}
+    refused: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        with calm():
+            error = run.refusal
+            if error is not None:
+                refusals[error.line()] = error
+                refused.setdefault(error.line(), []).append(name)
+    for line, names in refused.items():
+        show_refusal(refusals[line], " and ".join(names))

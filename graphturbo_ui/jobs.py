@@ -16,11 +16,10 @@ import queue
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from multiprocessing.connection import Connection
 from time import monotonic
 from typing import TypeVar
-
-import streamlit as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
@@ -100,9 +99,12 @@ class Desk:
         """
         keys = [run_key(request, source) for request in requests]
         unwanted = visitor.cancelled if visitor is not None else frozenset[str]()
+        ended: dict[str, Run] = {}
+        if visitor is not None:
+            ended, visitor.ended = visitor.ended, {}
         with self._lock:
             made = {
-                key: self._runs.get(key) or Run(key, request)
+                key: self._runs.get(key) or ended.get(key) or Run(key, request)
                 for key, request in zip(keys, requests, strict=True)
             }
             for run in made.values():
@@ -276,7 +278,7 @@ def run_key(request: RunRequest, source: Source) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def shared_desk() -> Desk:
     """The server's one desk; its workers start with it, and compute the first view at once."""
     desk = Desk()

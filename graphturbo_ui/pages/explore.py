@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from graphturbo_ui import controls, frame, state
+from graphturbo_ui import controls, drafts, frame, state
 from graphturbo_ui.choices import Choices
 from graphturbo_ui.components.link import canvas_link
-from graphturbo_ui.jobs import Run, Runs
+from graphturbo_ui.jobs import Runs
 from graphturbo_ui.query import DEFAULT_VIEWS, VIEWS
 from graphturbo_ui.views.edit_plan import present_edits
 from graphturbo_ui.views.export import export
@@ -51,22 +51,30 @@ def show(choices: Choices) -> None:
         controls.offer_model_upload()
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
-    frame.wait_for_first(runs)
-    present_edits(runs, {name: run for name, run in runs.items() if _is_drawn(run)})
+    frame.present_cancelled(runs)
+    present_edits(runs, {name: run for name, run in runs.items() if run.is_drawable})
     drawn, pending = frame.outcome(runs)
     banner(drawn)
     verdict(drawn, pending)
-    chosen = _chosen_views()
-    state.hear(canvas_link(state.marks(), key="link"))
-    for name in VIEWS:
-        if name in chosen:
-            SHOWN[name](drawn)
-    sharing(choices)
-    frame.finish(pending)
+    _views(drawn, choices, drafts.beyond_views())
 
 
-def _is_drawn(run: Run) -> bool:
-    return run.is_done and run.refusal is None
+@st.fragment
+def _views(runs: Runs, choices: Choices, beyond: tuple[object, ...]) -> None:
+    """The views, drawn anew by themselves; the page with them where one changed what is `beyond`.
+
+    What somebody selects, zooms or opens asks for nothing above, so that a third of a browser's
+    work falls away.
+    """
+    if drafts.beyond_views() != beyond:
+        st.rerun()
+    with frame.calm():
+        chosen = _chosen_views()
+        state.hear(canvas_link(state.marks(), key="link"))
+        for name in VIEWS:
+            if name in chosen:
+                SHOWN[name](runs)
+        sharing(choices)
 
 
 def _chosen_views() -> list[str]:

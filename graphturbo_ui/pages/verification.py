@@ -43,13 +43,12 @@ def show(choices: Choices) -> None:
             icon=":material/verified:",
         )  # fmt: skip
     runs = frame.runs_of(choices)
-    frame.wait_for_first(runs)
-    drawn, pending = frame.outcome(runs)
+    frame.present_cancelled(runs)
+    drawn, _ = frame.outcome(runs)
     for name in drawn:
         _outcome(name, drawn)
     st.subheader("What a replay checks")
     st.markdown(CHECKED)
-    frame.finish(pending)
 
 
 def _outcome(name: str, runs: Runs) -> None:

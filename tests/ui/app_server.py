@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 START_SECONDS = 60
 PATIENCE_MS = 60_000
+POLL_MS = 100
+"""Between two looks; Playwright's own way, at each frame, has the page draw them for no one."""
 CHROMIUM_FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -119,7 +121,8 @@ class AppPage:
               const isDrawn = (c) => c.dataset.ready && panes(c) === 2;
               const busy = document.querySelector('[data-testid="stStatusWidget"]');
               return !busy && canvases.length >= 1 && canvases.every(isDrawn);
-            }"""
+            }""",
+            polling=POLL_MS,
         )
 
     def canvas(self, name: str) -> Locator:
@@ -136,6 +139,7 @@ class AppPage:
         self.page.wait_for_function(
             f"(canvas) => {{ const scene = JSON.parse(canvas.dataset.scene); return {test}; }}",
             arg=handle,
+            polling=POLL_MS,
         )
         return self.scene(name)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import wait
 from pathlib import Path
-from threading import Timer
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,12 +12,11 @@ from streamlit.testing.v1 import AppTest
 from graphturbo_core import __version__
 from graphturbo_ui import charts, frame, shown
 from graphturbo_ui.jobs import Desk
+from graphturbo_ui.runs import Job
 from tests.remote import fake_worker
 
-APP = Path(__file__).resolve().parents[2] / "app.py"
+APP = Path(__file__).resolve().parents[2] / "graphturbo_ui" / "server" / "script.py"
 PATIENCE_S = 120
-RESCUE_S = 20.0
-"""After so long a page that waits for B by mistake gets it, so that a test fails and ends."""
 
 
 @pytest.fixture
@@ -122,21 +121,49 @@ def test_a_is_shown_while_b_is_under_way(
     app: AppTest, orders: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (orders / "graphturbo@16").write_text("hold")
-    waited: list[frame.Runs] = []
     with monkeypatch.context() as patch:
-        patch.setattr(frame, "finish", waited.append)
-        rescue = Timer(RESCUE_S, fake_worker.forget, [orders])
-        rescue.start()
-        app.run()
-        rescue.cancel()
+        patch.setattr(frame, "GRACE_SECONDS", 0.0)
+        while not app.metric:
+            app.run()
     assert not app.exception
-    assert [list(pending) for pending in waited] == [["B"]]
-    assert not waited[0]["B"].is_done
+    assert [button.key for button in app.button if "cancel" in button.key] == ["cancel_B"]
     assert len(app.metric) == 8
     assert "**A is there, B is being computed.**" in said(app)
     fake_worker.forget(orders)
     app.run()
     assert "as fast as A" in said(app)
+    assert not [button for button in app.button if "cancel" in button.key]
+
+
+@pytest.mark.parametrize(
+    ("fate", "said_of_it"),
+    [("die", "the process that computed this run ended early"), ("bug", "A run met a bug of ours")],
+)
+def test_a_run_that_may_pass_is_not_asked_for_again_by_the_page_itself(
+    app: AppTest, orders: Path, monkeypatch: pytest.MonkeyPatch, fate: str, said_of_it: str
+):
+    (orders / "tvm@2").write_text(fate)
+    asked: list[int] = []
+    enqueue, follow = Desk._enqueue, frame.follow
+
+    def counted(desk: Desk, job: Job) -> None:
+        asked.append(len(job.runs))
+        enqueue(desk, job)
+
+    def looked(runs: frame.Runs, pending: frame.Runs) -> None:
+        wait([run.answer for run in pending.values()], PATIENCE_S)
+        follow(runs, pending)
+
+    monkeypatch.setattr(Desk, "_enqueue", counted)
+    monkeypatch.setattr(frame, "follow", looked)
+    monkeypatch.setattr(frame, "GRACE_SECONDS", 0.0)
+    app.run()
+    assert not app.exception
+    assert said_of_it in " ".join(note.value for note in (*app.error, *app.warning))
+    assert len(app.metric) == 8
+    assert asked == [2]
+    app.run()
+    assert asked == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""What the server runs: once before the first visitor, and for each visitor's session."""

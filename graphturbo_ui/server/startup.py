@@ -1,0 +1,20 @@
+"""Before the first visitor: what pages need is imported, workers start, the first runs begin."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from streamlit import App
+
+from graphturbo_ui.jobs import shared_desk
+from graphturbo_ui.pages import explore, verification
+
+__all__ = ["explore", "verification", "warmed"]
+
+
+@asynccontextmanager
+async def warmed(app: App) -> AsyncIterator[None]:
+    """The server's lifespan: its one desk is there, with the default comparison on its way."""
+    shared_desk()
+    yield
