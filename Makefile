@@ -32,7 +32,8 @@ test: lint types check-samples  ## lint, types, samples and all tests but those 
 	$(PYTHON) -m pytest -n 2 -m "not browser"
 
 test-all: $(MODELS) lint types check-samples  ## all tests, with browser and trained models; models x chips x strategies pairwise; onnx's node suite
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 -m "not browser"
+	$(PYTHON) -m pytest -n 2 -m browser
 	$(PYTHON) -m tests.matrix --pairwise
 	$(PYTHON) -m tests.verify.node_table
 

@@ -25,10 +25,12 @@ POLL_SECONDS = 0.3
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
 
 
-def begin() -> None:
+def begin() -> bool:
     """What all pages have in common: the session, notes on the link, and the sidebar's choices.
 
     Drawn outside the pages, so that the choices stay when somebody goes from one to another.
+    Whether there is something to draw: choices that are refused are said, and nothing else
+    (`st.stop` would drop a click that came meanwhile).
     """
     state.begin()
     for note in state.notes():
@@ -37,7 +39,8 @@ def begin() -> None:
         state.remember_choices(choose())
     except GraphTurboError as error:
         show_refusal(error)
-        st.stop()
+        return False
+    return True
 
 
 def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
@@ -102,8 +105,10 @@ def follow(runs: Runs, pending: Runs) -> None:
         ended = [run for run in runs.values() if run.is_done and not run.is_kept]
         run_state.visitor().ended = {run.key: run for run in ended}
         st.rerun()
-    for name, run in pending.items():
-        _steps(run, name)
+    for name, run in runs.items():
+        with st.container():  # B's button stays where it is when A's is gone
+            if name in pending:
+                _steps(run, name)
 
 
 def _steps(run: Run, name: str) -> None:
@@ -142,18 +147,17 @@ def outcome(runs: Runs) -> tuple[Runs, Runs]:
     """The runs that can be drawn, and those still to come, whose steps are shown.
 
     Refusals are shown, cancelled runs not. A run may finish at any moment: each is looked at once,
-    so that what is drawn and what is waited for agree. Where there is nothing to draw the page
-    ends.
+    so that what is drawn and what is waited for agree.
     """
     done = {name: run for name, run in runs.items() if run.is_done}
     drawn = {name: run for name, run in done.items() if run.is_drawable}
     pending = {name: run for name, run in runs.items() if name not in done}
-    _present_refused({n: run for n, run in done.items() if n not in drawn and not run.is_cancelled})
     with st.container():  # also where it stays empty: what comes below keeps its place
+        _present_refused(
+            {n: run for n, run in done.items() if n not in drawn and not run.is_cancelled}
+        )
         if pending:
             follow(runs, pending)
-    if not drawn:
-        st.stop()
     return drawn, pending
 
 

@@ -51,11 +51,15 @@ def show(choices: Choices) -> None:
         controls.offer_model_upload()
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
-    frame.present_cancelled(runs)
-    present_edits(runs, {name: run for name, run in runs.items() if run.is_drawable})
+    with st.container():  # each has its place, however much is in it: canvases below stay mounted
+        frame.present_cancelled(runs)
+        present_edits(runs, {name: run for name, run in runs.items() if run.is_drawable})
     drawn, pending = frame.outcome(runs)
-    banner(drawn)
-    verdict(drawn, pending)
+    if not drawn:
+        return
+    with st.container():
+        banner(drawn)
+        verdict(drawn, pending)
     _views(drawn, choices, drafts.beyond_views())
 
 

@@ -15,5 +15,5 @@ if __name__ == "__main__":
         st.Page(framed(verification.show), title="Verification", url_path="verification"),
     ]
     chosen = st.navigation(pages, position="top")
-    begin()
-    chosen.run()
+    if begin():
+        chosen.run()
