@@ -16,7 +16,7 @@ from graphturbo_core.export.edit_list import (
     plan_with,
     without,
 )
-from graphturbo_ui import query, run_state, state
+from graphturbo_ui import run_state, state
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,3 @@ def run_draft(key: str, target: str, head: str, before: Mapping[str, float]) -> 
 def figures_before(key: str) -> Mapping[str, float]:
     """The figures that a run had before its edits were run; nothing where it has no edits."""
     return cast(Mapping[str, float], st.session_state.get(f"before_{key}", {}))
-
-
-def beyond_views() -> tuple[object, ...]:
-    """What a view's callbacks may change of the page around it: runs, plans, edits, and notes."""
-    of_runs = [
-        st.session_state.get(f"{part}{key}")
-        for key in query.RUN_KEYS
-        for part in ("", "plan_", "draft_")
-    ]
-    return (*of_runs, run_state.are_files_wanted(), state.notes())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from graphturbo_ui import controls, drafts, frame, state
+from graphturbo_ui import controls, frame, state
 from graphturbo_ui.choices import Choices
 from graphturbo_ui.components.link import canvas_link
 from graphturbo_ui.jobs import Runs
@@ -60,25 +60,12 @@ def show(choices: Choices) -> None:
     with st.container():
         banner(drawn)
         verdict(drawn, pending)
-    _views(drawn, choices, drafts.beyond_views())
-
-
-@st.fragment
-def _views(runs: Runs, choices: Choices, beyond: tuple[object, ...]) -> None:
-    """The views, drawn anew by themselves; the page with them where one changed what is `beyond`.
-
-    What somebody selects, zooms or opens asks for nothing above, so that a third of a browser's
-    work falls away.
-    """
-    if drafts.beyond_views() != beyond:
-        st.rerun()
-    with frame.calm():
-        chosen = _chosen_views()
-        state.hear(canvas_link(state.marks(), key="link"))
-        for name in VIEWS:
-            if name in chosen:
-                SHOWN[name](runs)
-        sharing(choices)
+    chosen = _chosen_views()
+    state.hear(canvas_link(state.marks(), key="link"))
+    for name in VIEWS:
+        if name in chosen:
+            SHOWN[name](drawn)
+    sharing(choices)
 
 
 def _chosen_views() -> list[str]:
