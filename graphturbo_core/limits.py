@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Limits:
     """Instructions of a program; lowering coarsens tiles to stay below (design, section 4)."""
     max_instructions_coarsest: int = 1_200_000
     """Where even the coarsest tiles need more than that, up to this many are still simulated."""
+    max_instructions_longest: int = 4_000_000
+    """What a run may raise that to (`--max-instructions`): 2.3 million took 4.6 GB of memory."""
     instructions_per_op: int = 24
     """What both grow to in a large model: coarser tiles do not help where each op is one tile a
     core already. Small ops take 11 to 18 instructions each on eight cores."""
@@ -61,6 +63,11 @@ class Limits:
     def accesses(self, ops: int) -> int:
         """Above so many boxes tiles are coarsened, or the model is refused."""
         return max(self.max_accesses, ops * self.accesses_per_op)
+
+    def longer(self, max_instructions: int) -> Limits:
+        """The same for programs of up to so many instructions, with boxes in proportion."""
+        accesses = self.max_accesses * max_instructions // self.max_instructions_coarsest
+        return replace(self, max_instructions_coarsest=max_instructions, max_accesses=accesses)
 
 
 DEFAULT_LIMITS = Limits()

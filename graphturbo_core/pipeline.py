@@ -123,6 +123,8 @@ class Recorder:
 
 TENTHS = 10
 """How often a long step tells how far it is."""
+LENGTH_OPTION = "max_instructions"
+"""The option under which a report names what `--max-instructions` was given."""
 WARM_UP_SAMPLE = "teaching-resnet"
 WARM_UP_STRATEGIES = ("tvm", "graphturbo")
 
@@ -202,12 +204,24 @@ def _check_choices(request: RunRequest, limits: Limits) -> None:
     parse_strategy(request.strategy)
     check_emit(request.emit)
     resolve_options(request.options)
+    _check_length(request.max_instructions, limits)
     if request.dtype not in NUMBER_FORMATS:
         raise OptionError(
             "UNKNOWN_DTYPE",
             f"number format {request.dtype!r} is not known",
             "--dtype",
             f"choose one of {', '.join(NUMBER_FORMATS)}",
+        )
+
+
+def _check_length(max_instructions: int | None, limits: Limits) -> None:
+    low, high = limits.max_instructions_coarsest, limits.max_instructions_longest
+    if max_instructions is not None and not low <= max_instructions <= high:
+        raise OptionError(
+            "BAD_MAX_INSTRUCTIONS",
+            f"{max_instructions} instructions cannot be allowed",
+            "--max-instructions",
+            f"choose {low} (as many as without it) to {high}",
         )
 
 
@@ -235,7 +249,7 @@ def _run(
             semantics, hardware, request.dtype, request.options,
             held.held(size) if held is not None else NO_HELD_PLAN,
         )  # fmt: skip
-        traces[size] = _schedule(recorder, suffix, spec, (task, request.verify))
+        traces[size] = _schedule(recorder, suffix, spec, (task, request, imports.limits))
     checked = None
     if request.verify:
         drawn = imports.drawn_weights
@@ -244,7 +258,7 @@ def _run(
     outcome = Outcome(
         named=Named(
             request.model_name, hardware.name, request.strategy,
-            {**options, **named_plan(request, held)}, request.dtype,
+            {**options, **named_plan(request, held), **_named_length(request)}, request.dtype,
         ),
         hardware=hardware,
         whole=rounds.whole,
@@ -260,16 +274,28 @@ def _run(
 
 
 def _schedule(
-    recorder: Recorder, suffix: str, spec: StrategySpec, asked: tuple[PlanTask, bool]
+    recorder: Recorder,
+    suffix: str,
+    spec: StrategySpec,
+    asked: tuple[PlanTask, RunRequest, Limits],
 ) -> Trace:
     """The steps of one round size: GraphSemantics -> Plan -> Program -> Trace.
 
-    `asked`: the task, and whether it is replayed, for which each core must be simulated.
+    A replay needs each core simulated.
     """
-    run, (task, is_replayed) = recorder.run, asked
+    run, (task, request, limits) = recorder.run, asked
     plan = run(f"plan{suffix}", plan_for, spec, task)
-    program = run(f"lower{suffix}", lower, plan, is_each_core_simulated=is_replayed)
+    program = run(
+        f"lower{suffix}", lower, plan, limits,
+        is_each_core_simulated=request.verify, max_instructions=request.max_instructions,
+    )  # fmt: skip
     return run(f"simulate{suffix}", simulate, program)
+
+
+def _named_length(request: RunRequest) -> dict[str, str]:
+    """The cap on instructions as an option of the report, where one was asked for."""
+    most = request.max_instructions
+    return {} if most is None else {LENGTH_OPTION: str(most)}
 
 
 def _read_profile(name: str, profile_bytes: bytes | None) -> Hardware:

@@ -24,6 +24,7 @@ class RunRequest:
     """All choices of one run; the model's and an own profile's bytes travel beside it.
 
     `plan`: the text of a plan file that the run holds to. `emit`: files the report is to have.
+    `max_instructions`: so many are allowed where even the coarsest tiles need more than usual.
     """
 
     model_name: str
@@ -37,6 +38,7 @@ class RunRequest:
     verify: bool = False
     plan: str = ""
     emit: Sequence[str] = ()
+    max_instructions: int | None = None
 
 
 class Imports:

@@ -23,6 +23,7 @@ from typing import Any
 from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared
 from graphturbo_core.report.report import Report
@@ -32,7 +33,7 @@ from tests.verify.test_samples import BATCH, SMALL, with_fewer_cores
 
 PAGE = Path(__file__).parents[1] / "docs" / "matrix.md"
 SOUND, REPLAYED = "sound", "replayed"
-ROUNDS, PRINTED = "one sample a cluster", "as printed"
+ROUNDS, PRINTED, LONGER = "one sample a cluster", "as printed", "longer program"
 CELLS_A_POOL = 24
 LIGHT = "light-"
 LIGHT_REPLAY = "graphturbo"
@@ -49,14 +50,19 @@ class Variant:
     label: str
     is_in_rounds: bool = False
     is_printed: bool = False
+    is_longer: bool = False
 
     def request(self, cell: Cell, strategy: str) -> RunRequest:
         """The run of the cell's whole model."""
         spec = f"{strategy}@1" if self.is_in_rounds else strategy
-        return RunRequest(cell.model, spec, cell.chip, options=LITERAL if self.is_printed else {})
+        options = LITERAL if self.is_printed else {}
+        most = DEFAULT_LIMITS.max_instructions_longest if self.is_longer else None
+        return RunRequest(cell.model, spec, cell.chip, options=options, max_instructions=most)
 
     def is_other(self, cell: Cell, strategy: str) -> bool:
         """Whether it may differ from the strategy as it is; light models have one sample."""
+        if self.is_longer:
+            return True
         is_other_batch = self.is_in_rounds and not cell.model.startswith(LIGHT)
         if self.is_printed:
             is_alone = not self.is_in_rounds or is_other_batch
@@ -68,6 +74,7 @@ VARIANTS = (
     Variant(ROUNDS, is_in_rounds=True),
     Variant(PRINTED, is_printed=True),
     Variant(f"{PRINTED}, {ROUNDS}", is_in_rounds=True, is_printed=True),
+    Variant(LONGER, is_longer=True),
 )
 LABELS = tuple(variant.label for variant in VARIANTS)
 
@@ -296,7 +303,8 @@ the whole model at its own batch under {strategies}.
   replayed, which needs each core.
 - Strategies whose program is too long (more than 1,200,000 instructions) run otherwise, and the
   cell says how: in rounds of *one sample a cluster* (`STRATEGY@1`), and with pieces and bindings
-  *as printed* in the paper (`{literal}`), or both.
+  *as printed* in the paper (`{literal}`), or both; where that is refused
+  too, as a *longer program* (`--max-instructions {longest}`).
 - What is refused even so is named with its strategy and code.
 
 `make test-all` runs a pairwise sample: every pair of a model, a chip and a strategy meets, with 19
@@ -309,7 +317,10 @@ def page(texts: Mapping[tuple[str, str], str]) -> str:
     """The page, in Markdown; a cell that was never run says so."""
     names = ", ".join(f"`{strategy}`" for strategy in STRATEGIES)
     literal = " ".join(f"--set {name}={value}" for name, value in LITERAL.items())
-    head = HEAD.format(strategies=names, batch=BATCH, light_replay=LIGHT_REPLAY, literal=literal)
+    head = HEAD.format(
+        strategies=names, batch=BATCH, light_replay=LIGHT_REPLAY, literal=literal,
+        longest=DEFAULT_LIMITS.max_instructions_longest,
+    )  # fmt: skip
     rows = [("model", *profile_names()), ("---",) * (1 + len(profile_names()))]
     for model in sample_names():
         rows.append((model, *(texts.get((model, c), "not run") for c in profile_names())))

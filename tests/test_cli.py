@@ -112,8 +112,9 @@ def test_a_graph_too_large_for_dot_is_refused_before_anything_is_written(
     assert not trace.exists()
 
 
+LENGTH = "error: BAD_MAX_INSTRUCTIONS: "
 FILES = "--trace --dot --assumptions --plan --emit --emit-to"
-COMMON = "--profile {} --batch --dim --dtype --set --skip-pass --verify --json"
+COMMON = "--profile {} --batch --dim --dtype --set --skip-pass --max-instructions --verify --json"
 
 
 def options_of(command: str) -> list[str]:
@@ -177,11 +178,13 @@ def test_lists(capsys: Capture, command: str, name: str) -> None:
 def test_options_reach_the_run(capsys: Capture) -> None:
     command = ["run", SAMPLE, "--dim", "batch=8", "--dtype", "int8", "--skip-pass", "fold-shapes"]
     command += ["--set", "graphturbo.peak=literal", "--profile", "generic-4x4", "--json", "-"]
+    command += ["--max-instructions", "4000000"]
     _, out, _ = answer(capsys, *command)
     contract = json.loads(out)
     assert (contract["batch"], contract["dtype"]) == (8, "int8")
     assert contract["profile"] == "generic-4x4"
     assert contract["options"]["graphturbo.peak"] == "literal"
+    assert contract["options"]["max_instructions"] == "4000000"
 
 
 def test_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
@@ -227,6 +230,11 @@ def test_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
         (["run", SAMPLE, "--set", "graphturbo.peak=low"], "error: UNKNOWN_OPTION_VALUE: 'low'"),
         (["run", SAMPLE, "--dtype", "fp12"], "error: UNKNOWN_DTYPE: number format 'fp12'"),
         (["run", SAMPLE, "--skip-pass", "nap"], "error: UNKNOWN_PASS: there is no pass 'nap'"),
+        (["run", SAMPLE, "--max-instructions", "0"], f"{LENGTH}0 instructions cannot be allowed"),
+        (["run", SAMPLE, "--max-instructions", "-5"], f"{LENGTH}-5 instructions cannot"),
+        (["run", SAMPLE, "--max-instructions", "1199999"], f"{LENGTH}1199999 instructions"),
+        (["compare", SAMPLE, "--max-instructions", "4000001"], f"{LENGTH}4000001 instructions"),
+        (["run", SAMPLE, "--max-instructions", "more"], "error: USAGE: Invalid value for '--max-"),
         (["run"], "error: USAGE: Missing argument"),
         (["fly"], "error: USAGE: No such command 'fly'"),
         ([], "error: USAGE: Missing command"),

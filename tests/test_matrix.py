@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
+from graphturbo_core.pipeline import RunRequest
 from tests.lowering.nets import STRATEGIES
 from tests.matrix import (
     LITERAL,
+    LONGER,
     PRINTED,
     ROUNDS,
     VARIANTS,
@@ -76,9 +78,14 @@ def test_variants_are_run_only_where_they_can_differ() -> None:
         cell = Cell(model, "c", (strategy,), ())
         return [v.label for v in VARIANTS if v.is_other(cell, strategy)]
 
-    assert labels("bert", "graphturbo:lb") == [ROUNDS, PRINTED, f"{PRINTED}, {ROUNDS}"]
-    assert labels("bert", "tvm") == [ROUNDS]
-    assert labels("light-vgg19", "graphturbo:lb") == [PRINTED]
-    assert labels("light-vgg19", "tvm") == []
-    both = VARIANTS[2].request(Cell("bert", "c", (), ()), "graphturbo:lb")
-    assert (both.strategy, dict(both.options)) == ("graphturbo:lb@1", LITERAL)
+    both = f"{PRINTED}, {ROUNDS}"
+    assert labels("bert", "graphturbo:lb") == [ROUNDS, PRINTED, both, LONGER]
+    assert labels("bert", "tvm") == [ROUNDS, LONGER]
+    assert labels("light-vgg19", "graphturbo:lb") == [PRINTED, LONGER]
+    assert labels("light-vgg19", "tvm") == [LONGER]
+    told = VARIANTS[2].request(Cell("bert", "c", (), ()), "graphturbo:lb")
+    assert (told.strategy, dict(told.options)) == ("graphturbo:lb@1", LITERAL)
+    longer = VARIANTS[3].request(Cell("bert", "c", (), ()), "tvm")
+    assert (longer, told.max_instructions) == (
+        RunRequest("bert", "tvm", "c", max_instructions=4_000_000), None,
+    )  # fmt: skip

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import gc
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 import graphturbo_core
 from graphturbo_core import rounds
-from graphturbo_core.errors import GraphTurboError, InvariantError, ModelError
+from graphturbo_core.errors import (
+    CapacityError,
+    GraphTurboError,
+    InvariantError,
+    ModelError,
+    OptionError,
+)
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.ir.graph import Graph
+from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.pipeline import Recorder, RunRequest, run_report, run_reports
+from graphturbo_core.report.report import Report
 from tests.models import model_bytes
+from tests.test_soundness import check_sound
 
 STEPS = ["profile", "import", "divide the batch", "plan", "lower", "simulate"]
 SYMBOLIC = """chain (float[n, 8] x, float[8, 8] w) => (float[n, 8] y)
@@ -109,6 +120,58 @@ def test_options_of_other_strategies_are_not_echoed() -> None:
     turbo = run_report(data, RunRequest("teaching-resnet", batch=8, options=options))
     assert {key.split(".")[0] for key in tvm.contract["options"]} == {"lowering"}  # type: ignore[attr-defined]
     assert turbo.contract["options"]["graphturbo.peak"] == "literal"  # type: ignore[index]
+
+
+TIGHT = Limits(
+    max_instructions=1, max_instructions_coarsest=100, max_instructions_longest=4_000,
+    instructions_per_op=1,
+)  # fmt: skip
+"""`tvm` on `generic-4x4` needs 158 instructions for eight images: coarsest tiles, cores folded."""
+
+
+def tight(most: int | None, limits: Limits = TIGHT, *, verify: bool = False) -> Report:
+    """A run of the teaching sample with so many instructions at most."""
+    request = RunRequest(
+        "teaching-resnet", "tvm", "generic-4x4", batch=8, verify=verify, max_instructions=most
+    )
+    return run_report(load_sample("teaching-resnet"), request, limits=limits)
+
+
+def test_a_longer_program_is_made_where_it_is_asked_for_and_computes_the_same() -> None:
+    with pytest.raises(CapacityError, match=r"at most 4000: at least 1[0-9][0-9] are needed"):
+        tight(None)
+    report = tight(4_000, verify=True)
+    assert cast(int, report.contract["instructions"]) > 100
+    assert any("as --max-instructions 4000 allows" in note for note in notes_of(report))
+    assert cast(Mapping[str, str], report.contract["options"])["max_instructions"] == "4000"
+    assert cast(Mapping[str, object], report.contract["verify"])["ok"]
+    check_sound(report)
+
+
+def notes_of(report: Report) -> list[str]:
+    return cast(list[str], report.contract["notes"])
+
+
+def test_asking_for_more_changes_nothing_where_the_usual_is_enough() -> None:
+    usual, asked = tight(None, DEFAULT_LIMITS), tight(1_200_000, DEFAULT_LIMITS)
+    assert "max_instructions" not in cast(Mapping[str, str], usual.contract["options"])
+    clock = {"steps", "schedule_seconds", "options"}
+    one, other = (
+        {key: value for key, value in report.contract.items() if key not in clock}
+        for report in (usual, asked)
+    )
+    assert one == other
+    assert usual.arrays.keys() == asked.arrays.keys()
+    for name, array in usual.arrays.items():
+        assert array.tobytes() == asked.arrays[name].tobytes(), name
+
+
+@pytest.mark.parametrize("most", [-1, 0, 99, 4_001])
+def test_how_many_may_be_asked_for(most: int) -> None:
+    said = rf"{most} instructions cannot be allowed, --max-instructions, choose 100 .* to 4000"
+    with pytest.raises(OptionError, match=said) as caught:
+        tight(most)
+    assert caught.value.code == "BAD_MAX_INSTRUCTIONS"
 
 
 def test_an_own_profile_travels_as_bytes() -> None:

@@ -126,6 +126,7 @@ def job_of(model: str, profile: str | None, choices: Choices, names: Sequence[st
         options=pairs_of("--set", choices.options or []),
         skip_passes=tuple(choices.skip_pass or ()),
         verify=choices.verify,
+        max_instructions=choices.max_instructions,
     )
     strategies = [DEFAULT_STRATEGY if name is None else name.strip() for name in names]
     said = {"profile": profile, "strategy": names[0], "dtype": choices.dtype}

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from graphturbo_core.errors import OptionError
+from graphturbo_core.limits import DEFAULT_LIMITS
 
 Model = Annotated[str, typer.Argument(help="an .onnx file, or a sample that `models` lists")]
 Target = Annotated[str, typer.Argument(help="the file to write")]
@@ -31,6 +32,15 @@ Set = Annotated[
     typer.Option("--set", metavar="OPTION=VALUE", help="an option that `strategies` lists"),
 ]
 SkipPass = Annotated[list[str] | None, typer.Option(help="a clean-up pass to leave out")]
+MaxInstructions = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="allow programs of so many instructions, at most "
+        f"{DEFAULT_LIMITS.max_instructions_longest}, where even the coarsest tiles need more than "
+        "is usual; 2.3 million take 4.6 GB of memory",
+    ),
+]
 Verify = Annotated[
     bool, typer.Option("--verify", help="replay on real numbers, compare with ONNX Runtime")
 ]
@@ -65,6 +75,7 @@ class Choices:
     dtype: Dtype = None
     options: Set = None
     skip_pass: SkipPass = None
+    max_instructions: MaxInstructions = None
     verify: Verify = False
 
 

@@ -10,7 +10,7 @@ from graphturbo_core.lowering.owners import Owners
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.stages import Cut, Stage, core_stages
 from graphturbo_core.lowering.template import Setting
-from graphturbo_core.lowering.tiling import compute_count, output_tiles, too_many_instructions
+from graphturbo_core.lowering.tiling import check_total, compute_count, output_tiles
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -20,12 +20,16 @@ def check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, before anything is placed.
     """
-    total = 0
-    for stage in (stage for kernel in stages for stage in kernel):
-        may_vanish = len(stage.ops) == 1 and (stage.first.is_view or stage.first.is_joint)
-        total += 0 if may_vanish else len(stage.shares) * len(stage.ops)
-        if total > max_instructions:
-            raise too_many_instructions(plan, stage.ops[0].name)
+    counts = (
+        (stage.ops[0].name, 0 if _may_vanish(stage) else len(stage.shares) * len(stage.ops))
+        for kernel in stages
+        for stage in kernel
+    )
+    check_total(plan, counts, max_instructions)
+
+
+def _may_vanish(stage: Stage) -> bool:
+    return len(stage.ops) == 1 and (stage.first.is_view or stage.first.is_joint)
 
 
 def compute_total(placement: KernelPlacement) -> int:
@@ -39,19 +43,24 @@ def compute_total(placement: KernelPlacement) -> int:
 
 def check_moves(
     classes: CoreClasses, plan: Plan, settings: list[Setting], max_instructions: int
-) -> None:
-    """Nothing where computes, stores and exchanges are within the cap; loads come on top.
+) -> list[int]:
+    """Computes, stores and exchanges of each kernel, where they are within the cap.
+
+    Loads come on top.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, before any instruction is listed.
     """
-    total = 0
     owners: dict[Cut, Owners] = {}
-    for setting in settings:
-        total += compute_total(setting.placement) + sum(_stores(setting))
-        total += fewest_exchanges(setting.placement, classes, owners)
-        if total > max_instructions:
-            raise too_many_instructions(plan, setting.placement.kernel.ops[-1])
+    counts = [
+        compute_total(setting.placement)
+        + sum(_stores(setting))
+        + fewest_exchanges(setting.placement, classes, owners)
+        for setting in settings
+    ]
+    names = (setting.placement.kernel.ops[-1] for setting in settings)
+    check_total(plan, zip(names, counts, strict=True), max_instructions)
+    return counts
 
 
 def _stores(setting: Setting) -> Iterator[int]:

@@ -57,12 +57,14 @@ class Grain:
 
 COARSEST = Grain(1, 1, 1)
 WIDEST = replace(COARSEST, is_wide=True)
+LAST_GRAINS = (COARSEST, WIDEST)
+"""Tiles of these may take more instructions than finer ones (`Limits.instructions_coarsest`)."""
 
 
 def grains(rules: TileRules) -> tuple[Grain, ...]:
     """From fine to coarse; the first that stays below the cap on instructions is taken."""
     finest = Grain(rules.tile_share, rules.tiles, 2)
-    return (finest, Grain(max(1, rules.tile_share // 2), 1, 2), COARSEST, WIDEST)
+    return (finest, Grain(max(1, rules.tile_share // 2), 1, 2), *LAST_GRAINS)
 
 
 @dataclass(frozen=True, slots=True)

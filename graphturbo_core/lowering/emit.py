@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, intersect, is_empty
@@ -33,19 +33,35 @@ from graphturbo_core.strategies.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many instructions, and boxes that they read and write, may still be listed."""
+    """How many instructions, and boxes that they read and write, a program may have and has.
 
-    instructions: int
-    accesses: int
+    `ahead`: instructions that the kernels still to come have at least.
+    """
+
+    max_instructions: int
+    max_accesses: int
+    ahead: int
+    instructions: int = 0
+    accesses: int = 0
 
     def holds(self, instructions: int, accesses: int) -> bool:
-        """Whether there is room for so many."""
-        return instructions <= self.instructions and accesses <= self.accesses
+        """Whether there is room for so many more."""
+        return (
+            self.instructions + instructions <= self.max_instructions
+            and self.accesses + accesses <= self.max_accesses
+        )
 
-    def without(self, code: KernelCode) -> Room:
-        """The room that is left beside this code."""
-        accesses = self.accesses - len(code.access_buffer)
-        return Room(self.instructions - len(code.rows), accesses)
+    def fewest(self, instructions: int, accesses: int) -> int:
+        """The lowest cap on instructions with which so many more may do; boxes in proportion."""
+        boxes = (self.accesses + accesses) * self.max_instructions
+        return max(self.instructions + instructions + self.ahead, -(-boxes // self.max_accesses))
+
+    def with_kernel(self, code: KernelCode) -> Room:
+        """The room when this code is in it."""
+        instructions = self.instructions + len(code.rows)
+        return replace(
+            self, instructions=instructions, accesses=self.accesses + len(code.access_buffer)
+        )
 
 
 @dataclass(frozen=True)
@@ -107,8 +123,10 @@ class _Emitter:
             self._fetch(stage, number + 1)
             for core, tile in step.items():
                 self._tile(stage, staging, (number, core, tile))
-            if not self.room.holds(len(self.builder.rows), self.builder.accesses):
-                raise too_many_instructions(self.plan, stage.ops[0].name)
+            listed = (len(self.builder.rows), self.builder.accesses)
+            if not self.room.holds(*listed):
+                fewest = self.room.fewest(*listed)
+                raise too_many_instructions(self.plan, stage.ops[0].name, fewest)
 
     def _fetch(self, stage: Stage, step: int) -> None:
         steps = self.placement.tiles[stage.index]

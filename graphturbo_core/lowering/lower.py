@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves, compute_total
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
-from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
+from graphturbo_core.lowering.cutting import LAST_GRAINS, Grain, grains
 from graphturbo_core.lowering.emit import Common, Room, emit_kernel
 from graphturbo_core.lowering.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.fixed import check_fixed
@@ -36,12 +37,17 @@ from graphturbo_core.strategies.plan import Plan
 
 
 def lower(
-    plan: Plan, limits: Limits = DEFAULT_LIMITS, *, is_each_core_simulated: bool = False
+    plan: Plan,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    is_each_core_simulated: bool = False,
+    max_instructions: int | None = None,
 ) -> Program:
     """Lower every kernel of a plan, as finely as the cap on instructions allows.
 
     On a chip of many cores one stands for all that run like programs, and on any other where
-    programs of all cores are too long; or `is_each_core_simulated`.
+    programs of all cores are too long; or `is_each_core_simulated`. Where all of that is refused,
+    up to `max_instructions` are allowed.
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
@@ -49,17 +55,76 @@ def lower(
     """
     layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
     every = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
-    refusals: list[CapacityError] = []
-    for stages in _ways(plan, every, is_each_core_simulated):
-        for grain in grains(plan.rules):
-            try:
-                return _lowered(plan, stages, grain, limits)
-            except CapacityError as error:
-                if error.code != TOO_MANY_INSTRUCTIONS:
-                    raise
-                # Its frames hold all that was listed, while the next ones list theirs.
-                refusals.append(error.with_traceback(None))
-    raise _replay_left_out(plan, every, refusals[-1]) if is_each_core_simulated else refusals[-1]
+    refused: list[tuple[_Attempt, CapacityError]] = []
+    ways = _ways(plan, every, is_each_core_simulated)
+    for attempt in _attempts(plan, ways, limits, max_instructions):
+        try:
+            return _lowered(plan, attempt)
+        except CapacityError as error:
+            if error.code != TOO_MANY_INSTRUCTIONS:
+                raise
+            # Its frames hold all that was listed, while the next ones list theirs.
+            refused.append((attempt, error.with_traceback(None)))
+    refusal = _longer_offered(refused)
+    raise _replay_left_out(plan, every, refusal) if is_each_core_simulated else refusal
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """Stages cut by a grain within limits; `is_longer`: above what is allowed without asking."""
+
+    stages: list[tuple[Stage, ...]]
+    grain: Grain
+    limits: Limits
+    is_longer: bool = False
+
+
+def _attempts(
+    plan: Plan,
+    ways: Iterable[list[tuple[Stage, ...]]],
+    limits: Limits,
+    max_instructions: int | None,
+) -> Iterator[_Attempt]:
+    """Each way from fine to coarse, then the coarsest tiles of each with room for a longer program.
+
+    So what is made without asking for more is made the same by who asks.
+    """
+    tried = []
+    for stages in ways:
+        tried.append(stages)
+        yield from (_Attempt(stages, grain, limits) for grain in grains(plan.rules))
+    if max_instructions is None:
+        return
+    longer = limits.longer(max_instructions)
+    for stages in tried:
+        yield from (_Attempt(stages, grain, longer, is_longer=True) for grain in LAST_GRAINS)
+
+
+def _longer_offered(refused: Sequence[tuple[_Attempt, CapacityError]]) -> CapacityError:
+    """The last refusal, with how to allow a longer program where that can be enough.
+
+    Of the coarsest tiles, tried last, those count that come to fewest instructions.
+    """
+    last, refusal = refused[-1]
+    longest = last.limits.max_instructions_longest
+    fewest = min(
+        cast(int, error.fields["fewest"])
+        for attempt, error in refused
+        if attempt.limits is last.limits and attempt.grain in LAST_GRAINS
+    )
+    if fewest > longest:
+        return refusal
+    return _with_change(
+        refusal,
+        "or on the command line allow a longer program with --max-instructions N, "
+        f"at most {longest}: at least {fewest} are needed",
+    )
+
+
+def _with_change(refusal: CapacityError, more: str) -> CapacityError:
+    """The refusal with one more way out."""
+    change = f"{refusal.change}, {more}"
+    return CapacityError(refusal.code, refusal.what, refusal.where, change, **refusal.fields)
 
 
 def _ways(
@@ -85,19 +150,19 @@ def _replay_left_out(
         return refusal
     if not classes_of(plan.hardware, folded(plan, stages)).is_folded:
         return refusal
-    change = f"{refusal.change}, or leave out the replay, which needs each core"
-    return CapacityError(refusal.code, refusal.what, refusal.where, change)
+    return _with_change(refusal, "or leave out the replay, which needs each core")
 
 
-def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: Limits) -> Program:
+def _lowered(plan: Plan, attempt: _Attempt) -> Program:
     """The program with tiles of this grain.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, before so many tiles or instructions are listed; or
             something does not fit.
     """
+    stages, grain, limits = attempt.stages, attempt.grain, attempt.limits
     ops = len(plan.semantics.graph.ops)
-    is_last = grain in (COARSEST, WIDEST)
+    is_last = grain in LAST_GRAINS
     cap = limits.instructions_coarsest(ops) if is_last else limits.instructions(ops)
     check_fewest(plan, stages, cap)
     placements = _place_all(plan, stages, grain, cap)
@@ -108,10 +173,21 @@ def _lowered(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: 
         for placement, around in zip(placements, far.surroundings, strict=True)
     ]
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages))
-    check_moves(machine.classes, plan, settings, cap)
-    kernels = _number_all(plan, machine, settings, Room(cap, limits.accesses(ops)))
-    notes = (*_fold_notes(machine), *_notes(plan, placements, far, limits))
-    return assemble(plan, machine, kernels, (far.offsets, notes))
+    counts = check_moves(machine.classes, plan, settings, cap)
+    room = Room(cap, limits.accesses(ops), sum(counts))
+    kernels = _number_all(plan, machine, list(zip(settings, counts, strict=True)), room)
+    notes = [*_fold_notes(machine), *_notes(plan, placements, far, limits)]
+    if attempt.is_longer:
+        notes.append(_longer_note(sum(len(kernel.order) for kernel in kernels), cap))
+    return assemble(plan, machine, kernels, (far.offsets, tuple(notes)))
+
+
+def _longer_note(size: int, cap: int) -> str:
+    """Why there are more instructions than usual."""
+    return (
+        f"{size} instructions, as --max-instructions {cap} allows: "
+        "even the coarsest tiles need more than is simulated without it"
+    )
 
 
 def _fold_notes(machine: Machine) -> Iterator[str]:
@@ -157,9 +233,11 @@ def _notes(
 
 
 def _number_all(
-    plan: Plan, machine: Machine, settings: list[Setting], room: Room
+    plan: Plan, machine: Machine, settings: list[tuple[Setting, int]], room: Room
 ) -> list[NumberedKernel]:
     """Emit and number one kernel of each class, the others are its copies.
+
+    `settings`: with how many instructions each has at least.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS.
@@ -168,7 +246,8 @@ def _number_all(
     common = Common(plan, machine, op_index)
     known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
     kernels: list[NumberedKernel] = []
-    for setting in settings:
+    for setting, count in settings:
+        room = replace(room, ahead=room.ahead - count)
         key = template_key(setting, plan.semantics.kinds)
         if key not in known:
             code = emit_kernel(common, setting.placement, setting.around, room)
@@ -178,9 +257,10 @@ def _number_all(
             model, numbered = known[key]
             code = copied(numbered.code, model, setting, op_index)
             kernels.append(replace(numbered, code=code))
-        room = room.without(kernels[-1].code)
+        room = room.with_kernel(kernels[-1].code)
         if not room.holds(0, 0):
-            raise too_many_instructions(plan, setting.placement.kernel.ops[-1])
+            op = setting.placement.kernel.ops[-1]
+            raise too_many_instructions(plan, op, room.fewest(0, 0))
     return kernels
 
 
@@ -206,7 +286,7 @@ def _place_all(
         none: frozenset[str] = frozenset()
         task = PlacementTask(
             plan, kernel, stages[index], inherited, wanted, parked.get(index, none), grain,
-            max_instructions - computes[-1],
+            computes[-1], max_instructions,
         )  # fmt: skip
         placement = place_kernel(task)
         if placement is None:
@@ -216,7 +296,7 @@ def _place_all(
         placements.append(placement)
         computes.append(computes[-1] + compute_total(placement))
         if computes[-1] > max_instructions:
-            raise too_many_instructions(plan, kernel.ops[-1])
+            raise too_many_instructions(plan, kernel.ops[-1], computes[-1])
     return placements
 
 

@@ -21,7 +21,7 @@ from graphturbo_core.lowering.stages import (
 from graphturbo_core.lowering.tiling import (
     Steps,
     Tiling,
-    check_tile_count,
+    check_total,
     stage_tiles,
 )
 from graphturbo_core.lowering.views import Need, Views, find_views
@@ -133,8 +133,8 @@ class PlacementTask:
     """A kernel to place.
 
     `inherited`: what the kernel before left in LB. `wanted_next`: boxes that the next kernel needs
-    of the outputs that stay. `parked`: outputs that may not stay after all. `max_tiles`: so many
-    may be listed.
+    of the outputs that stay. `parked`: outputs that may not stay after all. `computes`: those of
+    the kernels before; with them there may be `max_instructions`.
     """
 
     plan: Plan
@@ -144,7 +144,8 @@ class PlacementTask:
     wanted_next: Mapping[str, Shares]
     parked: frozenset[str]
     grain: Grain
-    max_tiles: int
+    computes: int
+    max_instructions: int
 
 
 def place_kernel(task: PlacementTask) -> KernelPlacement | None:
@@ -176,8 +177,8 @@ def _attempt(
     in_lb = wanted.keys() | task.inherited.keys()
     found = [cuts.cut(stage, in_lb, stage.output in written) for stage in stages]
     tilings = tuple(cut.tiling for cut in found)
-    counts = ((cut.stage, cut.tile_count) for cut in found)
-    check_tile_count(plan, counts, task.max_tiles)
+    counts = ((cut.stage.ops[0].name, cut.tile_count) for cut in found)
+    check_total(plan, counts, task.max_instructions, task.computes)
     rings = [cut.ring_bytes for cut in found]
     base = _ring_base(task, rings)
     if base is None:

@@ -106,8 +106,11 @@ TOO_MANY_INSTRUCTIONS = "TOO_MANY_INSTRUCTIONS"
 """Code of the refusal after which coarser tiles are tried."""
 
 
-def too_many_instructions(plan: Plan, op: str) -> CapacityError:
-    """The refusal of a program that is over its cap; `op` is the one that it was reached with."""
+def too_many_instructions(plan: Plan, op: str, fewest: int) -> CapacityError:
+    """The refusal of a program that is over its cap; `op` is the one that it was reached with.
+
+    `fewest`: no lower cap can be enough.
+    """
     printed = "graphturbo.binding=literal and graphturbo.candidates=literal, "
     return CapacityError(
         TOO_MANY_INSTRUCTIONS,
@@ -116,20 +119,27 @@ def too_many_instructions(plan: Plan, op: str) -> CapacityError:
         change="choose a smaller batch or cluster batch, smaller dimensions, "
         f"{printed if plan.strategy.startswith('graphturbo') else ''}"
         "or a chip with larger buffers",
+        fewest=fewest,
     )
 
 
-def check_tile_count(plan: Plan, counts: Iterable[tuple[Stage, int]], max_tiles: int) -> None:
-    """Nothing where the stages have at most so many tiles, each an instruction or more.
+def check_total(
+    plan: Plan, counts: Iterable[tuple[str, int]], max_instructions: int, before: int = 0
+) -> None:
+    """Nothing where counts by op, and what comes `before` them, are within the cap.
+
+    All are summed up in any case, so that the refusal can say how many there are.
 
     Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, before any tile is listed.
+        CapacityError: TOO_MANY_INSTRUCTIONS.
     """
-    total = 0
-    for stage, count in counts:
+    total, reached = before, ""
+    for op, count in counts:
         total += count
-        if total > max_tiles:
-            raise too_many_instructions(plan, stage.ops[0].name)
+        if total > max_instructions and not reached:
+            reached = op
+    if reached:
+        raise too_many_instructions(plan, reached, total)
 
 
 def tile_count(stage: Stage, tiling: Tiling) -> int:

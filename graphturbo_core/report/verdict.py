@@ -345,16 +345,21 @@ def differences(a: Report, b: Report) -> tuple[str, ...]:
     known = strategy_options()
     first, second = (cast(Mapping[str, str], each.contract["options"]) for each in (a, b))
     for name in dict.fromkeys((*first, *second)):
-        default = known[name].default if name in known else NO_EDITS_TEXT
+        default = known[name].default if name in known else NOT_GIVEN
         one, other = first.get(name, default), second.get(name, default)
         if one != other:
-            label = f"option {name}" if name in known else "edits of the plan"
+            label = UNLISTED.get(name, f"option {name}")
             told.append(f"{label} ({one} against {other})")
     return tuple(told)
 
 
-NO_EDITS_TEXT = "none"
-"""What stands for the digest of a plan's edits where there are none."""
+NOT_GIVEN = "none"
+"""What stands for an option that only the other run has and that has no default."""
+UNLISTED: Mapping[str, str] = {
+    "plan": "edits of the plan",
+    "max_instructions": "instructions allowed",
+}
+"""Options of a report that `--set` does not take."""
 COMPARED: Mapping[str, str] = {
     "model": "model",
     "profile": "chip",

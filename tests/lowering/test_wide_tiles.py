@@ -20,7 +20,6 @@ from graphturbo_core.lowering.emit import Common
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import InstructionKind, Program
-from graphturbo_core.lowering.stages import Stage
 from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS, Tiling
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
@@ -166,9 +165,9 @@ def tries(
     found: list[tuple[Grain, int, int]] = []
     lowered = lowering._lowered
 
-    def spy(plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, limits: Limits) -> Program:
-        found.append((grain, len(stages[0][0].shares), seen()))
-        return lowered(plan, stages, grain, limits)
+    def spy(plan: Plan, attempt: lowering._Attempt) -> Program:
+        found.append((attempt.grain, len(attempt.stages[0][0].shares), seen()))
+        return lowered(plan, attempt)
 
     patch.setattr(lowering, "_lowered", spy)
     return found

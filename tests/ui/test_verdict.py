@@ -186,6 +186,8 @@ def test_options_and_edits_are_differences():
     )
     c = with_figures(options={"lowering.tiles": "8"})
     assert differences(a, c) == ("option lowering.tiles (4 against 8)",)
+    d = with_figures(options={"lowering.tiles": "4", "max_instructions": "4000000"})
+    assert differences(a, d) == ("instructions allowed (none against 4000000)",)
 
 
 def test_every_kind_of_note_has_the_figure_that_it_is_about():
