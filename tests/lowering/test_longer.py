@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.cutting import COARSEST, WIDEST, grains
+from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
@@ -21,9 +22,10 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
-from tests.lowering.test_caps import turned
+from tests.lowering.test_caps import TEXT, turned
 from tests.lowering.test_folding import by_rows
-from tests.lowering.test_wide_tiles import at_most, long_nest, tries, within
+from tests.lowering.test_wide_tiles import at_most, long_nest, of_grain, tries
+from tests.strategies.samples import weighted
 
 ENOUGH = 10**6
 NAMED = "--max-instructions N"
@@ -68,9 +70,8 @@ def test_a_longer_program_is_the_one_of_a_higher_cap_and_says_so() -> None:
 @pytest.mark.parametrize("fewer", [0, 1])
 def test_what_is_made_without_asking_is_the_same_for_who_asks(fewer: int) -> None:
     """The cap holds the widest tiles, or is one below, where like cores are simulated once."""
-    plan, widest = long_nest(), within(ENOUGH).size
-    while widest > 1 and not any("simulated" in note for note in within(widest - 1).notes):
-        widest -= 1
+    plan = long_nest()
+    widest = lower_with(plan, (WIDEST,)).size
     limits = at_most(widest - fewer)
     made = lower(plan, limits)
     assert any("simulated" in note for note in made.notes) == bool(fewer)
@@ -105,6 +106,34 @@ def test_the_refusal_says_how_many_are_needed_where_so_many_can_be_had() -> None
     assert NAMED not in change[27]
 
 
+@pytest.mark.parametrize(
+    ("cap", "fewest", "placed"),
+    [
+        (1, 12 * 4, 0),  # a tile on each core
+        (48, 28 + 28, 1),  # tiles of the first two kernels
+        (400, 12 * (28 + 28), 12),  # computes and stores
+        (672, 9 * 84 + 3 * (28 + 28), 12),  # nine kernels listed, three to come
+    ],
+)
+def test_each_step_counts_what_it_knows(
+    cap: int, fewest: int, placed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve kernels of seven tiles on each of four cores, each with a load and a store: 84."""
+    plan = plan_of(weighted(TEXT), "layerwise", chip("tiny"))
+    place, seen = lowering.place_kernel, list[object]()
+
+    def placing(task: PlacementTask) -> KernelPlacement | None:
+        found = place(task)
+        seen.append(found)
+        return found
+
+    monkeypatch.setattr(lowering, "place_kernel", placing)
+    of_grain(monkeypatch, COARSEST)
+    with pytest.raises(CapacityError) as error:
+        lower(plan, at_most(cap), is_each_core_simulated=True)
+    assert (error.value.fields, len(seen)) == ({"fewest": fewest}, placed)
+
+
 def test_a_refused_longer_program_says_how_many_that_one_needs() -> None:
     """Not what was counted when the usual cap was reached."""
     plan = by_rows(10, 4)
@@ -123,11 +152,11 @@ def test_boxes_are_allowed_in_proportion() -> None:
     boxes = len(made.access_buffer)
     few = replace(at_most(made.size), max_accesses=boxes // 2, accesses_per_op=1)
     error = refused(plan, few)
-    assert 0 < int(str(error.fields["fewest"])) <= 2 * made.size + 2
+    assert made.size < int(str(error.fields["fewest"])) <= 2 * made.size + 2
     assert lower(plan, few, max_instructions=2 * made.size + 8).size == made.size
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.integers(1, 400))
 def test_no_program_is_shorter_than_a_refusal_says(
     sem: GraphSemantics, strategy: str, most: int
@@ -143,7 +172,7 @@ def test_no_program_is_shorter_than_a_refusal_says(
     assert longer.size == shortest
 
 
-def lower_with(plan: Plan, only: tuple[lowering.Grain, ...]) -> Program:
+def lower_with(plan: Plan, only: tuple[Grain, ...]) -> Program:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lowering, "grains", lambda _: only)
+        of_grain(patch, *only)
         return lower(plan, at_most(ENOUGH))
