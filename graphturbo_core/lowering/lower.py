@@ -101,24 +101,26 @@ def _attempts(
 
 
 def _longer_offered(refused: Sequence[tuple[_Attempt, CapacityError]]) -> CapacityError:
-    """The last refusal, with how to allow a longer program where that can be enough.
+    """The refusal of the coarsest tiles that need fewest instructions, of those tried last.
 
-    Of the coarsest tiles, tried last, those count that come to fewest instructions.
+    With how to allow a longer program where that can be enough.
     """
-    last, refusal = refused[-1]
-    longest = last.limits.max_instructions_longest
-    fewest = min(
-        cast(int, error.fields["fewest"])
-        for attempt, error in refused
-        if attempt.limits is last.limits and attempt.grain in LAST_GRAINS
+    limits = refused[-1][0].limits
+    refusal = min(
+        (e for each, e in refused if each.limits is limits and each.grain in LAST_GRAINS),
+        key=_fewest,
     )
-    if fewest > longest:
+    if _fewest(refusal) > limits.max_instructions_longest:
         return refusal
     return _with_change(
         refusal,
         "or on the command line allow a longer program with --max-instructions N, "
-        f"at most {longest}: at least {fewest} are needed",
+        f"at most {limits.max_instructions_longest}: at least {_fewest(refusal)} are needed",
     )
+
+
+def _fewest(refusal: CapacityError) -> int:
+    return cast(int, refusal.fields["fewest"])
 
 
 def _with_change(refusal: CapacityError, more: str) -> CapacityError:

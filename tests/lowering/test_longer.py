@@ -143,6 +143,19 @@ def test_a_refused_longer_program_says_how_many_that_one_needs() -> None:
     assert low < high == size
 
 
+def test_the_refusal_is_that_of_the_tiles_that_need_fewest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Narrow tiles have 4 of 5 ops on each of four cores: 80 computes, more than wide ones need."""
+    plan = long_nest()
+    widest = lower_with(plan, (WIDEST,)).size
+    assert widest < 80
+    for order in ((COARSEST, WIDEST), (WIDEST, COARSEST)):
+        monkeypatch.setattr(lowering, "LAST_GRAINS", order)
+        of_grain(monkeypatch, *order)
+        with pytest.raises(CapacityError) as error:
+            lower(plan, at_most(widest - 1), is_each_core_simulated=True)
+        assert widest - 1 < int(str(error.value.fields["fewest"])) <= widest
+
+
 def test_boxes_are_allowed_in_proportion() -> None:
     assert DEFAULT_LIMITS.longer(2_400_000).accesses(1) == 8_000_000
     assert DEFAULT_LIMITS.longer(2_400_000).instructions_coarsest(1) == 2_400_000
