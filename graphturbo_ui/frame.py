@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import monotonic
 from typing import cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
@@ -18,10 +20,8 @@ from graphturbo_ui.controls import choose, show_refusal
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.text import Sink, safe_text
 
-GRACE_SECONDS = 0.2
-"""A page waits so long before it is drawn without a run: what is nearly there needs no steps."""
-POLL_SECONDS = 0.3
-"""How often a page that waits says how long it has, and looks whether a run is there."""
+POLL_SECONDS = 0.15
+"""How often a page that waits says how long it has; a click is answered within so much."""
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
 
 
@@ -66,10 +66,9 @@ def calm() -> Iterator[None]:
 
 
 def runs_of(choices: Choices) -> Runs:
-    """A and B by name; those that are new have become one job, and had a moment to be answered."""
+    """A and B by name; those that are new have become one job."""
     requests = [choices.request(key) for key in query.RUN_KEYS]
     runs = shared_desk().start(requests, choices.source, run_state.visitor())
-    wait([run.answer for run in runs], GRACE_SECONDS)
     return dict(zip("AB", runs, strict=True))
 
 
@@ -94,34 +93,53 @@ def present_cancelled(runs: Runs) -> None:
             )  # fmt: skip
 
 
-@st.fragment(run_every=POLL_SECONDS)
-def follow(runs: Runs, pending: Runs) -> None:
+def follow(runs: Runs, seen: Outcome) -> None:
     """The steps of runs to come as they finish; once one is there, the page is drawn anew.
 
-    Between two looks the session is idle, so that clicks elsewhere are answered at once. What ended
-    in a way that may pass is handed to the page that is drawn next, which would ask for it again.
+    What ended in a way that may pass is handed to the page that is drawn next, which would ask for
+    it again.
     """
-    if any(run.is_done for run in pending.values()):
-        ended = [run for run in runs.values() if run.is_done and not run.is_kept]
-        run_state.visitor().ended = {run.key: run for run in ended}
-        st.rerun()
-    for name, run in runs.items():
-        with st.container():  # B's button stays where it is when A's is gone
-            if name in pending:
-                _steps(run, name)
+    if not seen.pending:
+        return
+    with seen.place:
+        # Of each run one: B's button stays where it is when A's is gone.
+        places = {name: st.container() for name in runs}
+    boxes = [StepsBox(run, name, places[name]) for name, run in seen.pending.items()]
+    answers = [run.answer for run in seen.pending.values()]
+    while not wait(answers, POLL_SECONDS, FIRST_COMPLETED).done:
+        for box in boxes:
+            box.update()
+    ended = [run for run in runs.values() if run.is_done and not run.is_kept]
+    run_state.visitor().ended = {run.key: run for run in ended}
+    st.rerun()
 
 
-def _steps(run: Run, name: str) -> None:
+class StepsBox:
     """What a run is at and what it has done, and a button that ends it."""
-    with st.container(border=True, key=f"steps_{name}"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(_progress(run, name))
-            st.button(
-                f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
-                icon=":material/cancel:",
-            )  # fmt: skip
-        for step, seconds in tuple(run.steps):
-            st.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
+
+    def __init__(self, run: Run, name: str, place: DeltaGenerator) -> None:
+        """Draw it into `place`."""
+        self._run, self._name, self._shown = run, name, 0
+        with place.container(border=True, key=f"steps_{name}"):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                self._label = st.empty()
+                st.button(
+                    f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
+                    icon=":material/cancel:",
+                )  # fmt: skip
+            self._steps = st.container()
+        self.update()
+
+    def update(self) -> None:
+        """Say the seconds anew, and the steps that have finished since.
+
+        The seconds come at every look, for Streamlit takes a click only where something is drawn.
+        """
+        self._label.markdown(_progress(self._run, self._name))
+        steps = self._run.steps[self._shown :]
+        self._shown += len(steps)
+        for step, seconds in steps:
+            self._steps.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
 
 
 def _progress(run: Run, name: str) -> str:
@@ -143,22 +161,30 @@ def run_again(keys: tuple[str, ...]) -> None:
     run_state.visitor().cancelled.difference_update(keys)
 
 
-def outcome(runs: Runs) -> tuple[Runs, Runs]:
-    """The runs that can be drawn, and those still to come, whose steps are shown.
+@dataclass(frozen=True)
+class Outcome:
+    """The runs that can be drawn, those still to come, and the place of the steps of these."""
 
-    Refusals are shown, cancelled runs not. A run may finish at any moment: each is looked at once,
-    so that what is drawn and what is waited for agree.
+    drawn: Runs
+    pending: Runs
+    place: DeltaGenerator
+
+
+def outcome(runs: Runs) -> Outcome:
+    """What has become of the runs. Refusals are shown, cancelled runs not.
+
+    A run may finish at any moment: each is looked at once, so that what is drawn and what is waited
+    for agree.
     """
     done = {name: run for name, run in runs.items() if run.is_done}
     drawn = {name: run for name, run in done.items() if run.is_drawable}
     pending = {name: run for name, run in runs.items() if name not in done}
-    with st.container():  # also where it stays empty: what comes below keeps its place
+    place = st.container()  # also where it stays empty: what comes below keeps its place
+    with place:
         _present_refused(
             {n: run for n, run in done.items() if n not in drawn and not run.is_cancelled}
         )
-        if pending:
-            follow(runs, pending)
-    return drawn, pending
+    return Outcome(drawn, pending, place)
 
 
 def _present_refused(runs: Runs) -> None:

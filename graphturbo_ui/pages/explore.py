@@ -54,18 +54,23 @@ def show(choices: Choices) -> None:
     with st.container():  # each has its place, however much is in it: canvases below stay mounted
         frame.present_cancelled(runs)
         present_edits(runs, {name: run for name, run in runs.items() if run.is_drawable})
-    drawn, pending = frame.outcome(runs)
-    if not drawn:
-        return
+    seen = frame.outcome(runs)
+    if seen.drawn:
+        _present(seen.drawn, seen.pending)
+        sharing(choices)
+    frame.follow(runs, seen)
+
+
+def _present(runs: Runs, pending: Runs) -> None:
+    """What is known of finished runs: the verdict, and the views that are chosen."""
     with st.container():
-        banner(drawn)
-        verdict(drawn, pending)
+        banner(runs)
+        verdict(runs, pending)
     chosen = _chosen_views()
     state.hear(canvas_link(state.marks(), key="link"))
     for name in VIEWS:
         if name in chosen:
-            SHOWN[name](drawn)
-    sharing(choices)
+            SHOWN[name](runs)
 
 
 def _chosen_views() -> list[str]:

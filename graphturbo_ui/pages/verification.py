@@ -44,11 +44,12 @@ def show(choices: Choices) -> None:
         )  # fmt: skip
     runs = frame.runs_of(choices)
     frame.present_cancelled(runs)
-    drawn, _ = frame.outcome(runs)
-    for name in drawn:
-        _outcome(name, drawn)
+    seen = frame.outcome(runs)
+    for name in seen.drawn:
+        _outcome(name, seen.drawn)
     st.subheader("What a replay checks")
     st.markdown(CHECKED)
+    frame.follow(runs, seen)
 
 
 def _outcome(name: str, runs: Runs) -> None:

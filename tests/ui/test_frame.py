@@ -22,6 +22,12 @@ def run(answer: object = None) -> Run:
     return made
 
 
+def found(runs: frame.Runs) -> tuple[frame.Runs, frame.Runs]:
+    """What is drawn and what is waited for."""
+    seen = frame.outcome(runs)
+    return seen.drawn, seen.pending
+
+
 @pytest.fixture
 def warnings_shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
@@ -31,14 +37,14 @@ def warnings_shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_both_are_drawn_when_both_are_there():
     runs = {"A": run(synthetic_report()), "B": run(synthetic_report())}
-    assert frame.outcome(runs) == (runs, {})
+    assert found(runs) == (runs, {})
 
 
 @pytest.mark.parametrize(("there", "missing"), ["AB", "BA"])
 def test_a_pending_run_is_waited_for_even_if_it_finishes_meanwhile(there: str, missing: str):
     runs = {"A": run(), "B": run()}
     runs[there].answer.set_result(synthetic_report())
-    drawn, pending = frame.outcome(runs)
+    drawn, pending = found(runs)
     runs[missing].answer.set_result(synthetic_report())
     assert drawn == {there: runs[there]}
     assert pending == {missing: runs[missing]}
@@ -50,10 +56,10 @@ def test_a_refused_run_leaves_the_other_and_is_not_waited_for(
 ):
     runs = {"A": run(synthetic_report()), "B": run(synthetic_report())}
     runs[refused] = run(REFUSAL)
-    assert frame.outcome(runs) == ({there: runs[there]}, {})
+    assert found(runs) == ({there: runs[there]}, {})
     assert warnings_shown == [refused]
 
 
 def test_the_same_refusal_is_said_once(warnings_shown: list[str]):
-    assert frame.outcome({"A": run(REFUSAL), "B": run(REFUSAL)}) == ({}, {})
+    assert found({"A": run(REFUSAL), "B": run(REFUSAL)}) == ({}, {})
     assert warnings_shown == ["A and B"]
