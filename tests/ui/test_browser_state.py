@@ -50,7 +50,7 @@ def test_runs_are_cancelled_while_a_step_is_under_way_and_run_again(visit: AppPa
 
 
 def test_steps_appear_as_they_finish(visit: AppPage):
-    visit.page.goto(f"{visit.address}/{LONG}&a=layerwise")
+    visit.page.goto(f"{visit.address}/{LONG}&a=layerwise&dtype=int8")
     expect(visit.page.get_by_text(re.compile(r"^import: [\d.]+ m?s$"))).to_be_visible()
     button(visit, "Cancel A").click()
     expect(button(visit, "Cancel B")).to_be_visible()
