@@ -16,6 +16,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from graphturbo_core.lowering.produced import (
+    first_writes,
+    moved_tensors,
+    produced_boxes,
+    result_ranks,
+    tensor_ranks,
+)
 from graphturbo_core.lowering.program import Cause, Engine, InstructionKind, Memory, Program
 
 LISTING = "# program of "
@@ -69,9 +76,9 @@ class _Columns:
         self.causes = _padded([cause.name.lower() if cause else "-" for cause in Cause])
         self.buffers = _buffer_texts(program)
         graph = program.plan.semantics.graph
-        results = [next(name for name in op.outputs if name) for op in graph.ops]
         self.names = [_line_of(name) for name in (*(op.name for op in graph.ops), *program.tensors)]
-        self.ranks = [len(graph.tensors[name].shape) for name in (*results, *program.tensors)]
+        self.ranks = [*result_ranks(program), *tensor_ranks(program)]
+        self.first_writes = first_writes(program)
         subjects = self._subjects()
         used = (len(self.names[subject]) for subject in np.unique(subjects))
         width = min(max(used, default=0), MAX_NAME_WIDTH)
@@ -92,32 +99,16 @@ class _Columns:
         """Of computes the op, of moves the number of ops plus the tensor that is written."""
         program = self.program
         ops = len(program.plan.semantics.graph.ops)
-        tensors = program.access_tensor[self._first_writes()].astype(np.int64)
-        is_compute = program.kind == InstructionKind.COMPUTE
-        return np.where(is_compute, program.op.astype(np.int64), ops + tensors)
-
-    def _first_writes(self) -> NDArray[np.int64]:
-        """The first access of each instruction that writes."""
-        program = self.program
-        writes = np.flatnonzero(program.access_write)
-        found: NDArray[np.int64] = writes[np.searchsorted(writes, program.access_at[:-1])]
-        return found
+        moved = moved_tensors(program, self.first_writes)
+        return np.where(moved < 0, program.op.astype(np.int64), ops + moved)
 
     def _box_width(self) -> int:
         """An upper bound of the boxes' texts: their digits, colons, commas and brackets."""
-        lo, hi = self._boxes(0, self.program.size)
+        lo, hi = produced_boxes(self.program, self.first_writes, 0, self.program.size)
         ranks = np.array(self.ranks)[self.subjects]
         digits = _digits(lo) + _digits(hi)
         used = np.arange(digits.shape[1])[None, :] < ranks[:, None]
         return int(((digits * used).sum(1) + 2 * ranks + 1).max(initial=2))
-
-    def _boxes(self, first: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Of computes the result's box, of moves that of the first write."""
-        program = self.program
-        is_compute = (program.kind[first:end] == InstructionKind.COMPUTE)[:, None]
-        at = self._first_writes()[first:end]
-        lo = np.where(is_compute, program.result_lo[first:end], program.access_lo[at])
-        return lo, np.where(is_compute, program.result_hi[first:end], program.access_hi[at])
 
     def lines(self, first: int, end: int) -> str:
         """The lines of these instructions."""
@@ -153,7 +144,7 @@ class _Columns:
         )
 
     def _box_texts(self, first: int, end: int) -> list[str]:
-        lo, hi = self._boxes(first, end)
+        lo, hi = produced_boxes(self.program, self.first_writes, first, end)
         return [
             f"[{','.join([f'{a}:{b}' for a, b in zip(low[:rank], high[:rank], strict=True)])}]"
             for low, high, rank in zip(

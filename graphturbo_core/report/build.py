@@ -19,6 +19,7 @@ from graphturbo_core.report.group_rows import group_rows
 from graphturbo_core.report.layer_rows import layer_rows
 from graphturbo_core.report.memory import Memories, memories
 from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.produced_rows import produced_arrays
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.roof_rows import roof_rows
 from graphturbo_core.report.rows import (
@@ -102,5 +103,6 @@ def _arrays(outcome: Outcome, live: Memories, buffers: Placed) -> dict[str, NDAr
         "overlap_core": overlap.core,
         "overlap_start": overlap.start,
         "overlap_end": overlap.end,
+        **produced_arrays(program),
         **buffer_arrays(outcome, buffers),
     }

@@ -57,6 +57,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
         "wait_on": _places(place, report.arrays["wait_on"][order]),
         "critical": _places(place, report.arrays["critical"]),
         **_busy_shares(report, order),
+        **_boxes(report, order),
         **_booked(report, place),
         **_occupancy(report),
         **stretches,
@@ -92,6 +93,8 @@ def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
         "ops": [show(str(row["op"])) for row in report.tables["graph_nodes"]],
         "layers": [show(str(row["name"])) for row in report.tables["layers"]],
         "groups": [show(str(row["name"])) for row in report.tables["groups"]],
+        "tensors": [show(str(row["tensor"])) for row in report.tables["tensors"]],
+        "columns": report.arrays["box_lo"].shape[1],
         "causes": CAUSE_NAMES,
         "overlap_share": contract["cross_layer_overlap"],
         "capacities": {
@@ -118,6 +121,23 @@ def _busy_shares(report: Report, order: Array) -> dict[str, Array]:
     if np.array_equal(held, busy):
         return {}
     return {"busy_share": (busy / np.maximum(held, 1))[order].astype("<f4")}
+
+
+def _boxes(report: Report, order: Array) -> dict[str, Array]:
+    """What an instruction moves (-1: it computes), and the box that it makes.
+
+    A box is a place in `cut_lo` and `cut_hi` for each of the header's `columns`: few cuts of axes
+    make all boxes, so that a place takes two bytes where two ends would take eight.
+    """
+    lo, hi = (report.arrays[f"box_{end}"][order].astype(np.int64) for end in ("lo", "hi"))
+    cuts, places = np.unique((lo << 32 | hi).ravel(), return_inverse=True)
+    return {
+        "moved": _sent(report.arrays["moved_tensor"][order], "<i4"),
+        "axes": report.arrays["box_axes"][order].astype("|u1"),
+        "cut": _sent(places, "<u4"),
+        "cut_lo": _sent(cuts >> 32, "<i4"),
+        "cut_hi": _sent(cuts & 0xFFFFFFFF, "<i4"),
+    }
 
 
 def _booked(report: Report, place: Array) -> dict[str, Array]:

@@ -57,7 +57,9 @@ class Report:
       tensors   index, tensor, kind (activation, weight, input, output), axes; of `buffer_tensor`
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
-      wait_on, size_bytes, busy (cycles, sum of the cores that it stands for); critical: the
+      wait_on, size_bytes, busy (cycles, sum of the cores that it stands for), moved_tensor (index
+      of `tensors`; -1: a compute), box_lo and box_hi (of its op's result, or of what a move
+      writes; a column an axis, of which box_axes count); critical: the
       instructions of the longest path, in its order; an entry a memory and cause of an
       instruction's bytes: booked_instruction, booked_memory (0 DRAM, 1 GB), booked_cause (Cause),
       booked_bytes; occupancy as step functions: gb_cycle, gb_bytes, lb_cycle, lb_bytes

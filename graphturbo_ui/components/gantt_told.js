@@ -5,13 +5,25 @@ function toldOf(run, index) {
   const { tile, layer, group, start, hold, busy_share: part } = run.arrays;
   const row = run.rows.find(({ from, to }) => index >= from && index < to);
   const scale = run.seconds_per_cycle;
-  const lines = [nameOf(run, index), `${row.label} · tile ${tile[index] + 1}`];
+  const lines = [nameOf(run, index), `${row.label} · tile ${tile[index] + 1}`, madeBy(run, index)];
   if (layer[index] >= 0) lines.push(`layer ${layer[index] + 1}: ${run.layers[layer[index]]}`);
   if (group[index] >= 0) lines.push(`sub-graph ${run.groups[group[index]]}`);
   lines.push(...bytesOf(run, index));
   lines.push(`starts ${secondsText(start[index] * scale)}, takes ${secondsText(hold[index] * scale)} (${hold[index]} cycles)`);
   if (part && part[index] < 1) lines.push(`the cores it stands for are busy ${shareText(part[index])} of that`);
   return [...lines, waitOf(run, index, row)];
+}
+
+/** `makes [0:2, 0:64]` of a compute's result, or `moves weight [0:64]`. */
+function madeBy(run, index) {
+  const { moved, axes, cut, cut_lo, cut_hi } = run.arrays;
+  const cuts = [];
+  for (let axis = 0; axis < axes[index]; axis++) {
+    const at = cut[index * run.columns + axis];
+    cuts.push(`${cut_lo[at]}:${cut_hi[at]}`);
+  }
+  const box = `[${cuts.join(", ")}]`;
+  return moved[index] < 0 ? `makes ${box}` : `moves ${run.tensors[moved[index]]} ${box}`;
 }
 
 function nameOf(run, index) {

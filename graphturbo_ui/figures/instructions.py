@@ -71,6 +71,8 @@ def _rows(name: str, report: Report, rows: NDArray[np.intp]) -> Table:
             "layer": _named(layers, "name", int(arrays["layer"][i])),
             "kind": KIND_NAMES[int(arrays["kind"][i])],
             "tile": int(arrays["tile"][i]) + 1,
+            "moves": _named(report.tables["tensors"], "tensor", int(arrays["moved_tensor"][i])),
+            "box": _box_text(report, int(i)),
             "start (µs)": float(arrays["start"][i]) * scale,
             "takes (µs)": float(arrays["hold"][i]) * scale,
             "bytes": int(arrays["size_bytes"][i]),
@@ -91,6 +93,13 @@ def _waited_cycles(report: Report) -> NDArray[np.int64]:
     waited = np.empty(len(order), np.int64)
     waited[order] = start[order] - np.where(is_first, 0, ends)
     return waited
+
+
+def _box_text(report: Report, index: int) -> str:
+    """`[0:2, 0:64]`: the box of the result, or of what is moved."""
+    axes = int(report.arrays["box_axes"][index])
+    lo, hi = (report.arrays[f"box_{end}"][index, :axes].tolist() for end in ("lo", "hi"))
+    return f"[{', '.join(f'{first}:{end}' for first, end in zip(lo, hi, strict=True))}]"
 
 
 def _named(rows: Sequence[Row], column: str, index: int) -> str:

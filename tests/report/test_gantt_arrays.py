@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.lowering.program import Cause
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.report.report import Report
+from graphturbo_core.report.report import Report, Row
 
 
 @cache
@@ -75,3 +76,51 @@ def test_the_round_is_the_whole_run_where_there_is_one(strategy: str, profile: s
     assert np.all(np.diff(path) > 0)
     ends = int(str(whole["critical_path_cycles"])) - int(taken)
     assert 0 <= ends <= int(str(whole["cycles"])) - int(taken)
+
+
+def boxes_of(report: Report, rows: np.ndarray) -> set[tuple[tuple[int, int], ...]]:
+    """The boxes of these instructions, each once."""
+    arrays = report.arrays
+    return {
+        tuple(zip(lo[:axes], hi[:axes], strict=True))
+        for lo, hi, axes in zip(
+            arrays["box_lo"][rows].tolist(),
+            arrays["box_hi"][rows].tolist(),
+            arrays["box_axes"][rows].tolist(),
+            strict=True,
+        )
+    }
+
+
+def elements(box: tuple[tuple[int, int], ...]) -> int:
+    return math.prod(hi - lo for lo, hi in box)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "profile"), [("layerwise", "stcp920"), ("tvm@2", "ascend910")]
+)
+def test_boxes_of_an_op_s_tiles_cover_its_result_once(strategy: str, profile: str) -> None:
+    report = report_of(strategy, profile, 1)
+    is_compute = report.arrays["moved_tensor"] < 0
+    seen = 0
+    for node in report.tables["graph_nodes"]:
+        rows = np.flatnonzero((report.arrays["op"] == node["index"]) & is_compute)
+        found = boxes_of(report, rows)
+        if found:
+            assert sum(map(elements, found)) == elements_of(node), node["op"]
+        seen += len(found)
+    assert seen > 0
+
+
+def elements_of(node: Row) -> int:
+    return math.prod(int(size) for size in str(node["output_shape"]).split("x"))
+
+
+@pytest.mark.parametrize(("strategy", "profile"), [run for run in RUNS if run[1] != "ipu-gc2"])
+def test_stores_of_the_output_move_all_of_it(strategy: str, profile: str) -> None:
+    report = report_of(strategy, profile)
+    (output,) = [row["index"] for row in report.tables["tensors"] if row["kind"] == "output"]
+    rows = np.flatnonzero(report.arrays["moved_tensor"] == output)
+    found = boxes_of(report, rows)
+    assert found
+    assert max(hi for (_, hi), *_ in found) == 8 // clusters_of(report)

@@ -55,7 +55,8 @@ COLUMNS = {
 }
 ARRAYS = [
     "start", "hold", "visible", "engine", "kind", "layer", "group", "kernel", "op", "tile",
-    "wait", "wait_on", "size_bytes", "busy", "critical", "booked_instruction", "booked_memory",
+    "wait", "wait_on", "size_bytes", "busy", "moved_tensor", "box_axes", "box_lo", "box_hi",
+    "critical", "booked_instruction", "booked_memory",
     "booked_cause", "booked_bytes", "gb_cycle", "gb_bytes", "lb_cycle", "lb_bytes", "overlap_core",
     "overlap_start", "overlap_end", "buffer_space", "buffer_offset", "buffer_size_bytes",
     "buffer_from", "buffer_to", "buffer_tensor", "buffer_op", "buffer_before", "buffer_after",

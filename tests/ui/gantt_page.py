@@ -145,6 +145,10 @@ def report_with(
         for name in (*names, "size_bytes")
     }
     own["wait_on"] = np.array([row.get("wait_on", -1) for row in instructions])
+    box = np.array([row.get("box", (0, 1)) for row in instructions])
+    own["box_lo"], own["box_hi"] = box[:, :1], box[:, 1:]
+    own["box_axes"] = np.ones(len(box), np.int8)
+    own["moved_tensor"] = np.array([row.get("moved", -1) for row in instructions])
     own["busy"], own["visible"] = own["hold"], own["start"]
     empty = np.array([], np.int64)
     for name in ("critical", "overlap_core", "overlap_start", "overlap_end"):

@@ -134,15 +134,22 @@ def test_a_span_is_measured_by_shift_and_drag_and_by_a_key(browser: Browser):
 def test_a_click_picks_tells_and_selects_the_op(browser: Browser):
     bars = [
         {"engine": MATRIX, "start": 0, "hold": 100, "op": 1},
-        {"engine": MATRIX, "start": 300, "hold": 400, "op": 2, "tile": 6, "wait": 1, "wait_on": 2},
-        {"engine": MOVE, "start": 100, "hold": 200, "op": 2, "kind": 1, "size_bytes": 2048},
-    ]
+        {
+            "engine": MATRIX, "start": 300, "hold": 400, "op": 2, "tile": 6, "wait": 1,
+            "wait_on": 2, "box": (6, 80),
+        },
+        {
+            "engine": MOVE, "start": 100, "hold": 200, "op": 2, "kind": 1, "size_bytes": 2048,
+            "moved": 1, "box": (0, 70_000),
+        },
+    ]  # fmt: skip
     with chart_of(browser, report_with(bars)) as chart:
         place = chart.at(500, OPEN)
         chart.canvas.hover(position=place)
         told = chart.canvas.get_attribute("data-hover")
-        for part in ("op2 (compute)", "tile 7", "waited 200 ns (200 cycles)", "data: op2 (load)"):
+        for part in ("op2 (compute)", "tile 7", "makes [6:80]", "waited 200 ns (200 cycles)"):
             assert part in told
+        assert "data: op2 (load)" in told
         expect(chart.page.locator(".tip")).to_be_visible()
         chart.canvas.click(position=place)
         scene = chart.until("scene.pick !== null")
@@ -153,6 +160,8 @@ def test_a_click_picks_tells_and_selects_the_op(browser: Browser):
         chart.press("Escape")
         chart.until("scene.pick === null && scene.selected === null")
         assert chart.page.evaluate("window.graphturboCommon.selected") == ""
+        chart.canvas.hover(position=chart.at(200, "core 0 move"))
+        assert "moves t2 [0:70000]" in chart.canvas.get_attribute("data-hover")
 
 
 def test_keys_step_through_what_is_selected_and_bring_it_in_sight(browser: Browser):

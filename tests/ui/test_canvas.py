@@ -92,6 +92,28 @@ def test_what_an_instruction_waited_for_is_found_in_the_new_order():
     assert list(arrays["0.wait_on"]) == [2, 0, -1]
 
 
+def test_a_box_is_a_place_among_few_cuts_for_every_axis():
+    report = small_report()
+    boxes = {
+        "moved_tensor": np.array([-1, 2, -1], np.int32),
+        "box_axes": np.array([2, 1, 2], np.int8),
+        "box_lo": np.array([[0, 8], [70_000, 0], [4, 8]], np.int32),
+        "box_hi": np.array([[4, 16], [2**31 - 1, 0], [8, 16]], np.int32),
+    }
+    header, arrays = unpack(gantt_buffer(replace(report, arrays={**report.arrays, **boxes})))
+    run = header["runs"][0]
+    ends = [
+        arrays[f"0.cut_{end}"][arrays["0.cut"]].reshape(3, run["columns"]) for end in ("lo", "hi")
+    ]
+    # sent in the order 2, 0, 1
+    assert ends[0].tolist() == [[4, 8], [0, 8], [70_000, 0]]
+    assert ends[1].tolist() == [[8, 16], [4, 16], [2**31 - 1, 0]]
+    assert list(arrays["0.axes"]) == [2, 2, 1]
+    assert list(arrays["0.moved"]) == [-1, -1, 2]
+    assert len(arrays["0.cut_lo"]) == 5
+    assert run["tensors"][2] == "t3"
+
+
 def test_the_time_axis_ends_with_the_last_barrier():
     run = unpack(gantt_buffer(small_report()))[0]["runs"][0]
     assert run["cycles"] == 95

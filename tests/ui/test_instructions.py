@@ -53,3 +53,21 @@ def test_an_instruction_waited_since_its_engine_was_free():
     rows = instructions.instruction_table(small_run(), names="A")
     assert [row["waited (µs)"] for row in rows] == [0, 10, 20]
     assert [row["layer"] for row in rows] == ["layer0", "", "layer1"]
+
+
+def test_an_instruction_says_what_it_moves_and_which_box():
+    report = small_run()
+    made = {
+        "moved_tensor": np.array([-1, 1, -1], np.int32),
+        "box_axes": np.array([2, 1, 0], np.int8),
+        "box_lo": np.array([[2, 0], [7, 0], [0, 0]], np.int32),
+        "box_hi": np.array([[4, 64], [9, 0], [0, 0]], np.int32),
+    }
+    rows = instructions.instruction_table(
+        replace(report, arrays={**report.arrays, **made}), names="A"
+    )
+    assert [(row["moves"], row["box"]) for row in rows] == [
+        ("t2", "[7:9]"),
+        ("", "[]"),
+        ("", "[2:4, 0:64]"),
+    ]

@@ -1,0 +1,32 @@
+"""Program -> report's arrays of what each instruction produces: which tensor, which box."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.lowering.produced import (
+    first_writes,
+    moved_tensors,
+    produced_boxes,
+    result_ranks,
+    tensor_ranks,
+)
+from graphturbo_core.lowering.program import Program
+
+
+def produced_arrays(program: Program) -> dict[str, NDArray[np.generic]]:
+    """One entry an instruction; boxes as two rows of columns, an axis each, as wide as needed."""
+    at = first_writes(program)
+    moved = moved_tensors(program, at)
+    of_ops = np.array([*result_ranks(program), 0])[program.op.astype(np.int64)]
+    of_tensors = np.array([*tensor_ranks(program), 0])[moved]
+    axes = np.where(moved < 0, of_ops, of_tensors)
+    lo, hi = produced_boxes(program, at, 0, program.size)
+    widest = int(axes.max(initial=0))
+    return {
+        "moved_tensor": moved.astype(np.int32),
+        "box_axes": axes.astype(np.int8),
+        "box_lo": lo[:, :widest],
+        "box_hi": hi[:, :widest],
+    }
