@@ -30,7 +30,8 @@ class Report:
     `contract`: what `run --json` prints (design, section 7).
     `tables`, each a tuple of flat rows:
       round     one row, of the round that arrays and engines describe: cycles (until its last
-                barrier), critical_path_cycles, cross_layer_overlap (share of the cores' cycles)
+                barrier), critical_path_cycles, cross_layer_overlap (share of the cores' cycles),
+                repeats (rounds of its size, all clusters together), clusters (that work)
       engines   index, kind, core, cores (simulated as this one), label
       layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
                 start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,

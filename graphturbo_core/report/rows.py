@@ -23,6 +23,8 @@ def round_rows(outcome: Outcome) -> Iterator[Row]:
         "cycles": trace.makespan,
         "critical_path_cycles": trace.critical_path_cycles,
         "cross_layer_overlap": layer_overlap(trace).ratio,
+        "repeats": outcome.repeats[outcome.division.round_sizes[0]],
+        "clusters": outcome.division.clusters,
     }
 
 

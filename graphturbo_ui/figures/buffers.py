@@ -10,7 +10,7 @@ import numpy as np
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted, format_bytes
-from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table
+from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, round_text
 from graphturbo_ui.text import safe_text
 
 Windows = Sequence[Sequence[float]] | None
@@ -106,7 +106,7 @@ def address_summary(*reports: Report, names: str = BOTH) -> str:
         )
         count = counted(len(report.arrays["buffer_space"]), "buffer")
         parts.append(f"{name} has {count} and holds at most {' and '.join(held)}")
-    return f"One round on one cluster. {'; '.join(parts)}.{_left_out(*reports)}"
+    return f"{round_text(*reports, names=names)} {'; '.join(parts)}.{_left_out(*reports)}"
 
 
 def _left_out(*reports: Report) -> str:

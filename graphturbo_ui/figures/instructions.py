@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted
-from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table
+from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, round_text
 from graphturbo_ui.text import safe_text
 
 KIND_NAMES = ("compute", "load", "store", "core to core", "broadcast", "DMA")
@@ -118,4 +118,4 @@ def gantt_summary(*reports: Report, names: str = BOTH) -> str:
         f"{counted(len(report.tables['engines']), 'engine')}"
         for name, report in zip(names, reports, strict=False)
     ]
-    return f"One round on one cluster. {'; '.join(parts)}."
+    return f"{round_text(*reports, names=names)} {'; '.join(parts)}."

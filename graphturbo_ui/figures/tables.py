@@ -8,6 +8,7 @@ from typing import cast
 
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verify_text import outputs
+from graphturbo_core.units import counted
 from graphturbo_ui.figures.memory import memory_rows
 from graphturbo_ui.text import safe_text
 
@@ -17,6 +18,19 @@ BOTH = "AB"
 """Names of the runs, one a report; a run that is shown alone keeps its own."""
 
 Table = list[dict[str, object]]
+
+
+def round_text(*reports: Report, names: str = BOTH) -> str:
+    """What the charts over time show of each run: one round, and how often it runs."""
+    rounds = [report.tables["round"][0] for report in reports]
+    if all(row["repeats"] == 1 for row in rounds):
+        return "One round on one cluster."
+    told = [
+        f"{name} runs {counted(cast(int, row['repeats']), 'such round')} "
+        f"on {counted(cast(int, row['clusters']), 'cluster')}"
+        for name, row in zip(names, rounds, strict=False)
+    ]
+    return f"One round on one cluster; {', '.join(told)}."
 
 
 def step_rows(*reports: Report, names: str = BOTH) -> Table:

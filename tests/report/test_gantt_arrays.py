@@ -70,12 +70,21 @@ def test_the_round_is_the_whole_run_where_there_is_one(strategy: str, profile: s
     report = report_of(strategy, profile)
     (whole,) = report.tables["round"]
     assert whole["cycles"] == report.contract["cycles"]
+    assert whole["repeats"] == whole["clusters"] == clusters_of(report)
     assert whole["cross_layer_overlap"] == report.contract["cross_layer_overlap"]
     path = report.arrays["critical"]
     taken = (report.arrays["visible"] - report.arrays["start"])[path].sum()
     assert np.all(np.diff(path) > 0)
     ends = int(str(whole["critical_path_cycles"])) - int(taken)
     assert 0 <= ends <= int(str(whole["cycles"])) - int(taken)
+
+
+def test_rounds_of_the_largest_size_are_counted_over_all_clusters() -> None:
+    (whole,) = report_of("tvm@2", batch=64).tables["round"]
+    assert (whole["repeats"], whole["clusters"]) == (32, 4)
+    # 12 over 4 clusters: each runs one round of 2 samples and one of 1
+    (whole,) = report_of("tvm@2", batch=12).tables["round"]
+    assert (whole["repeats"], whole["clusters"]) == (4, 4)
 
 
 def boxes_of(report: Report, rows: np.ndarray) -> set[tuple[tuple[int, int], ...]]:

@@ -31,7 +31,7 @@ CONTRACT_KEYS = [
     "layers", "verify", "steps", "schedule_seconds",
 ]  # fmt: skip
 COLUMNS = {
-    "round": "cycles critical_path_cycles cross_layer_overlap",
+    "round": "cycles critical_path_cycles cross_layer_overlap repeats clusters",
     "engines": "index kind core cores label",
     "layers": "index name op_types group lb_peak_bytes lb_mean_bytes gb_peak_bytes start_s end_s "
     "macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "

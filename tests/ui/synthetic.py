@@ -118,6 +118,8 @@ def _round(cycles, arrays, cores):
         "cycles": cycles,
         "critical_path_cycles": int(arrays["hold"][path].sum()) + 100,
         "cross_layer_overlap": shared / (cycles * cores),
+        "repeats": 32,
+        "clusters": 4,
     }
 
 

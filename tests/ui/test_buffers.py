@@ -66,8 +66,8 @@ def test_a_name_with_direction_marks_is_made_safe():
 def test_the_map_in_a_sentence():
     report = small_report()
     assert address_summary(report, names="B") == (
-        "One round on one cluster. B has 48 buffers and holds at most 384 KiB of 1.25 MiB LB and "
-        "192 KiB of 8 MiB GB."
+        "One round on one cluster; B runs 32 such rounds on 4 clusters. B has 48 buffers and holds "
+        "at most 384 KiB of 1.25 MiB LB and 192 KiB of 8 MiB GB."
     )
     assert LANES * HELD_BYTES == 192 * 1024
     spaces = tuple({**row, "buffers": 20} for row in report.tables["spaces"])

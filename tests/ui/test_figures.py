@@ -76,9 +76,14 @@ def test_summaries_count():
     assert group_tables.graph_summary(a, b).startswith(
         "A runs 36 ops as 12 sub-graphs; B runs 36 ops as 2 sub-graphs."
     )
-    assert (
-        instructions.gantt_summary(a)
-        == "One round on one cluster. A: 400 instructions on 7 engines."
+    assert instructions.gantt_summary(a) == (
+        "One round on one cluster; A runs 32 such rounds on 4 clusters. "
+        "A: 400 instructions on 7 engines."
+    )
+    (whole,) = a.tables["round"]
+    one = ({**whole, "repeats": 1, "clusters": 1},)
+    assert tables.round_text(replace(a, tables={**a.tables, "round": one})) == (
+        "One round on one cluster."
     )
 
 
