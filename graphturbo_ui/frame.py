@@ -20,8 +20,6 @@ from graphturbo_ui.controls import choose, show_refusal
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
 from graphturbo_ui.text import Sink, safe_text
 
-GRACE_SECONDS = 0.2
-"""A page waits so long before it is drawn without a run: what is nearly there needs no steps."""
 POLL_SECONDS = 0.15
 """How often a page that waits says how long it has; a click is answered within so much."""
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
@@ -68,10 +66,9 @@ def calm() -> Iterator[None]:
 
 
 def runs_of(choices: Choices) -> Runs:
-    """A and B by name; those that are new have become one job, and had a moment to be answered."""
+    """A and B by name; those that are new have become one job."""
     requests = [choices.request(key) for key in query.RUN_KEYS]
     runs = shared_desk().start(requests, choices.source, run_state.visitor())
-    wait([run.answer for run in runs], GRACE_SECONDS)
     return dict(zip("AB", runs, strict=True))
 
 
@@ -97,56 +94,40 @@ def present_cancelled(runs: Runs) -> None:
 
 
 def follow(runs: Runs, seen: Outcome) -> None:
-    """Show the runs to come: how long each has, its steps as they finish, a button that ends it."""
+    """The steps of runs to come as they finish; once one is there, the page is drawn anew.
+
+    What ended in a way that may pass is handed to the page that is drawn next, which would ask for
+    it again.
+    """
     if not seen.pending:
         return
-    with seen.place.container(border=True, key="steps"):
-        with st.container(horizontal=True):
-            for name, run in seen.pending.items():
-                st.button(
-                    f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
-                    icon=":material/cancel:",
-                )  # fmt: skip
-        _wait(runs, seen.pending, [])
-
-
-@st.fragment(run_every=POLL_SECONDS)
-def _wait(runs: Runs, pending: Runs, begun: list[bool]) -> None:
-    """The steps; first as they stand, so that the page can end, then until a run is there.
-
-    A page that has ended keeps nothing of what was drawn before it. The buttons stand outside:
-    their clicks end a fragment that waits, its own would not. `begun` has an entry from the second
-    time on.
-    """
-    boxes = [StepsBox(run, name) for name, run in pending.items()]
-    answers = [run.answer for run in pending.values()]
-    if not begun:
-        begun.append(True)
-        return
+    with seen.place:
+        # Of each run one: B's button stays where it is when A's is gone.
+        places = {name: st.container() for name in runs}
+    boxes = [StepsBox(run, name, places[name]) for name, run in seen.pending.items()]
+    answers = [run.answer for run in seen.pending.values()]
     while not wait(answers, POLL_SECONDS, FIRST_COMPLETED).done:
         for box in boxes:
             box.update()
-    draw_anew(runs)
-
-
-def draw_anew(runs: Runs) -> None:
-    """Have the page drawn again, now that there is something new of these runs.
-
-    It is handed what ended in a way that may pass, which it would ask for again.
-    """
     ended = [run for run in runs.values() if run.is_done and not run.is_kept]
     run_state.visitor().ended = {run.key: run for run in ended}
     st.rerun()
 
 
 class StepsBox:
-    """What a run is at and what it has done."""
+    """What a run is at and what it has done, and a button that ends it."""
 
-    def __init__(self, run: Run, name: str) -> None:
-        """Draw it."""
+    def __init__(self, run: Run, name: str, place: DeltaGenerator) -> None:
+        """Draw it into `place`."""
         self._run, self._name, self._shown = run, name, 0
-        self._label = st.empty()
-        self._steps = st.container()
+        with place.container(border=True, key=f"steps_{name}"):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                self._label = st.empty()
+                st.button(
+                    f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
+                    icon=":material/cancel:",
+                )  # fmt: skip
+            self._steps = st.container()
         self.update()
 
     def update(self) -> None:

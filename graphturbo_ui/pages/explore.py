@@ -65,6 +65,7 @@ def _present(runs: Runs, pending: Runs) -> None:
     """What is known of finished runs: the verdict, and the views that are chosen."""
     with st.container():
         banner(runs)
+    with st.container():
         verdict(runs, pending)
     chosen = _chosen_views()
     state.hear(canvas_link(state.marks(), key="link"))

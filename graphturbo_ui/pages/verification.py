@@ -36,17 +36,20 @@ def show(choices: Choices) -> None:
     """The whole page."""
     st.title("Verification")
     st.markdown(INTRO)
-    if not choices.verify:
-        st.info("A and B are not replayed yet. It takes seconds to a minute.")
-        st.button(
-            "Verify A and B", on_click=state.ask_for_replay, args=(True,),
-            icon=":material/verified:",
-        )  # fmt: skip
+    with st.container():  # each has its place, however much is in it
+        if not choices.verify:
+            st.info("A and B are not replayed yet. It takes seconds to a minute.")
+            st.button(
+                "Verify A and B", on_click=state.ask_for_replay, args=(True,),
+                icon=":material/verified:",
+            )  # fmt: skip
     runs = frame.runs_of(choices)
-    frame.present_cancelled(runs)
+    with st.container():
+        frame.present_cancelled(runs)
     seen = frame.outcome(runs)
-    for name in seen.drawn:
-        _outcome(name, seen.drawn)
+    with st.container():
+        for name in seen.drawn:
+            _outcome(name, seen.drawn)
     st.subheader("What a replay checks")
     st.markdown(CHECKED)
     frame.follow(runs, seen)

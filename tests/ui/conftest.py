@@ -7,18 +7,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from graphturbo_ui import frame
 from tests.conftest import find_browser
 from tests.ui.app_server import HARMLESS, PATIENCE_MS, AppPage, browser_of, served
 from tests.ui.canvas_page import CanvasPage
 
 expect.set_options(timeout=PATIENCE_MS)
-
-
-@pytest.fixture(autouse=True)
-def patient_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages without a browser are drawn with all runs: no fragment runs by itself there."""
-    monkeypatch.setattr(frame, "GRACE_SECONDS", PATIENCE_MS / 1000)
 
 
 @pytest.fixture(scope="session")

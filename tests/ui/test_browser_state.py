@@ -128,6 +128,7 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
         page.keyboard.press("BracketRight")
     box = next(box for box in visit.scene(GRAPH)["panes"][1]["boxes"] if box)
     visit.canvas(GRAPH).click(position={"x": box["x"] + box["w"] / 2, "y": box["y"] + box["h"] / 2})
+    expect(page.get_by_text("Sub-graph g1 of B")).to_be_visible()
     page.get_by_text("Edit the plan of B here").click()
     expect(figure(visit, "Kernels launched")).to_have_text("4")
     button(visit, "Force this merge").click()

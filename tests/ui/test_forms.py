@@ -181,7 +181,6 @@ def test_a_cancelled_run_is_said_and_run_again(
     """The page is at A's steps; the click is as Streamlit takes it, before the page is run."""
     (orders / A).write_text("hold")
     with monkeypatch.context() as patch:
-        patch.setattr(frame, "GRACE_SECONDS", 0.0)
         patch.setattr(frame, "present_cancelled", lambda runs: frame.cancel(runs["A"]))
         run(app)
     run(app)
