@@ -65,6 +65,15 @@ def calm() -> Iterator[None]:
         st.error(BUG)
 
 
+def part(is_there: bool) -> DeltaGenerator:
+    """The next part of a page: a container, or what is nothing and takes a part's place.
+
+    Of the page before, Streamlit keeps until the script ends what is not drawn over; and a script
+    that follows a run ends late.
+    """
+    return st.container() if is_there else st.empty()
+
+
 def runs_of(choices: Choices) -> Runs:
     """A and B by name; those that are new have become one job."""
     requests = [choices.request(key) for key in query.RUN_KEYS]
@@ -75,22 +84,23 @@ def runs_of(choices: Choices) -> Runs:
 def present_cancelled(runs: Runs) -> None:
     """Which runs were cancelled, and what can be done about it."""
     stopped = {name: run for name, run in runs.items() if run.is_cancelled}
-    if not stopped:
-        return
-    names = " and ".join(stopped)
-    verb = "were" if len(stopped) > 1 else "was"
-    keys = tuple(run.key for run in stopped.values())
-    st.info(f"{names} {verb} cancelled; other choices still work.", icon=":material/cancel:")
-    with st.container(horizontal=True):
-        st.button(
-            f"Run {names} again", key="run_again", on_click=run_again, args=(keys,),
-            icon=":material/refresh:",
-        )  # fmt: skip
-        if any(run.request.verify for run in stopped.values()):
+    with part(bool(stopped)):
+        if not stopped:
+            return
+        names = " and ".join(stopped)
+        verb = "were" if len(stopped) > 1 else "was"
+        keys = tuple(run.key for run in stopped.values())
+        st.info(f"{names} {verb} cancelled; other choices still work.", icon=":material/cancel:")
+        with st.container(horizontal=True):
             st.button(
-                "Go on without the replay", key="no_replay", on_click=state.ask_for_replay,
-                args=(False,),
+                f"Run {names} again", key="run_again", on_click=run_again, args=(keys,),
+                icon=":material/refresh:",
             )  # fmt: skip
+            if any(run.request.verify for run in stopped.values()):
+                st.button(
+                    "Go on without the replay", key="no_replay", on_click=state.ask_for_replay,
+                    args=(False,),
+                )  # fmt: skip
 
 
 def follow(runs: Runs, seen: Outcome) -> None:
@@ -179,12 +189,10 @@ def outcome(runs: Runs) -> Outcome:
     done = {name: run for name, run in runs.items() if run.is_done}
     drawn = {name: run for name, run in done.items() if run.is_drawable}
     pending = {name: run for name, run in runs.items() if name not in done}
-    place = st.container()  # also where it stays empty: what comes below keeps its place
-    with place:
-        _present_refused(
-            {n: run for n, run in done.items() if n not in drawn and not run.is_cancelled}
-        )
-    return Outcome(drawn, pending, place)
+    refused = {n: run for n, run in done.items() if n not in drawn and not run.is_cancelled}
+    with part(bool(refused)):
+        _present_refused(refused)
+    return Outcome(drawn, pending, part(bool(pending)))
 
 
 def _present_refused(runs: Runs) -> None:

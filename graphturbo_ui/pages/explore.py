@@ -51,9 +51,8 @@ def show(choices: Choices) -> None:
         controls.offer_model_upload()
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
-    with st.container():  # each has its place, however much is in it: canvases below stay mounted
-        frame.present_cancelled(runs)
-        present_edits(runs, {name: run for name, run in runs.items() if run.is_drawable})
+    frame.present_cancelled(runs)
+    present_edits(runs, {name: run for name, run in runs.items() if run.is_drawable})
     seen = frame.outcome(runs)
     if seen.drawn:
         _present(seen.drawn, seen.pending)
@@ -63,8 +62,7 @@ def show(choices: Choices) -> None:
 
 def _present(runs: Runs, pending: Runs) -> None:
     """What is known of finished runs: the verdict, and the views that are chosen."""
-    with st.container():
-        banner(runs)
+    banner(runs)
     with st.container():
         verdict(runs, pending)
     chosen = _chosen_views()

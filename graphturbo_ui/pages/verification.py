@@ -36,7 +36,7 @@ def show(choices: Choices) -> None:
     """The whole page."""
     st.title("Verification")
     st.markdown(INTRO)
-    with st.container():  # each has its place, however much is in it
+    with frame.part(not choices.verify):
         if not choices.verify:
             st.info("A and B are not replayed yet. It takes seconds to a minute.")
             st.button(
@@ -44,8 +44,7 @@ def show(choices: Choices) -> None:
                 icon=":material/verified:",
             )  # fmt: skip
     runs = frame.runs_of(choices)
-    with st.container():
-        frame.present_cancelled(runs)
+    frame.present_cancelled(runs)
     seen = frame.outcome(runs)
     with st.container():
         for name in seen.drawn:

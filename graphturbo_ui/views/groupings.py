@@ -30,8 +30,10 @@ def groupings(runs: Runs) -> None:
     st.subheader("Sub-graph groupings", help=define("sub-graph"))
     st.caption(f"{told(graph_summary, runs)} {HINT}")
     graph_view(view("graph", _graph, runs), key="graph")
-    _facts(runs, state.selection())
-    offer(runs, state.selection())
+    with st.container():  # each has its place, however much is in it
+        _facts(runs, state.selection())
+    with st.container():
+        offer(runs, state.selection())
     table_to_pick("sub-graphs", group_table, group_selections, runs)
 
 

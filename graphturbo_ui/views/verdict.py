@@ -17,6 +17,7 @@ from graphturbo_core.report.verdict import (
 )
 from graphturbo_core.report.verify_text import badge_text
 from graphturbo_ui.figures import tables
+from graphturbo_ui.frame import part
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.shown import reports_of, told, view
@@ -28,15 +29,17 @@ COLUMNS_OF_VERDICT = 4
 def banner(runs: Runs) -> None:
     """Says in what A and B differ besides the strategy, and shows the runs' notes."""
     reports = reports_of(runs)
-    if len(reports) > 1:
-        found = differences(*reports)
+    found = differences(*reports) if len(reports) > 1 else ()
+    with part(bool(found)):
         if found:
             said = safe_text("; ".join(found), Sink.MARKDOWN, 1000)
             st.info(f"A and B differ in more than strategy: {said}.", icon=":material/balance:")
     notes = told(tables.notes, runs)
-    if notes:
-        with st.expander(f"Notes ({len(notes)})"):
-            st.markdown("\n".join(f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in notes))
+    with part(bool(notes)):
+        if notes:
+            with st.expander(f"Notes ({len(notes)})"):
+                lines = [f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in notes]
+                st.markdown("\n".join(lines))
 
 
 def verdict(runs: Runs, pending: Runs) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 
@@ -27,6 +28,8 @@ CHROMIUM_FLAGS = (
     "--disable-gpu",
     "--disable-background-networking",
 )
+WITH_CANVAS = frozenset({"Groupings", "Memory", "Gantt"})
+"""Views that have one each; an address that names no views has these."""
 HARMLESS = ("willReadFrequently",)
 """Console words that are advice, not errors."""
 
@@ -111,17 +114,19 @@ class AppPage:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the script has run and the canvases, one at least, show both runs."""
+        """Wait until the script has run and the canvases of the address's views show both runs."""
+        views = parse_qs(urlsplit(self.page.url).query).get("views", WITH_CANVAS)
         self.page.wait_for_function(
-            """() => {
+            """(count) => {
               const all = (root) => [...root.querySelectorAll('*')].flatMap(
                 (e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
               const canvases = all(document).filter((e) => e.ariaRoleDescription);
               const panes = (c) => JSON.parse(c.dataset.scene).panes.length;
               const isDrawn = (c) => c.dataset.ready && panes(c) === 2;
               const busy = document.querySelector('[data-testid="stStatusWidget"]');
-              return !busy && canvases.length >= 1 && canvases.every(isDrawn);
+              return !busy && canvases.length === count && canvases.every(isDrawn);
             }""",
+            arg=len(WITH_CANVAS.intersection(views)),
             polling=POLL_MS,
         )
 
@@ -130,7 +135,10 @@ class AppPage:
         return self.page.locator(f"canvas[aria-roledescription='{name}']")
 
     def scene(self, name: str) -> dict:
-        """What the canvas says it shows."""
+        """What the canvas says it shows, once it has drawn."""
+        self.page.wait_for_function(
+            "(canvas) => canvas.dataset.scene", arg=self.canvas(name).element_handle()
+        )
         return json.loads(self.canvas(name).get_attribute("data-scene") or "{}")
 
     def await_scene(self, name: str, test: str) -> dict:
