@@ -116,7 +116,10 @@ def follow(runs: Runs, seen: Outcome) -> None:
         places = {name: st.container() for name in runs}
     boxes = [StepsBox(run, name, places[name]) for name, run in seen.pending.items()]
     answers = [run.answer for run in seen.pending.values()]
-    while not wait(answers, POLL_SECONDS, FIRST_COMPLETED).done:
+    is_there = False
+    while not is_there:
+        is_there = bool(wait(answers, POLL_SECONDS, FIRST_COMPLETED).done)
+        # At the end, too: a click that came meanwhile is taken here, `st.rerun` would drop it.
         for box in boxes:
             box.update()
     ended = [run for run in runs.values() if run.is_done and not run.is_kept]
