@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from time import monotonic
 from typing import cast
 
@@ -43,35 +40,28 @@ def begin() -> bool:
     return True
 
 
-def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
-    """`page` with the choices made; a GraphTurboError of it is shown, and the app goes on."""
-
-    def show() -> None:
-        with calm():
-            page(cast(Choices, state.choices()))
-
-    show.__name__ = page.__name__
-    return show
-
-
-@contextmanager
-def calm() -> Iterator[None]:
-    """A GraphTurboError in here is shown, a bug is owned up to, and the app goes on."""
-    try:
-        yield
-    except GraphTurboError as error:
-        show_refusal(error)
-    except WorkerError:
-        st.error(BUG)
-
-
 def part(is_there: bool) -> DeltaGenerator:
     """The next part of a page: a container, or what is nothing and takes a part's place.
 
     Of the page before, Streamlit keeps until the script ends what is not drawn over; and a script
-    that follows a run ends late.
+    that waits for a run ends late.
     """
     return st.container() if is_there else st.empty()
+
+
+def framed(page: Callable[[Choices], None]) -> Callable[[], None]:
+    """`page` with the choices made; a GraphTurboError of it is shown, and the app goes on."""
+
+    def show() -> None:
+        try:
+            page(cast(Choices, state.choices()))
+        except GraphTurboError as error:
+            show_refusal(error)
+        except WorkerError:
+            st.error(BUG)
+
+    show.__name__ = page.__name__
+    return show
 
 
 def runs_of(choices: Choices) -> Runs:
@@ -81,78 +71,47 @@ def runs_of(choices: Choices) -> Runs:
     return dict(zip("AB", runs, strict=True))
 
 
-def present_cancelled(runs: Runs) -> None:
-    """Which runs were cancelled, and what can be done about it."""
-    stopped = {name: run for name, run in runs.items() if run.is_cancelled}
-    with part(bool(stopped)):
-        if not stopped:
-            return
-        names = " and ".join(stopped)
-        verb = "were" if len(stopped) > 1 else "was"
-        keys = tuple(run.key for run in stopped.values())
-        st.info(f"{names} {verb} cancelled; other choices still work.", icon=":material/cancel:")
-        with st.container(horizontal=True):
-            st.button(
-                f"Run {names} again", key="run_again", on_click=run_again, args=(keys,),
-                icon=":material/refresh:",
-            )  # fmt: skip
-            if any(run.request.verify for run in stopped.values()):
-                st.button(
-                    "Go on without the replay", key="no_replay", on_click=state.ask_for_replay,
-                    args=(False,),
-                )  # fmt: skip
+def wait_for_first(runs: Runs) -> None:
+    """Wait until one run can be drawn, or none is to come; what was cancelled is said at once.
 
-
-def follow(runs: Runs, seen: Outcome) -> None:
-    """The steps of runs to come as they finish; once one is there, the page is drawn anew.
-
-    What ended in a way that may pass is handed to the page that is drawn next, which would ask for
-    it again.
+    Raises:
+        WorkerError: a run met a bug.
     """
-    if not seen.pending:
+    stopped = {name: run for name, run in runs.items() if run.is_cancelled}
+    if stopped:
+        _show_cancelled(stopped)
+    if any(run.is_done and run.refusal is None for run in runs.values()):
         return
-    with seen.place:
-        # Of each run one: B's button stays where it is when A's is gone.
-        places = {name: st.container() for name in runs}
-    boxes = [StepsBox(run, name, places[name]) for name, run in seen.pending.items()]
-    answers = [run.answer for run in seen.pending.values()]
-    is_there = False
-    while not is_there:
-        is_there = bool(wait(answers, POLL_SECONDS, FIRST_COMPLETED).done)
-        # At the end, too: a click that came meanwhile is taken here, `st.rerun` would drop it.
-        for box in boxes:
-            box.update()
-    ended = [run for run in runs.values() if run.is_done and not run.is_kept]
-    run_state.visitor().ended = {run.key: run for run in ended}
-    st.rerun()
+    for name, run in runs.items():
+        wait_for(run, name)
+        if run.refusal is None:
+            return
 
 
-class StepsBox:
-    """What a run is at and what it has done, and a button that ends it."""
+def wait_for(run: Run, name: str) -> None:
+    """Show a run's steps as they finish, until its answer is there.
 
-    def __init__(self, run: Run, name: str, place: DeltaGenerator) -> None:
-        """Draw it into `place`."""
-        self._run, self._name, self._shown = run, name, 0
-        with place.container(border=True, key=f"steps_{name}"):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                self._label = st.empty()
-                st.button(
-                    f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
-                    icon=":material/cancel:",
-                )  # fmt: skip
-            self._steps = st.container()
-        self.update()
-
-    def update(self) -> None:
-        """Say the seconds anew, and the steps that have finished since.
-
-        The seconds come at every look, for Streamlit takes a click only where something is drawn.
-        """
-        self._label.markdown(_progress(self._run, self._name))
-        steps = self._run.steps[self._shown :]
-        self._shown += len(steps)
-        for step, seconds in steps:
-            self._steps.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
+    The seconds are said anew at every poll: Streamlit takes a click only where something is drawn.
+    """
+    if run.is_done:
+        return
+    place = st.empty()
+    shown = 0
+    with place.container(border=True, key=f"steps_{name}"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            label = st.empty()
+            st.button(
+                f"Cancel {name}", key=f"cancel_{name}", on_click=cancel, args=(run,),
+                icon=":material/cancel:",
+            )  # fmt: skip
+        is_done = False
+        while not is_done:
+            label.markdown(_progress(run, name))
+            for step, seconds in run.steps[shown:]:
+                st.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
+                shown += 1
+            is_done = run.wait(POLL_SECONDS)
+    place.empty()
 
 
 def _progress(run: Run, name: str) -> str:
@@ -174,39 +133,57 @@ def run_again(keys: tuple[str, ...]) -> None:
     run_state.visitor().cancelled.difference_update(keys)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The runs that can be drawn, those still to come, and the place of the steps of these."""
+def _show_cancelled(runs: Runs) -> None:
+    """Which runs were cancelled, and what can be done about it."""
+    names = " and ".join(runs)
+    verb = "were" if len(runs) > 1 else "was"
+    keys = tuple(run.key for run in runs.values())
+    st.info(f"{names} {verb} cancelled; other choices still work.", icon=":material/cancel:")
+    with st.container(horizontal=True):
+        st.button(
+            f"Run {names} again", key="run_again", on_click=run_again, args=(keys,),
+            icon=":material/refresh:",
+        )  # fmt: skip
+        if any(run.request.verify for run in runs.values()):
+            st.button(
+                "Go on without the replay", key="no_replay", on_click=state.ask_for_replay,
+                args=(False,),
+            )  # fmt: skip
 
-    drawn: Runs
-    pending: Runs
-    place: DeltaGenerator
 
-
-def outcome(runs: Runs) -> Outcome:
-    """What has become of the runs. Refusals are shown, cancelled runs not.
+def outcome(runs: Runs) -> tuple[Runs, Runs]:
+    """The runs that can be drawn, and those still to come; refusals are shown, cancelled runs not.
 
     A run may finish at any moment: each is looked at once, so that what is drawn and what is waited
     for agree.
+
+    Raises:
+        WorkerError: a run met a bug.
     """
     done = {name: run for name, run in runs.items() if run.is_done}
-    drawn = {name: run for name, run in done.items() if run.is_drawable}
-    pending = {name: run for name, run in runs.items() if name not in done}
-    refused = {n: run for n, run in done.items() if n not in drawn and not run.is_cancelled}
-    with part(bool(refused)):
-        _present_refused(refused)
-    return Outcome(drawn, pending, part(bool(pending)))
-
-
-def _present_refused(runs: Runs) -> None:
-    """Why these have no report; once, where two have the same reason."""
-    refusals: dict[str, GraphTurboError] = {}
+    errors = {name: run.refusal for name, run in done.items() if run.refusal is not None}
     refused: dict[str, list[str]] = {}
-    for name, run in runs.items():
-        with calm():
-            error = run.refusal
-            if error is not None:
-                refusals[error.line()] = error
-                refused.setdefault(error.line(), []).append(name)
-    for line, names in refused.items():
-        show_refusal(refusals[line], " and ".join(names))
+    for name, error in errors.items():
+        if done[name].is_cancelled:
+            continue
+        refused.setdefault(error.line(), []).append(name)
+    for names in refused.values():
+        show_refusal(errors[names[0]], " and ".join(names))
+    drawn = {name: run for name, run in done.items() if name not in errors}
+    return drawn, {name: run for name, run in runs.items() if name not in done}
+
+
+def finish(pending: Runs) -> None:
+    """Wait for these where the others' views are drawn already, then draw the page with all.
+
+    Raises:
+        GraphTurboError: a run was refused for a reason that may pass; the page is not drawn again,
+            for the run would be computed again.
+        WorkerError: a run met a bug; likewise.
+    """
+    for name, run in pending.items():
+        wait_for(run, name)
+        if not run.is_kept and not run.is_cancelled:
+            _ = run.report
+    if pending:
+        st.rerun()

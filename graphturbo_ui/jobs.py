@@ -99,12 +99,9 @@ class Desk:
         """
         keys = [run_key(request, source) for request in requests]
         unwanted = visitor.cancelled if visitor is not None else frozenset[str]()
-        ended: dict[str, Run] = {}
-        if visitor is not None:
-            ended, visitor.ended = visitor.ended, {}
         with self._lock:
             made = {
-                key: self._runs.get(key) or ended.get(key) or Run(key, request)
+                key: self._runs.get(key) or Run(key, request)
                 for key, request in zip(keys, requests, strict=True)
             }
             for run in made.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from time import monotonic
 from weakref import WeakSet
@@ -36,14 +36,9 @@ class Source:
 
 @dataclass(eq=False)
 class Visitor:
-    """Somebody who waits for runs.
-
-    `cancelled`: keys of those no longer wanted. `ended`: those, by key, that ended in a way that
-    may pass; who asks next is given them as they are, and who asks again has them computed again.
-    """
+    """Somebody who waits for runs; `cancelled` are the keys of those no longer wanted."""
 
     cancelled: set[str] = field(default_factory=set)
-    ended: dict[str, Run] = field(default_factory=dict, repr=False)
 
 
 @dataclass
@@ -67,11 +62,6 @@ class Run:
     def is_done(self) -> bool:
         """Whether the report or the refusal is there."""
         return self.answer.done()
-
-    @property
-    def is_drawable(self) -> bool:
-        """Whether the report is there."""
-        return self.is_done and self.answer.exception() is None
 
     @property
     def report(self) -> Report:
@@ -104,6 +94,10 @@ class Run:
     def is_cancelled(self) -> bool:
         """Whether it ended because somebody wanted it no more."""
         return self.is_done and getattr(self.answer.exception(), "code", "") == CANCELLED
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the answer at most so long; whether it is there."""
+        return bool(wait([self.answer], seconds).done)
 
 
 Runs = Mapping[str, Run]

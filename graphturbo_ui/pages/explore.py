@@ -9,7 +9,7 @@ import streamlit as st
 from graphturbo_ui import controls, frame, state
 from graphturbo_ui.choices import Choices
 from graphturbo_ui.components.link import canvas_link
-from graphturbo_ui.jobs import Runs
+from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.query import DEFAULT_VIEWS, VIEWS
 from graphturbo_ui.views.edit_plan import present_edits
 from graphturbo_ui.views.export import export
@@ -51,13 +51,17 @@ def show(choices: Choices) -> None:
         controls.offer_model_upload()
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
-    frame.present_cancelled(runs)
-    present_edits(runs, {name: run for name, run in runs.items() if run.is_drawable})
-    seen = frame.outcome(runs)
-    if seen.drawn:
-        _present(seen.drawn, seen.pending)
+    frame.wait_for_first(runs)
+    present_edits(runs, {name: run for name, run in runs.items() if _is_drawn(run)})
+    drawn, pending = frame.outcome(runs)
+    if drawn:
+        _present(drawn, pending)
         sharing(choices)
-    frame.follow(runs, seen)
+    frame.finish(pending)
+
+
+def _is_drawn(run: Run) -> bool:
+    return run.is_done and run.refusal is None
 
 
 def _present(runs: Runs, pending: Runs) -> None:

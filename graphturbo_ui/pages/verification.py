@@ -44,14 +44,14 @@ def show(choices: Choices) -> None:
                 icon=":material/verified:",
             )  # fmt: skip
     runs = frame.runs_of(choices)
-    frame.present_cancelled(runs)
-    seen = frame.outcome(runs)
-    with st.container():
-        for name in seen.drawn:
-            _outcome(name, seen.drawn)
+    frame.wait_for_first(runs)
+    drawn, pending = frame.outcome(runs)
+    with frame.part(bool(drawn)):
+        for name in drawn:
+            _outcome(name, drawn)
     st.subheader("What a replay checks")
     st.markdown(CHECKED)
-    frame.follow(runs, seen)
+    frame.finish(pending)
 
 
 def _outcome(name: str, runs: Runs) -> None:

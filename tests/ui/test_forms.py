@@ -181,7 +181,7 @@ def test_a_cancelled_run_is_said_and_run_again(
     """The page is at A's steps; the click is as Streamlit takes it, before the page is run."""
     (orders / A).write_text("hold")
     with monkeypatch.context() as patch:
-        patch.setattr(frame, "present_cancelled", lambda runs: frame.cancel(runs["A"]))
+        patch.setattr(frame, "wait_for_first", lambda runs: frame.cancel(runs["A"]))
         run(app)
     run(app)
     assert any("A was cancelled; other choices still work." in note.value for note in app.info)

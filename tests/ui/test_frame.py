@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
-from graphturbo_core.errors import ModelError
+from graphturbo_core.errors import CapacityError, GraphTurboError, ModelError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui import frame
-from graphturbo_ui.jobs import Run
+from graphturbo_ui.jobs import Run, WorkerError
 from tests.ui.synthetic import synthetic_report
 
 REFUSAL = ModelError("NO", "what", "where", "change")
+RESCUE_S = 5.0
+"""A run that is waited for by mistake is answered after so long, so that a test fails and ends."""
 
 
 def run(answer: object = None) -> Run:
@@ -22,10 +26,21 @@ def run(answer: object = None) -> Run:
     return made
 
 
-def found(runs: frame.Runs) -> tuple[frame.Runs, frame.Runs]:
-    """What is drawn and what is waited for."""
-    seen = frame.outcome(runs)
-    return seen.drawn, seen.pending
+def answer_later(made: Run, answer: object = None, seconds: float = RESCUE_S) -> threading.Timer:
+    def give() -> None:
+        made.answer.set_result(answer or synthetic_report())
+
+    timer = threading.Timer(seconds, give)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+@pytest.fixture
+def reruns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    found: list[str] = []
+    monkeypatch.setattr(frame.st, "rerun", lambda: found.append("rerun"))
+    return found
 
 
 @pytest.fixture
@@ -37,14 +52,14 @@ def warnings_shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_both_are_drawn_when_both_are_there():
     runs = {"A": run(synthetic_report()), "B": run(synthetic_report())}
-    assert found(runs) == (runs, {})
+    assert frame.outcome(runs) == (runs, {})
 
 
 @pytest.mark.parametrize(("there", "missing"), ["AB", "BA"])
 def test_a_pending_run_is_waited_for_even_if_it_finishes_meanwhile(there: str, missing: str):
     runs = {"A": run(), "B": run()}
     runs[there].answer.set_result(synthetic_report())
-    drawn, pending = found(runs)
+    drawn, pending = frame.outcome(runs)
     runs[missing].answer.set_result(synthetic_report())
     assert drawn == {there: runs[there]}
     assert pending == {missing: runs[missing]}
@@ -56,10 +71,46 @@ def test_a_refused_run_leaves_the_other_and_is_not_waited_for(
 ):
     runs = {"A": run(synthetic_report()), "B": run(synthetic_report())}
     runs[refused] = run(REFUSAL)
-    assert found(runs) == ({there: runs[there]}, {})
+    assert frame.outcome(runs) == ({there: runs[there]}, {})
     assert warnings_shown == [refused]
 
 
 def test_the_same_refusal_is_said_once(warnings_shown: list[str]):
-    assert found({"A": run(REFUSAL), "B": run(REFUSAL)}) == ({}, {})
+    assert frame.outcome({"A": run(REFUSAL), "B": run(REFUSAL)}) == ({}, {})
     assert warnings_shown == ["A and B"]
+
+
+@pytest.mark.parametrize(("there", "pending"), ["AB", "BA"])
+def test_one_report_is_enough_to_begin(there: str, pending: str):
+    runs = {"A": run(), "B": run()}
+    runs[there].answer.set_result(synthetic_report())
+    rescue = answer_later(runs[pending])
+    frame.wait_for_first(runs)
+    assert not runs[pending].is_done
+    rescue.cancel()
+
+
+def test_where_a_is_refused_b_is_waited_for():
+    runs = {"A": run(REFUSAL), "B": run()}
+    answer_later(runs["B"], seconds=0.3)
+    frame.wait_for_first(runs)
+    assert runs["B"].is_done
+
+
+def test_the_page_is_drawn_again_when_what_was_pending_is_there(reruns: list[str]):
+    frame.finish({})
+    assert reruns == []
+    frame.finish({"B": run(synthetic_report())})
+    frame.finish({"B": run(REFUSAL)})
+    assert reruns == ["rerun", "rerun"]
+
+
+@pytest.mark.parametrize(
+    "error", [CapacityError("WORKER_ENDED", "w"), CapacityError("RUN_TOO_LONG", "w"), WorkerError()]
+)
+def test_a_run_that_would_be_computed_again_is_not_asked_for_again(
+    error: Exception, reruns: list[str]
+):
+    with pytest.raises((GraphTurboError, WorkerError)):
+        frame.finish({"B": run(error)})
+    assert reruns == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from concurrent.futures import wait
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -39,11 +38,6 @@ def desk(orders: Path) -> Iterator[Desk]:
     desk.close()
 
 
-def is_answered(run: Run) -> bool:
-    """Whether the answer is there, after some patience."""
-    return bool(wait([run.answer], PATIENCE_S).done)
-
-
 def request(strategy: str = "tvm@2", **choices: object) -> RunRequest:
     return RunRequest(model_name="m", strategy=strategy, **choices)
 
@@ -54,7 +48,7 @@ def compare(desk: Desk, *strategies: str, model: bytes = b"model") -> tuple[Run,
 
 def compared(desk: Desk, *strategies: str, model: bytes = b"model") -> tuple[Run, ...]:
     runs = compare(desk, *strategies, model=model)
-    assert all(is_answered(run) for run in runs)
+    assert all(run.wait(PATIENCE_S) for run in runs)
     return runs
 
 
@@ -100,11 +94,11 @@ def test_a_run_compared_with_itself_is_one_run(desk: Desk):
 def test_a_report_is_there_while_the_next_run_is_under_way(desk: Desk, orders: Path):
     (orders / "b held").write_text("hold")
     a, b = compare(desk, "a first", "b held")
-    assert is_answered(a)
+    assert a.wait(PATIENCE_S)
     assert strategy_of(a) == "a first"
     assert not b.is_done
     (orders / "b held").unlink()
-    assert is_answered(b)
+    assert b.wait(PATIENCE_S)
     assert strategy_of(b) == "b held"
 
 
@@ -181,7 +175,7 @@ def test_a_run_under_way_can_be_cancelled_and_asked_for_again(desk: Desk, orders
     desk.cancel(endless)
     assert endless.is_cancelled
     assert not endless.is_kept
-    assert is_answered(after)
+    assert after.wait(PATIENCE_S)
     assert (strategy_of(well), strategy_of(after)) == ("well first", "after it")
     (orders / "endless again").unlink()
     assert strategy_of(finished(desk, "endless again")) == "endless again"
@@ -200,7 +194,7 @@ def test_a_run_later_in_a_job_is_not_computed_once_it_is_cancelled(
         sleep(0.01)
     desk.cancel(runs[cancelled])
     (orders / names[0]).unlink()
-    assert all(is_answered(run) for run in runs)
+    assert all(run.wait(PATIENCE_S) for run in runs)
     assert [run.is_cancelled for run in runs] == [n == cancelled for n in range(3)]
     assert strategy_of(finished(desk, f"after {cancelled}")) == f"after {cancelled}"
 
@@ -237,7 +231,7 @@ def test_what_nobody_waits_for_any_more_is_ended(desk: Desk, orders: Path):
     assert left.is_cancelled
     assert not kept.is_done
     fake_worker.forget(orders)
-    assert is_answered(kept)
+    assert kept.wait(PATIENCE_S)
     assert strategy_of(kept) == "kept on"
 
 
@@ -273,7 +267,7 @@ def test_a_run_that_waits_can_be_cancelled(desk: Desk, orders: Path):
     desk.cancel(second)
     assert second.refusal is not None
     (orders / "first in line").unlink()
-    assert is_answered(first)
+    assert first.wait(PATIENCE_S)
     assert strategy_of(first) == "first in line"
     assert strategy_of(finished(desk, "second in line")) == "second in line"
 
