@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_pla
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 START_SECONDS = 60
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 POLL_MS = 100
 """Between two looks; Playwright's own way, at each frame, has the page draw them for no one."""
 CHROMIUM_FLAGS = (
