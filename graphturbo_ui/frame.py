@@ -7,7 +7,6 @@ from time import monotonic
 from typing import cast
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
@@ -38,15 +37,6 @@ def begin() -> bool:
         show_refusal(error)
         return False
     return True
-
-
-def part(is_there: bool) -> DeltaGenerator:
-    """The next part of a page: a container, or what is nothing and takes a part's place.
-
-    Of the page before, Streamlit keeps until the script ends what is not drawn over; and a script
-    that waits for a run ends late.
-    """
-    return st.container() if is_there else st.empty()
 
 
 def framed(page: Callable[[Choices], None]) -> Callable[[], None]:

@@ -17,6 +17,14 @@ from graphturbo_ui.selection import Selection, marks
 T = TypeVar("T")
 
 
+def nothing() -> None:
+    """Draw over what stood here on the page before, where now there is nothing.
+
+    Streamlit keeps it until the script ends, and a script that waits for a run ends late.
+    """
+    st.empty()
+
+
 def reports_of(runs: Runs) -> tuple[Report, ...]:
     """The reports of finished runs."""
     return tuple(run.report for run in runs.values())

@@ -165,26 +165,23 @@ function holeAt(run, space, cycle, address) {
   return { low, high, free: space.capacity_bytes - held };
 }
 
-/** `[0:2, 0:64]`: the box of a buffer's tensor that it holds. */
-function boxText(run, i) {
+/** The box of a buffer's tensor that it holds. */
+function heldBox(run, i) {
   const { lo, hi, tensor, axes } = run.arrays;
-  const cuts = [];
-  for (let axis = 0; axis < axes[tensor[i]]; axis++) {
-    cuts.push(`${lo[i * run.columns + axis]}:${hi[i * run.columns + axis]}`);
-  }
-  return `[${cuts.join(", ")}]`;
+  const at = i * run.columns;
+  return boxText(axes[tensor[i]], (axis) => [lo[at + axis], hi[at + axis]]);
 }
 
 /** What is said of a buffer: tensor, box, bytes, addresses, lifetime, and its neighbours in time. */
 function bufferLines(run, i) {
   const { from, to, offset, size_bytes, tensor, op, before, after, kind, op_layer } = run.arrays;
   const scale = run.seconds_per_cycle;
-  const named = (other) => `${run.tensors[tensor[other]]} ${boxText(run, other)}`;
+  const named = (other) => `${run.tensors[tensor[other]]} ${heldBox(run, other)}`;
   const when = (cycle) => secondsText(cycle * scale);
   const end = offset[i] + size_bytes[i];
   const lines = [
     `${run.tensors[tensor[i]]} (${run.kinds[kind[tensor[i]]]})`,
-    `box ${boxText(run, i)}, ${bytesText(size_bytes[i])}`,
+    `box ${heldBox(run, i)}, ${bytesText(size_bytes[i])}`,
     `bytes ${offset[i]} to ${end} of ${bytesText(spaceOf(run, i).capacity_bytes)} ${spaceOf(run, i).memory}`,
     `from ${when(from[i])} to ${when(to[i])}: ${when(to[i] - from[i])} (${to[i] - from[i]} cycles)`,
   ];

@@ -118,6 +118,11 @@ function fitted(pen, text, width) {
   return low > 0 ? text.slice(0, low) + "…" : "";
 }
 
+/** `[0:2, 0:64]`: a box of so many axes; `endsOf(axis)` gives its first and end index. */
+function boxText(axes, endsOf) {
+  return `[${Array.from({ length: axes }, (_, axis) => endsOf(axis).join(":")).join(", ")}]`;
+}
+
 /** `head` and the end of `name`, where names of ops differ, within `width` pixels. */
 function fittedTail(pen, head, name, width) {
   if (pen.measureText(head + name).width <= width) return head + name;

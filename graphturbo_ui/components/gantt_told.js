@@ -17,12 +17,8 @@ function toldOf(run, index) {
 /** `makes [0:2, 0:64]` of a compute's result, or `moves weight [0:64]`. */
 function madeBy(run, index) {
   const { moved, axes, cut, cut_lo, cut_hi } = run.arrays;
-  const cuts = [];
-  for (let axis = 0; axis < axes[index]; axis++) {
-    const at = cut[index * run.columns + axis];
-    cuts.push(`${cut_lo[at]}:${cut_hi[at]}`);
-  }
-  const box = `[${cuts.join(", ")}]`;
+  const cutOf = (axis) => cut[index * run.columns + axis];
+  const box = boxText(axes[index], (axis) => [cut_lo[cutOf(axis)], cut_hi[cutOf(axis)]]);
   return moved[index] < 0 ? `makes ${box}` : `moves ${run.tensors[moved[index]]} ${box}`;
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted, format_bytes
-from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, round_text
+from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, box_text, round_text
 from graphturbo_ui.text import safe_text
 
 Windows = Sequence[Sequence[float]] | None
@@ -56,7 +56,7 @@ def _row(report: Report, index: int) -> Mapping[str, object]:
     return {
         "memory": _place(space),
         "tensor": _tensor(report, index),
-        "box": box_text(report, index),
+        "box": _held_box(report, index),
         "holds": _tensor_row(report, index)["kind"],
         "bytes": int(arrays["buffer_size_bytes"][index]),
         "first byte": int(arrays["buffer_offset"][index]),
@@ -83,15 +83,13 @@ def _tensor(report: Report, index: int) -> str:
     return safe_text(_tensor_row(report, index)["tensor"]) if index >= 0 else ""
 
 
-def box_text(report: Report, index: int) -> str:
-    """`[0:2, 0:64]`: the box of its tensor that a buffer holds."""
+def _held_box(report: Report, index: int) -> str:
+    """The box of its tensor that a buffer holds."""
     axes = cast(int, _tensor_row(report, index)["axes"])
-    ends = zip(
+    return box_text(
         report.arrays["buffer_lo"][index, :axes].tolist(),
         report.arrays["buffer_hi"][index, :axes].tolist(),
-        strict=True,
     )
-    return f"[{', '.join(f'{lo}:{hi}' for lo, hi in ends)}]"
 
 
 def address_summary(*reports: Report, names: str = BOTH) -> str:

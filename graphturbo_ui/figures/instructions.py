@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted
-from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, round_text
+from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, box_text, round_text
 from graphturbo_ui.text import safe_text
 
 KIND_NAMES = ("compute", "load", "store", "core to core", "broadcast", "DMA")
@@ -72,7 +72,7 @@ def _rows(name: str, report: Report, rows: NDArray[np.intp]) -> Table:
             "kind": KIND_NAMES[int(arrays["kind"][i])],
             "tile": int(arrays["tile"][i]) + 1,
             "moves": _named(report.tables["tensors"], "tensor", int(arrays["moved_tensor"][i])),
-            "box": _box_text(report, int(i)),
+            "box": _made_box(report, int(i)),
             "start (µs)": float(arrays["start"][i]) * scale,
             "takes (µs)": float(arrays["hold"][i]) * scale,
             "bytes": int(arrays["size_bytes"][i]),
@@ -95,11 +95,10 @@ def _waited_cycles(report: Report) -> NDArray[np.int64]:
     return waited
 
 
-def _box_text(report: Report, index: int) -> str:
-    """`[0:2, 0:64]`: the box of the result, or of what is moved."""
+def _made_box(report: Report, index: int) -> str:
+    """The box of the result, or of what is moved."""
     axes = int(report.arrays["box_axes"][index])
-    lo, hi = (report.arrays[f"box_{end}"][index, :axes].tolist() for end in ("lo", "hi"))
-    return f"[{', '.join(f'{first}:{end}' for first, end in zip(lo, hi, strict=True))}]"
+    return box_text(*(report.arrays[f"box_{end}"][index, :axes].tolist() for end in ("lo", "hi")))
 
 
 def _named(rows: Sequence[Row], column: str, index: int) -> str:

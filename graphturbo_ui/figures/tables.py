@@ -20,6 +20,11 @@ BOTH = "AB"
 Table = list[dict[str, object]]
 
 
+def box_text(lo: Sequence[int], hi: Sequence[int]) -> str:
+    """`[0:2, 0:64]`: a box by its first and end index along every axis."""
+    return f"[{', '.join(f'{first}:{end}' for first, end in zip(lo, hi, strict=True))}]"
+
+
 def round_text(*reports: Report, names: str = BOTH) -> str:
     """What the charts over time show of each run: one round, and how often it runs."""
     rounds = [report.tables["round"][0] for report in reports]

@@ -14,6 +14,7 @@ from graphturbo_ui import frame, state
 from graphturbo_ui.choices import Choices
 from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs
+from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
 
 INTRO = """
@@ -36,22 +37,29 @@ def show(choices: Choices) -> None:
     """The whole page."""
     st.title("Verification")
     st.markdown(INTRO)
-    with frame.part(not choices.verify):
-        if not choices.verify:
-            st.info("A and B are not replayed yet. It takes seconds to a minute.")
-            st.button(
-                "Verify A and B", on_click=state.ask_for_replay, args=(True,),
-                icon=":material/verified:",
-            )  # fmt: skip
+    if choices.verify:
+        nothing()
+    else:
+        _offer()
     runs = frame.runs_of(choices)
     frame.wait_for_first(runs)
     drawn, pending = frame.outcome(runs)
-    with frame.part(bool(drawn)):
+    with st.container():  # what comes after keeps its place, however many are drawn
         for name in drawn:
             _outcome(name, drawn)
     st.subheader("What a replay checks")
     st.markdown(CHECKED)
     frame.finish(pending)
+
+
+def _offer() -> None:
+    """A button that has both runs replayed."""
+    with st.container():
+        st.info("A and B are not replayed yet. It takes seconds to a minute.")
+        st.button(
+            "Verify A and B", on_click=state.ask_for_replay, args=(True,),
+            icon=":material/verified:",
+        )  # fmt: skip
 
 
 def _outcome(name: str, runs: Runs) -> None:

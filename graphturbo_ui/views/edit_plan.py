@@ -19,10 +19,10 @@ from graphturbo_core.report.edit_choices import EditChoices, edit_choices
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict import figures_of, since_text
 from graphturbo_ui import drafts, query, run_state
-from graphturbo_ui.frame import part
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.selection import Selection
+from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
 
 EDITABLE = "graphturbo"
@@ -158,18 +158,18 @@ def present_edits(runs: Runs, drawn: Runs) -> None:
     for name, run in runs.items():
         key = name.lower()
         edits, applied = drafts.draft(key), drafts.held_edits(key)
-        is_edited = edits != NO_EDITS or applied != NO_EDITS
-        with part(is_edited):
-            if is_edited:
-                with st.container(border=True, key=f"edits_{name}"):
-                    with st.container():
-                        _list(key, edits)
-                    _run_buttons(key, edits, applied, (run, name in drawn))
+        if edits != NO_EDITS or applied != NO_EDITS:
+            with st.container(border=True, key=f"edits_{name}"):
+                with st.container():  # the buttons keep their place, however many edits there are
+                    _list(key, edits)
+                _run_buttons(key, edits, applied, (run, name in drawn))
+        else:
+            nothing()
         before = drafts.figures_before(key)
-        is_compared = bool(before) and name in drawn and edits == applied
-        with part(is_compared):
-            if is_compared:
-                st.caption(f"{name}: {since_text(before, drawn[name].report)}")
+        if before and name in drawn and edits == applied:
+            st.caption(f"{name}: {since_text(before, drawn[name].report)}")
+        else:
+            nothing()
 
 
 def _list(key: str, edits: Edits) -> None:

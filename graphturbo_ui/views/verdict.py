@@ -17,10 +17,9 @@ from graphturbo_core.report.verdict import (
 )
 from graphturbo_core.report.verify_text import badge_text
 from graphturbo_ui.figures import tables
-from graphturbo_ui.frame import part
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import reports_of, told, view
+from graphturbo_ui.shown import nothing, reports_of, told, view
 from graphturbo_ui.text import Sink, safe_text
 
 COLUMNS_OF_VERDICT = 4
@@ -30,16 +29,17 @@ def banner(runs: Runs) -> None:
     """Says in what A and B differ besides the strategy, and shows the runs' notes."""
     reports = reports_of(runs)
     found = differences(*reports) if len(reports) > 1 else ()
-    with part(bool(found)):
-        if found:
-            said = safe_text("; ".join(found), Sink.MARKDOWN, 1000)
-            st.info(f"A and B differ in more than strategy: {said}.", icon=":material/balance:")
+    if found:
+        said = safe_text("; ".join(found), Sink.MARKDOWN, 1000)
+        st.info(f"A and B differ in more than strategy: {said}.", icon=":material/balance:")
+    else:
+        nothing()
     notes = told(tables.notes, runs)
-    with part(bool(notes)):
-        if notes:
-            with st.expander(f"Notes ({len(notes)})"):
-                lines = [f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in notes]
-                st.markdown("\n".join(lines))
+    if notes:
+        with st.expander(f"Notes ({len(notes)})"):
+            st.markdown("\n".join(f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in notes))
+    else:
+        nothing()
 
 
 def verdict(runs: Runs, pending: Runs) -> None:
