@@ -28,10 +28,10 @@ help:  ## list the targets
 run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 	$(PYTHON) -m streamlit run app.py --server.port $(BROWSER_PORT)
 
-test: lint types check-samples  ## lint, types, samples and all tests but those in a browser
-	$(PYTHON) -m pytest -n 2 -m "not browser"
+test: lint types check-samples  ## lint, types, samples and all tests but slow ones and those in a browser
+	$(PYTHON) -m pytest -n 2 -m "not browser and not slow"
 
-test-all: $(MODELS) lint types check-samples  ## all tests, with browser and trained models; models x chips x strategies pairwise; onnx's node suite
+test-all: $(MODELS) lint types check-samples  ## all tests, slow ones, browser and trained models too; models x chips x strategies pairwise; onnx's node suite
 	$(PYTHON) -m pytest -n 2 -m "not browser"
 	$(PYTHON) -m pytest -n 2 -m browser
 	$(PYTHON) -m tests.matrix --pairwise

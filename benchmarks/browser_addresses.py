@@ -12,7 +12,7 @@ from statistics import median
 from playwright.sync_api import Page
 
 from graphturbo_core.report.address_canvas import address_buffer
-from graphturbo_ui.components import addresses, sources
+from graphturbo_ui.components.addresses import ADDRESSES
 from tests.conftest import find_browser
 from tests.ui.app_server import browser_of
 from tests.ui.synthetic import synthetic_report
@@ -44,8 +44,7 @@ def main() -> None:
     data = b64encode(address_buffer(report) + bytes(8)).decode()
     with browser_of(path) as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        html = sources.frame(addresses.TOOLS, addresses.NAME)
-        first = page.evaluate(ALONE, [sources.script(*addresses.SCRIPTS), html, data])
+        first = page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), data])
         print(f"first picture after {first:.0f} ms (goal of a redraw: {GOAL_MS} ms)")
         for name, keys in (("all of the time", 0), ("a fifth", 7), ("a fiftieth", 10)):
             page.locator("canvas").focus()

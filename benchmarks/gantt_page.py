@@ -4,7 +4,7 @@ if __name__ == "__main__":
     import streamlit as st
 
     from graphturbo_core.report.gantt_canvas import gantt_buffer
-    from graphturbo_ui.components.gantt import gantt_chart
+    from graphturbo_ui.components.gantt import GANTT
     from tests.ui.synthetic import synthetic_report
 
     @st.cache_resource
@@ -13,4 +13,4 @@ if __name__ == "__main__":
         return gantt_buffer(synthetic_report(layers=60, cores=cores, instructions=500_000))
 
     st.set_page_config(layout="wide")
-    gantt_chart(buffer(int(st.query_params.get("cores", "8"))), key="gantt")
+    GANTT.draw(buffer(int(st.query_params.get("cores", "8"))))

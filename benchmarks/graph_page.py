@@ -6,12 +6,11 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from graphturbo_core.report.graph_canvas import graph_buffer
     from graphturbo_core.report.report import Report
-    from graphturbo_ui.components.graph import graph_view
-    from graphturbo_ui.text import safe_text
+    from graphturbo_ui.components.graph import GRAPH
+    from graphturbo_ui.figures.canvases import graph_bytes
 
     folder = Path(os.environ["GRAPHTURBO_BENCHMARK_REPORTS"])
     reports = [Report.from_bytes((folder / f"{name}.npz").read_bytes()) for name in "AB"]
     st.set_page_config(layout="wide")
-    graph_view(graph_buffer(*reports, show=safe_text, extra={"names": "AB"}), key="graph")
+    GRAPH.draw(graph_bytes(*reports))

@@ -136,7 +136,7 @@ def test_every_dependency_is_justified_and_no_other(name: str) -> None:
     assert sorted(first_cells(table), key=str.casefold) == sorted(pinned, key=str.casefold)
 
 
-MODULE_OF = {"protobuf": "google.protobuf", "PyYAML": "yaml"}
+MODULE_OF = {"protobuf": "google.protobuf", "PyYAML": "yaml", "Jinja2": "jinja2"}
 """Of packages that are imported by another name than their own."""
 
 

@@ -103,6 +103,7 @@ def test_what_is_not_legal_is_told(register: dict[str, dict[str, Any]]) -> None:
     assert register["LB ports"]["trials"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", profile_names())
 def test_every_number_of_every_chip_can_be_replaced(name: str) -> None:
     """The value put back gives the same chip, any other one another chip or a refusal."""

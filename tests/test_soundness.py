@@ -175,6 +175,7 @@ def test_the_same_bytes_twice(name: str, chip: str) -> None:
             assert np.array_equal(array, second.arrays[key]), key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", LIGHT)
 def test_the_onnx_packages_models(name: str, chip: str) -> None:

@@ -29,7 +29,6 @@ from graphturbo_core.cli.options import (
 from graphturbo_core.cli.output import (
     STDOUT,
     answer,
-    json_text,
     list_rows,
     printable,
     printable_lines,
@@ -41,6 +40,7 @@ from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
 from graphturbo_core.export.difference import difference_text
 from graphturbo_core.export.differences import differences
 from graphturbo_core.export.dot import dot_text
+from graphturbo_core.export.files import SUFFIXES, json_text
 from graphturbo_core.export.trace_json import trace_json
 from graphturbo_core.frontend.catalogue import read_model, sample_names
 from graphturbo_core.frontend.strip import strip_weights
@@ -52,7 +52,6 @@ from graphturbo_core.units import format_bytes
 REFUSED = 2
 CANCELLED = 130
 """Exit code after Ctrl+C, which typer catches."""
-SUFFIXES = {"plan": "plan.yaml", "program": "program.txt", "edits": "edits.yaml"}
 """How the files that `--emit` writes end, after the model's name."""
 DEFAULT_COMPARISON = "tvm,graphturbo"
 

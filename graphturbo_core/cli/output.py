@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphturbo_core.errors import OptionError
+from graphturbo_core.export.files import json_text
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.text import group_table, list_table, run_table
 from graphturbo_core.report.verify_text import is_wrong, verification_text, was_verified
@@ -57,11 +57,6 @@ def list_rows(json_to: str | None, title: str, rows: Sequence[Mapping[str, str]]
         write_text_to(json_to, lambda: json_text(list(rows)))
     if json_to != STDOUT:
         Console(highlight=False).print(list_table(title, rows))
-
-
-def json_text(value: object) -> str:
-    """A value as JSON, a line an item."""
-    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def write_text_to(target: str, text: Callable[[], str]) -> None:

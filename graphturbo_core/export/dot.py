@@ -29,9 +29,8 @@ def dot_text(report: Report) -> str:
     """
     import pydot  # noqa: PLC0415  # some 60 ms that no other command needs
 
-    nodes, edges = report.tables["graph_nodes"], report.tables["graph_edges"]
-    _check_size(len(nodes), "ops", MAX_OPS)
-    _check_size(len(edges), "edges", MAX_EDGES)
+    check_drawable(report)
+    edges = report.tables["graph_edges"]
     graph = pydot.Dot("run", graph_type="digraph", label=quoted(_title(report)))
     graph.set_node_defaults(shape="box")
     for group, ops in _members(report):
@@ -60,6 +59,16 @@ def quoted(text: str) -> str:
     """
     shown = "".join(c if c == "\n" or c.isprintable() else UNPRINTABLE for c in text)
     return f'"{shown.translate(ESCAPES)}"'
+
+
+def check_drawable(report: Report) -> None:
+    """Refuse what `dot_text` refuses.
+
+    Raises:
+        CapacityError: DOT_TOO_LARGE.
+    """
+    _check_size(len(report.tables["graph_nodes"]), "ops", MAX_OPS)
+    _check_size(len(report.tables["graph_edges"]), "edges", MAX_EDGES)
 
 
 def _check_size(count: int, what: str, most: int) -> None:

@@ -1,12 +1,8 @@
-"""The Gantt chart's component: a buffer in."""
+"""The Gantt chart: what its canvas is made of."""
 
 from __future__ import annotations
 
-from functools import cache
-
-import streamlit as st
-
-from graphturbo_ui.components import sources
+from graphturbo_ui.components.sources import Canvas
 
 TOOLS = """
     <label>colour by
@@ -36,18 +32,4 @@ SCRIPTS = (
     "gantt_draw.js",
     "gantt.js",
 )
-
-
-@cache
-def _component():  # Streamlit names no public type for it
-    return st.components.v2.component(
-        "graphturbo_gantt",
-        html=sources.frame(TOOLS, "Gantt chart"),
-        css=sources.style("gantt.css"),
-        js=sources.script(*SCRIPTS),
-    )
-
-
-def gantt_chart(buffer: bytes, key: str) -> None:
-    """Draw the chart; the time in sight reaches the page by `components/link.py`."""
-    _component()(data=sources.stamped(key, buffer), key=key)
+GANTT = Canvas("gantt", "Gantt chart", TOOLS, SCRIPTS, ("gantt.css",))

@@ -1,12 +1,8 @@
-"""The graph view's component: a buffer in."""
+"""The graph view: what its canvas is made of."""
 
 from __future__ import annotations
 
-from functools import cache
-
-import streamlit as st
-
-from graphturbo_ui.components import sources
+from graphturbo_ui.components.sources import Canvas
 
 TOOLS = """
     <button data-act="expand" title="open every sub-graph of both runs">expand all</button>
@@ -29,18 +25,4 @@ SCRIPTS = (
     "graph_boxes.js", "graph_plane.js", "graph_edges.js", "graph_search.js", "graph_paint.js",
     "graph.js",
 )  # fmt: skip
-
-
-@cache
-def _component():  # Streamlit names no public type for it
-    return st.components.v2.component(
-        "graphturbo_graph",
-        html=sources.frame(TOOLS, "Sub-graph view"),
-        css=sources.style(),
-        js=sources.script(*SCRIPTS),
-    )
-
-
-def graph_view(buffer: bytes, key: str) -> None:
-    """Draw both groupings; what is selected there reaches the page by `components/link.py`."""
-    _component()(data=sources.stamped(key, buffer), key=key)
+GRAPH = Canvas("graph", "Sub-graph view", TOOLS, SCRIPTS)

@@ -1,10 +1,14 @@
-"""What both canvas components send: scripts and styles from their files, buffers with a time."""
+"""What the canvas components are made of: scripts and styles from files, buffers with a time."""
 
 from __future__ import annotations
 
 import json
 import struct
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+import streamlit as st
 
 from graphturbo_ui import state
 from graphturbo_ui.palette import (
@@ -43,27 +47,62 @@ def script(*names: str) -> str:
 
 
 def style(*names: str) -> str:
-    """The style that all canvases share, and the named ones."""
-    files = (FOLDER / name for name in ("canvas.css", *names))
+    """The named styles as one."""
+    files = (FOLDER / name for name in names)
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
-def frame(tools: str, role_description: str) -> str:
-    """Toolbar, canvas, hover box, legend and the line that says what is picked."""
-    return f"""
+@dataclass(frozen=True)
+class Canvas:
+    """A kind of canvas: its name, what screen readers call it, its tools, scripts and styles.
+
+    The last script exports a function of `data` (`readBuffer` reads it) and `parentElement`.
+    """
+
+    name: str
+    role: str
+    tools: str
+    scripts: tuple[str, ...]
+    styles: tuple[str, ...] = ()
+
+    def html(self) -> str:
+        """Toolbar, canvas, hover box, legend and the line that says what is picked."""
+        return f"""
 <div class="frame">
-  <div class="tools" role="toolbar" aria-label="{role_description} controls">{tools}
+  <div class="tools" role="toolbar" aria-label="{self.role} controls">{self.tools}
     <button data-act="in" aria-label="zoom in" title="zoom in (W or +)">+</button>
     <button data-act="out" aria-label="zoom out" title="zoom out (S or -)">-</button>
     <button data-act="fit" title="show everything (0)">fit</button>
   </div>
   <div class="stage">
-    <canvas tabindex="0" role="application" aria-roledescription="{role_description}"></canvas>
+    <canvas tabindex="0" role="application" aria-roledescription="{self.role}"></canvas>
     <div class="tip" hidden></div>
   </div>
   <div class="legend"></div>
   <p class="said" role="status" aria-live="polite"></p>
 </div>"""
+
+    def css(self) -> str:
+        """The style of all canvases and its own."""
+        return style("canvas.css", *self.styles)
+
+    def js(self) -> str:
+        """Its scripts as one module."""
+        return script(*self.scripts)
+
+    def draw(self, buffer: bytes) -> None:
+        """Draw it on the page; selection and times in sight reach the page by `link.py`."""
+        _component(self)(data=stamped(self.name, buffer), key=self.name)
+
+
+@cache
+def _component(canvas: Canvas):  # Streamlit names no public type for it
+    return st.components.v2.component(
+        f"graphturbo_{canvas.name}",
+        html=canvas.html(),
+        css=canvas.css(),
+        js=canvas.js(),
+    )
 
 
 def stamped(key: str, buffer: bytes) -> bytes:
@@ -72,4 +111,9 @@ def stamped(key: str, buffer: bytes) -> bytes:
     Streamlit calls a component's script out of order where two buffers came while it was loading;
     the script keeps to the later one.
     """
-    return buffer + struct.pack("<d", state.shown_since(key, hash(buffer)))
+    return with_time(buffer, state.shown_since(key, hash(buffer)))
+
+
+def with_time(buffer: bytes, since: float) -> bytes:
+    """`buffer` and, as a float64, since when it is shown."""
+    return buffer + struct.pack("<d", since)

@@ -72,3 +72,12 @@ def csv_text(rows: Table) -> str:
 
 def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value
+
+
+def samples_text(*reports: Report, names: str) -> str:
+    """Says for how many samples the layers' times are: those of one round."""
+    parts = [
+        f"{name}'s takes {report.contract['cluster_batch']} samples a cluster"
+        for name, report in zip(names, reports, strict=False)
+    ]
+    return f"Times, work and bytes are those of one round; {' and '.join(parts)}."

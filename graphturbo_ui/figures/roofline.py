@@ -172,3 +172,13 @@ def _add_roofs(figure: go.Figure, roofs: Row, ends: tuple[float, float]) -> None
             hoverinfo="name",
         )
     )
+
+
+def left_out_text(*reports: Report, names: str) -> str:
+    """Says how many layers have no dot."""
+    counts = [
+        (name, len(report.tables["layers"]) - len(roofline_points(report)))
+        for name, report in zip(names, reports, strict=False)
+    ]
+    said = [f"{count} of {name}'s" for name, count in counts if count]
+    return f"Without a dot, for they have no MACs: {' and '.join(said)} layers." if said else ""

@@ -56,7 +56,7 @@ def show(choices: Choices) -> None:
     drawn, pending = frame.outcome(runs)
     if drawn:
         _present(drawn, pending)
-        sharing(choices)
+        sharing(choices, drawn)
     frame.finish(pending)
 
 

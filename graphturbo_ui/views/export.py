@@ -1,13 +1,18 @@
-"""Plans and programs of the runs: to take away, to compare, and to change and run again."""
+"""The runs as files: to take away, to compare, and plans to change and run again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from zlib import crc32
 
 import streamlit as st
 
+from graphturbo_core.errors import CapacityError
 from graphturbo_core.export.differences import differences
+from graphturbo_core.export.dot import check_drawable, dot_text
+from graphturbo_core.export.files import SUFFIXES, json_text
+from graphturbo_core.export.trace_json import trace_json
 from graphturbo_core.report.report import Report
 from graphturbo_ui import query, run_state
 from graphturbo_ui.controls import EMITTED, show_refusal
@@ -18,7 +23,12 @@ from graphturbo_ui.text import safe_text
 
 MAX_EDITED_CHARACTERS = 200_000
 """A longer plan is edited elsewhere: a text area of more makes the page slow (our choice)."""
-SUFFIXES = {"plan": "plan.yaml", "program": "program.txt", "edits": "edits.yaml"}
+MAX_TRACED = 300_000
+"""Instructions of a trace that the app writes: some 2 s of a shared server (our choice)."""
+FILES = (
+    "JSON holds every figure of a run (`--json`), the trace its instructions, for Perfetto and "
+    "Chrome's tracing page (`--trace`), DOT the graph with its sub-graphs, for Graphviz (`--dot`)."
+)
 HINT = (
     "A plan is a YAML file: what runs together, in how many pieces, where each tensor waits. "
     "Below `edits` you can force or forbid merges, fix pieces, axes, bindings, scopes and "
@@ -27,8 +37,12 @@ HINT = (
 
 
 def export(runs: Runs) -> None:
-    """Downloads, differences and editors of the runs' plans, made when somebody asks for them."""
-    st.subheader("Plans and programs", help=f"{define('plan file')} {define('edit')}")
+    """Downloads of the runs; differences and editors of their plans, when somebody asks."""
+    st.subheader("Export")
+    st.caption(FILES)
+    for name, run in runs.items():
+        _files(name, run.report)
+    st.markdown("**Plans and programs**", help=f"{define('plan file')} {define('edit')}")
     st.caption(HINT)
     if not run_state.are_files_wanted():
         st.button(
@@ -47,6 +61,41 @@ def export(runs: Runs) -> None:
                 st.caption("No difference.")
 
 
+def _files(name: str, report: Report) -> None:
+    """One run's JSON, trace and DOT, each made when it is asked for."""
+    count = len(report.arrays["start"])
+    with st.container(horizontal=True, key=f"files_{name}"):
+        _take(name, "JSON", lambda: json_text(report.contract))
+        if count <= MAX_TRACED:
+            _take(name, "trace", partial(trace_json, report))
+        if _is_drawable(report):
+            _take(name, "DOT", partial(dot_text, report))
+    if count > MAX_TRACED:
+        st.caption(
+            f"{name}'s trace would have {count:,} instructions, the app writes {MAX_TRACED:,}: "
+            "`python -m graphturbo_core run` with `--trace` writes all."
+        )
+    if not _is_drawable(report):
+        st.caption(f"{name} has too many ops for a DOT file; its JSON lists the sub-graphs.")
+
+
+def _is_drawable(report: Report) -> bool:
+    try:
+        check_drawable(report)
+    except CapacityError:
+        return False
+    return True
+
+
+def _take(name: str, kind: str, make: Callable[[], str]) -> None:
+    """A button that downloads `make()` as `a.json`, or what its kind is called."""
+    key = name.lower()
+    st.download_button(
+        f"{name}'s {kind}", make, f"{key}.{SUFFIXES[kind]}", "text/plain",
+        key=f"take_{kind.lower()}_{key}", on_click="ignore", icon=":material/download:",
+    )  # fmt: skip
+
+
 def _run(key: str, runs: Runs) -> None:
     """One run's downloads and editor; a plan can be given for a run that is refused, too."""
     name = key.upper()
@@ -54,11 +103,7 @@ def _run(key: str, runs: Runs) -> None:
     text = ""
     if report is not None and "plan" in report.files:
         for kind in EMITTED:
-            st.download_button(
-                f"{name}'s {kind}", partial(report.text, kind), f"{name}.{SUFFIXES[kind]}",
-                "text/plain", key=f"take_{kind}_{key}", on_click="ignore",
-                icon=":material/download:",
-            )  # fmt: skip
+            _take(name, kind, partial(report.text, kind))
         text = report.text("plan")
     with st.expander(f"Give {name} a plan"):
         _editor(key, text)

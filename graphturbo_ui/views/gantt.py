@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_core.report.gantt_canvas import gantt_buffer
-from graphturbo_core.report.report import Report
 from graphturbo_ui import state
-from graphturbo_ui.components.gantt import gantt_chart
+from graphturbo_ui.components.gantt import GANTT
 from graphturbo_ui.figures import instructions
+from graphturbo_ui.figures.canvases import gantt_bytes
 from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.shown import names_of, reports_of, selected_ops, told, view
-from graphturbo_ui.text import safe_text
 
 KEYS = """
 A column of pixels is filled for the share of its time that the engine is busy. Ctrl or ⌘ + wheel
@@ -29,7 +27,7 @@ def gantt(runs: Runs) -> None:
     """Both runs' instructions on their engines over time."""
     st.subheader("Gantt", help=" ".join(map(define, ("engine", "stall", "critical path"))))
     st.caption(f"{told(instructions.gantt_summary, runs)} {KEYS}")
-    gantt_chart(view("gantt", _gantt, runs), key="gantt")
+    GANTT.draw(view("gantt", gantt_bytes, runs))
     with st.expander("Table of instructions", on_change="rerun", key="table_instructions") as box:
         if box.open:
             _table(runs)
@@ -46,8 +44,3 @@ def _table(runs: Runs) -> None:
         f"are in sight{' and selected' if ops is not None else ''}; of each run the first "
         f"{MAX_ROWS // max(len(reports), 1):,} are listed."
     )
-
-
-def _gantt(*reports: Report, names: str) -> bytes:
-    label = instructions.gantt_summary(*reports, names=names)
-    return gantt_buffer(*reports, show=safe_text, extra={"label": label, "names": names})

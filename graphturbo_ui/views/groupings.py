@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_core.report.graph_canvas import graph_buffer
-from graphturbo_core.report.report import Report
 from graphturbo_ui import state
-from graphturbo_ui.components.graph import graph_view
+from graphturbo_ui.components.graph import GRAPH
+from graphturbo_ui.figures.canvases import graph_bytes
 from graphturbo_ui.figures.group_tables import facts, graph_summary, group_selections, group_table
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
@@ -29,17 +28,12 @@ def groupings(runs: Runs) -> None:
     """The graph with A's sub-graphs left and B's right, and what the selected one is."""
     st.subheader("Sub-graph groupings", help=define("sub-graph"))
     st.caption(f"{told(graph_summary, runs)} {HINT}")
-    graph_view(view("graph", _graph, runs), key="graph")
+    GRAPH.draw(view("graph", graph_bytes, runs))
     with st.container():  # each has its place, however much is in it
         _facts(runs, state.selection())
     with st.container():
         offer(runs, state.selection())
     table_to_pick("sub-graphs", group_table, group_selections, runs)
-
-
-def _graph(*reports: Report, names: str) -> bytes:
-    label = graph_summary(*reports, names=names)
-    return graph_buffer(*reports, show=safe_text, extra={"label": label, "names": names})
 
 
 def _facts(runs: Runs, selected: Selection | None) -> None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_core.report.address_canvas import address_buffer
-from graphturbo_core.report.report import Report
 from graphturbo_ui import state
 from graphturbo_ui.charts import chart_to_pick
-from graphturbo_ui.components.addresses import address_map
+from graphturbo_ui.components.addresses import ADDRESSES
 from graphturbo_ui.figures import tables
 from graphturbo_ui.figures.buffers import address_summary, buffer_count, buffer_table
+from graphturbo_ui.figures.canvases import address_bytes
 from graphturbo_ui.figures.memory import memory_figure, memory_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.shown import names_of, reports_of, selected_ops, table, told, view
-from graphturbo_ui.text import safe_text
 
 HINT = (
     "A rectangle is a buffer: its bytes, from its first write to its last use; what is bare is "
@@ -45,7 +43,7 @@ def addresses(runs: Runs) -> None:
     """How full LB and GB are over time, and every buffer at its addresses."""
     st.markdown("**Occupancy and addresses over time**")
     st.caption(f"{told(address_summary, runs)} {HINT}")
-    address_map(view("addresses", _addresses, runs), key="addresses")
+    ADDRESSES.draw(view("addresses", address_bytes, runs))
     with st.expander("Table of buffers", on_change="rerun", key="table_buffers") as box:
         if box.open:
             _buffers(runs)
@@ -59,8 +57,3 @@ def _buffers(runs: Runs) -> None:
     limits = ["in the time in sight"] * bool(windows) + ["of the selected ops"] * (ops is not None)
     said = f" {' and '.join(limits)}" if limits else ""
     st.caption(f"{len(rows):,} of {buffer_count(*reports):,} buffers{said}.")
-
-
-def _addresses(*reports: Report, names: str) -> bytes:
-    label = address_summary(*reports, names=names)
-    return address_buffer(*reports, show=safe_text, extra={"label": label, "names": names})

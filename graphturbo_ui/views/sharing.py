@@ -1,14 +1,19 @@
-"""What can be taken away: the link and the command that give this again."""
+"""The link and the command that give this again, and all of it as one file."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import streamlit as st
 
 from graphturbo_ui.choices import Choices
+from graphturbo_ui.jobs import Runs
+from graphturbo_ui.page_file.document import Origin, page_html
+from graphturbo_ui.shown import told
 
 
-def sharing(choices: Choices) -> None:
-    """The link and the command that give this again."""
+def sharing(choices: Choices, runs: Runs) -> None:
+    """The link, the command, and a file that shows these runs without the app."""
     st.subheader("Take it with you")
     left, right = st.columns(2)
     with left:
@@ -17,3 +22,9 @@ def sharing(choices: Choices) -> None:
     with right:
         st.caption("The same two runs on the command line")
         st.code(choices.command(), language="bash", wrap_lines=True)
+    made_by = Origin(choices.link(), choices.command())
+    st.download_button(
+        "Report as one HTML file", partial(told, partial(page_html, origin=made_by), runs),
+        "report.html", "text/html", key="take_page", on_click="ignore", icon=":material/download:",
+        help="Charts, tables and canvases of all views; it opens in a browser without the app.",
+    )  # fmt: skip

@@ -16,8 +16,8 @@ from graphturbo_ui.figures.accounting import (
     stall_figure,
     stall_table,
 )
-from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table
-from graphturbo_ui.figures.roofline import roofline_figure, roofline_points, roofline_targets
+from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table, samples_text
+from graphturbo_ui.figures.roofline import left_out_text, roofline_figure, roofline_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
 from graphturbo_ui.shown import table, table_to_pick, told, view
@@ -36,7 +36,7 @@ STALLS = (
 def time(runs: Runs) -> None:
     """Roofline, stall accounting, byte ledger, busy time of layers, and the table of layers."""
     st.subheader("Where the time goes", help=f"{define('stall')} {define('layer')}")
-    st.caption(f"{ROOFLINE} {told(_left_out, runs)}")
+    st.caption(f"{ROOFLINE} {told(left_out_text, runs)}")
     chart_to_pick(
         view("roofline", roofline_figure, runs), "roofline",
         "Achieved MAC/s of every layer over its operational intensity, under the chip's roofs",
@@ -50,7 +50,7 @@ def time(runs: Runs) -> None:
     chart(view("ledger", ledger_figure, runs), "ledger", "Bytes over DRAM and GB by cause")
     table("bytes by cause", ledger_rows, runs)
     st.markdown("**Layer by layer**")
-    st.caption(told(_samples, runs))
+    st.caption(told(samples_text, runs))
     chart_to_pick(
         view("busy", busy_figure, runs), "busy",
         "Busy time of every layer by engine kind", told(busy_targets, runs), runs,
@@ -60,25 +60,6 @@ def time(runs: Runs) -> None:
         "Layers as CSV", partial(told, _csv, runs), "layers.csv", "text/csv", key="take_layers",
         on_click="ignore", icon=":material/download:",
     )  # fmt: skip
-
-
-def _left_out(*reports: Report, names: str) -> str:
-    """Says how many layers have no dot."""
-    counts = [
-        (name, len(report.tables["layers"]) - len(roofline_points(report)))
-        for name, report in zip(names, reports, strict=False)
-    ]
-    said = [f"{count} of {name}'s" for name, count in counts if count]
-    return f"Without a dot, for they have no MACs: {' and '.join(said)} layers." if said else ""
-
-
-def _samples(*reports: Report, names: str) -> str:
-    """Says for how many samples the layers' times are: those of one round."""
-    parts = [
-        f"{name}'s takes {report.contract['cluster_batch']} samples a cluster"
-        for name, report in zip(names, reports, strict=False)
-    ]
-    return f"Times, work and bytes are those of one round; {' and '.join(parts)}."
 
 
 def _csv(*reports: Report, names: str) -> str:

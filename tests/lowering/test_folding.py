@@ -182,6 +182,7 @@ def test_bytes_and_work_are_those_of_all_cores(
     assert books(folded.program) == books(each.program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["teaching-resnet", "mobilenet", "densenet"])
 @pytest.mark.parametrize("strategy", ["tvm", "graphturbo:full"])
 @pytest.mark.parametrize("hardware", CHIPS, ids=lambda chip: f"{chip.name}-{chip.cores}")

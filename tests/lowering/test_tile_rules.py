@@ -43,6 +43,7 @@ def program(
     return lower(make_plan(spec, semantics, hardware(profile), "fp16", options), to)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value", "setting", "limits"), CASES, ids=[c[0] for c in CASES])
 def test_every_option_changes_a_program(
     name: str, value: int, setting: tuple[str, str, GraphSemantics], limits: Limits

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page
 
-from graphturbo_ui.components import sources
+from graphturbo_ui.components.sources import Canvas
 
 LIGHT = {
     "text-color": "#31333f",
@@ -65,12 +65,9 @@ class CanvasPage:
     page: Page
     serial: int = 0
 
-    def show(
-        self, script: str, tools: str, role: str, theme: Mapping[str, str] = LIGHT
-    ) -> CanvasPage:
+    def show(self, canvas: Canvas, theme: Mapping[str, str] = LIGHT) -> CanvasPage:
         """Put the component on the page."""
-        frame = sources.frame(tools, role)
-        self.page.evaluate(SHOW, [script, frame, sources.style(), dict(theme)])
+        self.page.evaluate(SHOW, [canvas.js(), canvas.html(), canvas.css(), dict(theme)])
         return self
 
     def give(self, buffer: bytes) -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from graphturbo_core.report.gantt_canvas import gantt_buffer
 from graphturbo_core.report.report import Report
-from graphturbo_ui.components import gantt, sources
+from graphturbo_ui.components import gantt, graph
 from tests.ui.synthetic import synthetic_report
 
 MATRIX, VECTOR, MOVE, DMA = 0, 1, 2, 3
@@ -23,7 +23,7 @@ MATRIX, VECTOR, MOVE, DMA = 0, 1, 2, 3
 FOLDED = "▶ core 0"
 OPEN = "▼ core 0 matrix"
 KIND_BLUE = "#0072b2"
-GANTT, GRAPH = "Gantt chart", "Sub-graph view"
+GANTT, GRAPH = gantt.GANTT.role, graph.GRAPH.role
 SMALL = "?model=teaching-resnet&batch=8&views=Groupings&views=Gantt"
 SHOW = """async ([script, html, css, buffer]) => {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
@@ -126,9 +126,8 @@ def chart_of(browser: Browser, *reports: Report) -> Iterator[Chart]:
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         buffer = gantt_buffer(*reports) + struct.pack("<d", 1.0)
-        parts = [sources.script(*gantt.SCRIPTS), sources.frame(gantt.TOOLS, "Gantt chart")]
-        parts += [sources.style("gantt.css"), base64.b64encode(buffer).decode()]
-        page.evaluate(SHOW, parts)
+        sent = base64.b64encode(buffer).decode()
+        page.evaluate(SHOW, [gantt.GANTT.js(), gantt.GANTT.html(), gantt.GANTT.css(), sent])
         page.wait_for_selector("canvas[data-ready]")
         yield Chart(page)
     assert errors == []

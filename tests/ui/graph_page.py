@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graphturbo_core.report.graph_canvas import graph_buffer
 from graphturbo_core.report.report import Report
-from graphturbo_ui.components import graph, sources
+from graphturbo_ui.components.graph import GRAPH
 from tests.ui.canvas_page import LIGHT, CanvasPage, only
 from tests.ui.synthetic import synthetic_report
 
@@ -19,7 +19,7 @@ COARSE = synthetic_report("graphturbo@16", layers=LAYERS, layers_per_group=4)
 
 def show(shown: CanvasPage, *reports: Report, theme: Mapping[str, str] = LIGHT) -> CanvasPage:
     """The graph view of these runs, of `FINE` and `COARSE` where none is given."""
-    shown.show(sources.script(*graph.SCRIPTS), graph.TOOLS, "Sub-graph view", theme)
+    shown.show(GRAPH, theme)
     give(shown, *(reports or (FINE, COARSE)))
     return shown
 

@@ -15,14 +15,15 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import read_input_dims
 from graphturbo_core.report.gantt_canvas import gantt_buffer
 from graphturbo_core.report.graph_canvas import graph_buffer
-from graphturbo_ui.components import gantt, graph, sources
+from graphturbo_ui.components import gantt, graph
+from graphturbo_ui.components.sources import Canvas
 from tests.ui.app_server import PATIENCE_MS, AppPage
 from tests.ui.synthetic import synthetic_report
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
 
-GANTT, GRAPH = "Gantt chart", "Sub-graph view"
+GANTT, GRAPH = gantt.GANTT.role, graph.GRAPH.role
 SMALL = "?model=teaching-resnet&batch=8&views=Groupings&views=Gantt"
 ALL = "?model=teaching-resnet&batch=8"
 NASTY = "<img src=x onerror=alert(1)> **bold** :smile:"
@@ -215,21 +216,18 @@ CALL_OUT_OF_ORDER = """async ([script, html, buffers]) => {
 
 
 @pytest.mark.parametrize(
-    ("pack", "tools", "scripts"),
-    [
-        (gantt_buffer, gantt.TOOLS, gantt.SCRIPTS),
-        (graph_buffer, graph.TOOLS, graph.SCRIPTS),
-    ],
+    ("pack", "canvas"),
+    [(gantt_buffer, gantt.GANTT), (graph_buffer, graph.GRAPH)],
 )
 def test_a_canvas_keeps_to_what_was_sent_last(
-    browser: Browser, pack: Callable[..., bytes], tools: str, scripts: tuple[str, ...]
+    browser: Browser, pack: Callable[..., bytes], canvas: Canvas
 ):
     one, two = synthetic_report(), synthetic_report("graphturbo@16")
     sent = [pack(one, two) + struct.pack("<d", 2.0), pack(one) + struct.pack("<d", 1.0)]
     page = browser.new_page()
     page.evaluate(
         CALL_OUT_OF_ORDER,
-        [sources.script(*scripts), sources.frame(tools, "canvas"), [list(data) for data in sent]],
+        [canvas.js(), canvas.html(), [list(data) for data in sent]],
     )
     page.wait_for_selector("canvas[data-ready]")
     scene = json.loads(page.locator("canvas").get_attribute("data-scene"))
@@ -267,8 +265,8 @@ def test_a_scene_waits_for_the_frame_of_its_runs(browser: Browser):
     page.evaluate(
         MORE_RUNS_BEFORE_A_FRAME,
         [
-            sources.script(*graph.SCRIPTS),
-            sources.frame(graph.TOOLS, "canvas"),
+            graph.GRAPH.js(),
+            graph.GRAPH.html(),
             [list(data) for data in sent],
         ],
     )

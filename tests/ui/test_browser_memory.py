@@ -9,15 +9,15 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from graphturbo_core.report.address_canvas import address_buffer
-from graphturbo_ui.components import addresses, sources
-from tests.ui.app_server import AppPage
+from graphturbo_ui.components.addresses import ADDRESSES
+from tests.ui.app_server import POLL_MS, AppPage
 from tests.ui.contrast import faint_texts
 from tests.ui.synthetic import synthetic_report
 from tests.ui.synthetic_buffers import LANE_BYTES, LANES
 
 pytestmark = pytest.mark.browser
 
-MAP, GANTT = addresses.NAME, "Gantt chart"
+MAP, GANTT = ADDRESSES.role, "Gantt chart"
 SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Gantt"
 ALONE = """async ([script, html, numbers]) => {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
@@ -40,8 +40,7 @@ def alone(browser: Browser):
     """The map by itself, of a made-up run: 64 buffers a space in lanes, held 3/4 of their turn."""
     page = browser.new_page(viewport={"width": 1000, "height": 800})
     data = list(address_buffer(synthetic_report(), synthetic_report("graphturbo@16")) + bytes(8))
-    html = sources.frame(addresses.TOOLS, MAP)
-    page.evaluate(ALONE, [sources.script(*addresses.SCRIPTS), html, data])
+    page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), data])
     page.wait_for_selector("canvas[data-ready]")
     yield page
     page.close()
@@ -141,8 +140,7 @@ def test_the_core_that_holds_most_is_shown_first(browser: Browser):
     report = replace(report, arrays={**report.arrays, "buffer_size_bytes": larger})
     page = browser.new_page(viewport={"width": 1000, "height": 800})
     sent = list(address_buffer(report) + bytes(8))
-    html = sources.frame(addresses.TOOLS, MAP)
-    page.evaluate(ALONE, [sources.script(*addresses.SCRIPTS), html, sent])
+    page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), sent])
     page.wait_for_selector("canvas[data-ready]")
     assert scene_of(page)["panes"][0]["rows"][-1]["label"] == "core 1 LB weight"
     assert page.get_by_label("core of LB").input_value() == "1"
@@ -209,20 +207,20 @@ def test_the_map_is_named_and_its_texts_are_readable(visit: AppPage, request):
     assert inside == []
 
 
-OPACITIES = """(chart) => [...chart.querySelectorAll(".trace.bars")].map((trace) =>
-  [...trace.querySelectorAll(".point path")].map((bar) => Number(getComputedStyle(bar).opacity)))"""
+ONLY_MARKED = """(layer) => {
+  const traces = [...document.querySelector(".js-plotly-plot").querySelectorAll(".trace.bars")];
+  return traces.length && traces.every((trace) => [...trace.querySelectorAll(".point path")].every(
+    (bar, index) => (getComputedStyle(bar).opacity === "1") === (index === layer)));
+}"""
 
 
 def test_a_click_on_a_bar_selects_its_layer_and_a_selection_marks_bars(visit: AppPage):
     visit.open(SMALL)
-    chart = visit.page.locator(".js-plotly-plot").first
+    bars = visit.page.locator(".js-plotly-plot").first.locator(".trace.bars").first
     for layer in (3, 5):
-        box = chart.locator(".trace.bars").first.locator(".point").nth(layer).bounding_box()
+        box = bars.locator(".point").nth(layer).bounding_box()
         assert box is not None
         visit.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] - 1)
         visit.await_scene(MAP, f"scene.selected === 'a-layer-{layer}'")
-        visit.page.wait_for_function(
-            f"""(chart) => ({OPACITIES})(chart).every((bars) =>
-              bars.every((opacity, index) => (opacity === 1) === (index === {layer})))""",
-            arg=chart.element_handle(),
-        )
+        visit.page.wait_for_function(ONLY_MARKED, arg=layer, polling=POLL_MS)
+        visit.settle()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -69,7 +68,10 @@ def test_plans_are_made_when_somebody_asks_for_them(app: AppTest, plan: str) -> 
     prepared(app)
     assert [area.value for area in app.text_area][1] == plan
     labels = [each.proto.label for each in app.get("download_button")]
-    assert labels == ["A's plan", "A's program", "B's plan", "B's program"]
+    assert labels == [
+        *("A's JSON", "A's trace", "A's DOT", "B's JSON", "B's trace", "B's DOT"),
+        *("A's plan", "A's program", "B's plan", "B's program", "Report as one HTML file"),
+    ]
     assert not [each for each in app.button if each.key == "prepare_plans"]
 
 
@@ -157,11 +159,3 @@ def test_a_plan_too_long_to_edit_is_not_put_on_the_page(
     prepared(app)
     assert not app.text_area
     assert "too long to edit here" in "\n".join(each.value for each in app.caption)
-
-
-def test_the_app_and_the_command_line_end_their_files_alike() -> None:
-    from graphturbo_core.cli.commands import SUFFIXES  # noqa: PLC0415
-    from graphturbo_ui.views import export  # noqa: PLC0415
-
-    assert export.SUFFIXES == SUFFIXES
-    assert Path(export.__file__).is_file()

@@ -77,6 +77,7 @@ def _id(part: Part) -> str:
     return part.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [*PARTS, *(OTHERS if IS_FULL else ())], ids=_id)
 def test_the_beginning_replays(part: Part) -> None:
     requests = [

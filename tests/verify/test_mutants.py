@@ -38,6 +38,7 @@ def test_the_program_without_a_fault_passes(name: str) -> None:
     assert is_ordered(program)
 
 
+@pytest.mark.slow
 def test_every_mutant_is_caught_or_means_the_same() -> None:
     assert [verdict for verdict in found() if verdict.rule == SURVIVED] == []
 

@@ -29,6 +29,7 @@ def test_the_suite_is_the_one_that_the_page_is_about() -> None:
     assert len({case.name for case in cases()}) == 1884
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
 def test_a_sample_is_as_the_page_says(part: int) -> None:
     """Right, or refused by the rule that docs/node-suite.md gives."""

@@ -60,6 +60,7 @@ def check_right(report: Report) -> None:
     assert found["instructions"] >= report.contract["instructions"]  # type: ignore[operator]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", SMALL)
 def test_every_strategy_computes_the_model(name: str, chip: str) -> None:

@@ -47,6 +47,7 @@ def model_file(package: str, name: str) -> bytes:
     return found[0].read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_trained_models_compute_what_they_should(case: str) -> None:
     package, name, batch, dims = CASES[case]

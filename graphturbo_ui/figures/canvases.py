@@ -1,0 +1,31 @@
+"""Reports -> what the canvases draw, as bytes, each with the summary that screen readers tell."""
+
+from __future__ import annotations
+
+from graphturbo_core.report.address_canvas import address_buffer
+from graphturbo_core.report.gantt_canvas import gantt_buffer
+from graphturbo_core.report.graph_canvas import graph_buffer
+from graphturbo_core.report.report import Report
+from graphturbo_ui.figures.buffers import address_summary
+from graphturbo_ui.figures.group_tables import graph_summary
+from graphturbo_ui.figures.instructions import gantt_summary
+from graphturbo_ui.figures.tables import BOTH
+from graphturbo_ui.text import safe_text
+
+
+def graph_bytes(*reports: Report, names: str = BOTH) -> bytes:
+    """The graph with the sub-graphs of every run."""
+    label = graph_summary(*reports, names=names)
+    return graph_buffer(*reports, show=safe_text, extra={"label": label, "names": names})
+
+
+def address_bytes(*reports: Report, names: str = BOTH) -> bytes:
+    """Every buffer at its addresses over time."""
+    label = address_summary(*reports, names=names)
+    return address_buffer(*reports, show=safe_text, extra={"label": label, "names": names})
+
+
+def gantt_bytes(*reports: Report, names: str = BOTH) -> bytes:
+    """Every instruction on its engine over time."""
+    label = gantt_summary(*reports, names=names)
+    return gantt_buffer(*reports, show=safe_text, extra={"label": label, "names": names})

@@ -1,0 +1,53 @@
+// Draws the canvases and charts of a saved page, in the colours of the reader's system.
+
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--st-${name}`).trim();
+}
+
+/** The bytes behind `id`: gzip as base64. */
+async function unpacked(id) {
+  const text = document.getElementById(id).textContent;
+  const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Gives what draws the canvas at `place`: the app's own script, called with its buffer. */
+async function canvasAt(place) {
+  const source = document.getElementById(`script-${place.dataset.name}`).textContent;
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const { default: draw } = await import(url);
+  URL.revokeObjectURL(url);
+  const data = await unpacked(`data-${place.dataset.name}`);
+  return () => draw({ data, parentElement: place, setStateValue: () => {} });
+}
+
+/** Draw a chart, or draw it again in the present colours. */
+function drawChart(place) {
+  const { data, layout } = JSON.parse(place.nextElementSibling.textContent);
+  const clear = "rgba(0, 0, 0, 0)";
+  const grid = { gridcolor: colour("border-color"), zerolinecolor: colour("border-color") };
+  const axes = Object.keys(layout).filter((name) => /^[xy]axis/.test(name));
+  const themed = {
+    ...layout,
+    ...Object.fromEntries(axes.map((name) => [name, { automargin: true, ...grid, ...layout[name] }])),
+    paper_bgcolor: clear,
+    plot_bgcolor: clear,
+    font: { ...layout.font, color: colour("text-color"), family: colour("font") },
+  };
+  Plotly.react(place, data, themed, { responsive: true, displaylogo: false });
+}
+
+const charts = [...document.querySelectorAll(".chart")];
+const draws = await Promise.all([...document.querySelectorAll(".canvas")].map(canvasAt));
+
+function drawAll() {
+  draws.forEach((draw) => draw());
+  charts.forEach(drawChart);
+}
+
+drawAll();
+scheme.addEventListener("change", drawAll);
+document.body.dataset.ready = "1";

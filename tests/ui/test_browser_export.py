@@ -1,0 +1,95 @@
+"""Files of the runs in headless Chromium: they are downloaded, and the page file opens alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect
+
+from graphturbo_core.export.files import json_text
+from tests.ui.app_server import PATIENCE_MS, AppPage
+from tests.ui.contrast import faint_texts
+
+pytestmark = pytest.mark.browser
+
+QUERY = "?model=teaching-resnet&batch=8&views=Export"
+
+
+def taken(visit: AppPage, button: str) -> tuple[str, Path]:
+    """Name and place of what a button downloads."""
+    with visit.page.expect_download() as waited:
+        visit.page.get_by_role("button", name=button, exact=True).click()
+    return waited.value.suggested_filename, waited.value.path()
+
+
+def scene(page: Page, role: str) -> dict:
+    text = page.locator(f"canvas[aria-roledescription='{role}']").get_attribute("data-scene")
+    return json.loads(text or "{}")
+
+
+def test_a_run_is_taken_as_json_trace_and_dot(visit: AppPage) -> None:
+    visit.open(QUERY)
+    name, path = taken(visit, "B's JSON")
+    contract = json.loads(path.read_text(encoding="utf-8"))
+    assert (name, contract["model"], contract["batch"]) == ("b.json", "teaching-resnet", 8)
+    assert path.read_text(encoding="utf-8") == json_text(contract)
+    name, path = taken(visit, "A's trace")
+    events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+    assert name == "a.trace.json"
+    assert sum(event["ph"] == "X" for event in events) > 100
+    name, path = taken(visit, "A's DOT")
+    assert name == "a.dot"
+    assert path.read_text(encoding="utf-8").startswith("digraph")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_file_opens_without_the_app(
+    visit: AppPage, browser: Browser, tmp_path: Path, scheme: str
+) -> None:
+    visit.open(QUERY)
+    name, path = taken(visit, "Report as one HTML file")
+    assert name == "report.html"
+    kept = tmp_path / name
+    kept.write_bytes(path.read_bytes())
+    with browser.new_context(color_scheme=scheme, offline=True) as context:  # type: ignore[arg-type]
+        page = context.new_page()
+        wrong: list[str] = []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("request", lambda request: _note(request, wrong))
+        page.goto(kept.as_uri())
+        page.wait_for_selector("body[data-ready]", timeout=PATIENCE_MS)
+        _check(page, visit, scheme)
+        assert wrong == []
+
+
+def _note(request: Request, wrong: list[str]) -> None:
+    if not request.url.startswith(("file:", "blob:", "data:")):
+        wrong.append(request.url)
+
+
+def _check(page: Page, visit: AppPage, scheme: str) -> None:
+    """Every chart is drawn, canvases share what is selected, texts can be read, as in the app."""
+    for role in ("Sub-graph view", "Address map", "Gantt chart"):
+        page.wait_for_selector(f"canvas[aria-roledescription='{role}'][data-ready]")
+        assert len(scene(page, role)["panes"]) == 2
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    assert page.locator(".js-plotly-plot").count() == 5
+    page.locator("canvas[aria-roledescription='Sub-graph view']").focus()
+    page.keyboard.press("BracketRight")
+    page.wait_for_function("() => window.graphturboCommon.selected !== ''")
+    chosen = page.evaluate("() => window.graphturboCommon.selected")
+    page.wait_for_function(
+        """() => JSON.parse(document.querySelector("canvas[aria-roledescription='Gantt chart']")
+          .dataset.scene).selected"""
+    )
+    assert chosen.split("-")[1] == "group"
+    assert visit.page.get_by_text("python -m graphturbo_core compare").inner_text() in (
+        page.locator("footer pre").first.inner_text()
+    )
+    for box in page.locator("details").all():
+        box.evaluate("(each) => { each.open = true; }")
+    assert faint_texts(page) == []
+    AppPage(page, "").shoot(f"page-file-{scheme}")
