@@ -21,7 +21,7 @@ DIMMED = 0.25
 
 def chart(figure: go.Figure, key: str, alt: str) -> None:
     """The figure, with `alt` for those who do not see it."""
-    st.plotly_chart(inked(figure, _ink()), key=key, alt=alt)
+    st.plotly_chart(inked(figure, text_colour()), key=key, alt=alt)
 
 
 def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs: Runs) -> None:
@@ -31,7 +31,7 @@ def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs:
     kept, since Plotly takes some 0.1 s to copy one and every click draws the page.
     """
     reports = {name: run.report for name, run in runs.items()}
-    ink, names = _ink(), "".join(runs)
+    ink, names = text_colour(), "".join(runs)
     readable = shared_desk().view(
         f"inked {key} {ink} {names}", lambda *_: inked(figure, ink), *runs.values()
     )
@@ -64,7 +64,7 @@ def _pick(key: str, targets: Targets) -> None:
         state.select(targets[trace][point])
 
 
-def _ink() -> str:
+def text_colour() -> str:
     """The text colour of the visitor's theme."""
     is_dark = st.context.theme.type == "dark"
     return str(st.get_option(f"theme.{'dark' if is_dark else 'light'}.textColor"))

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from plotly.offline import get_plotlyjs
 
 from graphturbo_core import __version__
+from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict import binding_text, differences, sentence, verdict_rows
 from graphturbo_core.report.verify_text import badge_text
@@ -101,6 +102,7 @@ def page_html(*reports: Report, names: str = BOTH, origin: Origin) -> str:
         heading=_heading(reports, names),
         origin=origin,
         version=__version__,
+        digests=_digests(reports[0]),
         themes={name: _theme(name) for name in ("light", "dark")},
         canvas_css=sources.style("canvas.css", "gantt.css"),
         css=(FOLDER / "document.css").read_text(encoding="utf-8"),
@@ -129,6 +131,17 @@ def _heading(reports: Sequence[Report], names: str) -> Mapping[str, object]:
             for name, each in zip(names, (report.contract for report in reports), strict=False)
         ],
     }
+
+
+def _digests(report: Report) -> str:
+    """Digests of model and chip, as plan files name them; every run of the app emits a plan's head.
+
+    Both runs are of one model and chip.
+    """
+    if "edits" not in report.files:
+        return ""
+    origin = read_plan(report.text("edits").encode(), "edits").origin
+    return f"model {origin.model_digest}, chip {origin.profile_digest}"
 
 
 def _sections(reports: Sequence[Report], names: str) -> list[Mapping[str, object]]:
@@ -175,9 +188,11 @@ def _sections(reports: Sequence[Report], names: str) -> list[Mapping[str, object
 
 
 def _figure_json(figure: go.Figure) -> str:
-    """A chart without a template: its colours are the document's theme, set by its script."""
-    plain = go.Figure(figure).update_layout(template="none")
-    return cast(str, plain.to_json()).replace("<", r"\u003c")
+    """A chart without a template: its colours are the document's theme, set by its script.
+
+    Plotly writes `<` as an escape, so that nothing in it ends the element it stands in.
+    """
+    return cast(str, go.Figure(figure).update_layout(template="none").to_json())
 
 
 def _drawing(canvas: Canvas, title: str, summary: str, buffer: bytes) -> Drawing:

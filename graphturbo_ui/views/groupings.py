@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.export.group_dot import group_dot_text
 from graphturbo_ui import state
+from graphturbo_ui.charts import text_colour
 from graphturbo_ui.components.graph import GRAPH
 from graphturbo_ui.figures.canvases import graph_bytes
 from graphturbo_ui.figures.group_tables import facts, graph_summary, group_selections, group_table
@@ -33,6 +36,8 @@ def groupings(runs: Runs) -> None:
         _facts(runs, state.selection())
     with st.container():
         offer(runs, state.selection())
+    with st.container():
+        _drawing(runs, state.selection())
     table_to_pick("sub-graphs", group_table, group_selections, runs)
 
 
@@ -48,3 +53,22 @@ def _facts(runs: Runs, selected: Selection | None) -> None:
         for label, text in told_of_it.items()
     ]
     st.markdown("\n".join([f"**{safe_text(title, Sink.MARKDOWN)}**", "", *lines]))
+
+
+def _drawing(runs: Runs, selected: Selection | None) -> None:
+    """The selected sub-graph drawn with all names and shapes, when somebody opens it."""
+    if selected is None or selected.kind != "group" or selected.run not in runs:
+        return
+    report = runs[selected.run].report
+    if selected.index >= len(report.tables["groups"]):
+        return
+    name = safe_text(report.tables["groups"][selected.index]["name"], Sink.MARKDOWN)
+    with st.expander(f"Drawing of {name}", on_change="rerun", key="drawing") as box:
+        if not box.open:
+            return
+        try:
+            drawn = group_dot_text(report, selected.index, safe_text, text_colour())
+        except CapacityError as error:
+            st.caption(f"{safe_text(error.what, Sink.MARKDOWN)}, {error.where}: {error.change}.")
+        else:
+            st.graphviz_chart(drawn, width="content")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pydot
@@ -16,6 +15,7 @@ from graphturbo_core.export.dot import MAX_EDGES, MAX_OPS, dot_text, quoted
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report, Row
+from tests.export.dot_reader import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACT = {"model": "m", "strategy": "graphturbo@8", "profile": "chip", "batch": 8}
@@ -89,16 +89,6 @@ def test_two_groups_by_hand() -> None:
         "}",
         "",
     ]
-
-
-def parsed(text: str) -> pydot.Dot:
-    with warnings.catch_warnings():
-        # pydot's parser, which the tests alone use, calls pyparsing by names of the past.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        graphs = pydot.graph_from_dot_data(text)
-    assert graphs is not None
-    (graph,) = graphs
-    return graph
 
 
 def written(label: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,9 @@ def _check(page: Page, visit: AppPage, scheme: str) -> None:
     assert chosen.split("-")[1] == "group"
     assert visit.page.get_by_text("python -m graphturbo_core compare").inner_text() in (
         page.locator("footer pre").first.inner_text()
+    )
+    expect(page.locator("footer")).to_contain_text(
+        re.compile(r"digests: model \w{16}, chip \w{16}")
     )
     for box in page.locator("details").all():
         box.evaluate("(each) => { each.open = true; }")

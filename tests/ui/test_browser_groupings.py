@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.ui.app_server import AppPage
 from tests.ui.canvas_page import middle
+from tests.ui.contrast import faint_texts
 
 pytestmark = pytest.mark.browser
 
@@ -35,6 +38,20 @@ def test_a_selected_sub_graph_and_op_are_marked_in_the_other_run_and_explained(v
     for fact in ("output shape", "sub-graph in A", "sub-graph in B"):
         expect(visit.page.get_by_text(f"{fact}:")).to_be_visible()
     expect(visit.page.get_by_text("&selected=b-op-")).to_be_visible()
+
+
+@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+def test_the_selected_sub_graph_is_drawn_with_names_and_shapes(visit: AppPage, request):
+    visit.open(f"{SMALL}&selected=b-group-1")
+    visit.page.get_by_text("Drawing of g2").click()
+    drawing = visit.page.get_by_test_id("stGraphVizChart")
+    expect(drawing.locator("svg .node").first).to_be_visible()
+    ops = visit.scene(GRAPH)["panes"][1]["boxes"][1]["ops"]
+    boxes = drawing.locator("svg .node polygon")
+    expect(boxes).to_have_count(ops)
+    expect(drawing.locator("svg .edge text").first).to_have_text(re.compile(r"\d+x\d+"))
+    assert [found for found in faint_texts(visit.page) if "svg" in found.where] == []
+    visit.shoot(f"drawing-{request.node.callspec.params['visit']}")
 
 
 def test_a_row_of_the_table_selects_and_follows_what_is_selected(visit: AppPage):

@@ -75,6 +75,7 @@ def test_names_are_not_markup() -> None:
     figures = re.findall(r'<script type="application/json">(.*?)</script>', text)
     assert len(figures) == 5
     assert all("<" not in figure and json.loads(figure)["data"] for figure in figures)
+    assert any("<" in json.dumps(json.loads(figure)) for figure in figures), "there is markup in it"
 
 
 def test_scripts_and_styles_end_where_their_element_ends() -> None:
