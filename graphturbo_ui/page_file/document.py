@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from plotly.offline import get_plotlyjs
 
 from graphturbo_core import __version__
-from graphturbo_core.export.plan_read import read_plan
+from graphturbo_core.export.plan_read import read_head
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict import binding_text, differences, sentence, verdict_rows
 from graphturbo_core.report.verify_text import badge_text
@@ -140,7 +140,7 @@ def _digests(report: Report) -> str:
     """
     if "edits" not in report.files:
         return ""
-    origin = read_plan(report.text("edits").encode(), "edits").origin
+    origin = read_head(report.text("edits").encode(), "edits").origin
     return f"model {origin.model_digest}, chip {origin.profile_digest}"
 
 

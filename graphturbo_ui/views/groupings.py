@@ -63,7 +63,9 @@ def _drawing(runs: Runs, selected: Selection | None) -> None:
     if selected.index >= len(report.tables["groups"]):
         return
     name = safe_text(report.tables["groups"][selected.index]["name"], Sink.MARKDOWN)
-    with st.expander(f"Drawing of {name}", on_change="rerun", key="drawing") as box:
+    with st.expander(
+        f"Drawing of {name} of {selected.run}", on_change="rerun", key="drawing"
+    ) as box:
         if not box.open:
             return
         try:

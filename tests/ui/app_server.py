@@ -22,6 +22,9 @@ START_SECONDS = 60
 PATIENCE_MS = 120_000
 POLL_MS = 100
 """Between two looks; Playwright's own way, at each frame, has the page draw them for no one."""
+ALL_ELEMENTS = """const all = (root) => [...root.querySelectorAll('*')].flatMap(
+  (e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);"""
+"""JavaScript: what is below `root`, in open shadow roots too."""
 CHROMIUM_FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -30,7 +33,7 @@ CHROMIUM_FLAGS = (
 )
 WITH_CANVAS = frozenset({"Groupings", "Memory", "Gantt"})
 """Views that have one each; an address that names no views has these."""
-HARMLESS = ("willReadFrequently",)
+HARMLESS = ("willReadFrequently", "Not using web worker")
 """Console words that are advice, not errors."""
 
 
@@ -114,17 +117,17 @@ class AppPage:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the script has run and the canvases of the address's views show both runs."""
+        """Wait until the script has run, and verdict and canvases of the views show both runs."""
         views = parse_qs(urlsplit(self.page.url).query).get("views", WITH_CANVAS)
         self.page.wait_for_function(
-            """(count) => {
-              const all = (root) => [...root.querySelectorAll('*')].flatMap(
-                (e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
+            f"(count) => {{ {ALL_ELEMENTS}"
+            """
               const canvases = all(document).filter((e) => e.ariaRoleDescription);
               const panes = (c) => JSON.parse(c.dataset.scene).panes.length;
               const isDrawn = (c) => c.dataset.ready && panes(c) === 2;
               const busy = document.querySelector('[data-testid="stStatusWidget"]');
-              return !busy && canvases.length === count && canvases.every(isDrawn);
+              const isPair = document.querySelector('[data-testid="stMetricDelta"]');
+              return !busy && isPair && canvases.length === count && canvases.every(isDrawn);
             }""",
             arg=len(WITH_CANVAS.intersection(views)),
             polling=POLL_MS,
@@ -143,10 +146,14 @@ class AppPage:
 
     def await_scene(self, name: str, test: str) -> dict:
         """Wait until `test`, JavaScript on `scene`, holds."""
-        handle = self.canvas(name).element_handle()
         self.page.wait_for_function(
-            f"(canvas) => {{ const scene = JSON.parse(canvas.dataset.scene); return {test}; }}",
-            arg=handle,
+            f"""(name) => {{
+              {ALL_ELEMENTS}
+              const canvas = all(document).find((e) => e.ariaRoleDescription === name);
+              const scene = canvas?.dataset.scene && JSON.parse(canvas.dataset.scene);
+              return scene && ({test});
+            }}""",
+            arg=name,
             polling=POLL_MS,
         )
         return self.scene(name)
