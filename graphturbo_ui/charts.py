@@ -36,11 +36,12 @@ def chart_to_pick(figure: go.Figure, key: str, alt: str, targets: Targets, runs:
         f"inked {key} {ink} {names}", lambda *_: inked(figure, ink), *runs.values()
     )
     points = [_marked(points, reports) for points in targets]
+    drawn = _drawn_key(key, state.selection())
     st.plotly_chart(
         readable if all(chosen is None for chosen in points) else marked(readable, points),
-        key=key,
+        key=drawn,
         alt=alt,
-        on_select=partial(_pick, key, targets),
+        on_select=partial(_pick, drawn, targets),
         selection_mode="points",
     )
 
@@ -52,6 +53,15 @@ def _marked(points: Sequence[Selection], reports: Mapping[str, Report]) -> list[
         return None
     found = marks(selected, points, reports)
     return [index for index, mark in enumerate(found) if mark]
+
+
+def _drawn_key(key: str, selected: Selection | None) -> str:
+    """The key of a chart while that is selected.
+
+    A figure with other marks is another chart to Streamlit, and a browser may tell once more what
+    was picked in the one before. Under one key for all that would be read as the new one's nothing.
+    """
+    return f"{key} {selected.text()}" if selected else key
 
 
 def _pick(key: str, targets: Targets) -> None:

@@ -125,7 +125,8 @@ class AppPage:
               const canvases = all(document).filter((e) => e.ariaRoleDescription);
               const panes = (c) => JSON.parse(c.dataset.scene).panes.length;
               const isDrawn = (c) => c.dataset.ready && panes(c) === 2;
-              const busy = document.querySelector('[data-testid="stStatusWidget"]');
+              const app = document.querySelector('[data-testid="stApp"]');
+              const busy = app?.dataset.testScriptState !== "notRunning";
               const isPair = document.querySelector('[data-testid="stMetricDelta"]');
               return !busy && isPair && canvases.length === count && canvases.every(isDrawn);
             }""",
@@ -145,13 +146,21 @@ class AppPage:
         return json.loads(self.canvas(name).get_attribute("data-scene") or "{}")
 
     def await_scene(self, name: str, test: str) -> dict:
-        """Wait until `test`, JavaScript on `scene`, holds."""
+        """Wait until `test`, JavaScript on `scene`, holds; it may name parts not drawn yet."""
         self.page.wait_for_function(
             f"""(name) => {{
               {ALL_ELEMENTS}
               const canvas = all(document).find((e) => e.ariaRoleDescription === name);
               const scene = canvas?.dataset.scene && JSON.parse(canvas.dataset.scene);
-              return scene && ({test});
+              const isThere = () => {{
+                try {{
+                  return {test};
+                }} catch (error) {{
+                  if (error instanceof TypeError) return false;
+                  throw error;
+                }}
+              }};
+              return scene && isThere();
             }}""",
             arg=name,
             polling=POLL_MS,
