@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.app_server import AppPage
+from tests.ui.app_server import POLL_MS, AppPage
 from tests.ui.contrast import faint_texts
 
 pytestmark = pytest.mark.browser
@@ -15,10 +15,8 @@ SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Where+the+time+goes"
 
 
 def settle(visit: AppPage, query: str) -> None:
-    """One canvas is on the page, the address map."""
-    visit.page.goto(f"{visit.address}/{query}")
-    visit.canvas(MAP).wait_for()
-    visit.await_scene(MAP, "scene.panes.length === 2")
+    """The address map and all charts are on the page."""
+    visit.open(query)
     expect(visit.page.locator(".js-plotly-plot")).to_have_count(5)
 
 
@@ -30,13 +28,15 @@ def test_a_dot_and_a_row_select_their_layer_in_all_views(visit: AppPage):
     selected = visit.await_scene(MAP, "scene.selected.startsWith('b-layer-')")["selected"]
     layer = int(selected.rsplit("-", 1)[1])
     visit.page.wait_for_function(
-        """([chart, layer]) => {
-          const bars = [...chart.querySelectorAll(".trace.bars")];
+        """(layer) => {
+          const chart = document.querySelectorAll(".js-plotly-plot")[4];
+          const bars = [...(chart?.querySelectorAll(".trace.bars") ?? [])];
           return bars.length === 8 && bars.every((trace) =>
             [...trace.querySelectorAll(".point path")].every(
               (bar, index) => (getComputedStyle(bar).opacity === "1") === (index === layer)));
         }""",
-        arg=[visit.page.locator(".js-plotly-plot").nth(4).element_handle(), layer],
+        arg=layer,
+        polling=POLL_MS,
     )
     visit.page.get_by_text("Table of layers").click()
     expect(visit.page.get_by_text("Tick a row to select it in all views.")).to_be_visible()
