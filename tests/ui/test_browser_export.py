@@ -97,3 +97,13 @@ def _check(page: Page, visit: AppPage, scheme: str) -> None:
         box.evaluate("(each) => { each.open = true; }")
     assert faint_texts(page) == []
     AppPage(page, "").shoot(f"page-file-{scheme}")
+
+
+@pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
+def test_the_view_is_readable(visit: AppPage, request: pytest.FixtureRequest) -> None:
+    visit.open(QUERY)
+    visit.page.get_by_role("button", name="Prepare plans and programs").click()
+    expect(visit.page.get_by_role("button", name="B's program")).to_be_visible()
+    visit.settle()
+    assert faint_texts(visit.page) == []
+    visit.shoot(f"export-{request.node.callspec.params['visit']}")
