@@ -140,7 +140,7 @@ def offer_model_upload() -> None:
     """The uploader of a model, and why the last one was refused."""
     _uploader(
         "model",
-        "An ONNX file; .onnx.data with the weights is not needed, `strip` makes a large file small",
+        "An ONNX file, its .onnx.data is not needed; the command strip makes a large file small",
         "onnx",
     )
 

@@ -26,12 +26,13 @@ MAX_EDITED_CHARACTERS = 200_000
 MAX_TRACED = 300_000
 """Instructions of a trace that the app writes: some 2 s of a shared server (our choice)."""
 FILES = (
-    "JSON holds every figure of a run (`--json`), the trace its instructions, for Perfetto and "
-    "Chrome's tracing page (`--trace`), DOT the graph with its sub-graphs, for Graphviz (`--dot`)."
+    "JSON holds every figure of a run, the trace its instructions, for Perfetto and Chrome's "
+    "tracing page, DOT the graph with its sub-graphs, for Graphviz. "
+    "The command line writes all three."
 )
 HINT = (
     "A plan is a YAML file: what runs together, in how many pieces, where each tensor waits. "
-    "Below `edits` you can force or forbid merges, fix pieces, axes, bindings, scopes and "
+    "Below the word edits you can force or forbid merges, fix pieces, axes, bindings, scopes and "
     "residencies. A program is a listing, a line an instruction."
 )
 
@@ -73,7 +74,7 @@ def _files(name: str, report: Report) -> None:
     if count > MAX_TRACED:
         st.caption(
             f"{name}'s trace would have {count:,} instructions, the app writes {MAX_TRACED:,}: "
-            "`python -m graphturbo_core run` with `--trace` writes all."
+            "the command line writes all."
         )
     if not _is_drawable(report):
         st.caption(f"{name} has too many ops for a DOT file; its JSON lists the sub-graphs.")

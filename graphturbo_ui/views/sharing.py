@@ -21,7 +21,7 @@ def sharing(choices: Choices, runs: Runs) -> None:
         st.code(choices.link(), language=None, wrap_lines=True)
     with right:
         st.caption("The same two runs on the command line")
-        st.code(choices.command(), language="bash", wrap_lines=True)
+        st.code(choices.command(), language=None, wrap_lines=True)
     made_by = Origin(choices.link(), choices.command())
     st.download_button(
         "Report as one HTML file", partial(told, partial(page_html, origin=made_by), runs),
