@@ -16,6 +16,8 @@ from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.report.report import Report
 
 PROFILE = "stcp920"
+WIDTH = 110
+"""Characters of a line: room for all columns, also where the output is no terminal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [name for name in names if name not in ROWS]
     if unknown:
         parser.error(f"row {unknown[0]} is not there; rows: {', '.join(ROWS)}")
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=WIDTH)
     for name in names:
         variants = ROWS[name].variants
         for variant in variants if chosen.variants else variants[:1]:
