@@ -102,10 +102,11 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
             spilled.append(output.tensor)
         written.setdefault(output.tensor, {})[output.maker] = site
     held = _held_weights(plan, placements, tops, offsets)
+    rings = _rings_ahead(plan, placements, ring, tops)
     parts = {tensor: _Parts(sites) for tensor, sites in written.items()}
     shards = place_shards(plan, placements)
     blanks = (
-        Surroundings(index, {}, {}, ring, held[index], found)
+        Surroundings(index, {}, {}, rings[index], held[index], found)
         for index, found in enumerate(shards.of_kernel)
     )
     surroundings = tuple(_surroundings(plan, placements, blank, parts) for blank in blanks)
@@ -221,12 +222,17 @@ def _held_weights(
     tops: NDArray[np.int64],
     offsets: dict[SharedKey, int],
 ) -> list[dict[str, HeldWeight]]:
-    """Weights that stay in GB over a run of kernels of one group, above all that lies there."""
+    """Weights that stay in GB over a run of kernels of one group, above all that lies there.
+
+    `tops` rise by them.
+    """
     held: list[dict[str, HeldWeight]] = [{} for _ in placements]
     for first, last in _runs(placements):
         free = int(tops[first : last + 1].max())
         for tensor in _streamed_weights(placements[first]):
             if placements[first].kernel.residency.get(tensor) is not Residency.GB:
+                continue
+            if first == last and _is_streamed_ahead(plan, placements[first], tensor):
                 continue
             read = [_read_boxes(each, tensor) for each in placements[first : last + 1]]
             if _is_cut_otherwise(frozenset().union(*read)):
@@ -241,7 +247,36 @@ def _held_weights(
             for index, boxes in enumerate(read, first):
                 held[index][tensor] = HeldWeight(first, fetched)
                 fetched |= boxes
+        tops[first : last + 1] = free
     return held
+
+
+def _is_streamed_ahead(plan: Plan, placement: KernelPlacement, tensor: str) -> bool:
+    """Whether a weight needs no place of its own in GB, though the plan has it there.
+
+    Where instructions move across layers, bytes that a weight leaves behind it when its layer is
+    done serve those that follow: what one layer of one kernel reads is streamed as far ahead as
+    there is room. Our choice; a place that a plan file names is kept.
+    """
+    if not plan.is_scheduled_across_layers or tensor in plan.fixed:
+        return False
+    readers = [stage.tile_weight() for stage in placement.stages]
+    return sum(operand is not None and operand.tensor == tensor for operand in readers) == 1
+
+
+def _rings_ahead(
+    plan: Plan, placements: Sequence[KernelPlacement], ring: GbRing, tops: NDArray[np.int64]
+) -> list[GbRing]:
+    """The ring of each kernel; the pieces of a group share one, so that they may be copies."""
+    if not plan.is_scheduled_across_layers or not plan.hardware.has_gb:
+        return [ring] * len(placements)
+    highest: dict[int, int] = {}
+    for placement, top in zip(placements, tops.tolist(), strict=True):
+        group = placement.kernel.group
+        highest[group] = max(top, highest.get(group, 0))
+    bases = (highest[placement.kernel.group] for placement in placements)
+    room = plan.hardware.gb_bytes
+    return [replace(ring, ahead_offset=base, ahead_bytes=room - base) for base in bases]
 
 
 def _is_cut_otherwise(boxes: frozenset[Box]) -> bool:

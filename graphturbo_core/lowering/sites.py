@@ -45,12 +45,16 @@ class Site:
 class GbRing:
     """The two weight slots that every kernel finds at the bottom of GB, and two small regions.
 
-    `tile_bytes`: above them, the tile buffers of the engine that the cores share.
+    `tile_bytes`: above them, the tile buffers of the engine that the cores share. `ahead_bytes`
+    from `ahead_offset` on: what a kernel finds free above all else, for weights that are fetched
+    further ahead than two slots allow; of use only where instructions move across layers.
     """
 
     slot_bytes: int
     small_bytes: int
     tile_bytes: int = 0
+    ahead_offset: int = 0
+    ahead_bytes: int = 0
 
     @property
     def size_bytes(self) -> int:
@@ -61,6 +65,16 @@ class GbRing:
     def tile_offset(self) -> int:
         """Where the tile buffers begin."""
         return 2 * (self.slot_bytes + self.small_bytes)
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether more than two slots' worth is free above all else."""
+        return self.ahead_bytes > 2 * self.slot_bytes
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """Offset and bytes of what streamed weights take in turn."""
+        return (self.ahead_offset, self.ahead_bytes) if self.is_ahead else (0, 2 * self.slot_bytes)
 
     def small_offset(self, parity: int) -> int:
         """Where whole weights of a stage go."""

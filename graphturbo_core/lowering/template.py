@@ -77,6 +77,7 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
         _residents(setting),
         _rings(setting),
         placement.weights,
+        setting.around.ring,
         tuple(items and items.offsets for items in placement.items),
         tuple((number[view], number[how.tensor]) for view, how in placement.views.maps.items()),
         placement.views.skipped,

@@ -106,12 +106,13 @@ def _key(tile: Tile, is_shared: bool) -> tuple[int, ...]:
     return (tile.column, tile.depth) if is_shared else (tile.row, tile.column, tile.depth)
 
 
+def item_bytes(plan: Plan, tensor: str, item: WeightItem) -> int:
+    """Bytes of GB that an item takes."""
+    return sum(
+        fetch.alike * aligned(tensor_bytes(plan, tensor, box)) for box, fetch in item.boxes.items()
+    )
+
+
 def item_gb_bytes(plan: Plan, items: WeightItems) -> int:
     """Bytes of GB that the largest item takes."""
-    return max(
-        sum(
-            fetch.alike * aligned(tensor_bytes(plan, items.operand.tensor, box))
-            for box, fetch in item.boxes.items()
-        )
-        for item in items.items
-    )
+    return max(item_bytes(plan, items.operand.tensor, item) for item in items.items)

@@ -17,7 +17,7 @@ from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
 from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
-from graphturbo_core.lowering.weight_items import WeightItems
+from graphturbo_core.lowering.weight_items import WeightItems, item_bytes
 from graphturbo_core.lowering.weight_space import small_weights
 from graphturbo_core.strategies.plan import Plan
 
@@ -36,7 +36,7 @@ class WeightFeeder:
         self._mover = mover
         self._lb_end = 0
         self._lb_start = 0
-        self._gb_slots_taken = 0
+        self._gb_end = 0
         self._held_boxes: set[tuple[str, Box]] = set()
         self._small: dict[tuple[str, int], int] = {}
         self._is_ahead = True
@@ -171,8 +171,7 @@ class WeightFeeder:
                     self._held_boxes.add((tensor, box))
                     self._mover.prefetch(where, (self._site(tensor), box), target, alike=alike)
             return dict.fromkeys(boxes, target)
-        offset = self._gb_slots_taken % 2 * self._around.ring.slot_bytes
-        self._gb_slots_taken += 1
+        offset = self._turn_offset(item_bytes(self._plan, tensor, items.items[number]))
         found: dict[Box, int | None] = {}
         for box, alike in boxes.items():
             size = alike * aligned(tensor_bytes(self._plan, tensor, box))
@@ -181,6 +180,19 @@ class WeightFeeder:
             self._mover.prefetch(where, (self._site(tensor), box), buffer, alike=alike)
             offset += size
         return found
+
+    def _turn_offset(self, size_bytes: int) -> int:
+        """Where in GB an item goes: after the one before, from the start where no room is left.
+
+        In two slots each takes a whole one, so that it only waits for the last item but one.
+        """
+        ring = self._around.ring
+        base, room = ring.turn
+        taken = size_bytes if ring.is_ahead else ring.slot_bytes
+        if self._gb_end + taken > room:
+            self._gb_end = 0
+        self._gb_end += taken
+        return base + self._gb_end - taken
 
     def _broadcast(self, items: WeightItems, number: int) -> dict[int, int]:
         tensor = items.operand.tensor

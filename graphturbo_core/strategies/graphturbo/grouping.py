@@ -183,13 +183,23 @@ class _Merger:
             if fork not in self.coarse.parts or len(self.coarse.readers[fork]) == 1:
                 continue
             region = self.coarse.region(fork, MAX_DIAMOND_PARTS)
-            merged = self._merge_counts("diamond", region.parts) if region.has_join else None
+            merged = self._merge_diamond(region.parts) if region.has_join else None
             for part in region.parts:
                 met_by.setdefault(part, []).append(fork)
             if merged is not None:
                 again = {merged, *(f for part in region.parts for f in met_by.pop(part))}
                 for near in again & self.coarse.parts.keys():
                     heapq.heappush(waiting, (rank[near], near))
+
+    def _merge_diamond(self, parts: list[int]) -> int | None:
+        """With its fork, or else, as in rule 1, what lies between and the join.
+
+        Our choice: queries, keys and values, a fork with weights, must not be cut as finely as the
+        scores that they make.
+        """
+        merged = self._merge_counts("diamond", parts)
+        inside = parts[1:]
+        return self._merge_counts("diamond", inside) if merged is None and len(inside) > 1 else merged
 
     def branches(self) -> None:
         """Siblings with a common producer or a common consumer and no path between them."""
@@ -216,6 +226,7 @@ class _Merger:
     def _merge_counts(self, step: str, parts: list[int]) -> int | None:
         """Rule 2; the new part, or None with the refusal recorded.
 
+        Where no part has weights the count may rise (our choice, as in rule 1: it costs no fetch).
         The parts' own counts are compared first, since they decide most cases without a new split.
         """
         key = tuple(sorted(parts))
@@ -234,7 +245,8 @@ class _Merger:
         else:
             split = self.coarse.split(parts)
             rule = RULE_GROWS if split else RULE_SPLIT
-        if split is None or split.pieces != largest:
+        may_rise = not any(part.has_weights for part in members)
+        if split is None or (split.pieces != largest and not may_rise):
             self._refuse(step, rule, parts, self._numbers(parts, split))
             return None
         return self._take(step, RULE_COUNT, parts, split)

@@ -77,10 +77,19 @@ class LayerGraph:
 
     @cached_property
     def has_weights(self) -> tuple[bool, ...]:
-        """Whether an op of the layer reads a weight, be it only a bias."""
+        """Whether an op of the layer reads a weight, be it only a bias.
+
+        Our choice: a scalar (the factor of a softmax, a bound) is none, as it costs no fetch that
+        counts, and attention would else fall apart at it.
+        """
         graph = self.semantics.graph
         return tuple(
-            any(graph.weights_in(graph.op_by_name[op]) for op in layer.ops) for layer in self.layers
+            any(
+                graph.tensors[weight].elements > 1
+                for op in layer.ops
+                for weight in graph.weights_in(graph.op_by_name[op])
+            )
+            for layer in self.layers
         )
 
     @cached_property
