@@ -16,6 +16,7 @@ from graphturbo_core.lowering.stages import (
     Shares,
     Stage,
     core_stages,
+    largest_bytes,
     merge_needs,
 )
 from graphturbo_core.lowering.tiling import (
@@ -164,7 +165,24 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, str):
             return attempt
-        demoted.add(attempt)
+        demoted.add(_given_up(task, wanted, cuts) or attempt)
+
+
+def _given_up(
+    task: PlacementTask, wanted: Mapping[str, Need], cuts: StageCuts
+) -> str | None:
+    """The output kept for the next kernel that wastes most room, if one wastes any.
+
+    A core's part and what the next kernel needs on it are one box here, with all that lies
+    between: where that is more than both, it had better wait in GB than push another tensor out.
+    """
+    wasted = {}
+    for name in sorted(task.kernel.kept & wanted.keys()):
+        need, next_boxes = wanted[name], task.wanted_next.get(name, {})
+        parts = sum(largest_bytes(task.plan, name, boxes) for boxes in (need.shares, next_boxes))
+        wasted[name] = cuts.asked_bytes(need) - parts
+    worst = max(wasted, key=lambda name: (wasted[name], name), default=None)
+    return worst if worst is not None and wasted[worst] > 0 else None
 
 
 def _attempt(
