@@ -24,12 +24,16 @@ from graphturbo_core.strategies.plan import Binding, Scope
 
 
 class AxisRank(IntEnum):
-    """The order in which axes are cut: by what a cut makes cores read twice."""
+    """The order in which axes are cut: by what a cut makes cores read twice.
+
+    MOVED: nothing, but what makes the operand had better not be cut so, and cores exchange it.
+    """
 
     SAME = 0
     WINDOW = 1
-    WEIGHTS_ONLY = 2
-    NEVER = 3
+    MOVED = 2
+    WEIGHTS_ONLY = 3
+    NEVER = 4
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ class Binder:
 
     `is_strict`: a handed-down binding must use more cores than a plain one to be taken, as the
     reference has it. Else (our choice) it is also taken with as many cores, unless it cuts an axis
-    that only weights see and the plain one does not: the move to its reader is saved. `fixed`:
+    of a worse rank than the plain one does: the move to its reader is saved. `fixed`:
     bindings of tensors that a plan file names; their nests take no other.
     """
 
@@ -143,13 +147,17 @@ class Binder:
         updated = _extend(handed, axes, cores)
         if len(updated.cores) != len(plain.cores):
             return updated if len(updated.cores) > len(plain.cores) else plain
-        is_worse = _is_costly(updated, axes) and not _is_costly(plain, axes)
+        is_worse = _cost(updated, axes) > _cost(plain, axes)
         return plain if self.is_strict or is_worse else updated
 
 
-def _is_costly(binding: Binding, axes: NestAxes) -> bool:
-    """Whether it cuts an axis that only weights see: every core then reads the whole input."""
-    return any(axes.ranks[axis] is AxisRank.WEIGHTS_ONLY for axis in binding.axes)
+def _cost(binding: Binding, axes: NestAxes) -> AxisRank:
+    """The worst rank of its cuts; up to windows all are as good.
+
+    Worst is an axis that only weights see, or one of two computed operands: every core then reads
+    the whole other one.
+    """
+    return max((AxisRank.WINDOW, *(axes.ranks[axis] for axis in binding.axes)))
 
 
 class _Walk:
@@ -269,10 +277,12 @@ def _fixed_fault(binder: Binder, sem: GraphSemantics, axes: NestAxes, tensor: st
 def kernel_axes(
     sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
 ) -> list[NestAxes]:
-    """Extents and ranks of every nest's axes; an axis ranks as the worst it is on the way back.
+    """Extents and ranks of every nest's axes; what is bad on the way back is MOVED at best.
 
     Our choice: a pooling cuts the channels of a convolution no sooner than the convolution would,
-    since both would then want the tensor between them differently.
+    since both would then want the tensor between them differently. But products of queries and
+    keys cut the heads, which are channels of what makes them, before the rows: then cores exchange
+    both once, where cut by rows each would read all keys.
     """
     found: dict[str, NestAxes] = {}
     for nest in nests:
@@ -292,7 +302,7 @@ def _inherited(
         for axis, rank in enumerate(ranks):
             follows = _following(access, axis)
             if rank is not AxisRank.NEVER and 0 <= follows < len(above):
-                ranks[axis] = max(rank, min(above[follows], AxisRank.WEIGHTS_ONLY))
+                ranks[axis] = max(rank, min(above[follows], AxisRank.MOVED))
     return NestAxes(own.sizes, tuple(ranks))
 
 
