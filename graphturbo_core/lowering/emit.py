@@ -157,8 +157,10 @@ class _Emitter:
             return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
         holder, inside = self.placement.views.root(stage.output, box)
         placed = self.placement.residents.get(holder)
-        if placed is not None and core in placed.boxes and stage.output in self.placement.in_place:
-            return Access(self.operands.held(placed, core), True, inside)
+        if placed is not None and stage.output in self.placement.in_place:
+            made = placed.own or placed
+            if core in made.boxes:
+                return Access(self.operands.held(made, core), True, inside)
         return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
 
     def _compute(

@@ -69,7 +69,7 @@ class OperandFeeder:
         self._around = around
         self._mover = mover
         self._op_index = op_index
-        self._buffers: dict[tuple[str, int], int] = {}
+        self._buffers: dict[tuple[str, int, bool], int] = {}
         self._pending: dict[tuple[str, int], list[_Chunk]] = {}
         self._exchanged: set[str] = set()
         self._tiles: dict[tuple[str, int, int], int] = {}
@@ -86,7 +86,7 @@ class OperandFeeder:
 
     def held(self, placed: Resident, core: int) -> int:
         """The LB buffer of a resident tensor on one of its cores."""
-        key = (placed.tensor, core)
+        key = (placed.tensor, core, placed.own is None)
         if key not in self._buffers:
             spot = (Memory.LB_DATA, core, placed.offset)
             box, shared = placed.boxes[core], self._kept_key(placed, core)
@@ -275,10 +275,19 @@ class OperandFeeder:
         self._tiles[operand.tensor, core, where.tile] = buffer
 
     def _exchange(self, where: Where, placed: Resident) -> None:
-        """Every core fetches from their owners the parts of its box that others computed."""
+        """Every core fetches from their owners the parts of its box that others computed.
+
+        Where its own part lies in a place of its own, that is copied too.
+        """
         assert placed.cut is not None
         owners = self._mover.owners(placed.cut)
+        source = placed.own or placed
         for core, box in placed.boxes.items():
+            target = core, self.held(placed, core)
             for leader, parts in owners.by_leader(box, core).items():
-                ends = (leader, self.held(placed, leader)), (core, self.held(placed, core))
+                ends = (leader, self.held(source, leader)), target
                 self._mover.exchange(where, placed.tensor, parts, ends)
+            if placed.own is not None and core in placed.own.boxes:
+                part = intersect(placed.own.boxes[core], box)
+                if not is_empty(part):
+                    self._mover.copy(where, placed.tensor, part, self.held(placed.own, core), target)

@@ -263,6 +263,18 @@ class Mover:
         engine = self.machine.engine(EngineKind.MOVE, receiver)
         self.builder.move(engine, InstructionKind.EXCHANGE, where, move, accesses)
 
+    def copy(
+        self, where: Where, tensor: str, box: Box, source: int, target: tuple[int, int]
+    ) -> None:
+        """LB -> the same LB, through its port both ways; `target` is (core, buffer)."""
+        core, buffer = target
+        size = tensor_bytes(self.plan, tensor, box)
+        memories, channels = (Memory.LB_DATA, Memory.LB_DATA), (Use(self.machine.lb(core), 2),)
+        move = Move(size, 0, *memories, Cause.NONE, self._link_latency, channels)
+        accesses = (Access(source, False, box), Access(buffer, True, box))
+        engine = self.machine.engine(EngineKind.MOVE, core)
+        self.builder.move(engine, InstructionKind.EXCHANGE, where, move, accesses)
+
     def _far_and_near(self, memory: Memory, core: int) -> tuple[int, tuple[Use, Use]]:
         """How many cores move at once, and through what: the port they share, an LB's each."""
         cores = self.machine.classes.size(core)

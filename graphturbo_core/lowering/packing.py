@@ -13,12 +13,21 @@ from graphturbo_core.lowering.allocator import aligned
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A buffer that wants a place from step `first` to `last`."""
+    """A buffer that wants a place from step `first` to `last`.
+
+    `is_own`: of one key's two buffers the one that is there first.
+    """
 
     key: str
     size_bytes: int
     first: int
     last: int
+    is_own: bool = False
+
+    @property
+    def place(self) -> tuple[str, bool]:
+        """What tells its place from others'."""
+        return self.key, self.is_own
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +42,8 @@ class Taken:
 
 def pack(
     requests: Sequence[Request], taken: Sequence[Taken], capacity_bytes: int
-) -> tuple[dict[str, int], str | None]:
-    """Offsets by key, and the first buffer that finds no place (then the offsets are partial).
+) -> tuple[dict[tuple[str, bool], int], str | None]:
+    """Offsets by place, and the first buffer that finds no place (then the offsets are partial).
 
     Greedy by size (our choice: in order of production, first fit leaves holes that cost ResNet-50's
     stage 1 its 882 of 1,024 KiB). Ties: earlier first, then by key. Cost: requests squared, in
@@ -42,14 +51,14 @@ def pack(
     """
     begin, end, first, last = _columns(taken, len(taken) + len(requests))
     used = len(taken)
-    offsets: dict[str, int] = {}
-    for request in sorted(requests, key=lambda r: (-r.size_bytes, r.first, r.key)):
+    offsets: dict[tuple[str, bool], int] = {}
+    for request in sorted(requests, key=lambda r: (-r.size_bytes, r.first, r.place)):
         size = aligned(request.size_bytes)
         near = np.flatnonzero((first[:used] <= request.last) & (last[:used] >= request.first))
         offset = _lowest_gap(begin[near], end[near], size)
         if offset + size > capacity_bytes:
             return offsets, request.key
-        offsets[request.key] = offset
+        offsets[request.place] = offset
         place = int(np.searchsorted(begin[:used], offset, side="right"))
         block = (offset, offset + size, request.first, request.last)
         for column, value in zip((begin, end, first, last), block, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from graphturbo_core.errors import CapacityError
@@ -37,7 +37,9 @@ class Resident:
     """A tensor in LB: the same offset on every core, each core with its own box.
 
     `shares`: what each core computes itself (empty for a tensor that is loaded), by its `cut`.
-    Stages `first` to `last` use it. `is_inherited`: the kernel before left it here.
+    Stages `first` to `last` use it. `is_inherited`: the kernel before left it here. `own`: what each
+    core computes itself, in a place of its own until it is exchanged, where one box around that
+    and what the core reads would take more room than both (our choice); None: there is one box.
     """
 
     tensor: str
@@ -49,6 +51,7 @@ class Resident:
     first: int
     last: int
     is_inherited: bool = False
+    own: Resident | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +232,8 @@ def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]]) -> int | Non
     size = _largest(task.stages, rings, is_on_cluster=False)
     request = Request("rings", size, 0, len(task.stages))
     base, _ = pack([request], _inherited(task), data_capacity(task.plan))
-    if "rings" in base:
-        return base["rings"]
+    if request.place in base:
+        return base[request.place]
     if task.inherited:
         return None
     raise CapacityError(
@@ -265,21 +268,53 @@ def _placed(
         for index, sizes in enumerate(rings)
         if sizes and not task.stages[index].is_on_cluster
     ]
+    needs = [
+        part for need in views.needs.values() for part in _parts(task, need, views, cuts)
+    ]
     requests = [
-        Request(need.tensor, cuts.asked_bytes(need), need.first, need.last)
-        for need in views.needs.values()
+        Request(each.tensor, cuts.asked_bytes(each), each.first, each.last, each.is_own)
+        for each in needs
     ]
     offsets, failed = pack(requests, fixed, data_capacity(task.plan))
     if failed is not None:
         return failed
-    found = {}
-    for request in requests:
-        name, need = request.key, views.needs[request.key]
-        found[name] = Resident(
-            name, offsets[name], aligned(request.size_bytes), need.boxes, need.shares,
-            need.cut, need.first, need.last,
+    found: dict[str, Resident] = {}
+    for need, request in zip(needs, requests, strict=True):
+        placed = Resident(
+            need.tensor, offsets[request.place], aligned(request.size_bytes), need.boxes,
+            need.shares, need.cut, need.first, need.last, own=found.get(need.tensor),
         )  # fmt: skip
+        found[need.tensor] = placed
     return found
+
+
+def _parts(
+    task: PlacementTask, need: Need, views: Views, cuts: StageCuts
+) -> tuple[Need, ...]:
+    """A tensor that asks for one place; or for what cores compute of it, and what they read.
+
+    Two places where they take less than one box around both. Not for what leaves the kernel, other
+    tensors' bytes, or cores that stand for others.
+    """
+    read = cuts.holdings.get(need.tensor, {})
+    stage = next((s for s in task.stages if s.output == need.tensor), None)
+    is_plain = (
+        stage is not None
+        and stage.classes is None
+        and need.shares
+        and read
+        and need.tensor not in task.kernel.kept
+        and need.tensor not in views.holders
+    )
+    if not is_plain:
+        return (need,)
+    plan, name = task.plan, need.tensor
+    both = largest_bytes(plan, name, need.shares) + largest_bytes(plan, name, read)
+    if cuts.asked_bytes(need) <= both:
+        return (need,)
+    handed_on = min(cuts.uses[name])
+    own = replace(need, boxes=need.shares, last=handed_on, is_own=True)
+    return own, replace(need, boxes=read, first=handed_on)
 
 
 def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:

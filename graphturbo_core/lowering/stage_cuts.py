@@ -73,7 +73,7 @@ class StageCuts:
         self._stages = stages
         self._grain = grain
         self._cuts: dict[tuple[int, frozenset[str], bool], StageCut] = {}
-        self._asked_bytes: dict[str, int] = {}
+        self._asked_bytes: dict[tuple[str, bool, int], int] = {}
 
     @cached_property
     def holdings(self) -> Mapping[str, Mapping[int, Box]]:
@@ -96,10 +96,10 @@ class StageCuts:
 
     def asked_bytes(self, need: Need) -> int:
         """Bytes of the largest core's box; the boxes of a tensor are the same in every attempt."""
-        if need.tensor not in self._asked_bytes:
-            size = largest_bytes(self._plan, need.tensor, need.boxes)
-            self._asked_bytes[need.tensor] = size
-        return self._asked_bytes[need.tensor]
+        key = (need.tensor, need.is_own, need.first)
+        if key not in self._asked_bytes:
+            self._asked_bytes[key] = largest_bytes(self._plan, need.tensor, need.boxes)
+        return self._asked_bytes[key]
 
     def cut(self, stage: Stage, in_lb: Collection[str], is_output_in_lb: bool) -> StageCut:
         """The stage where cores read the tensors `in_lb` from LB, and compute its output there.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from graphturbo_core.ir.boxes import Box, contains, volume
 from graphturbo_core.lowering.stages import Cut, Operand, Shares, Stage, bytes_per_element
@@ -17,7 +18,8 @@ _PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
 class Need:
     """A tensor that wants LB: when, the box on each core, and what each core computes of it.
 
-    `cut`: how the cores divide it that compute it; None where it is loaded.
+    `cut`: how the cores divide it that compute it; None where it is loaded. `is_own`: just what
+    each core computes, what it reads is another need.
     """
 
     tensor: str
@@ -26,6 +28,7 @@ class Need:
     cut: Cut | None
     first: int
     last: int
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,11 @@ class Views:
     def root(self, tensor: str, box: Box) -> tuple[str, Box]:
         """The tensor that holds the bytes, and the box there."""
         return _root(self.maps, tensor, box)
+
+    @cached_property
+    def holders(self) -> frozenset[str]:
+        """Tensors that others lie in."""
+        return frozenset(access.tensor for access in self.maps.values())
 
 
 def find_views(

@@ -160,6 +160,7 @@ def _engines(program: Program) -> Claim | None:
     sender[moves[is_near]] = from_core[is_near]
     owner, core_of_access = owners(program.access_at), core_of[program.access_buffer]
     is_own = program.access_write & (core_of_access == sender[owner]) & (core_of_access >= 0)
+    is_own &= program.kind[owner] == InstructionKind.BROADCAST
     is_bad |= np.isin(moves, owner[is_own])
     return _first(
         is_bad, moves, "ENGINE",
@@ -211,13 +212,15 @@ def _channels(program: Program) -> Claim | None:
     in_gb = np.flatnonzero(_gb_bytes(program))
     rows = np.concatenate((owner[is_move], linked, in_gb))
     ports = np.full(len(in_gb), machine.far(Memory.GB), dtype=np.int64)
-    wanted = _sorted(rows, np.concatenate((port, links, ports)))
+    both = np.column_stack((rows, np.concatenate((port, links, ports))))
+    wanted, times = np.unique(both, axis=0, return_counts=True)
     stated = _sorted(owners(program.channel_at), int64(program.channel))
     if len(wanted) != len(stated) or (wanted != stated).any():
         return _difference(wanted, stated)
     bandwidth = np.array([channel.bandwidth for channel in machine.channels()], dtype=np.int64)
     owner = owners(program.channel_at)
     cycles = -(-program.size_bytes[owner] * chip.clock_hz // bandwidth[program.channel])
+    cycles[np.lexsort((program.channel, owner))] *= times
     slowest = np.zeros(program.size, dtype=np.int64)
     np.maximum.at(slowest, owner, cycles)
     is_bad = program.channel_cycles != cycles
@@ -240,6 +243,7 @@ def _links(program: Program, machine: Machine) -> tuple[IntArray, IntArray]:
     owner, core = owners(program.access_at), program.buffers.core[program.access_buffer]
     is_move = program.kind != InstructionKind.COMPUTE
     is_near = is_move & ~np.isin(program.source, _FAR) & ~np.isin(program.target, _FAR)
+    is_near[_within_a_core(program)] = False
     accesses = np.flatnonzero(is_near[owner])
     links = [
         machine.link(0, at)[1] if is_write else machine.link(at, 0)[0]
@@ -248,6 +252,16 @@ def _links(program: Program, machine: Machine) -> tuple[IntArray, IntArray]:
         )
     ]
     return owner[accesses], np.array(links, dtype=np.int64)
+
+
+def _within_a_core(program: Program) -> IntArray:
+    """Rows of the moves from a buffer of an LB to another one there."""
+    moves, (read, write) = _moves(program), _ends_of(program)
+    core = program.buffers.core
+    is_within = core[program.access_buffer[read]] == core[program.access_buffer[write]]
+    is_exchange = program.kind[moves] == InstructionKind.EXCHANGE
+    found: IntArray = moves[is_within & is_exchange]
+    return found
 
 
 def _sorted(rows: IntArray, channels: IntArray) -> IntArray:
