@@ -158,9 +158,8 @@ class _Emitter:
         holder, inside = self.placement.views.root(stage.output, box)
         placed = self.placement.residents.get(holder)
         if placed is not None and stage.output in self.placement.in_place:
-            made = placed.own or placed
-            if core in made.boxes:
-                return Access(self.operands.held(made, core), True, inside)
+            if core in placed.made.boxes:
+                return Access(self.operands.held(placed.made, core), True, inside)
         return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
 
     def _compute(

@@ -117,7 +117,7 @@ class OperandFeeder:
                 continue
             self._exchanged.add(operand.tensor)
             where = Where(self._op_index[operand.op.name], stage.layer, 0)
-            if placed.is_inherited or not placed.shares:
+            if placed.made.is_inherited or not placed.shares:
                 self._queue_loads(stage, operand, placed)
             if placed.shares:
                 self._exchange(where, placed)
@@ -281,7 +281,7 @@ class OperandFeeder:
         """
         assert placed.cut is not None
         owners = self._mover.owners(placed.cut)
-        source = placed.own or placed
+        source = placed.made
         for core, box in placed.boxes.items():
             target = core, self.held(placed, core)
             for leader, parts in owners.by_leader(box, core).items():

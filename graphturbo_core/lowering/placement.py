@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.cutting import Grain
 from graphturbo_core.lowering.packing import Request, Taken, pack
@@ -52,6 +53,11 @@ class Resident:
     last: int
     is_inherited: bool = False
     own: Resident | None = None
+
+    @property
+    def made(self) -> Resident:
+        """Where cores compute it, or the kernel before left it."""
+        return self.own or self
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ class KernelPlacement:
     def in_place(self) -> frozenset[str]:
         """Tensors that are computed into the LB buffers from which they are read."""
         return frozenset(
-            name for name, r in self.residents.items() if r.shares and not r.is_inherited
+            name for name, r in self.residents.items() if r.shares and not r.made.is_inherited
         ).union(self.views.maps)
 
     def scope(self, tensor: str) -> Scope:
@@ -168,24 +174,9 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
         attempt = _attempt(task, wanted, frozenset(demoted), cuts)
         if not isinstance(attempt, str):
             return attempt
-        demoted.add(_given_up(task, wanted, cuts) or attempt)
-
-
-def _given_up(
-    task: PlacementTask, wanted: Mapping[str, Need], cuts: StageCuts
-) -> str | None:
-    """The output kept for the next kernel that wastes most room, if one wastes any.
-
-    A core's part and what the next kernel needs on it are one box here, with all that lies
-    between: where that is more than both, it had better wait in GB than push another tensor out.
-    """
-    wasted = {}
-    for name in sorted(task.kernel.kept & wanted.keys()):
-        need, next_boxes = wanted[name], task.wanted_next.get(name, {})
-        parts = sum(largest_bytes(task.plan, name, boxes) for boxes in (need.shares, next_boxes))
-        wasted[name] = cuts.asked_bytes(need) - parts
-    worst = max(wasted, key=lambda name: (wasted[name], name), default=None)
-    return worst if worst is not None and wasted[worst] > 0 else None
+        if attempt in task.inherited:
+            return None
+        demoted.add(attempt)
 
 
 def _attempt(
@@ -201,7 +192,7 @@ def _attempt(
     counts = ((cut.stage.ops[0].name, cut.tile_count) for cut in found)
     check_total(plan, counts, task.max_instructions, task.computes)
     rings = [cut.ring_bytes for cut in found]
-    base = _ring_base(task, rings)
+    base = _ring_base(task, rings, cuts)
     if base is None:
         return None
     placed = _placed(task, views, (rings, base), cuts)
@@ -213,7 +204,7 @@ def _attempt(
         grain=task.grain,
         stages=stages,
         tilings=tilings,
-        residents={**task.inherited, **placed},
+        residents=placed,
         views=views,
         rings=_ring_offsets(stages, rings, base),
         weights=weight_part(plan, stages, tilings, cuts.small_bytes),
@@ -223,7 +214,9 @@ def _attempt(
     )
 
 
-def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]]) -> int | None:
+def _ring_base(
+    task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageCuts
+) -> int | None:
     """Where the pairs of tile buffers begin; None: what is inherited is in the way.
 
     Raises:
@@ -231,7 +224,7 @@ def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]]) -> int | Non
     """
     size = _largest(task.stages, rings, is_on_cluster=False)
     request = Request("rings", size, 0, len(task.stages))
-    base, _ = pack([request], _inherited(task), data_capacity(task.plan))
+    base, _ = pack([request], _inherited(task, cuts), data_capacity(task.plan))
     if request.place in base:
         return base[request.place]
     if task.inherited:
@@ -244,12 +237,20 @@ def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]]) -> int | Non
     )
 
 
-def _inherited(task: PlacementTask) -> list[Taken]:
-    """Bytes that the kernel before has left its tensors in."""
+def _inherited(task: PlacementTask, cuts: StageCuts) -> list[Taken]:
+    """Bytes that the kernel before has left its tensors in, until they are read or handed on."""
     return [
-        Taken(resident.offset, resident.size_bytes, 0, resident.last)
-        for _, resident in sorted(task.inherited.items())
+        Taken(held.offset, held.size_bytes, 0, _handed_on(name, held, cuts) or held.last)
+        for name, held in sorted(task.inherited.items())
     ]
+
+
+def _handed_on(name: str, held: Resident, cuts: StageCuts) -> int | None:
+    """The stage at which cores exchange what was left in other boxes than they read; or None."""
+    read = cuts.holdings.get(name, {})
+    if all(core in held.boxes and contains(held.boxes[core], box) for core, box in read.items()):
+        return None
+    return min(cuts.uses[name])
 
 
 def _placed(
@@ -263,7 +264,7 @@ def _placed(
     `streams`: bytes of each stage's tiles, and where their buffers begin.
     """
     rings, base = streams
-    fixed = _inherited(task) + [
+    fixed = _inherited(task, cuts) + [
         Taken(base, 2 * sum(sizes.values()), index, index)
         for index, sizes in enumerate(rings)
         if sizes and not task.stages[index].is_on_cluster
@@ -278,7 +279,7 @@ def _placed(
     offsets, failed = pack(requests, fixed, data_capacity(task.plan))
     if failed is not None:
         return failed
-    found: dict[str, Resident] = {}
+    found = dict(task.inherited)
     for need, request in zip(needs, requests, strict=True):
         placed = Resident(
             need.tensor, offsets[request.place], aligned(request.size_bytes), need.boxes,
@@ -328,14 +329,35 @@ def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:
             continue
         boxes = dict(stage.shares)
         merge_needs(boxes, held.get(name, {}))
-        merge_needs(boxes, task.wanted_next.get(name, {}) if name in kernel.kept else {})
+        merge_needs(boxes, _left_for_next(task, stage, boxes) if name in kernel.kept else {})
         last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
         found[name] = Need(name, boxes, stage.shares, stage.cut, stage.index, last)
+    for name, left in inherited.items():
+        at = _handed_on(name, left, cuts)
+        if at is not None:
+            found[name] = Need(name, dict(held[name]), left.shares, left.cut, at, max(uses[name]))
     for name, needs in held.items():
         is_asked = name not in found and name not in inherited and name not in task.parked
         if is_asked and plan.semantics.graph.tensors[name].elements:
             found[name] = Need(name, dict(needs), {}, None, min(uses[name]), max(uses[name]))
     return found
+
+
+def _left_for_next(
+    task: PlacementTask, stage: Stage, boxes: Mapping[int, Box]
+) -> Mapping[int, Box]:
+    """What to hold besides `boxes` of an output that stays, for the next kernel: all it reads.
+
+    Nothing where one box around both takes more room than both: then the next kernel exchanges it
+    into a place of its own.
+    """
+    plan, name = task.plan, stage.output
+    wanted = task.wanted_next.get(name, {})
+    around = dict(boxes)
+    merge_needs(around, wanted)
+    both = largest_bytes(plan, name, boxes) + largest_bytes(plan, name, wanted)
+    is_apart = stage.classes is None and largest_bytes(plan, name, around) > both
+    return {} if is_apart else wanted
 
 
 def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, object]) -> bool:

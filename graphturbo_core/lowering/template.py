@@ -122,7 +122,7 @@ def _residents(setting: Setting) -> Hashable:
             setting.number[name],
             resident.offset,
             resident.is_inherited,
-            resident.own and resident.own.offset,
+            resident.own and (resident.own.offset, resident.own.is_inherited),
             tuple((core, setting.relative(name, b)) for core, b in resident.boxes.items()),
             tuple((core, setting.relative(name, b)) for core, b in resident.shares.items()),
             resident.cut and (resident.cut.binding, setting.relative(name, resident.cut.box)),
@@ -291,7 +291,7 @@ def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
         found[shard.key] = other_shard.key
     for back in (0, 1):
         for name, resident in model.placement.residents.items():
-            for core in resident.boxes:
+            for core in resident.made.boxes:
                 key = ("KEPT", name, core, old.kernel - back)
                 found[key] = ("KEPT", names[name], core, new.kernel - back)
     for name, other_name in names.items():
