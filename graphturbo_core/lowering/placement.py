@@ -239,10 +239,11 @@ def _ring_base(
 
 def _inherited(task: PlacementTask, cuts: StageCuts) -> list[Taken]:
     """Bytes that the kernel before has left its tensors in, until they are read or handed on."""
-    return [
-        Taken(held.offset, held.size_bytes, 0, _handed_on(name, held, cuts) or held.last)
-        for name, held in sorted(task.inherited.items())
-    ]
+    found = []
+    for name, held in sorted(task.inherited.items()):
+        at = _handed_on(name, held, cuts)
+        found.append(Taken(held.offset, held.size_bytes, 0, held.last if at is None else at))
+    return found
 
 
 def _handed_on(name: str, held: Resident, cuts: StageCuts) -> int | None:
