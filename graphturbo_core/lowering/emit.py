@@ -157,9 +157,9 @@ class _Emitter:
             return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
         holder, inside = self.placement.views.root(stage.output, box)
         placed = self.placement.residents.get(holder)
-        if placed is not None and stage.output in self.placement.in_place:
-            if core in placed.made.boxes:
-                return Access(self.operands.held(placed.made, core), True, inside)
+        made = placed.made if placed is not None else None
+        if made is not None and core in made.boxes and stage.output in self.placement.in_place:
+            return Access(self.operands.held(made, core), True, inside)
         return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
 
     def _compute(

@@ -290,4 +290,6 @@ class OperandFeeder:
             if placed.own is not None and core in placed.own.boxes:
                 part = intersect(placed.own.boxes[core], box)
                 if not is_empty(part):
-                    self._mover.copy(where, placed.tensor, part, self.held(placed.own, core), target)
+                    self._mover.copy(
+                        where, placed.tensor, part, self.held(placed.own, core), target
+                    )

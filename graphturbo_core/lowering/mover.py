@@ -45,8 +45,8 @@ class Mover:
     """Appends moves to a builder.
 
     A load or exchange is issued by the receiving core, a store by the sending one, a broadcast by
-    core (tile mod cores) or by the one whose LB it comes from, a prefetch by the DMA engines in
-    turn, as is a store from GB. A core that stands for others moves for them too, at once.
+    core (tile mod cores) or by the one whose LB it comes from, a prefetch by one DMA engine, a
+    store from GB by another. A core that stands for others moves for them too, at once.
     """
 
     def __init__(self, plan: Plan, builder: CodeBuilder, stages: Iterable[Stage]) -> None:
@@ -54,7 +54,6 @@ class Mover:
         self.plan = plan
         self.builder = builder
         self.machine: Machine = builder.machine
-        self._next_dma = 0
         self._made = {stage.output: stage for stage in stages if self.machine.classes.is_folded}
         self._owners: dict[Cut, Owners] = {}
 
@@ -127,7 +126,7 @@ class Mover:
             halo_bytes=halo_bytes, cores=alike,
         )  # fmt: skip
         accesses = (Access(self.shared(site), False, box), Access(target, True, box))
-        self.builder.move(self._dma(), InstructionKind.PREFETCH, where, move, accesses)
+        self.builder.move(self._dma(0), InstructionKind.PREFETCH, where, move, accesses)
 
     def write_back(self, where: Where, site: Site, box: Box, source: int) -> None:
         """GB -> DRAM by a DMA engine."""
@@ -136,12 +135,17 @@ class Mover:
             [Use(self.machine.far(Memory.GB)), Use(self.machine.far(Memory.DRAM))],
         )  # fmt: skip
         accesses = (Access(source, False, box), Access(self.shared(site), True, box))
-        self.builder.move(self._dma(), InstructionKind.STORE, where, move, accesses)
+        self.builder.move(self._dma(1), InstructionKind.STORE, where, move, accesses)
 
-    def _dma(self) -> int:
-        engine = self.machine.engine(EngineKind.DMA, self._next_dma)
-        self._next_dma = (self._next_dma + 1) % self.machine.hardware.dma_engines
-        return engine
+    def _dma(self, number: int) -> int:
+        """The engine that prefetches, 0, or the one that writes back, 1 where there are two.
+
+        Our choice: in turn, one would wait for DRAM at the head of GB's queue while the other
+        moves, and hold up what only needs GB; one alone keeps DRAM busy.
+        """
+        return self.machine.engine(
+            EngineKind.DMA, min(number, self.machine.hardware.dma_engines - 1)
+        )
 
     def broadcast(
         self, where: Where, weight: Site, box: Box, source: int | None, targets: Targets

@@ -38,9 +38,9 @@ class Resident:
     """A tensor in LB: the same offset on every core, each core with its own box.
 
     `shares`: what each core computes itself (empty for a tensor that is loaded), by its `cut`.
-    Stages `first` to `last` use it. `is_inherited`: the kernel before left it here. `own`: what each
-    core computes itself, in a place of its own until it is exchanged, where one box around that
-    and what the core reads would take more room than both (our choice); None: there is one box.
+    Stages `first` to `last` use it. `is_inherited`: the kernel before left it here. `own`: what
+    each core computes itself, in a place of its own until it is exchanged, where one box around
+    that and what the core reads would take more room than both (our choice); None: one box does.
     """
 
     tensor: str
@@ -214,9 +214,7 @@ def _attempt(
     )
 
 
-def _ring_base(
-    task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageCuts
-) -> int | None:
+def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageCuts) -> int | None:
     """Where the pairs of tile buffers begin; None: what is inherited is in the way.
 
     Raises:
@@ -270,9 +268,7 @@ def _placed(
         for index, sizes in enumerate(rings)
         if sizes and not task.stages[index].is_on_cluster
     ]
-    needs = [
-        part for need in views.needs.values() for part in _parts(task, need, views, cuts)
-    ]
+    needs = [part for need in views.needs.values() for part in _parts(task, need, views, cuts)]
     requests = [
         Request(each.tensor, cuts.asked_bytes(each), each.first, each.last, each.is_own)
         for each in needs
@@ -290,9 +286,7 @@ def _placed(
     return found
 
 
-def _parts(
-    task: PlacementTask, need: Need, views: Views, cuts: StageCuts
-) -> tuple[Need, ...]:
+def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tuple[Need, ...]:
     """A tensor that asks for one place; or for what cores compute of it, and what they read.
 
     Two places where they take less than one box around both. Not for what leaves the kernel, other

@@ -92,20 +92,24 @@ def test_no_shared_byte_and_nothing_refused_that_fits(
             placed.append((found // UNIT, units, step + length))
 
 
+def _placed(offsets: dict[str, int]) -> dict[tuple[str, bool], int]:
+    return {(key, False): offset for key, offset in offsets.items()}
+
+
 def test_packing_by_hand() -> None:
     """Capacity 128, largest first: `a` takes [0, 64). `b` (48, rounded to 64) lives beside it:
     [64, 128). `c` lives with `b` alone: [0, 32). `d` lives with `b` and `c`: [32, 64).
     """
     wanted = [Request("d", 32, 2, 3), Request("c", 32, 2, 2), Request("b", 48, 1, 2)]
     wanted.append(Request("a", 64, 0, 1))
-    assert pack(wanted, (), 128) == ({"a": 0, "b": 64, "c": 0, "d": 32}, None)
+    assert pack(wanted, (), 128) == (_placed({"a": 0, "b": 64, "c": 0, "d": 32}), None)
 
 
 def test_packing_names_what_does_not_fit() -> None:
     taken = [Taken(32, 32, 0, 1)]
     wanted = [Request("x", 64, 0, 0), Request("y", 32, 2, 2)]
     assert pack(wanted, taken, 96) == ({}, "x")
-    assert pack(wanted, taken, 128) == ({"x": 64, "y": 0}, None)
+    assert pack(wanted, taken, 128) == (_placed({"x": 64, "y": 0}), None)
 
 
 spans = st.tuples(st.integers(1, 120), st.integers(0, 4), st.integers(0, 3))
@@ -130,12 +134,27 @@ def test_packing_shares_no_byte_and_refuses_only_what_has_no_gap(
     offsets, failed = pack(wanted, taken, capacity_units * UNIT)
     for request in sorted(wanted, key=lambda r: (-r.size_bytes, r.first, r.key)):
         units = aligned(request.size_bytes) // UNIT
-        row = busy[request.first : request.last + 1].any(axis=0)
-        free = [s for s in range(capacity_units - units + 1) if not row[s : s + units].any()]
-        if request.key == failed:
-            assert not free
-            break
-        assert offsets[request.key] == free[0] * UNIT
-        busy[request.first : request.last + 1, free[0] : free[0] + units] = True
-    else:
-        assert failed is None
+        begin = offsets.get(request.place, 0) // UNIT
+        row = busy[request.first : request.last + 1]
+        if failed is None:
+            assert not row[:, begin : begin + units].any() and begin + units <= capacity_units
+        else:
+            sums = row.any(axis=0)
+            starts = range(capacity_units - units + 1)
+            free = [start for start in starts if not sums[start : start + units].any()]
+            if request.key == failed:
+                assert not free
+                return
+            begin = free[0]
+        row[:, begin : begin + units] = True
+    assert failed is None
+
+
+def test_what_finds_no_place_goes_first() -> None:
+    """Capacity 128. By size `c` takes [0, 96) in steps 0 to 1, `b` [0, 96) in step 3, `a` [96, 128)
+    in steps 1 to 2; `d`, steps 2 to 3, finds [0, 96) in step 2 and [96, 128) in step 3: nothing.
+    First of all it takes [0, 32), `c` [0, 96), `b` [32, 128) and `a` [96, 128).
+    """
+    wanted = [Request("a", 32, 1, 2), Request("b", 96, 3, 3), Request("c", 96, 0, 1)]
+    wanted.append(Request("d", 32, 2, 3))
+    assert pack(wanted, (), 128) == (_placed({"d": 0, "c": 0, "b": 32, "a": 96}), None)
