@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -25,13 +25,16 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.rounds import Imports, RunRequest, divide
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
+from graphturbo_core.strategies.batching import Division
 from graphturbo_core.strategies.held import NO_HELD_PLAN
+from graphturbo_core.strategies.kernels import Cost
 from graphturbo_core.strategies.options import (
     LOWERING,
     StrategyOption,
     resolve_options,
     strategy_options,
 )
+from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import (
     PlanTask,
     StrategyInfo,
@@ -248,6 +251,7 @@ def _run(
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
             held.held(size) if held is not None else NO_HELD_PLAN,
+            rounds.division.clusters_a_round, cost_of(request, imports.limits),
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, request, imports.limits))
     checked = None
@@ -262,7 +266,7 @@ def _run(
         ),
         hardware=hardware,
         whole=rounds.whole,
-        division=rounds.division,
+        division=shared_division(rounds.division, traces),
         traces=traces,
         steps=tuple(recorder.steps),
         verification=checked,
@@ -292,6 +296,21 @@ def _schedule(
     return run(f"simulate{suffix}", simulate, program)
 
 
+def cost_of(request: RunRequest, limits: Limits) -> Cost:
+    """Cycles that lowering and simulator give a plan, for strategies that try several."""
+
+    def cost(plan: Plan) -> int:
+        return simulate(lower(plan, limits, max_instructions=request.max_instructions)).makespan
+
+    return cost
+
+
+def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division:
+    """The division of the batch, with what plans made of it: clusters that share one round."""
+    clusters = max(trace.program.plan.clusters for trace in traces.values())
+    return division if clusters == 1 else division.shared(clusters)
+
+
 def _named_length(request: RunRequest) -> dict[str, str]:
     """The cap on instructions as an option of the report, where one was asked for."""
     most = request.max_instructions
@@ -308,7 +327,8 @@ def options_of_strategy(strategy: str) -> dict[str, StrategyOption]:
     Raises:
         OptionError: an unknown strategy.
     """
-    own = (parse_strategy(strategy).name, LOWERING)
+    spec = parse_strategy(strategy)
+    own = (spec.name, spec.level, LOWERING)
     return {n: option for n, option in strategy_options().items() if n.split(".")[0] in own}
 
 

@@ -27,7 +27,8 @@ def strategy_choices(key: str, default: str) -> list[str]:
     """The default first, then every strategy, then what this session chose besides."""
     found = [default, query.DEFAULT_A, query.DEFAULT_B]
     for name, info in pipeline.strategies().items():
-        found += [name, *(f"{name}:{level}" for level in info.levels[:-1])]
+        others = (level for level in info.levels if level != info.default_level)
+        found += [name, *(f"{name}:{level}" for level in others)]
     found += [str(st.session_state.get(key) or ""), st.query_params.get(key, "")]
     return [name for name in dict.fromkeys(found) if name]
 

@@ -66,6 +66,8 @@ class Hardware:
     `shared_engine`: `matrix` where one matrix engine without an LB serves all cores of a cluster.
     It reads operands from GB and writes results there; `staging_bytes` is then what it sums in.
     `weight_placement`: `sharded` where the LBs of a cluster hold weights for each other.
+    `remote_dram_latency_cycles`: of a cluster that reads another's DRAM, through that one's share;
+    None where none can.
     `numbers`: every number of the profile with its source, in the order of the file's sections.
     """
 
@@ -104,6 +106,7 @@ class Hardware:
     matrix_depth: int = 1
     shared_engine: str = "none"
     weight_placement: str = "replicated"
+    remote_dram_latency_cycles: int | None = None
 
     @property
     def lb_bytes(self) -> int:
@@ -124,6 +127,12 @@ class Hardware:
     def shards_weights(self) -> bool:
         """Whether an LB may hold weights that other cores of the cluster use."""
         return self.weight_placement == "sharded"
+
+    @property
+    def can_cooperate(self) -> bool:
+        """Whether its clusters can work on one sample: they read what others left in their DRAM."""
+        has_way = self.remote_dram_latency_cycles is not None
+        return self.clusters > 1 and has_way and self.has_gb and not self.has_shared_matrix
 
     @property
     def matrix_engines(self) -> int:

@@ -214,6 +214,9 @@ def _hardware(profile: Profile) -> Hardware:
         matrix_depth=1 if core.matrix_depth is None else core.matrix_depth.value,
         shared_engine="none" if cluster.shared_engine is None else cluster.shared_engine.value,
         weight_placement=_placement(cluster.weight_placement),
+        remote_dram_latency_cycles=None
+        if chip.remote_dram_latency_cycles is None
+        else chip.remote_dram_latency_cycles.value,
     )
 
 

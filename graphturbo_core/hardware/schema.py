@@ -112,10 +112,15 @@ class Rates(_Strict):
 
 
 class ChipSection(_Strict):
-    """What the chip has once."""
+    """What the chip has once.
+
+    `remote_dram_latency_cycles`: of a cluster that reads another's share of DRAM, whose bandwidth
+    it then takes; a chip whose clusters cannot read each other's DRAM leaves it out.
+    """
 
     clusters: Entry[Clusters]
     clock_hz: Entry[Hertz]
+    remote_dram_latency_cycles: Entry[Cycles] | None = None
 
 
 class ClusterSection(_Strict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,13 @@ from graphturbo_core.lowering.code import (
     COLUMNS,
     KernelCode,
     LocalBuffer,
-    Machine,
     SharedKey,
     pack_boxes,
 )
 from graphturbo_core.lowering.conflicts import Conflicts
-from graphturbo_core.lowering.program import Buffers, IntArray, Program
+from graphturbo_core.lowering.program import Buffers, IntArray, Memory, Program
 from graphturbo_core.lowering.stages import bytes_per_element
+from graphturbo_core.lowering.team import Team
 from graphturbo_core.lowering.weight_causes import WeightMoves, weight_causes
 from graphturbo_core.strategies.plan import Plan
 
@@ -35,12 +35,17 @@ class NumberedKernel:
 
 def assemble(
     plan: Plan,
-    machine: Machine,
+    team: Team,
     kernels: Sequence[NumberedKernel],
     found: tuple[Mapping[SharedKey, int], tuple[str, ...]],
 ) -> Program:
     """Lay the kernels one after the other; `found`: addresses of shared buffers, and notes."""
     offsets, notes = found
+    if plan.cooperation is not None:
+        kernels = [
+            replace(kernel, code=team.code(kernel.code, plan.cluster_of(place)))
+            for place, kernel in enumerate(kernels)
+        ]
     names, buffers, buffer_of = _number_buffers(plan, kernels, offsets)
     sizes = [len(kernel.order) for kernel in kernels]
     columns = _columns(kernels)
@@ -58,7 +63,7 @@ def assemble(
             cause=columns["cause"],
             size_bytes=columns["size_bytes"],
             cores=columns["cores"],
-            source=columns["source"],
+            source=columns["source"] + len(Memory) * plan.clusters_of(kernel_of),
             tensor=of_buffer[fetched],
             boxes=(tables["access_lo"][fetched], tables["access_hi"][fetched]),
             element_bytes=np.array([bytes_per_element(plan, name) for name in names]),
@@ -68,8 +73,8 @@ def assemble(
         columns[name] *= columns["cores"]
     return Program(
         plan=plan,
-        engines=machine.engines(),
-        channels=machine.channels(),
+        engines=team.engines(),
+        channels=team.channels(),
         tensors=names,
         buffers=_buffer_table(buffers, names, _lifetimes(len(buffers), tables)),
         kernel=kernel_of,
@@ -146,9 +151,10 @@ def _tables(
 def _segments(
     plan: Plan, kernel: NDArray[np.int32], layer: IntArray
 ) -> tuple[NDArray[np.int32], IntArray, IntArray]:
-    """A segment per kernel, or per layer of a kernel where layers may not overlap."""
+    """A segment per step, or per layer of a kernel where layers may not overlap."""
+    step = plan.steps_of(kernel)
     is_new_kernel = np.ones(len(kernel), dtype=np.bool_)
-    is_new_kernel[1:] = kernel[1:] != kernel[:-1]
+    is_new_kernel[1:] = step[1:] != step[:-1]
     is_new = is_new_kernel.copy()
     if not plan.is_scheduled_across_layers:
         is_new[1:] |= layer[1:] != layer[:-1]

@@ -25,8 +25,14 @@ from graphturbo_core.lowering.program import (
 
 SharedKey = tuple[str, str, int, int]
 """(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common; of a
-shard (SHARD, tensor, core, number of its box)."""
+shard (SHARD, tensor, core, number of its box). The core of GB and DRAM is `far_core`."""
 SHARD = "SHARD"
+
+
+def far_core(cluster: int) -> int:
+    """What stands for the core of a buffer in a cluster's GB or DRAM."""
+    return CLUSTER_CORE - cluster
+
 
 _CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
 
@@ -35,11 +41,13 @@ _CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
 class Machine:
     """Numbering of a cluster's engines and channels: those of the cores that are simulated.
 
-    An engine that is named by another core is that of the core which stands for it.
+    An engine that is named by another core is that of the core which stands for it. `clusters`:
+    how many co-operate; behind its own channels come the DRAM shares of the others, nearest first.
     """
 
     hardware: Hardware
     classes: CoreClasses
+    clusters: int = 1
 
     def engines(self) -> tuple[Engine, ...]:
         """Engines core by core, then the system DMA engines, then the one that cores share."""
@@ -78,6 +86,7 @@ class Machine:
             *(Channel(f"link out {core}", chip.link_bandwidth) for core in cores),
             *([Channel("gb", chip.gb_bandwidth)] if chip.has_gb else []),
             Channel("dram", chip.dram_bandwidth),
+            *(Channel(f"dram +{away}", chip.dram_bandwidth) for away in range(1, self.clusters)),
         )
 
     def lb(self, core: int) -> int:
@@ -89,13 +98,16 @@ class Machine:
         cores = self.hardware.cores
         return 2 * cores + source, cores + target
 
-    def far(self, memory: Memory) -> int:
-        """Channel of GB or DRAM."""
-        return 3 * self.hardware.cores + (memory is Memory.DRAM and self.hardware.has_gb)
+    def far(self, memory: Memory, away: int = 0) -> int:
+        """Channel of GB or DRAM; `away`: of which cluster's DRAM, counted from this one on."""
+        own = 3 * self.hardware.cores + (memory is Memory.DRAM and self.hardware.has_gb)
+        return own + away
 
-    def latency(self, memory: Memory) -> int:
-        """Latency of GB or DRAM in cycles."""
+    def latency(self, memory: Memory, away: int = 0) -> int:
+        """Latency of GB or DRAM in cycles; `away` as in `far`."""
         chip = self.hardware
+        if away and memory is Memory.DRAM and chip.remote_dram_latency_cycles is not None:
+            return chip.remote_dram_latency_cycles
         return chip.dram_latency_cycles if memory is Memory.DRAM else chip.gb_latency_cycles
 
 

@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, volume
+from graphturbo_core.ir.boxes import (
+    Box,
+    BoxIndex,
+    full_box,
+    hull,
+    volume,
+)
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.code import SharedKey
+from graphturbo_core.lowering.dram import ALONE, Abroad, dram_offsets
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.shards import place_shards
@@ -65,7 +72,9 @@ class _Parts:
         return [self._rows[place] for place in self._boxes.meeting(box)]
 
 
-def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
+def place_far(
+    plan: Plan, placements: Sequence[KernelPlacement], abroad: Abroad = ALONE
+) -> FarMemory:
     """Give everything outside the LBs a place.
 
     GB holds, in this order of right: two weight slots at its bottom, what kernels leave there in
@@ -73,7 +82,7 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
     that stay for a run of kernels, where they fit.
     """
     ring = _ring(plan, placements)
-    outputs = _outputs(plan, placements)
+    outputs = _outputs(plan, placements, abroad.read)
     gb = OffsetAllocator(plan.hardware.gb_bytes, ring.size_bytes)
     if ring.size_bytes > plan.hardware.gb_bytes:
         raise CapacityError(
@@ -109,9 +118,11 @@ def place_far(plan: Plan, placements: Sequence[KernelPlacement]) -> FarMemory:
         Surroundings(index, {}, {}, rings[index], held[index], found)
         for index, found in enumerate(shards.of_kernel)
     )
-    surroundings = tuple(_surroundings(plan, placements, blank, parts) for blank in blanks)
+    surroundings = tuple(
+        _surroundings(plan, placements, blank, (parts, abroad)) for blank in blanks
+    )
     offsets.update(shards.offsets)
-    offsets.update(_dram_offsets(plan, surroundings))
+    offsets.update(dram_offsets(plan, surroundings, abroad.read))
     spills = tuple(dict.fromkeys(spilled))
     return FarMemory(surroundings, offsets, spills, shards.without_room)
 
@@ -138,8 +149,10 @@ def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
     return GbRing(slot, small, tiles)
 
 
-def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]:
-    """Everything left outside LB, in order of production."""
+def _outputs(
+    plan: Plan, placements: Sequence[KernelPlacement], abroad: frozenset[str]
+) -> list[_Output]:
+    """Everything left outside LB, in order of production; `abroad`: what other clusters read."""
     graph = plan.semantics.graph
     readers = _Readers(placements)
     found: list[_Output] = []
@@ -159,7 +172,7 @@ def _outputs(plan: Plan, placements: Sequence[KernelPlacement]) -> list[_Output]
             held = placement.kernel.boxes[tensor]
             is_read_there = tensor in in_gb or (stage.is_on_cluster and tensor in placement.read)
             is_needed = is_output or last > index or tensor not in placement.kernel.outputs
-            is_needed |= is_read_there
+            is_needed |= is_read_there or (scope is Scope.DRAM and tensor in abroad)
             if scope is Scope.LB or not is_needed:
                 continue
             found.append(
@@ -317,9 +330,10 @@ def _surroundings(
     plan: Plan,
     placements: Sequence[KernelPlacement],
     blank: Surroundings,
-    written: Mapping[str, _Parts],
+    left: tuple[Mapping[str, _Parts], Abroad],
 ) -> Surroundings:
-    """`blank` with the kernel's sources and targets."""
+    """`blank` with the kernel's sources and targets; `left`: here by kernels, and abroad."""
+    written, abroad = left
     index = blank.kernel
     placement = placements[index]
     read = {o.tensor for s in placement.stages for o in s.operands if not o.is_tiled_weight}
@@ -334,7 +348,9 @@ def _surroundings(
                 if (maker == index if tensor in placement.computed else maker < index)
                 and not (maker == index - 1 and tensor in inherited)
             ]
-        sources[tensor] = _merged(found) or _given(plan, tensor)
+        if tensor not in placement.computed and tensor in placement.kernel.boxes:
+            found += abroad.meeting(tensor, placement.kernel.boxes[tensor])
+        sources[tensor] = _merged(found) or _given(plan, tensor, abroad.inputs)
     targets = {
         tensor: written[tensor].sites[index].whole()
         for tensor in placement.computed
@@ -357,42 +373,12 @@ def _merged(sites: list[Site]) -> tuple[Site, ...]:
     return tuple(merged if len(merged) < len(sites) else sites)
 
 
-def _given(plan: Plan, tensor: str) -> tuple[Site, ...]:
-    """Graph inputs and weights lie in DRAM from the start."""
+def _given(plan: Plan, tensor: str, away: int) -> tuple[Site, ...]:
+    """Graph inputs and weights lie in DRAM from the start, inputs so far `away`."""
     known = plan.semantics.graph.tensors[tensor]
     if known.kind is TensorKind.ACTIVATION:
         return ()
-    cause = Cause.INPUT if known.kind is TensorKind.INPUT else Cause.WEIGHT_FIRST
-    return (Site(tensor, Memory.DRAM, full_box(known.shape), -1, cause),)
-
-
-def _dram_offsets(plan: Plan, surroundings: tuple[Surroundings, ...]) -> dict[SharedKey, int]:
-    """Weights, inputs and outputs for all of the round, other tensors while they are needed."""
-    graph = plan.semantics.graph
-    spans: dict[SharedKey, tuple[int, int]] = {}
-    for index, around in enumerate(surroundings):
-        sites = [site for found in around.sources.values() for site in found]
-        for site in (*sites, *around.targets.values()):
-            if site.memory is Memory.DRAM:
-                first, _ = spans.get(site.key, (index, index))
-                spans[site.key] = (first, index)
-    last = len(surroundings)
-    for name, tensor in graph.tensors.items():
-        if tensor.kind is not TensorKind.ACTIVATION or name in graph.output_names:
-            spans[(Memory.DRAM.name, name, -1, -1)] = (0, last)
-    dram = OffsetAllocator(plan.hardware.dram_bytes)
-    offsets: dict[SharedKey, int] = {}
-    for key, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):
-        name = key[1]
-        size = tensor_bytes(plan, name, full_box(graph.tensors[name].shape))
-        offset = dram.place(size, begin, end)
-        if offset is None:
-            raise CapacityError(
-                "DRAM_FULL",
-                f"tensor {name!r} of {size} bytes does not fit",
-                where=f"DRAM share of a cluster of {plan.hardware.name}: "
-                f"{plan.hardware.dram_bytes} bytes",
-                change="choose a smaller batch",
-            )
-        offsets[key] = offset
-    return offsets
+    is_input = known.kind is TensorKind.INPUT
+    cause = Cause.INPUT if is_input else Cause.WEIGHT_FIRST
+    whole = full_box(known.shape)
+    return (Site(tensor, Memory.DRAM, whole, -1, cause, away=away if is_input else 0),)

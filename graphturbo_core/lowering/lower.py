@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves, compute_total
@@ -16,7 +17,7 @@ from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
 from graphturbo_core.lowering.cutting import LAST_GRAINS, Grain, grains
 from graphturbo_core.lowering.emit import Common, Room, emit_kernel
-from graphturbo_core.lowering.far_memory import FarMemory, place_far
+from graphturbo_core.lowering.far_memory import FarMemory
 from graphturbo_core.lowering.fixed import check_fixed
 from graphturbo_core.lowering.folding import classes_of, folded, has_many_cores, may_fold
 from graphturbo_core.lowering.placement import (
@@ -28,6 +29,7 @@ from graphturbo_core.lowering.placement import (
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
+from graphturbo_core.lowering.team import Team, own_plan, place_team_far
 from graphturbo_core.lowering.template import Setting, copied, template_key
 from graphturbo_core.lowering.tiling import (
     TOO_MANY_INSTRUCTIONS,
@@ -132,8 +134,12 @@ def _with_change(refusal: CapacityError, more: str) -> CapacityError:
 def _ways(
     plan: Plan, stages: list[tuple[Stage, ...]], is_each_core_simulated: bool
 ) -> Iterator[list[tuple[Stage, ...]]]:
-    """The stages with all cores, with those alone that stand for others, or one after the other."""
-    can_fold = not is_each_core_simulated and may_fold(plan.hardware)
+    """The stages with all cores, with those alone that stand for others, or one after the other.
+
+    Where clusters co-operate each core is simulated.
+    """
+    is_alone = plan.cooperation is None
+    can_fold = is_alone and not is_each_core_simulated and may_fold(plan.hardware)
     is_folded_first = can_fold and has_many_cores(plan.hardware)
     if not is_folded_first:
         yield stages
@@ -167,21 +173,22 @@ def _lowered(plan: Plan, attempt: _Attempt) -> Program:
     is_last = grain in LAST_GRAINS
     cap = limits.instructions_coarsest(ops) if is_last else limits.instructions(ops)
     check_fewest(plan, stages, cap)
-    placements = _place_all(plan, stages, grain, cap)
-    far = place_far(plan, placements)
+    machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
+    team = Team(machine)
+    placements = _place_clusters(plan, stages, grain, cap)
+    far = place_team_far(plan, placements, team)
     check_fixed(plan, placements, far)
     settings = [
         Setting(placement, around)
         for placement, around in zip(placements, far.surroundings, strict=True)
     ]
-    machine = Machine(plan.hardware, classes_of(plan.hardware, stages))
     counts = check_moves(machine.classes, plan, settings, cap)
     room = Room(cap, limits.accesses(ops), sum(counts))
     kernels = _number_all(plan, machine, list(zip(settings, counts, strict=True)), room)
     notes = [*_fold_notes(machine), *_notes(plan, placements, far, limits)]
     if attempt.is_longer:
         notes.append(_longer_note(sum(len(kernel.order) for kernel in kernels), cap))
-    return assemble(plan, machine, kernels, (far.offsets, tuple(notes)))
+    return assemble(plan, team, kernels, (far.offsets, tuple(notes)))
 
 
 def _longer_note(size: int, cap: int) -> str:
@@ -266,6 +273,21 @@ def _number_all(
     return kernels
 
 
+def _place_clusters(
+    plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, max_instructions: int
+) -> list[KernelPlacement]:
+    """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels."""
+    if plan.cooperation is None:
+        return _place_all(plan, stages, grain, max_instructions)
+    found: dict[int, KernelPlacement] = {}
+    for cluster in plan.cooperation.working:
+        kernels = plan.cooperation.kernels_of(cluster)
+        own = [stages[kernel] for kernel in kernels]
+        placed = _place_all(own_plan(plan, cluster), own, grain, max_instructions)
+        found |= dict(zip(kernels, placed, strict=True))
+    return [found[kernel] for kernel in range(len(stages))]
+
+
 def _place_all(
     plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, max_instructions: int
 ) -> list[KernelPlacement]:
@@ -303,13 +325,31 @@ def _place_all(
 
 
 def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:
-    """What stays in LB for the next kernel, seen from there."""
+    """What stays in LB for the next kernel, seen from there.
+
+    What a stage of this kernel read, it has exchanged already: every core has all of its box, and
+    where that is all that the next one reads, nothing is to be exchanged again.
+    """
+    running = [s for s in placement.stages if s.index not in placement.views.skipped]
+    exchanged = {operand.tensor for stage in running for operand in stage.operands}
+    read = holdings(stages)
     last = {operand.tensor: stage.index for stage in stages for operand in stage.operands}
     return {
-        name: replace(held, first=0, last=last.get(name, 0), is_inherited=True)
+        name: replace(
+            held,
+            first=0,
+            last=last.get(name, 0),
+            is_inherited=True,
+            shares={} if name in exchanged and _has_all(held, read.get(name, {})) else held.shares,
+        )
         for name, held in placement.residents.items()
         if name in placement.kept
     }
+
+
+def _has_all(held: Resident, read: Mapping[int, Box]) -> bool:
+    """Whether each core finds all that it reads in its own box."""
+    return all(core in held.boxes and contains(held.boxes[core], b) for core, b in read.items())
 
 
 def _numbered(common: Common, code: KernelCode) -> NumberedKernel:

@@ -18,6 +18,7 @@ from graphturbo_core.lowering.code import (
     SharedKey,
     Use,
     Where,
+    far_core,
 )
 from graphturbo_core.lowering.owners import Owners, Part, joined
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
@@ -87,8 +88,9 @@ class Mover:
         if site.memory is Memory.DRAM:
             box = full_box(self.plan.semantics.graph.tensors[site.tensor].shape)
         size = aligned(tensor_bytes(self.plan, site.tensor, box))
+        core = far_core(site.away)
         return self.builder.buffer(
-            LocalBuffer(site.memory, -1, 0, size, site.tensor, box, site.key, site.is_spill)
+            LocalBuffer(site.memory, core, 0, size, site.tensor, box, site.key, site.is_spill)
         )
 
     def _reads(self, site: Site, box: Box) -> Iterator[Access]:
@@ -120,7 +122,8 @@ class Mover:
     ) -> None:
         """DRAM -> GB by a DMA engine, of this box and of others that are `alike`."""
         site, box = what
-        channels = [Use(self.machine.far(end), alike) for end in (Memory.DRAM, Memory.GB)]
+        ways = (self.machine.far(Memory.DRAM, site.away), self.machine.far(Memory.GB))
+        channels = [Use(channel, alike) for channel in ways]
         move = self._move(
             (site, box), (Memory.DRAM, Memory.GB), channels,
             halo_bytes=halo_bytes, cores=alike,
@@ -206,7 +209,7 @@ class Mover:
     ) -> None:
         """GB or DRAM -> LB; `target` is (core, buffer)."""
         core, buffer = target
-        cores, channels = self._far_and_near(site.memory, core)
+        cores, channels = self._far_and_near(site, core)
         move = self._move(
             (site, box), (site.memory, Memory.LB_DATA), channels,
             halo_bytes=halo_bytes, cores=cores,
@@ -221,8 +224,8 @@ class Mover:
         """So many bytes out of the box of a table, by index -> LB; `target` is (core, buffer)."""
         core, buffer = target
         ends = (table.memory, Memory.LB_DATA)
-        cores, channels = self._far_and_near(table.memory, core)
-        latency = self.machine.latency(max(ends))
+        cores, channels = self._far_and_near(table, core)
+        latency = self.machine.latency(max(ends), table.away)
         move = Move(size_bytes, 0, *ends, table.cause, latency, channels, cores)
         accesses = (Access(self.shared(table), False, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
@@ -231,7 +234,7 @@ class Mover:
     def store(self, where: Where, site: Site, box: Box, source: tuple[int, int]) -> None:
         """LB -> GB or DRAM; `source` is (core, buffer)."""
         core, buffer = source
-        cores, (far, near) = self._far_and_near(site.memory, core)
+        cores, (far, near) = self._far_and_near(site, core)
         move = self._move((site, box), (Memory.LB_DATA, site.memory), (near, far), cores=cores)
         accesses = (Access(buffer, False, box), Access(self.shared(site), True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
@@ -279,10 +282,10 @@ class Mover:
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.EXCHANGE, where, move, accesses)
 
-    def _far_and_near(self, memory: Memory, core: int) -> tuple[int, tuple[Use, Use]]:
+    def _far_and_near(self, site: Site, core: int) -> tuple[int, tuple[Use, Use]]:
         """How many cores move at once, and through what: the port they share, an LB's each."""
-        cores = self.machine.classes.size(core)
-        return cores, (Use(self.machine.far(memory), cores), Use(self.machine.lb(core)))
+        cores, far = self.machine.classes.size(core), self.machine.far(site.memory, site.away)
+        return cores, (Use(far, cores), Use(self.machine.lb(core)))
 
     def _move(
         self,
@@ -295,5 +298,6 @@ class Mover:
     ) -> Move:
         """A move between LB, GB and DRAM; the farther end sets the latency."""
         site, box = what
-        size, latency = tensor_bytes(self.plan, site.tensor, box), self.machine.latency(max(ends))
+        size = tensor_bytes(self.plan, site.tensor, box)
+        latency = self.machine.latency(max(ends), site.away)
         return Move(size, halo_bytes, *ends, site.cause, latency, tuple(channels), cores)

@@ -1,4 +1,4 @@
-"""Program: for every engine of one cluster, its instructions, as arrays in sequence order."""
+"""Program: for every engine, its instructions, as arrays in sequence order."""
 
 from __future__ import annotations
 
@@ -85,9 +85,10 @@ class Channel:
 class Buffers:
     """All buffers, one row each. A buffer holds box [lo, hi) of a tensor, dense, row-major.
 
-    `core` -1 for GB and DRAM. `tensor` indexes `Program.tensors`. `first` and `last` are the
-    sequence numbers of its first writer and last access. `is_spill`: it could not be placed in the
-    memory that the plan names. `cores`: how many cores have one like it (1 in GB and DRAM).
+    `core` -1 for GB and DRAM, -1 - c for those of cluster c. `tensor` indexes `Program.tensors`.
+    `first` and `last` are the sequence numbers of its first writer and last access. `is_spill`: it
+    could not be placed in the memory that the plan names. `cores`: how many cores have one like it
+    (1 in GB and DRAM).
     """
 
     memory: NDArray[np.int8]
@@ -102,10 +103,23 @@ class Buffers:
     is_spill: NDArray[np.bool_]
     cores: NDArray[np.int32]
 
+    def spaces(self, *, is_pooled: bool) -> IntArray:
+        """Per buffer a number from 0 for the memory in which its offset counts.
+
+        Where an LB's data and weight parts are one pool, so are their addresses.
+        """
+        memory = self.memory.astype(np.int64)
+        if is_pooled:
+            memory[memory == Memory.LB_WEIGHT] = Memory.LB_DATA
+        core = self.core.astype(np.int64)
+        return np.asarray((core - core.min(initial=0)) * len(Memory) + memory)
+
 
 @dataclass(frozen=True)
 class Program:
-    """One cluster's round. Row i of every per-instruction array is sequence number i.
+    """One cluster's round, or that of clusters that co-operate, whose cores are numbered on.
+
+    Row i of every per-instruction array is sequence number i.
 
     `engine` indexes `engines`; `op` indexes the graph's ops (-1: none), `layer` the plan's layers,
     `kernel` the plan's kernels. `segment`: nothing of a segment starts before all of the segment

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.code import SHARD, SharedKey
+from graphturbo_core.lowering.code import SHARD, SharedKey, far_core
 from graphturbo_core.lowering.program import Cause, Memory
 
 SPILLS = -2
@@ -20,7 +20,8 @@ class Site:
 
     `maker`: the kernel that wrote it (-1: it is there from the start, or a DRAM buffer that all
     kernels share; `SPILLS`: the one of spilled pieces). `held`: the box of its buffer where that is
-    larger: what the kernel that made it computed, of which others answer for the rest.
+    larger: what the kernel that made it computed, of which others answer for the rest. `away`: in
+    the DRAM of which cluster, counted from this one on (0: its own).
     """
 
     tensor: str
@@ -30,6 +31,7 @@ class Site:
     cause: Cause
     is_spill: bool = False
     held: Box | None = None
+    away: int = 0
 
     def whole(self) -> Site:
         """The site as the kernel that made it sees it: all of its buffer."""
@@ -38,7 +40,7 @@ class Site:
     @property
     def key(self) -> SharedKey:
         """Identity of the buffer that holds it."""
-        return (self.memory.name, self.tensor, -1, self.maker)
+        return (self.memory.name, self.tensor, far_core(self.away), self.maker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,8 @@ class Shard:
 class Surroundings:
     """Everything outside a kernel's own buffers that its code refers to.
 
-    `kernel` is its place in order. `shards`: by tensor and box, those that it reads.
+    `kernel` is its place in order. `shards`: by tensor and box, those that it reads. `lenders`: how
+    many shares of DRAM its weights are fetched from in turn, its cluster's first.
     """
 
     kernel: int
@@ -124,3 +127,4 @@ class Surroundings:
     ring: GbRing
     held: Mapping[str, HeldWeight]
     shards: Mapping[tuple[str, Box], Shard] = field(default_factory=dict)
+    lenders: int = 1

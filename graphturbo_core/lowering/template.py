@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
-from graphturbo_core.lowering.code import COLUMNS, KernelCode, SharedKey
+from graphturbo_core.lowering.code import COLUMNS, KernelCode, SharedKey, far_core
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import MAX_RANK, IntArray, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -86,6 +86,7 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
         tuple((number[name], held.fetched) for name, held in setting.around.held.items()),
         _shards(setting),
         _edges(setting),
+        setting.around.lenders,
     )
 
 
@@ -164,7 +165,7 @@ def _site_row(setting: Setting, site: Site) -> Hashable:
     relative = setting.relative(site.tensor, box)
     held = setting.relative(site.tensor, site.held) if site.held else None
     number = setting.number[site.tensor]
-    return (number, site.memory, relative, is_own, site.cause, site.is_spill, held)
+    return (number, site.memory, site.away, relative, is_own, site.cause, site.is_spill, held)
 
 
 def _edges(setting: Setting) -> Hashable:
@@ -294,6 +295,15 @@ def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
             for core in resident.made.boxes:
                 key = ("KEPT", name, core, old.kernel - back)
                 found[key] = ("KEPT", names[name], core, new.kernel - back)
-    for name, other_name in names.items():
-        found[Memory.DRAM.name, name, -1, -1] = (Memory.DRAM.name, other_name, -1, -1)
-    return found
+    return found | _in_dram(names, old.lenders)
+
+
+def _in_dram(names: Mapping[str, str], lenders: int) -> dict[SharedKey, SharedKey]:
+    """The buffers that lie in DRAM from the start, the lenders' too."""
+    return {
+        (Memory.DRAM.name, name, far_core(away), -1): (
+            Memory.DRAM.name, other, far_core(away), -1
+        )
+        for name, other in names.items()
+        for away in range(lenders)
+    }  # fmt: skip

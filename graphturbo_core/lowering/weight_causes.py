@@ -18,13 +18,14 @@ Boxes = tuple[NDArray[np.int32], NDArray[np.int32]]
 class WeightMoves:
     """Of every instruction: cause, bytes moved, and of its first access memory, tensor and box.
 
-    `element_bytes`: by tensor. `cores`: how many move so many bytes each.
+    `element_bytes`: by tensor. `cores`: how many move so many bytes each. `source` tells the same
+    memory of co-operating clusters apart, by who fetches.
     """
 
     cause: NDArray[np.int8]
     size_bytes: NDArray[np.int64]
     cores: NDArray[np.int32]
-    source: NDArray[np.int8]
+    source: NDArray[np.int64]
     tensor: NDArray[np.int32]
     boxes: Boxes
     element_bytes: NDArray[np.int64]

@@ -6,6 +6,7 @@ Without a GB: DRAM -> LBs broadcast; a shard DRAM -> one LB once, from there to 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, full_box
@@ -36,6 +37,7 @@ class WeightFeeder:
         self._mover = mover
         self._lb_end = 0
         self._lb_start = 0
+        self._lent = 0
         self._gb_end = 0
         self._held_boxes: set[tuple[str, Box]] = set()
         self._small: dict[tuple[str, int], int] = {}
@@ -94,13 +96,19 @@ class WeightFeeder:
         shape = self._plan.semantics.graph.tensors[tensor].shape
         return Site(tensor, Memory.DRAM, full_box(shape), -1, Cause.WEIGHT_FIRST)
 
+    def _lent_site(self, tensor: str) -> Site:
+        """Where the next fetch finds the weight: in the DRAM of each lender in turn."""
+        away = self._lent % self._around.lenders
+        self._lent += 1
+        return replace(self._site(tensor), away=away)
+
     def _whole(self, operand: Operand, box: Box, gb: int, lb: int) -> None:
         tensor, where = operand.tensor, self._where(operand, 0)
         fetch = whole_fetch(self._stage, box)
         source = self._shard(where, tensor, box, fetch.alike)
         if self._plan.hardware.has_gb:
             source = self._mover.local((Memory.GB, -1, gb), tensor, box)
-            self._mover.prefetch(where, (self._site(tensor), box), source)
+            self._mover.prefetch(where, (self._lent_site(tensor), box), source)
         if self._stage.is_on_cluster and source is not None:
             self._small[tensor, CLUSTER_CORE] = source
             return
@@ -169,7 +177,7 @@ class WeightFeeder:
             for box, alike in boxes.items():
                 if box not in held.fetched and (tensor, box) not in self._held_boxes:
                     self._held_boxes.add((tensor, box))
-                    self._mover.prefetch(where, (self._site(tensor), box), target, alike=alike)
+                    self._mover.prefetch(where, (self._lent_site(tensor), box), target, alike=alike)
             return dict.fromkeys(boxes, target)
         offset = self._turn_offset(item_bytes(self._plan, tensor, items.items[number]))
         found: dict[Box, int | None] = {}
@@ -177,7 +185,7 @@ class WeightFeeder:
             size = alike * aligned(tensor_bytes(self._plan, tensor, box))
             buffer = self._mover.local((Memory.GB, -1, offset), tensor, box, size_bytes=size)
             found[box] = buffer
-            self._mover.prefetch(where, (self._site(tensor), box), buffer, alike=alike)
+            self._mover.prefetch(where, (self._lent_site(tensor), box), buffer, alike=alike)
             offset += size
         return found
 

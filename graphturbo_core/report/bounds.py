@@ -114,18 +114,18 @@ def model_bound_s(
 
 
 def _round_bound_s(trace: Trace) -> float:
-    """What this program moves and computes in a round, over one cluster's peaks."""
+    """What this program moves and computes in a round, over the peaks of its clusters."""
     program, plan = trace.program, trace.program.plan
-    hardware, moved = plan.hardware, ledger(trace.program)
-    cores = hardware.cores * hardware.clock_hz
-    engines = hardware.matrix_engines * hardware.clock_hz
+    hardware, moved, clusters = plan.hardware, ledger(trace.program), plan.clusters
+    cores = clusters * hardware.cores * hardware.clock_hz
+    engines = clusters * hardware.matrix_engines * hardware.clock_hz
     peaks = product_peaks(plan.semantics, hardware, plan.number_format)
     matrix, vector = (_work_of(program, kind) for kind in (EngineKind.MATRIX, EngineKind.VECTOR))
     return max(
         matrix / (engines * peaks[0]),
         vector / (cores * peaks[1]),
-        (moved.dram_read_bytes + moved.dram_write_bytes) / hardware.dram_bandwidth,
-        (moved.gb_read_bytes + moved.gb_write_bytes) / max(1, hardware.gb_bandwidth),
+        (moved.dram_read_bytes + moved.dram_write_bytes) / (clusters * hardware.dram_bandwidth),
+        (moved.gb_read_bytes + moved.gb_write_bytes) / max(1, clusters * hardware.gb_bandwidth),
     )
 
 

@@ -92,7 +92,7 @@ def stall_shares(outcome: Outcome) -> dict[str, dict[str, float]]:
     Raises:
         InvariantError: the shares of a kind do not sum to 1.
     """
-    per_engine = outcome.makespan * outcome.division.clusters
+    per_engine = outcome.makespan * outcome.division.clusters // outcome.plan.clusters
     shares = {}
     for kind in EngineKind:
         cycles, engines = np.zeros(len(Wait), np.int64), 0
@@ -136,7 +136,10 @@ def _check_shares(shares: Mapping[str, Mapping[str, float]]) -> None:
 def overlap_ratio(outcome: Outcome) -> float:
     """Mean over the chip's cores of the share of the makespan with two or more layers at once."""
     cycles = sum(
-        outcome.repeats[size] * layer_overlap(trace).ratio * trace.makespan
+        outcome.repeats[size]
+        * layer_overlap(trace).ratio
+        * trace.makespan
+        * trace.program.plan.clusters
         for size, trace in outcome.traces.items()
     )
     return cycles / max(1, outcome.makespan * outcome.division.clusters)

@@ -97,7 +97,7 @@ def _computed(program: Program) -> Bookings:
         cause=cause,
         size_bytes=size_bytes,
         cores=np.ones(len(rows), dtype=np.int32),
-        source=np.full(len(rows), Memory.GB, dtype=np.int8),
+        source=np.full(len(rows), Memory.GB, dtype=np.int64),
         tensor=tensor,
         boxes=corners,
         element_bytes=np.array([bytes_per_element(program.plan, n) for n in program.tensors]),

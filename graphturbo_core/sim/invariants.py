@@ -6,7 +6,7 @@ import numpy as np
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
-from graphturbo_core.sim.arrays import int64, owners
+from graphturbo_core.sim.arrays import owners
 from graphturbo_core.sim.ordering import unordered_accesses
 from graphturbo_core.sim.sweeps import overlapping_pair
 
@@ -110,10 +110,7 @@ def check_bytes(program: Program, live_from: IntArray, live_to: IntArray) -> Non
     Where the LB's data and weight parts are one pool, so are their addresses.
     """
     buffers = program.buffers
-    space = int64(buffers.memory)
-    if program.plan.hardware.is_pooled:
-        space[space == Memory.LB_WEIGHT] = Memory.LB_DATA
-    space = space * (program.plan.hardware.cores + 1) + buffers.core + 1
+    space = buffers.spaces(is_pooled=program.plan.hardware.is_pooled)
     ends = buffers.offset + buffers.size_bytes
     base = space * (int(ends.max(initial=0)) + 1)
     pair = overlapping_pair(live_from, live_to, base + buffers.offset, base + ends)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.lowering.program import IntArray, Memory
 from graphturbo_core.sim.arrays import int64
 from graphturbo_core.sim.lifetimes import live_intervals
@@ -45,8 +46,8 @@ class Steps:
 class Occupancy:
     """Live bytes over time. LB: data and weight parts together, staging left out.
 
-    `lb_worst`: the fullest core at each moment, `lb_total`: the sum of the cores, also those that
-    others stand for.
+    `gb`: of the fullest of co-operating clusters at each moment, `lb_worst`: of the fullest core,
+    `lb_total`: the sum of the cores, also those that others stand for.
     """
 
     gb: Steps
@@ -76,13 +77,14 @@ def occupancy(trace: Trace) -> Occupancy:
     live_from, live_to = live_intervals(program, trace.start, trace.end, trace.makespan)
     is_gb = np.flatnonzero(buffers.memory == Memory.GB)
     is_lb = np.flatnonzero(np.isin(buffers.memory, (Memory.LB_DATA, Memory.LB_WEIGHT)))
-    cycle, change, _ = _events(is_gb, live_from, live_to, buffers.size_bytes)
+    cycle, change, gb_buffer = _events(is_gb, live_from, live_to, buffers.size_bytes)
+    cluster = int64(CLUSTER_CORE - buffers.core[gb_buffer])
     lb_cycle, lb_change, lb_buffer = _events(is_lb, live_from, live_to, buffers.size_bytes)
     core = int64(buffers.core[lb_buffer])
-    cores = program.plan.hardware.cores
-    worst = running_maximum(core, lb_change, cores)
+    clusters = program.plan.clusters
+    worst = running_maximum(core, lb_change, clusters * program.plan.hardware.cores)
     return Occupancy(
-        gb=_steps(cycle, np.cumsum(change)),
+        gb=_steps(cycle, running_maximum(cluster, change, clusters)),
         lb_worst=_steps(lb_cycle, worst),
         lb_total=_steps(lb_cycle, np.cumsum(lb_change * buffers.cores[lb_buffer])),
     )
@@ -120,6 +122,7 @@ def layer_memory(trace: Trace, live: Occupancy) -> LayerMemory:
     np.maximum.at(lb_peak, layer, live.lb_worst.window_peaks(begin, stop))
     np.maximum.at(gb_peak, layer, live.gb.window_peaks(begin, stop))
     area = live.lb_total.integral(stop) - live.lb_total.integral(begin)
+    plan = trace.program.plan
     areas = np.bincount(layer, area, layers)
     cycles = np.bincount(layer, stop - begin, layers)
     first = np.full(layers, trace.makespan, np.int64)
@@ -130,7 +133,7 @@ def layer_memory(trace: Trace, live: Occupancy) -> LayerMemory:
         start=np.where(np.isin(np.arange(layers), layer), first, 0),
         end=last,
         lb_peak=lb_peak,
-        lb_mean=areas / np.maximum(cycles, 1) / trace.program.plan.hardware.cores,
+        lb_mean=areas / np.maximum(cycles, 1) / (plan.clusters * plan.hardware.cores),
         gb_peak=gb_peak,
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
-from graphturbo_core.lowering.program import IntArray, Memory, Program
+from graphturbo_core.lowering.program import IntArray, Program
 from graphturbo_core.sim.arrays import Integer, int64, owners
 from graphturbo_core.sim.clocks import are_in_order, chains_of
 from graphturbo_core.sim.shared_boxes import pairs_within_buffers
@@ -73,10 +73,7 @@ def _by_first_use(rows: Rows, write: NDArray[np.bool_], program: Program) -> Int
 def _cells(program: Program) -> tuple[IntArray, IntArray]:
     """First and end of every buffer's bytes in stretches of addresses that no buffer divides."""
     buffers = program.buffers
-    space = int64(buffers.memory)
-    if program.plan.hardware.is_pooled:
-        space[space == Memory.LB_WEIGHT] = Memory.LB_DATA
-    space += (int64(buffers.core) + 1) * len(Memory)
+    space = buffers.spaces(is_pooled=program.plan.hardware.is_pooled)
     ends = buffers.offset + buffers.size_bytes
     base = space * (int(ends.max(initial=0)) + 1)
     edges = np.unique(np.concatenate((base + buffers.offset, base + ends)))

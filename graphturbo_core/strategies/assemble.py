@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from graphturbo_core.errors import PlanError
+from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.placement import Nearest, Placement, place_outputs
 from graphturbo_core.strategies.instances import InstanceGraph, Section, instance_graph
 from graphturbo_core.strategies.kernels import BoundKernel, Target, bind_instances
@@ -59,6 +60,68 @@ def assemble(
         _kernel(graph, bound[number], placement, residency, inner)
         for number, placement, residency in zip(order, placements, residencies, strict=True)
     )
+    return _plan(target, recipe, kernels, ready_steps)
+
+
+def assemble_team(
+    target: Target,
+    recipe: Recipe,
+    graph: InstanceGraph,
+    steps: Sequence[Mapping[int, int]],
+    *,
+    is_lent: bool = False,
+) -> Plan:
+    """Bind, place and number the kernels of clusters that co-operate.
+
+    `steps`: of each step of the chip the instance that a cluster runs, by cluster. What a cluster
+    keeps in LB or GB from kernel to kernel is decided as if it were alone, but what another one
+    reads waits in DRAM. `is_lent`: see `Cooperation`.
+    """
+    bound = bind_instances(target, graph)
+    cluster_of = {number: cluster for step in steps for cluster, number in step.items()}
+    beside = Scope.GB if target.hardware.gb_bytes else Scope.DRAM
+    inner = beside if recipe.has_gb_inside else None
+    made: dict[int, KernelPlan] = {}
+    for cluster in sorted(set(cluster_of.values())):
+        order = [step[cluster] for step in steps if cluster in step]
+        placements = [
+            replace(placement, scopes=_crossing(graph, number, placement.scopes, cluster_of))
+            for number, placement in zip(
+                order, place_outputs(graph, bound, order, recipe.nearest), strict=True
+            )
+        ]
+        residencies = weight_residencies(graph, order, placements, target)
+        for number, placement, held in zip(order, placements, residencies, strict=True):
+            made[number] = _kernel(graph, bound[number], placement, held, inner)
+    places = [(at, cluster) for at, step in enumerate(steps) for cluster in sorted(step)]
+    return replace(
+        _plan(target, recipe, tuple(made[steps[at][cluster]] for at, cluster in places)),
+        cooperation=Cooperation(
+            target.clusters, tuple(c for _, c in places), tuple(at for at, _ in places), is_lent
+        ),
+    )
+
+
+def _crossing(
+    graph: InstanceGraph, number: int, scopes: Mapping[str, Scope], cluster_of: Mapping[int, int]
+) -> dict[str, Scope]:
+    """The scopes of an instance's outputs: DRAM for what another cluster reads."""
+    own = cluster_of[number]
+    return {
+        tensor: Scope.DRAM
+        if any(cluster_of[reader] != own for reader in graph.readers[tensor][number])
+        else scope
+        for tensor, scope in scopes.items()
+    }
+
+
+def _plan(
+    target: Target,
+    recipe: Recipe,
+    kernels: tuple[KernelPlan, ...],
+    ready_steps: tuple[ReadyStep, ...] = (),
+) -> Plan:
+    """The plan of these kernels in their order."""
     return Plan(
         strategy=recipe.strategy,
         semantics=target.semantics,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graphturbo_core.errors import OptionError
@@ -23,13 +23,19 @@ class Share:
 
 @dataclass(frozen=True)
 class Division:
-    """The batch over the clusters; the largest share comes first, idle clusters are not listed."""
+    """The batch over the clusters; the largest share comes first, idle clusters are not listed.
+
+    `together`: so many clusters share what is listed as one cluster's. `is_divided`: samples may be
+    computed apart.
+    """
 
     batch: int
     clusters: int
     cluster_batch: int
     shares: tuple[Share, ...]
     notes: tuple[str, ...] = ()
+    together: int = 1
+    is_divided: bool = True
 
     @cached_property
     def round_sizes(self) -> tuple[int, ...]:
@@ -40,7 +46,27 @@ class Division:
     @property
     def idle_clusters(self) -> int:
         """Clusters without any sample."""
-        return self.clusters - sum(share.clusters for share in self.shares)
+        return self.clusters - self.together * sum(share.clusters for share in self.shares)
+
+    @property
+    def clusters_a_round(self) -> int:
+        """How many clusters may share a round: all where there is one sample, else one.
+
+        Our choice: with two samples on four clusters each would have a cluster to share with, and
+        the rounds of different clusters would no longer be alike.
+        """
+        return self.clusters if self.batch == 1 and self.is_divided else 1
+
+    def shared(self, clusters: int) -> Division:
+        """The same where so many clusters share the one round."""
+        idle = _idle_note(self.idle_clusters, self.clusters, self.batch)
+        others = tuple(note for note in self.notes if note != idle)
+        note = f"{clusters} clusters share the one sample: the others would be idle"
+        return replace(self, notes=(*others, note), together=clusters)
+
+
+def _idle_note(idle: int, clusters: int, batch: int) -> str:
+    return f"{idle} of {clusters} clusters idle: the batch is {batch}"
 
 
 def divide_batch(batch: int, clusters: int, cluster_batch: int | None = None) -> Division:
@@ -65,7 +91,7 @@ def divide_batch(batch: int, clusters: int, cluster_batch: int | None = None) ->
             f"{batch} samples: the share is taken at once"
         )
     if small == 0:
-        notes.append(f"{clusters - more} of {clusters} clusters idle: the batch is {batch}")
+        notes.append(_idle_note(clusters - more, clusters, batch))
     shares = tuple(Share(counts[size], _rounds(size, taken)) for size in sizes)
     return Division(batch, clusters, taken, shares, tuple(notes))
 
@@ -74,7 +100,7 @@ def undivided(batch: int, clusters: int, why: str) -> Division:
     """All samples at once on one cluster, because one sample may need another one's numbers."""
     share = Share(1, ((batch, 1),))
     note = f"the batch of {batch} is not divided, one cluster takes it at once: {why}"
-    return Division(batch, clusters, batch, (share,), (note,))
+    return Division(batch, clusters, batch, (share,), (note,), is_divided=False)
 
 
 def _check_positive(what: str, number: int) -> None:

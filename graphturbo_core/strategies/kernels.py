@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,12 +15,20 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.graphturbo.binding import Binder, KernelBinding
 from graphturbo_core.strategies.instances import Instance, InstanceGraph
+from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
+
+Cost = Callable[[Plan], int]
+"""Cycles of a plan: how a strategy may know what lowering and simulator make of it."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What all kernels of a plan are made for."""
+    """What all kernels of a plan are made for.
+
+    `clusters`: how many may share the round. `cost`: cycles of a plan, for a strategy that chooses
+    among several; None where nobody can tell.
+    """
 
     semantics: GraphSemantics = field(repr=False)
     hardware: Hardware = field(repr=False)
@@ -28,6 +36,8 @@ class Target:
     binder: Binder
     rules: TileRules = DEFAULT_RULES
     wishes: Wishes = NO_WISHES
+    clusters: int = 1
+    cost: Cost | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def element_bytes(self) -> Mapping[str, int]:

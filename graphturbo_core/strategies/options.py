@@ -81,6 +81,17 @@ _OPTIONS = (
         "Algorithm 4: cut axes by kind of access and take a handed-down binding that is as good, "
         "or cut from the outermost axis by gcd and take it only if it uses more cores",
     ),
+    StrategyOption(
+        "plus.cooperation",
+        ("on", "off"),
+        "graphturbo:plus where clusters would be idle: they share the round if that costs less",
+    ),
+    StrategyOption(
+        "plus.lending",
+        ("on", "off"),
+        "graphturbo:plus where clusters are idle: weights come through their DRAM shares too, one "
+        "share a DMA engine at a time",
+    ),
     _number("tile_share", (1, 1024), "a streamed tile takes at most this part of an LB"),
     _number("tiles", (1, 64), "tiles into which a core's share is cut for overlap, at most"),
     _number("padding_percent", (0, 1000), "passes of the matrix array that such cuts may add"),

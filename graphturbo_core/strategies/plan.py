@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import accumulate, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
@@ -14,6 +18,7 @@ from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
+from graphturbo_core.strategies.cooperation import Cooperation, Crossing, crossings
 from graphturbo_core.strategies.layers import Layer
 
 
@@ -164,6 +169,8 @@ class Plan:
 
     `rules`: how finely lowering is to cut.
     `fixed`: tensors and weights whose memory a plan file names: lowering may choose no other.
+    `cooperation`: clusters that share the round; None: one cluster runs all of it, kernel by
+    kernel.
     """
 
     strategy: str
@@ -179,6 +186,42 @@ class Plan:
     notes: tuple[str, ...] = ()
     rules: TileRules = DEFAULT_RULES
     fixed: frozenset[str] = frozenset()
+    cooperation: Cooperation | None = None
+
+    @property
+    def clusters(self) -> int:
+        """Clusters that the round runs on."""
+        return 1 if self.cooperation is None else self.cooperation.clusters
+
+    def cluster_of(self, kernel: int) -> int:
+        """The cluster that runs a kernel, from 0."""
+        return 0 if self.cooperation is None else self.cooperation.cluster_of[kernel]
+
+    def step_of(self, kernel: int) -> int:
+        """The step in which a kernel runs: its place where one cluster runs all."""
+        return kernel if self.cooperation is None else self.cooperation.step_of[kernel]
+
+    def clusters_of(self, kernels: NDArray[Any]) -> NDArray[np.int64]:
+        """The cluster that runs each of these kernels."""
+        own = [self.cluster_of(kernel) for kernel in range(len(self.kernels))]
+        return np.asarray(np.array(own, dtype=np.int64)[kernels])
+
+    def steps_of(self, kernels: NDArray[Any]) -> NDArray[np.int64]:
+        """The step of each of these kernels."""
+        own = [self.step_of(kernel) for kernel in range(len(self.kernels))]
+        return np.asarray(np.array(own, dtype=np.int64)[kernels])
+
+    @cached_property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """What kernels read that others compute on another cluster."""
+        if self.cooperation is None:
+            return ()
+        outputs = [kernel.outputs for kernel in self.kernels]
+        reads = [
+            {name: box for name, box in kernel.boxes.items() if name not in kernel.bindings}
+            for kernel in self.kernels
+        ]
+        return tuple(crossings(self.cooperation, outputs, reads))
 
     @cached_property
     def element_bytes(self) -> Mapping[str, int]:
@@ -220,6 +263,21 @@ class Plan:
         for op in self.semantics.graph.ops:
             if op.name not in ran:
                 raise InvariantError("PLAN_OPS", f"op {op.name!r} is in no kernel")
+        self._check_cooperation()
+
+    def _check_cooperation(self) -> None:
+        """What another cluster reads waits in DRAM, and was left there in an earlier step."""
+        if self.cooperation is None:
+            return
+        self.cooperation.check(len(self.kernels))
+        for tensor, maker, reader in ((c.tensor, c.maker, c.reader) for c in self.crossings):
+            what = f"{tensor!r} of {self.kernels[maker].name} for {self.kernels[reader].name}"
+            scope = self.kernels[maker].scopes[tensor]
+            if scope is not Scope.DRAM:
+                raise InvariantError("PLAN_CROSSING", f"{what} waits in {scope.value}")
+            steps = self.step_of(maker), self.step_of(reader)
+            if steps[0] >= steps[1]:
+                raise InvariantError("PLAN_CROSSING", f"{what} is made in step {steps[0]} of both")
 
     def _check_covered(self, covered: Mapping[str, int]) -> None:
         tensors = self.semantics.graph.tensors

@@ -12,7 +12,12 @@ from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.edits import find_wishes
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
-from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
+from graphturbo_core.strategies.graphturbo.levels import (
+    ALL_LEVELS,
+    DEFAULT_LEVEL,
+    Level,
+)
+from graphturbo_core.strategies.graphturbo.plus import Plus
 from graphturbo_core.strategies.graphturbo.splitting import (
     Splitter,
     divisors,
@@ -27,7 +32,7 @@ from graphturbo_core.strategies.held import (
     check_followed,
     check_no_groups,
 )
-from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.kernels import Cost, Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
 from graphturbo_core.strategies.options import resolve_options, tile_rules
 from graphturbo_core.strategies.plan import Plan
@@ -42,12 +47,13 @@ MAX_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class StrategyInfo:
-    """A strategy as the command line and the app list it; `levels` end with the default."""
+    """A strategy as the command line and the app list it; `default_level`: one of `levels`."""
 
     name: str
     doc: str
     levels: tuple[str, ...] = ()
     level_docs: tuple[str, ...] = ()
+    default_level: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +78,9 @@ _STRATEGIES = (
     StrategyInfo(
         "graphturbo",
         "layers grouped, groups split, instances ordered depth first (OSDI 2023)",
-        tuple(level.name for level in LEVELS),
-        tuple(level.doc for level in LEVELS),
+        tuple(level.name for level in ALL_LEVELS),
+        tuple(level.doc for level in ALL_LEVELS),
+        DEFAULT_LEVEL.name,
     ),
 )
 
@@ -103,8 +110,9 @@ def parse_strategy(text: str) -> StrategySpec:
         raise OptionError(
             "UNKNOWN_LEVEL", f"level {level!r} is not known", f"strategy {name}", f"use {choices}"
         )
-    default = info.levels[-1] if info.levels else ""
-    return StrategySpec(name, level or default, _cluster_batch(text, batch) if has_batch else None)
+    return StrategySpec(
+        name, level or info.default_level, _cluster_batch(text, batch) if has_batch else None
+    )
 
 
 def _cluster_batch(text: str, batch: str) -> int:
@@ -121,13 +129,19 @@ def _cluster_batch(text: str, batch: str) -> int:
 
 @dataclass(frozen=True)
 class PlanTask:
-    """What a plan is made for: one cluster's round; `held`: a plan file's word on it."""
+    """What a plan is made for: one cluster's round; `held`: a plan file's word on it.
+
+    `clusters`: how many would be idle otherwise, and may share the round, this one among them.
+    `cost`: cycles of a plan, where a strategy may try several.
+    """
 
     semantics: GraphSemantics = field(repr=False)
     hardware: Hardware
     number_format: str
     options: Mapping[str, str]
     held: HeldPlan = NO_HELD_PLAN
+    clusters: int = 1
+    cost: Cost | None = field(default=None, repr=False)
 
 
 def make_plan(
@@ -163,7 +177,10 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
         fixed=wishes.bindings,
     )
     placed = placed_on(task.semantics, hardware, task.number_format)
-    target = Target(placed, hardware, task.number_format, binder, tile_rules(chosen), wishes)
+    target = Target(
+        placed, hardware, task.number_format, binder, tile_rules(chosen), wishes,
+        1 if held.record is not None or held.is_edited else task.clusters, task.cost,
+    )  # fmt: skip
     if held.record is not None and not held.is_edited:
         return restored_plan(target, _frame(parse_strategy(spec.text)), held.record)
     makers: dict[str, Callable[[Target], Plan]] = {
@@ -203,7 +220,7 @@ def _wishes(task: PlanTask, spec: StrategySpec) -> Wishes:
 
 
 def _level(spec: StrategySpec) -> Level:
-    return {level.name: level for level in LEVELS}.get(spec.level, LEVELS[-1])
+    return {level.name: level for level in ALL_LEVELS}.get(spec.level, DEFAULT_LEVEL)
 
 
 def splitter_of(strategy: str, hardware: Hardware, chosen: Mapping[str, str]) -> Splitter | None:
@@ -223,10 +240,20 @@ def _splitter(hardware: Hardware, chosen: Mapping[str, str]) -> Splitter:
     )
 
 
-def _graphturbo(spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]) -> GraphTurbo:
-    return GraphTurbo(
+def _graphturbo(
+    spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]
+) -> Callable[[Target], Plan]:
+    level = _level(spec)
+    graphturbo = GraphTurbo(
         _splitter(hardware, chosen),
         has_block_step=chosen["graphturbo.blocks"] == "first",
         is_fit_checked=chosen["graphturbo.fit"] == "core",
-        level=_level(spec),
+        level=level,
+    )
+    if not level.is_beyond_paper:
+        return graphturbo
+    return Plus(
+        graphturbo,
+        has_cooperation=chosen["plus.cooperation"] == "on",
+        has_lending=chosen["plus.lending"] == "on",
     )

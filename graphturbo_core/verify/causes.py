@@ -22,8 +22,8 @@ def wrong_cause(program: Program) -> Wrong | None:
     """The first move that is booked to a wrong cause; None: there is none.
 
     1. Computes and moves between cores have none.
-    2. A weight is fetched first until all of its box has been, from DRAM and from GB apart; of what
-       is looked up, until as many bytes have been as its box has.
+    2. A weight is fetched first until all of its box has been, by each cluster and from DRAM and
+       from GB apart; of what is looked up, until as many bytes have been as its box has.
     3. A graph input is INPUT, a graph output in DRAM is OUTPUT, whichever way it goes.
     4. All else is SPILL where its buffer is one, else ACTIVATION.
     """
@@ -64,10 +64,10 @@ def _far_accesses(program: Program) -> IntArray:
 
 @dataclass(frozen=True)
 class _Fetched:
-    """By memory and tensor: which elements were fetched, and how many bytes were looked up."""
+    """By memory, tensor and who fetches: which elements, and how many bytes were looked up."""
 
-    elements: dict[tuple[int, int], NDArray[np.bool_]]
-    looked_up: dict[tuple[int, int], int]
+    elements: dict[tuple[int, int, int], NDArray[np.bool_]]
+    looked_up: dict[tuple[int, int, int], int]
 
 
 def _of_weight(program: Program, at: tuple[int, int], fetched: _Fetched) -> Cause:
@@ -76,7 +76,8 @@ def _of_weight(program: Program, at: tuple[int, int], fetched: _Fetched) -> Caus
     buffer = int(program.access_buffer[access])
     tensor = int(program.buffers.tensor[buffer])
     shape = program.plan.semantics.graph.tensors[program.tensors[tensor]].shape
-    key = int(program.buffers.memory[buffer]), tensor
+    cluster = program.plan.cluster_of(int(program.kernel[row]))
+    key = int(program.buffers.memory[buffer]), tensor, cluster
     lo, hi = program.access_lo[access], program.access_hi[access]
     size = int(program.size_bytes[row])
     width = bytes_per_element(program.plan, program.tensors[tensor])

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.box_bytes import box_bytes
-from graphturbo_core.lowering.classes import every_core
-from graphturbo_core.lowering.code import Machine
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
+from graphturbo_core.lowering.team import Team
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.arrays import int64, owners
 from graphturbo_core.verify.local import TileTask
 from graphturbo_core.verify.lookups import asked_elements
+from graphturbo_core.verify.ports import ports, team_of
 
 Claim = tuple[int, str, str]
 """A row, the rule it breaks, and how."""
@@ -43,9 +43,12 @@ def wrong_claim(program: Program) -> Claim | None:
     7. A move takes buffers for the tensors they hold; of a buffer that computes alone use, one
        access at least does.
     8. A buffer's first writer and last access are what it says.
+    9. Of co-operating clusters each works in its own memories, and runs its own kernels; only what
+       it reads in DRAM may be another one's.
     """
     rules = (
-        _shape, _ends, _engines, _bytes, _channels, _places, _segments, _users, _names, _lifetimes
+        _shape, _ends, _clusters, _engines, _bytes, _channels, _places, _segments, _users, _names,
+        _lifetimes,
     )  # fmt: skip
     for rule in rules:
         found = rule(program)
@@ -149,7 +152,8 @@ def _engines(program: Program) -> Claim | None:
     core = np.where(kind == InstructionKind.STORE, from_core, to_core)
     is_broadcast = kind == InstructionKind.BROADCAST
     is_near = ~np.isin(program.source[moves], _FAR)
-    core = np.where(is_broadcast, program.tile[moves] % program.plan.hardware.cores, core)
+    own = program.plan.hardware.cores
+    core = np.where(is_broadcast, program.tile[moves] % own + to_core // own * own, core)
     core = np.where(is_broadcast & is_near, from_core, core)
     cores = np.array([engine.core for engine in program.engines])[program.engine[moves]]
     names = np.array([engine.kind.value for engine in program.engines])[program.engine[moves]]
@@ -201,23 +205,21 @@ def _gb_bytes(program: Program) -> IntArray:
 def _channels(program: Program) -> Claim | None:
     """Rule 4: channels, their times, holds and latencies."""
     chip, moves, (read, write) = program.plan.hardware, _moves(program), _ends_of(program)
-    machine, owner = Machine(chip, every_core(chip.cores)), owners(program.access_at)
-    memory, core_of = int64(program.buffers.memory), int64(program.buffers.core)
+    team, owner = team_of(program), owners(program.access_at)
+    memory = int64(program.buffers.memory)
     is_move = program.kind[owner] != InstructionKind.COMPUTE
-    buffer = program.access_buffer[is_move]
-    far = np.where(memory[buffer] == Memory.DRAM, machine.far(Memory.DRAM), machine.far(Memory.GB))
-    port = np.where(np.isin(memory[buffer], _FAR), far, core_of[buffer])
+    port = ports(program, team)[program.access_buffer[is_move]]
     source, target = program.access_buffer[read], program.access_buffer[write]
-    linked, links = _links(program, machine)
+    linked, links = _links(program, team)
     in_gb = np.flatnonzero(_gb_bytes(program))
     rows = np.concatenate((owner[is_move], linked, in_gb))
-    ports = np.full(len(in_gb), machine.far(Memory.GB), dtype=np.int64)
-    both = np.column_stack((rows, np.concatenate((port, links, ports))))
+    shared = np.full(len(in_gb), team.machine.far(Memory.GB), dtype=np.int64)
+    both = np.column_stack((rows, np.concatenate((port, links, shared))))
     wanted, times = np.unique(both, axis=0, return_counts=True)
     stated = _sorted(owners(program.channel_at), int64(program.channel))
     if len(wanted) != len(stated) or (wanted != stated).any():
         return _difference(wanted, stated)
-    bandwidth = np.array([channel.bandwidth for channel in machine.channels()], dtype=np.int64)
+    bandwidth = np.array([channel.bandwidth for channel in team.channels()], dtype=np.int64)
     owner = owners(program.channel_at)
     cycles = -(-program.size_bytes[owner] * chip.clock_hz // bandwidth[program.channel])
     cycles[np.lexsort((program.channel, owner))] *= times
@@ -229,6 +231,9 @@ def _channels(program: Program) -> Claim | None:
     latencies = np.array([chip.link_latency_cycles] * len(Memory))
     latencies[[Memory.GB, Memory.DRAM]] = chip.gb_latency_cycles, chip.dram_latency_cycles
     latency = latencies[np.maximum(memory[source], memory[target])]
+    if chip.remote_dram_latency_cycles is not None:
+        cluster = team.cluster_of(int64(program.buffers.core))
+        latency[cluster[source] != cluster[target]] = chip.remote_dram_latency_cycles
     is_bad = (program.hold_cycles[moves] != slowest[moves]) | (
         program.latency_cycles[moves] != latency
     )
@@ -238,15 +243,17 @@ def _channels(program: Program) -> Claim | None:
     )  # fmt: skip
 
 
-def _links(program: Program, machine: Machine) -> tuple[IntArray, IntArray]:
+def _links(program: Program, team: Team) -> tuple[IntArray, IntArray]:
     """Rows and links of the moves between cores: one out, and one into each target."""
+    machine, cores = team.machine, team.machine.hardware.cores
     owner, core = owners(program.access_at), program.buffers.core[program.access_buffer]
     is_move = program.kind != InstructionKind.COMPUTE
     is_near = is_move & ~np.isin(program.source, _FAR) & ~np.isin(program.target, _FAR)
     is_near[_within_a_core(program)] = False
     accesses = np.flatnonzero(is_near[owner])
     links = [
-        machine.link(0, at)[1] if is_write else machine.link(at, 0)[0]
+        (machine.link(0, at % cores)[1] if is_write else machine.link(at % cores, 0)[0])
+        + at // cores * (machine.far(Memory.DRAM) + 1)
         for at, is_write in zip(
             core[accesses].tolist(), program.access_write[accesses].tolist(), strict=True
         )
@@ -299,7 +306,7 @@ def _places(program: Program) -> Claim | None:
 def _segments(program: Program) -> Claim | None:
     """Rule 5: segments."""
     chip = program.plan.hardware
-    is_new_kernel = np.diff(program.kernel, prepend=-1) != 0
+    is_new_kernel = np.diff(program.plan.steps_of(program.kernel), prepend=-1) != 0
     is_new = is_new_kernel.copy()
     if not program.plan.is_scheduled_across_layers:
         is_new |= np.diff(program.layer, prepend=-1) != 0
@@ -363,3 +370,19 @@ def _lifetimes(program: Program) -> Claim | None:
     return _first(
         is_bad, last, "LIFETIME", lambda at: f"buffer {at} is used from {first[at]} to {last[at]}"
     )
+
+
+def _clusters(program: Program) -> Claim | None:
+    """Rule 9."""
+    team, owner = team_of(program), owners(program.access_at)
+    own = program.plan.clusters_of(program.kernel)
+    engine = program.engine.astype(np.int64) // (len(program.engines) // team.clusters)
+    is_bad = engine != own
+    buffer = program.access_buffer
+    is_other = team.cluster_of(int64(program.buffers.core))[buffer] != own[owner]
+    is_read = ~program.access_write & (program.buffers.memory[buffer] == Memory.DRAM)
+    is_bad[owner[is_other & ~is_read]] = True
+    return _first(
+        is_bad, np.arange(program.size), "CLUSTER",
+        lambda at: f"of cluster {own[at]} runs on cluster {engine[at]}, or in another's memory",
+    )  # fmt: skip

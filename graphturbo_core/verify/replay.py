@@ -15,7 +15,7 @@ from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
-from graphturbo_core.verify.local import Operand, TileTask, tile_result
+from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
 from graphturbo_core.verify.lookups import asked_elements
 from graphturbo_core.verify.memory import Shadow, Values
 from graphturbo_core.verify.script import Script, Touch, Touched
@@ -64,7 +64,7 @@ class _Replay:
         self.left = np.bincount(
             script.program.access_buffer, minlength=len(script.program.buffers.memory)
         ).tolist()
-        self.outputs: dict[str, int] = {}
+        self.outputs: dict[str, dict[int, int]] = {}
         self._fill(given)
 
     def _fill(self, given: Given) -> None:
@@ -76,7 +76,8 @@ class _Replay:
                 self.shadow.take(buffer)
                 self.values.give(buffer, given[name])
             elif name in graph.outputs:
-                self.outputs[name] = buffer
+                core = int(buffers.core[buffer])
+                self.outputs.setdefault(name, {})[CLUSTER_CORE - core] = buffer
                 self.left[buffer] += 1
 
     def run(self, on_progress: OnProgress | None) -> dict[str, Array]:
@@ -91,7 +92,7 @@ class _Replay:
             done += 1
             if on_progress is not None and done % PROGRESS_EVERY == 0:
                 on_progress(done, total)
-        return {name: self._output(name, buffer) for name, buffer in self.outputs.items()}
+        return {name: self._output(name, found) for name, found in self.outputs.items()}
 
     def _check_sizes(self) -> None:
         """Every buffer has the bytes of its box in the run's number format.
@@ -311,13 +312,26 @@ class _Replay:
             if not self.left[touch.buffer]:
                 self.values.close(touch.buffer)
 
-    def _output(self, name: str, buffer: int) -> Array:
-        if self.values.is_open(buffer) and self.shadow.owns(buffer):
-            numbers = self.values.read(buffer, self.values.boxes[buffer])
-            if numbers is not None:
-                return numbers
-        fault = Fault("OUTPUT", f"output {name!r} is not whole in DRAM", -1, "", name, (), -1, -1)
-        raise ReplayFaultError(fault)
+    def _output(self, name: str, buffers: Mapping[int, int]) -> Array:
+        """An output from the parts that kernels answer for; `buffers`: by cluster."""
+        plan = self.program.plan
+        found: Array = np.empty(0)
+        parts = [
+            (buffers.get(plan.cluster_of(number), -1), kernel.outputs[name])
+            for number, kernel in enumerate(plan.kernels)
+            if name in kernel.outputs
+        ]
+        for place, (buffer, box) in enumerate(parts):
+            numbers = None
+            if self.values.is_open(buffer) and self.shadow.owns(buffer):
+                numbers = self.values.read(buffer, box)
+            if numbers is None:
+                what = f"output {name!r} is not whole in DRAM"
+                raise ReplayFaultError(Fault("OUTPUT", what, -1, "", name, (), -1, -1))
+            if not place:
+                found = np.empty(self.script.graph.tensors[name].shape, numbers.dtype)
+            found[slices(box)] = numbers
+        return found
 
 
 def _with_numbers(fault: Fault, box: Box, expected: float, got: float) -> Fault:

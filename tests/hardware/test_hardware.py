@@ -130,8 +130,10 @@ def test_every_number_has_its_source_and_reaches_the_chip(chip: Hardware) -> Non
 def test_no_field_of_the_chip_is_without_source(chip: Hardware) -> None:
     named = {number.field_name for number in chip.numbers}
     fields = {field.name for field in dataclasses.fields(Hardware)}
-    # Text has no source; no pool, deep array, shared engine or shards unless the profile says so.
+    # Text has no source; no pool, deep array, shared engine, shards or way into another cluster's
+    # DRAM unless the profile says so.
     unsaid = {"is_pooled", "matrix_depth", "shared_engine", "weight_placement"}
+    unsaid |= {"remote_dram_latency_cycles"}
     if not chip.has_gb:
         unsaid |= {"gb_bandwidth", "gb_latency_cycles"}
     assert fields - named <= {"name", "title", "numbers", "notes"} | unsaid

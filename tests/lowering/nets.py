@@ -14,6 +14,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.placement import KernelPlacement
+from graphturbo_core.lowering.team import Team
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.registry import make_plan, parse_strategy, strategies
@@ -25,7 +26,9 @@ STRATEGIES = tuple(
     f"{info.name}:{level}" if level else name
     for name, info in strategies().items()
     for level in info.levels or ("",)
+    if level != "plus"
 )
+"""Without `plus`, which is `full` where one cluster has the round to itself."""
 
 
 @cache
@@ -70,17 +73,17 @@ def with_residency(plan: Plan, residency: Residency) -> Plan:
 def placements_of(plan: Plan) -> list[KernelPlacement]:
     """What lowering decides of the plan before it emits."""
     found: list[KernelPlacement] = []
-    place_far = lowering.place_far
+    place_far = lowering.place_team_far
 
-    def spy(plan: Plan, placements: Sequence[KernelPlacement]) -> object:
+    def spy(plan: Plan, placements: list[KernelPlacement], team: Team) -> object:
         found[:] = placements
-        return place_far(plan, placements)
+        return place_far(plan, placements, team)
 
-    lowering.place_far = spy  # type: ignore[assignment]
+    lowering.place_team_far = spy  # type: ignore[assignment]
     try:
         lowering.lower(plan)
     finally:
-        lowering.place_far = place_far
+        lowering.place_team_far = place_far
     return found
 
 

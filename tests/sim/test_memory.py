@@ -141,7 +141,7 @@ def test_memory_per_layer_equals_counting_every_cycle(
 ) -> None:
     # Every instruction writes its own buffer, the next but one reads it.
     blocks = [
-        Block(Memory.GB if size % 3 == 0 else Memory.LB_DATA, 0, size, core=core)
+        Block(Memory.GB, 0, size) if size % 3 == 0 else Block(Memory.LB_DATA, 0, size, core=core)
         for core, size, *_ in rows
     ]
     steps = [

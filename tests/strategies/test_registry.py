@@ -18,7 +18,8 @@ from tests.strategies.samples import hardware, plan_of, sample_plan, sample_sema
 
 def test_what_exists() -> None:
     assert list(strategies()) == ["layerwise", "tvm", "graphturbo"]
-    assert strategies()["graphturbo"].levels == ("gb", "lb", "order", "full")
+    assert strategies()["graphturbo"].levels == ("gb", "lb", "order", "full", "plus")
+    assert strategies()["graphturbo"].default_level == "full"
 
 
 @pytest.mark.parametrize(
@@ -115,13 +116,16 @@ def test_every_option_is_tried_above() -> None:
     marks = test_every_option_changes_the_plan.pytestmark  # type: ignore[attr-defined]
     tried = {(case[0], case[1]) for case in marks[0].args[1]}
     others = {(o.name, v) for o in strategy_options().values() for v in o.values[1:]}
-    assert tried == others
+    assert (
+        tried | {("plus.cooperation", "off"), ("plus.lending", "off")} == others
+    )  # tests/strategies/test_plus.py
 
 
 def test_levels() -> None:
     plans = {
         level: sample_plan("resnet50-slim", 16, f"graphturbo:{level}")
         for level in strategies()["graphturbo"].levels
+        if level != "plus"
     }
     layers = len(plans["gb"].layers)
     assert {level: len(plan.kernels) == layers for level, plan in plans.items()} == {

@@ -1,4 +1,4 @@
-"""The four levels of `graphturbo`, after the vendor's own optimisation levels."""
+"""The levels of `graphturbo`: four after the vendor's own optimisation levels, and ours."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class Level:
     nearest: Nearest
     is_split: bool
     is_scheduled_across_layers: bool
+    is_beyond_paper: bool = False
 
 
 LEVELS = (
@@ -24,4 +25,14 @@ LEVELS = (
     Level("order", "groups split into instances, depth first", Nearest.LB, True, False),
     Level("full", "with instructions of different layers interleaved", Nearest.LB, True, True),
 )
-"""In rising order; the last one is the default."""
+"""Those of the paper in rising order."""
+
+DEFAULT_LEVEL = LEVELS[-1]
+
+PLUS = Level(
+    "plus",
+    "full, and what the paper leaves open where it costs less: clusters that co-operate",
+    Nearest.LB, True, True, is_beyond_paper=True,
+)  # fmt: skip
+
+ALL_LEVELS = (*LEVELS, PLUS)

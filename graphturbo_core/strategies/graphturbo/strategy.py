@@ -11,7 +11,7 @@ from graphturbo_core.strategies.graphturbo.fitting import FittedSection, Fitter
 from graphturbo_core.strategies.graphturbo.grouping import GroupedLayers, group_layers
 from graphturbo_core.strategies.graphturbo.growing import grow
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
-from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
+from graphturbo_core.strategies.graphturbo.levels import DEFAULT_LEVEL, Level
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.graphturbo.wished_splits import WishedSplits
@@ -29,7 +29,7 @@ class GraphTurbo:
     splitter: Splitter
     has_block_step: bool = True
     is_fit_checked: bool = True
-    level: Level = LEVELS[-1]
+    level: Level = DEFAULT_LEVEL
 
     def __call__(self, target: Target) -> Plan:
         """Split, group, order, bind and place; the levels gb and lb leave out the first three."""

@@ -1,0 +1,186 @@
+"""Clusters that co-operate: what each is lowered by itself gets the chip's numbers.
+
+A kernel is emitted as its cluster sees it: own cores, engines and channels from 0, own GB and DRAM
+by `CLUSTER_CORE`, the DRAM of others by how far away they are. So kernels of different clusters can
+be copies of one template. Where one cluster runs all, both numberings are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.code import (
+    COLUMNS,
+    KernelCode,
+    LocalBuffer,
+    Machine,
+    SharedKey,
+    far_core,
+)
+from graphturbo_core.lowering.dram import Abroad
+from graphturbo_core.lowering.far_memory import FarMemory, place_far
+from graphturbo_core.lowering.placement import KernelPlacement
+from graphturbo_core.lowering.program import Cause, Channel, Engine, IntArray, Memory
+from graphturbo_core.lowering.sites import Site, Surroundings
+from graphturbo_core.strategies.plan import Plan
+
+
+@dataclass(frozen=True)
+class Team:
+    """Numbering of all co-operating clusters' engines and channels, cluster by cluster."""
+
+    machine: Machine
+
+    @property
+    def clusters(self) -> int:
+        """How many they are."""
+        return self.machine.clusters
+
+    @cached_property
+    def _own_engines(self) -> tuple[Engine, ...]:
+        return self.machine.engines()
+
+    @cached_property
+    def _own_channels(self) -> int:
+        """Channels of a cluster; DRAM is the last of them."""
+        return self.machine.far(Memory.DRAM) + 1
+
+    def engines(self) -> tuple[Engine, ...]:
+        """Those of cluster 0, then of cluster 1 ...; cores and DMA engines are numbered on."""
+        return tuple(
+            replace(engine, core=self.core(engine.core, cluster), index=index)
+            if engine.core >= 0
+            else replace(engine, index=index)
+            for cluster in range(self.clusters)
+            for engine in self._own_engines
+            for index in (self._index(engine, cluster),)
+        )
+
+    def _index(self, engine: Engine, cluster: int) -> int:
+        is_dma = engine.kind is EngineKind.DMA
+        return engine.index + is_dma * cluster * self.machine.hardware.dma_engines
+
+    def channels(self) -> tuple[Channel, ...]:
+        """As `Machine.channels`, cluster by cluster; the shares of DRAM once."""
+        own = self.machine.channels()[: self._own_channels]
+        if self.clusters == 1:
+            return own
+        return tuple(
+            replace(channel, name=self._channel_name(channel.name, cluster))
+            for cluster in range(self.clusters)
+            for channel in own
+        )
+
+    def _channel_name(self, name: str, cluster: int) -> str:
+        kind, _, core = name.rpartition(" ")
+        return f"{kind} {self.core(int(core), cluster)}" if kind else f"{name} {cluster}"
+
+    def core(self, core: int, cluster: int) -> int:
+        """The chip's number of a core, GB or DRAM share that a cluster names so."""
+        if core >= 0:
+            return cluster * self.machine.hardware.cores + core
+        return far_core((cluster + CLUSTER_CORE - core) % self.clusters)
+
+    def cluster_of(self, cores: IntArray) -> IntArray:
+        """The cluster of each core, GB or DRAM share by the chip's numbers."""
+        far = CLUSTER_CORE - cores
+        return np.asarray(np.where(cores >= 0, cores // self.machine.hardware.cores, far))
+
+    def engine_numbers(self, engines: IntArray, cluster: int) -> IntArray:
+        """The chip's numbers of a cluster's engines."""
+        return engines + cluster * len(self._own_engines)
+
+    def channel_numbers(self, channels: IntArray, cluster: int) -> IntArray:
+        """The chip's numbers of the channels that a cluster names so."""
+        own = self._own_channels
+        away = np.maximum(channels - own + 1, 0)
+        return np.asarray((cluster + away) % self.clusters * own + np.minimum(channels, own - 1))
+
+    def key(self, key: SharedKey, cluster: int) -> SharedKey:
+        """A shared buffer's identity on the chip."""
+        memory, tensor, core, maker = key
+        return (memory, tensor, self.core(core, cluster), maker)
+
+    def code(self, code: KernelCode, cluster: int) -> KernelCode:
+        """A cluster's code by the chip's numbers."""
+        rows = code.rows.copy()
+        engine = COLUMNS.index("engine")
+        rows[:, engine] = self.engine_numbers(rows[:, engine], cluster)
+        channel = self.channel_numbers(code.channel.astype(np.int64), cluster)
+        buffers = tuple(self._buffer(buffer, cluster) for buffer in code.buffers)
+        return replace(code, rows=rows, channel=channel.astype(np.int32), buffers=buffers)
+
+    def _buffer(self, buffer: LocalBuffer, cluster: int) -> LocalBuffer:
+        shared = None if buffer.shared is None else self.key(buffer.shared, cluster)
+        return replace(buffer, core=self.core(buffer.core, cluster), shared=shared)
+
+
+def own_plan(plan: Plan, cluster: int) -> Plan:
+    """What one of the co-operating clusters runs, as if it were alone."""
+    assert plan.cooperation is not None
+    own = tuple(plan.kernels[kernel] for kernel in plan.cooperation.kernels_of(cluster))
+    return replace(plan, kernels=own, cooperation=None)
+
+
+def place_team_far(plan: Plan, placements: list[KernelPlacement], team: Team) -> FarMemory:
+    """`place_far` cluster by cluster; surroundings in the order of the plan's kernels."""
+    if plan.cooperation is None:
+        return place_far(plan, placements)
+    around: dict[int, Surroundings] = {}
+    offsets: dict[SharedKey, int] = {}
+    spilled: dict[str, None] = {}
+    without: frozenset[str] = frozenset()
+    for cluster in plan.cooperation.working:
+        kernels = plan.cooperation.kernels_of(cluster)
+        own = [placements[kernel] for kernel in kernels]
+        far = place_far(own_plan(plan, cluster), own, _abroad(plan, cluster))
+        around |= dict(zip(kernels, far.surroundings, strict=True))
+        offsets |= {team.key(key, cluster): offset for key, offset in far.offsets.items()}
+        spilled |= dict.fromkeys(far.spilled)
+        without |= far.without_shards
+    ordered = tuple(
+        replace(around[kernel], lenders=plan.cooperation.lenders(kernel))
+        for kernel in range(len(plan.kernels))
+    )
+    offsets = _weights_everywhere(plan, offsets, team) | offsets
+    return FarMemory(ordered, offsets, tuple(spilled), without)
+
+
+def _weights_everywhere(
+    plan: Plan, offsets: Mapping[SharedKey, int], team: Team
+) -> dict[SharedKey, int]:
+    """Weights in the DRAM of clusters that run nothing: where a cluster that works has them."""
+    assert plan.cooperation is not None
+    first = plan.cooperation.working[0]
+    found = {}
+    for name, tensor in plan.semantics.graph.tensors.items():
+        own = (Memory.DRAM.name, name, CLUSTER_CORE, -1)
+        if tensor.kind is TensorKind.WEIGHT:
+            for cluster in range(plan.clusters):
+                found[team.key(own, cluster)] = offsets[team.key(own, first)]
+    return found
+
+
+def _abroad(plan: Plan, cluster: int) -> Abroad:
+    """What crosses between a cluster and others; graph inputs lie in cluster 0's DRAM (ours)."""
+    outputs = plan.semantics.graph.output_names
+    read: set[str] = set()
+    sites: dict[str, dict[int, Site]] = {}
+    for crossing in plan.crossings:
+        tensor, maker = crossing.tensor, plan.cluster_of(crossing.maker)
+        if maker == cluster:
+            read.add(tensor)
+        elif plan.cluster_of(crossing.reader) == cluster:
+            cause = Cause.OUTPUT if tensor in outputs else Cause.ACTIVATION
+            box, away = plan.kernels[crossing.maker].outputs[tensor], maker - cluster
+            sites.setdefault(tensor, {})[crossing.maker] = Site(
+                tensor, Memory.DRAM, box, -1, cause, away=away % plan.clusters
+            )
+    found = {tensor: tuple(by_maker.values()) for tensor, by_maker in sites.items()}
+    return Abroad(frozenset(read), found, -cluster % plan.clusters)

@@ -1,0 +1,171 @@
+"""`graphturbo:plus`: never dearer than `:full`, clusters that co-operate, and when they do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import volume
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
+from graphturbo_core.strategies.graphturbo.cooperating import cheapest_runs
+from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.graphturbo.runs import ALONE, Run, Runs
+from graphturbo_core.strategies.graphturbo.splitting import Splitter
+from graphturbo_core.strategies.kernels import Cost, Target
+from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.relay import relay_layers
+from tests.strategies.samples import hardware, sample_semantics, weighted
+
+HEAVY = """g (float[1,512] x, float[512,4096] w, float[4096,64] v) => (float[1,64] z)
+{ y = MatMul (x, w) r = Relu (y) z = MatMul (r, v) }"""
+"""w has 4 MiB, v 512 KiB: DRAM binds, and a split over columns reads a quarter of w a cluster."""
+
+
+def cost(plan: Plan) -> int:
+    return simulate(lower(plan)).makespan
+
+
+def plus(
+    sem: GraphSemantics,
+    chip: Hardware,
+    count: Cost | None = cost,
+    clusters: int = 4,
+    **options: str,
+) -> Plan:
+    given = {name.replace("_", "."): value for name, value in options.items()}
+    task = PlanTask(sem, chip, "fp16", given, clusters=clusters, cost=count)
+    plan = plan_for(parse_strategy("graphturbo:plus"), task)
+    plan.check()
+    return plan
+
+
+@cache
+def heavy() -> GraphSemantics:
+    return weighted(HEAVY)
+
+
+def test_where_weights_bind_clusters_share_them() -> None:
+    """4.5 MiB through one share at 27 bytes a cycle is 174,762; a quarter of w is 38,837."""
+    plan = plus(heavy(), hardware())
+    assert plan.clusters == 4
+    first = [kernel for kernel in plan.kernels if "y" in kernel.boxes and kernel.group == 0]
+    assert [volume(kernel.boxes["y"]) for kernel in first] == [1024] * 4
+    alone = cost(plus(heavy(), hardware(), plus_cooperation="off", plus_lending="off"))
+    assert alone >= 174_762
+    assert cost(plan) * 2 < alone
+
+
+@pytest.mark.parametrize(
+    ("chip", "count", "clusters", "options"),
+    [
+        (hardware(), cost, 4, {"plus_cooperation": "off", "plus_lending": "off"}),
+        (hardware(), None, 4, {}),
+        (hardware(), cost, 1, {}),
+        (replace(hardware(), remote_dram_latency_cycles=None), cost, 4, {}),
+    ],
+    ids=["switched off", "nobody tells costs", "no idle clusters", "no way between clusters"],
+)
+def test_full_where_clusters_cannot_share(
+    chip: Hardware, count: Cost | None, clusters: int, options: dict[str, str]
+) -> None:
+    plan = plus(heavy(), chip, count, clusters, **options)
+    task = PlanTask(heavy(), chip, "fp16", {})
+    full = plan_for(parse_strategy("graphturbo:full"), task)
+    assert plan.cooperation is None
+    assert plan.kernels == full.kernels
+
+
+def test_full_is_taken_on_a_tie_and_where_it_costs_less() -> None:
+    for price in (100, 101):
+        plan = plus(heavy(), hardware(), lambda p, high=price: 100 if p.clusters == 1 else high)
+        assert plan.cooperation is None
+        assert [d.is_taken for d in plan.decisions if d.step == "plus"] == [True, False, False]
+    assert plus(heavy(), hardware(), lambda p: 100 if p.clusters == 1 else 99).clusters == 4
+
+
+def test_lending_alone_and_both() -> None:
+    """Lent: one cluster runs all of `:full`'s kernels; both on: what is cheaper of all."""
+    lent = plus(heavy(), hardware(), plus_cooperation="off")
+    assert lent.cooperation is not None
+    assert lent.cooperation.working == (0,)
+    shared = plus(heavy(), hardware(), plus_lending="off")
+    assert shared.cooperation is not None
+    assert shared.cooperation.working == (0, 1, 2, 3)
+    assert not shared.cooperation.is_lent
+    cycles = cost(plus(heavy(), hardware()))
+    assert cycles <= min(cost(lent), cost(shared))
+
+
+def runs_of(sem: GraphSemantics, chip: Hardware) -> Runs:
+    target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind), clusters=chip.clusters)
+    graph = layer_graph(sem, relay_layers(sem), "fp16")
+    return Runs(target, graph, Splitter(chip.split_capacity_bytes))
+
+
+def total(runs: Runs, chosen: tuple[Run, ...], price: int) -> int:
+    """What a sequence of runs sums to, written out once more."""
+    cycles, before = 0, ALONE
+    for place, run in enumerate(chosen):
+        cycles += run.cycles if run.axis == ALONE else run.cycles * price // 100
+        cycles += runs.crossing_cycles(before, run)
+        if run.axis == ALONE and (before != ALONE or not place):
+            cycles += runs.kernel_cycles
+        before = run.axis
+    return cycles
+
+
+def every_choice(runs: Runs) -> list[tuple[Run, ...]]:
+    """All sequences of runs that cover the layers."""
+    found: list[list[tuple[Run, ...]]] = [[()]]
+    for last in range(1, runs.count + 1):
+        found.append([(*head, run) for run in runs.ending[last] for head in found[run.first]])
+    return found[-1]
+
+
+CHAIN = """g (float[1,16,16,16] x, float[32,16,3,3] w0, float[128,32,1,1] w1, float[256,128,3,3] w2)
+  => (float[1,256,14,14] z)
+{ a = Conv (x, w0) b = Relu (a) c = Conv (b, w1) z = Conv <pads = [1,1,1,1]> (c, w2) }"""
+
+
+@pytest.mark.parametrize("price", [50, 100, 140])
+def test_the_chosen_runs_are_the_cheapest_of_all(price: int) -> None:
+    runs = runs_of(weighted(CHAIN), hardware())
+    choices = every_choice(runs)
+    assert len(choices) > 10
+    least = min(total(runs, choice, price) for choice in choices)
+    chosen = cheapest_runs(runs, price)
+    assert [run.first for run in chosen[1:]] == [run.last for run in chosen[:-1]]
+    split_up = [
+        runs_alone if run.axis == ALONE else (run,)
+        for run in chosen
+        for runs_alone in (tuple(runs.ending[at + 1][0] for at in range(run.first, run.last)),)
+    ]
+    assert total(runs, tuple(part for parts in split_up for part in parts), price) == least
+
+
+def test_what_crosses_clusters_is_written_once_and_read_by_each_reader() -> None:
+    """r: 4,096 elements of 2 bytes, a quarter in each DRAM; the second product alone reads it all.
+
+    Each of the three others serves 2,048 bytes and has written them: 4,096 at 27 a cycle is 152.
+    Split over columns each cluster reads the three other quarters: each serves 3 x 2,048 and has
+    written 2,048: 8,192 at 27 a cycle is 304.
+    """
+    runs = runs_of(heavy(), hardware())
+    alone, *others = runs.ending[2]
+    assert runs.crossing_cycles(1, alone) == 152
+    (split,) = [run for run in others if (run.first, run.axis) == (1, 1)]
+    assert runs.crossing_cycles(1, split) == 304
+    assert runs.crossing_cycles(ALONE, alone) == 0
+
+
+def test_a_small_sample_gets_no_dearer() -> None:
+    sem = sample_semantics("teaching-resnet", 1)
+    plan = plus(sem, hardware())
+    assert cost(plan) <= cost(plus(sem, hardware(), plus_cooperation="off", plus_lending="off"))
