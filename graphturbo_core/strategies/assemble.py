@@ -65,6 +65,7 @@ def assemble(
         hardware=target.hardware,
         number_format=target.number_format,
         rules=target.rules,
+        feeding=target.feeding,
         layers=recipe.layers,
         groups=recipe.groups,
         kernels=kernels,

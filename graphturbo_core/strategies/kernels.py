@@ -9,6 +9,7 @@ from functools import cached_property
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, hull
 from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.fit import KernelHold, core_needs, holding_boxes, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
@@ -28,6 +29,7 @@ class Target:
     binder: Binder
     rules: TileRules = DEFAULT_RULES
     wishes: Wishes = NO_WISHES
+    feeding: Feeding = DEFAULT_FEEDING
 
     @cached_property
     def element_bytes(self) -> Mapping[str, int]:

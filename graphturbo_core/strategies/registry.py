@@ -9,9 +9,15 @@ from types import MappingProxyType
 from graphturbo_core.errors import OptionError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.semantics.cost import placed_on
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.edits import find_wishes
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
+from graphturbo_core.strategies.graphturbo.binding import (
+    Binder,
+    plain_by_kind,
+    plain_literal,
+    plain_outermost,
+)
 from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
 from graphturbo_core.strategies.graphturbo.splitting import (
     Splitter,
@@ -29,7 +35,7 @@ from graphturbo_core.strategies.held import (
 )
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
-from graphturbo_core.strategies.options import resolve_options, tile_rules
+from graphturbo_core.strategies.options import TVM, feeding, resolve_options, tile_rules
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.restore import Frame, restored_plan
@@ -154,16 +160,13 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     """
     held, hardware = task.held, task.hardware
     chosen = resolve_options(task.options)
-    is_literal = spec.name == "graphturbo" and chosen["graphturbo.binding"] == "literal"
     wishes = _wishes(task, spec)
-    binder = Binder(
-        hardware.cores,
-        plain_literal if is_literal else plain_by_kind,
-        is_strict=is_literal,
-        fixed=wishes.bindings,
-    )
+    binder = _binder(hardware, _division(spec, chosen), wishes)
     placed = placed_on(task.semantics, hardware, task.number_format)
-    target = Target(placed, hardware, task.number_format, binder, tile_rules(chosen), wishes)
+    target = Target(
+        placed, hardware, task.number_format, binder, tile_rules(chosen), wishes,
+        feeding(chosen) if spec.name == TVM else DEFAULT_FEEDING,
+    )  # fmt: skip
     if held.record is not None and not held.is_edited:
         return restored_plan(target, _frame(parse_strategy(spec.text)), held.record)
     makers: dict[str, Callable[[Target], Plan]] = {
@@ -174,6 +177,24 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     plan = makers[parse_strategy(spec.text).name](target)
     check_followed(plan, wishes)
     return replace(plan, decisions=(*plan.decisions, *wishes.decisions()), fixed=wishes.fixed)
+
+
+def _division(spec: StrategySpec, chosen: Mapping[str, str]) -> str:
+    """The rule by which this strategy divides results over cores."""
+    options = {"graphturbo": "graphturbo.binding", TVM: "tvm.division"}
+    return chosen[options[spec.name]] if spec.name in options else "kind"
+
+
+def _binder(hardware: Hardware, division: str, wishes: Wishes) -> Binder:
+    """Algorithm 4 with a rule of its own for what nothing hands down."""
+    plain = {"kind": plain_by_kind, "literal": plain_literal, "outermost": plain_outermost}
+    return Binder(
+        hardware.cores,
+        plain[division],
+        is_strict=division == "literal",
+        is_extended=division != "outermost",
+        fixed=wishes.bindings,
+    )
 
 
 def _frame(spec: StrategySpec) -> Frame:

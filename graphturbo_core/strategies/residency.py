@@ -59,17 +59,18 @@ def weight_residencies(
     found = []
     for place, section in enumerate(sections):
         room = hardware.gb_bytes - weight_part_bytes(hardware) - parked[place]
+        shared = 0 if target.feeding.has_own_fetches else room
         weights = layer_bytes[section]
         total = sum(size for layer in weights for size in layer.values())
         has_neighbour = section in (
             *sections[max(0, place - 1) : place],
             *sections[place + 1 : place + 2],
         )
-        if has_neighbour and 0 < total <= room:
+        if has_neighbour and 0 < total <= shared:
             found.append({name: Residency.GB for layer in weights for name in layer})
         else:
             found.append(
-                _by_layer(weights, room, part) | _on_cluster(graph.semantics, weights, room)
+                _by_layer(weights, shared, part) | _on_cluster(graph.semantics, weights, room)
             )
         own = found[-1].keys() & shards
         found[-1].update(dict.fromkeys(sorted(own), Residency.SHARDED))
@@ -88,7 +89,7 @@ def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[
     Those that a plan file wants as shards come first.
     """
     hardware, wished = target.hardware, target.wishes.residencies
-    if not hardware.shards_weights:
+    if not hardware.shards_weights or target.feeding.has_own_fetches:
         return frozenset()
     users: dict[str, list[int]] = {}
     sizes: dict[str, int] = {}

@@ -87,6 +87,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         ready_steps=_ready_steps(instances, order) if frame.is_depth_first else (),
         notes=record.notes,
         rules=target.rules,
+        feeding=target.feeding,
     )
 
 

@@ -82,6 +82,17 @@ def plain_literal(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     return spread_binding(cuts, cores)
 
 
+def plain_outermost(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
+    """The outermost axis that may be cut, and no other, by the largest divisor of the cores.
+
+    An axis of one element is none: TVM drops a loop of one turn.
+    """
+    for axis, (size, rank) in enumerate(zip(axes.sizes, axes.ranks, strict=True)):
+        if size > 1 and rank is not AxisRank.NEVER:
+            return spread_binding([(axis, _largest_divisor(len(cores), size))], cores)
+    return spread_binding([], cores)
+
+
 def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     """The cores that `known` leaves idle, divided over its other axes by the plain rule."""
     cuts = list(zip(known.axes, known.grid, strict=True))
@@ -121,13 +132,15 @@ class Binder:
 
     `is_strict`: a handed-down binding must use more cores than a plain one to be taken, as the
     reference has it. Else (our choice) it is also taken with as many cores, unless it cuts an axis
-    of a worse rank than the plain one does: the move to its reader is saved. `fixed`:
-    bindings of tensors that a plan file names; their nests take no other.
+    of a worse rank than the plain one does: the move to its reader is saved. `is_extended`: cores
+    that a handed-down binding leaves idle are put to use. `fixed`: bindings of tensors that a plan
+    file names; their nests take no other.
     """
 
     cores: int
     plain: Plain = plain_by_kind
     is_strict: bool = False
+    is_extended: bool = True
     fixed: Mapping[str, Binding] = field(default_factory=lambda: MappingProxyType({}))
 
     def __call__(
@@ -139,12 +152,12 @@ class Binder:
         return walk.result()
 
     def choose(self, axes: NestAxes, handed: Binding | None) -> Binding:
-        """The plain binding, or the handed-down one with its idle cores put to use."""
+        """The plain binding, or the handed-down one, with its idle cores put to use if wanted."""
         cores = tuple(range(self.cores))
         plain = self.plain(axes, cores)
         if handed is None:
             return plain
-        updated = _extend(handed, axes, cores)
+        updated = _extend(handed, axes, cores) if self.is_extended else handed
         if len(updated.cores) != len(plain.cores):
             return updated if len(updated.cores) > len(plain.cores) else plain
         is_worse = _cost(updated, axes) > _cost(plain, axes)
