@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.code import Where
 from graphturbo_core.lowering.fetches import Fetch, fetches
 from graphturbo_core.lowering.mover import Mover, Targets
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import Site
 from graphturbo_core.lowering.stages import Operand, Stage, merge_needs, needs
 from graphturbo_core.strategies.plan import Plan
@@ -36,18 +37,18 @@ def fetch_own(
 ) -> dict[int, int]:
     """Each core's box by a load of its own, to this offset of its LB; its buffer by core.
 
-    A core that stands for others loads for them too: in one move those of them that are the first
-    to need their box, in another those that need what another core has fetched, so that bytes are
-    booked right. Our choice: the second waits for the first, a latency more than on real cores.
+    A core that stands for others loads for them too: in one move for those that are the first to
+    need their box, in another for those that need what another core has fetched, since a move has
+    one cause. Our choice: the second waits for the first, a latency more than without classes.
     """
     classes, every = mover.machine.classes, tuple(wanted)
     lowest = [classes.leader(cores[0]) for fetch in every for cores in fetch.needers]
     found: dict[int, int] = {}
     for core, box in sorted((pair for fetch in every for pair in fetch.targets.items())):
         found[core] = mover.local((Memory.LB_WEIGHT, core, offset), site.tensor, box)
-        first = lowest.count(core)
-        for count in (first, classes.size(core) - first):
+        first = lowest.count(core) if classes.is_folded else 1
+        for count, cause in (first, site.cause), (classes.size(core) - first, Cause.WEIGHT_AGAIN):
             if count:
                 targets = Targets({core: found[core]}, 1, count)
-                mover.broadcast(where, site, box, None, targets)
+                mover.broadcast(where, replace(site, cause=cause), box, None, targets)
     return found
