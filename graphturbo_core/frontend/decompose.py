@@ -140,9 +140,7 @@ def _layer_norm(parts: _Parts, op: Op) -> None:
     variance = parts.reduced(op, ("variance", "ReduceMean"), square, axes)
     epsilon = op.attributes.get("epsilon", _DEFAULT_EPSILON)
     assert isinstance(epsilon, float)  # the schema's type
-    raised = parts.alike(
-        op, ("add", "Add"), variance, parts.constant(op, "epsilon", epsilon)
-    )
+    raised = parts.alike(op, ("add", "Add"), variance, parts.constant(op, "epsilon", epsilon))
     root = parts.alike(op, ("sqrt", "Sqrt"), raised)
     found = parts.alike(op, ("subtract", "Sub"), data, mean)
     steps = [(("divide", "Div"), root)]

@@ -44,7 +44,7 @@ def fetch_own(
     classes, every = mover.machine.classes, tuple(wanted)
     lowest = [classes.leader(cores[0]) for fetch in every for cores in fetch.needers]
     found: dict[int, int] = {}
-    for core, box in sorted((pair for fetch in every for pair in fetch.targets.items())):
+    for core, box in sorted(pair for fetch in every for pair in fetch.targets.items()):
         found[core] = mover.local((Memory.LB_WEIGHT, core, offset), site.tensor, box)
         first = lowest.count(core) if classes.is_folded else 1
         for count, cause in (first, site.cause), (classes.size(core) - first, Cause.WEIGHT_AGAIN):

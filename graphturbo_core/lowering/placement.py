@@ -370,9 +370,7 @@ def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, objec
     return tensor in kernel.outputs and tensor in held
 
 
-def _largest(
-    task: PlacementTask, rings: list[Mapping[str, int]], *, is_on_cluster: bool
-) -> int:
+def _largest(task: PlacementTask, rings: list[Mapping[str, int]], *, is_on_cluster: bool) -> int:
     """Bytes of the stage with the most tiles: of each streamed tensor those that take turns."""
     found = (
         task.plan.feeding.tiles * sum(sizes.values())
