@@ -135,7 +135,7 @@ def test_one_slot_in_gb_is_filled_while_the_cores_compute() -> None:
 
 
 def test_streamed_rows_alternate() -> None:
-    """Relu of 4 x 64: eight tiles of 32 elements, 64 bytes; two of x and two of y are all of LB.
+    """Relu of 4 x 64: eight tiles of 32 elements, 64 bytes.
 
     A tile takes 4 cycles of DRAM, 10 later it is there; 32 elements on two lanes are 16 cycles.
     With one tile: load [100, 104), there at 114, compute [114, 130), store [130, 134), and the next
