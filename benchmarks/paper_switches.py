@@ -67,7 +67,7 @@ SWITCHES = (
     Switch("weights: each core fetches its own", {"tvm.weights": "own"}),
     Switch("double buffering: off", {"tvm.double_buffering": "off"}),
     Switch("softmax, layer norm: decomposed", {"tvm.normalisation": "decomposed"}),
-    Switch("the last three and outermost axis", FARTHEST),
+    Switch("outermost, own, off and decomposed", FARTHEST),
     Switch("kernels: an op each", strategy="layerwise"),
     Switch("launch: halved", number=("kernel.launch_cycles", 0.5)),
     Switch("launch: doubled", number=("kernel.launch_cycles", 2)),

@@ -91,7 +91,8 @@ def test_statistics_that_nobody_reads_go() -> None:
     assert op_types(parts_of(text)) == f"{NORM} Mul"
 
 
-BLOCK = """block (float[n,16,32] x, float[32,32] w, float[32] s, float[32] v) => (float[n,16,32] y) {
+BLOCK = """block (float[n,16,32] x, float[32,32] w, float[32] s, float[32] v)
+    => (float[n,16,32] y) {
     q = MatMul (x, w)
     k = Transpose <perm = [0,2,1]> (x)
     a = MatMul (q, k)
