@@ -17,7 +17,7 @@ from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.report.report import Report
 
 PROFILE = "stcp920"
-WIDTH = 110
+WIDTH = 140
 """Characters of a line: room for all columns, also where the output is no terminal."""
 
 

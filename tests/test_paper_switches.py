@@ -44,17 +44,17 @@ def test_a_number_of_the_chip_is_changed() -> None:
 @pytest.mark.slow
 def test_a_row_is_what_runs_by_hand_give(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper_switches, "ROWS", {"S": SMALL})
-    rates = dict(zip(SWITCHES, row_rates(("S", "generic-4x4")), strict=True))
-    assert len(set(rates.values())) >= len(SWITCHES) - 2  # no softmax; a tile a core
+    rates = row_rates(("S", "generic-4x4"))
+    assert len(rates) == len(SWITCHES)
     own = RunRequest("teaching-resnet", "tvm@1", "generic-4x4", 8, options={"tvm.weights": "own"})
     others = RunRequest("teaching-resnet", "tvm@2", "generic-4x4", 8)
     by_hand = {
-        next(s for s in SWITCHES if s.options == own.options): own,
-        next(s for s in SWITCHES if s.has_batch_of_others): others,
+        next(at for at, s in enumerate(SWITCHES) if s.options == own.options): own,
+        next(at for at, s in enumerate(SWITCHES) if s.has_batch_of_others): others,
     }
-    for switch, request in by_hand.items():
+    for place, request in by_hand.items():
         contract = run_report(load_sample("teaching-resnet"), request).contract
-        assert rates[switch] == contract["throughput_per_s"]
+        assert rates[place] == contract["throughput_per_s"] != rates[0]
 
 
 class _HereAndNow:
