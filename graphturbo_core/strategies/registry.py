@@ -16,7 +16,6 @@ from graphturbo_core.strategies.graphturbo.binding import (
     Binder,
     plain_by_kind,
     plain_literal,
-    plain_outermost,
 )
 from graphturbo_core.strategies.graphturbo.levels import LEVELS, Level
 from graphturbo_core.strategies.graphturbo.splitting import (
@@ -36,6 +35,7 @@ from graphturbo_core.strategies.held import (
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
 from graphturbo_core.strategies.options import TVM, feeding, resolve_options, tile_rules
+from graphturbo_core.strategies.outermost import plain_outermost
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.restore import Frame, restored_plan

@@ -15,8 +15,8 @@ from graphturbo_core.strategies.graphturbo.binding import (
     kernel_axes,
     plain_by_kind,
     plain_literal,
-    plain_outermost,
 )
+from graphturbo_core.strategies.outermost import plain_outermost
 from graphturbo_core.strategies.plan import Binding, Scope
 from graphturbo_core.strategies.redistribution import (
     Arrival,

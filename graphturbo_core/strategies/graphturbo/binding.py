@@ -82,17 +82,6 @@ def plain_literal(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     return spread_binding(cuts, cores)
 
 
-def plain_outermost(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
-    """The outermost axis that may be cut, and no other, by the largest divisor of the cores.
-
-    An axis of one element is none: TVM drops a loop of one turn.
-    """
-    for axis, (size, rank) in enumerate(zip(axes.sizes, axes.ranks, strict=True)):
-        if size > 1 and rank is not AxisRank.NEVER:
-            return spread_binding([(axis, _largest_divisor(len(cores), size))], cores)
-    return spread_binding([], cores)
-
-
 def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     """The cores that `known` leaves idle, divided over its other axes by the plain rule."""
     cuts = list(zip(known.axes, known.grid, strict=True))
@@ -100,14 +89,15 @@ def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     for axis in sorted(range(len(axes.sizes)), key=lambda axis: (axes.ranks[axis], axis)):
         if axis in known.axes or axes.ranks[axis] is AxisRank.NEVER:
             continue
-        parts = _largest_divisor(left, axes.sizes[axis])
+        parts = largest_divisor(left, axes.sizes[axis])
         if parts > 1:
             cuts.append((axis, parts))
             left //= parts
     return spread_binding(cuts, cores)
 
 
-def _largest_divisor(number: int, limit: int) -> int:
+def largest_divisor(number: int, limit: int) -> int:
+    """The largest divisor of a number that is not above the limit."""
     return next(part for part in range(min(number, max(1, limit)), 0, -1) if number % part == 0)
 
 
