@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.hardware.variation import changed_profile
-from graphturbo_core.lowering import folding
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.pipeline import RunRequest, run_report
@@ -207,15 +206,46 @@ def test_own_fetches_bring_each_core_what_it_reads() -> None:
         assert not sum(own.causes[Memory.GB].values())
 
 
-def test_a_class_of_cores_books_what_all_of_them_would(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = tvm(small_model("resnet"), bare(cores=16), OWN)
-    every = lower(plan, is_each_core_simulated=True)
-    monkeypatch.setattr(folding, "FOLDED_ABOVE", 8)
-    few = lower(plan)
+def test_a_class_of_cores_books_what_all_of_them_would() -> None:
+    """152 = 8 x 19 cores: of a class some are the first to need their channels' weights."""
+    plan = tvm(small_model("teaching-resnet"), bare(cores=152), OWN)
+    few, every = lower(plan), lower(plan, is_each_core_simulated=True)
     assert any("cores a cluster are simulated" in note for note in few.notes)
     weights = (Cause.WEIGHT_FIRST, Cause.WEIGHT_AGAIN)
     booked = [ledger(each).causes[Memory.DRAM] for each in (every, few)]
     assert [booked[0][cause] for cause in weights] == [booked[1][cause] for cause in weights]
+
+
+def test_nothing_in_gb_is_reserved_for_own_fetches() -> None:
+    """w, 384 bytes, passes GB in a slot; each core's own passes none of it."""
+    no_room = replace(chip("generic-4x4"), gb_bytes=32)
+    with pytest.raises(CapacityError, match="weight tiles need"):
+        lower(tvm(weighted(GEMM), no_room, {}))
+    assert lower(tvm(weighted(GEMM), no_room, OWN)).size > 0
+
+
+@pytest.mark.parametrize(("options", "sets"), [({}, 2), (SINGLE, 1)])
+def test_sums_wait_in_one_place_where_tiles_do_not_take_turns(
+    options: Mapping[str, str], sets: int
+) -> None:
+    """Products of four tiles of rows on their way to Relu: in the staging buffer, in turn."""
+    sem = weighted(
+        "g (float[4,48,32,32] x, float[48,48,3,3] w) => (float[4,48,32,32] y)"
+        "{ a = Conv <pads = [1,1,1,1]> (x, w) y = Relu (a) }"
+    )
+    buffers = lower(tvm(sem, chip("generic-4x4"), options)).buffers
+    is_there = (buffers.memory == Memory.STAGING) & (buffers.core == 0)
+    assert len(set(buffers.offset[is_there].tolist())) == sets
+
+
+def test_of_the_outermost_axis_alone_no_idle_core_is_put_to_use() -> None:
+    """y wants its two rows on two cores; that is two columns of a, whose own rows take all four."""
+    sem = weighted(
+        "g (float[8,2] x) => (float[2,8] y) { a = Relu (x) y = Transpose <perm = [1,0]> (a) }"
+    )
+    (kernel,) = tvm(sem, chip("generic-4x4"), {"tvm.division": "outermost"}).kernels
+    cuts = {name: (own.axes, own.grid) for name, own in kernel.bindings.items()}
+    assert cuts == {"y": ((0,), (2,)), "a": ((0,), (4,))}
 
 
 def test_an_engine_that_the_cores_share_still_finds_weights_in_gb() -> None:

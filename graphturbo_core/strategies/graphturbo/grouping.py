@@ -199,9 +199,7 @@ class _Merger:
         """
         merged = self._merge_counts("diamond", parts)
         inside = parts[1:]
-        return (
-            self._merge_counts("diamond", inside) if merged is None and len(inside) > 1 else merged
-        )
+        return self._merge_counts("diamond", inside) if merged is None and len(inside) > 1 else merged
 
     def branches(self) -> None:
         """Siblings with a common producer or a common consumer and no path between them."""
