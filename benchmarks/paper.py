@@ -11,29 +11,37 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.paper_rows import ROWS, PaperRow, Variant
+from benchmarks.paper_switches import switch_table
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.report.report import Report
 
 PROFILE = "stcp920"
-WIDTH = 110
+WIDTH = 140
 """Characters of a line: room for all columns, also where the output is no terminal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a table a row, or one a variant of it."""
+    """Print a table a row, or one a variant of it; or one of TVM's switches."""
     parser = argparse.ArgumentParser(description="Our throughputs beside the paper's.")
     letters = "".join(ROWS)
     parser.add_argument("--rows", default=letters, help=f"letters out of {letters}, all by default")
     parser.add_argument(
         "--variants", action="store_true", help="every model that a row may mean, not only one"
     )
+    parser.add_argument(
+        "--switches", action="store_true",
+        help="what each assumption on TVM's kernels does to its throughput",
+    )  # fmt: skip
     chosen = parser.parse_args(arguments)
     names = chosen.rows.upper().replace(",", "")
     unknown = [name for name in names if name not in ROWS]
     if unknown:
         parser.error(f"row {unknown[0]} is not there; rows: {', '.join(ROWS)}")
     console = Console(highlight=False, width=WIDTH)
+    if chosen.switches:
+        console.print(switch_table(names, PROFILE))
+        return 0
     for name in names:
         variants = ROWS[name].variants
         for variant in variants if chosen.variants else variants[:1]:

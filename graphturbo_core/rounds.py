@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.clean_up import DECOMPOSE
 from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
 from graphturbo_core.frontend.numbers import with_numbers
 from graphturbo_core.hardware.hardware import Hardware
@@ -15,7 +16,8 @@ from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.batching import Division, divide_batch, undivided
-from graphturbo_core.strategies.registry import StrategySpec
+from graphturbo_core.strategies.options import TVM, resolve_options
+from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.verify.verify import SEED
 
 
@@ -85,12 +87,19 @@ class Imports:
         return self._import(request, size, dims)
 
     def _import(self, request: RunRequest, batch: int | None, dims: dict[str, int]) -> Graph:
-        passes = tuple(request.skip_passes)
-        key = (request.model_name, batch, tuple(sorted(dims.items())), passes)
+        passes, extra = tuple(request.skip_passes), extra_passes(request)
+        key = (request.model_name, batch, tuple(sorted(dims.items())), passes, extra)
         if key not in self._graphs:
-            options = ImportOptions(request.model_name, batch, dims, passes, self.limits)
+            options = ImportOptions(request.model_name, batch, dims, passes, self.limits, extra)
             self._graphs[key] = import_model(self.data, options)
         return self._graphs[key]
+
+
+def extra_passes(request: RunRequest) -> tuple[str, ...]:
+    """Passes that the run's own strategy asks for: of a comparison the other runs have none."""
+    spec, chosen = parse_strategy(request.strategy), resolve_options(request.options)
+    is_decomposed = spec.name == TVM and chosen["tvm.normalisation"] == "decomposed"
+    return (DECOMPOSE,) if is_decomposed else ()
 
 
 def _batch_input(graph: Graph) -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphturbo_core.cli import main
+from graphturbo_core.errors import PlanError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
@@ -73,6 +74,20 @@ def test_an_unedited_plan_gives_the_same_report(strategy: str, batch: int) -> No
     first = requested(strategy, batch)
     again = requested(strategy, batch, first.text("plan"))
     assert without_clock(again) == without_clock(first)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"tvm.division": "outermost"}, {"tvm.weights": "own"}, {"tvm.double_buffering": "off"}],
+    ids=str,
+)
+def test_a_plan_of_other_kernels_gives_the_same_report(options: dict[str, str]) -> None:
+    """And is none of a run with TVM's kernels as they are taken by default."""
+    first = requested("tvm@2", 16, options=options)
+    again = requested("tvm@2", 16, first.text("plan"), options=options)
+    assert without_clock(again) == without_clock(first)
+    with pytest.raises(PlanError, match="the plan is for options"):
+        requested("tvm@2", 16, first.text("plan"))
 
 
 def test_the_worked_example(folder: Path, plan: str, tmp_path: Path, capsys: Capture) -> None:

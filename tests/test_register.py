@@ -6,7 +6,7 @@ import io
 import json
 import re
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
 from graphturbo_core.hardware.variation import changed_profile, other_values
 from graphturbo_core.pipeline import RunRequest, own_options, run_report
+from graphturbo_core.register import assumption_register
 from graphturbo_core.report.assumed_rules import ASSUMED_RULES
 
 SAMPLE = "teaching-resnet"
@@ -143,4 +144,21 @@ def test_command_prints_it(printed: Printed) -> None:
 
 def test_options_of_other_strategies_are_no_assumptions_of_a_run() -> None:
     options = own_options(RunRequest(SAMPLE, "tvm"))
-    assert {key.split(".")[0] for key in options} == {"lowering"}
+    assert {key.split(".")[0] for key in options} == {"lowering", "tvm"}
+    layerwise = own_options(RunRequest(SAMPLE, "layerwise"))
+    assert {key.split(".")[0] for key in layerwise} == {"lowering"}
+
+
+@pytest.mark.slow
+def test_how_tvm_s_kernels_run_is_tried() -> None:
+    """Each other choice, really run: the latencies are those of a run by hand."""
+    request = RunRequest(SAMPLE, "tvm", "generic-4x4", 8)
+    rows = assumption_register(load_sample(SAMPLE), request, lambda _name, _seconds: None)
+    found = {row.key: row.trials for row in rows if row.key.startswith("tvm.")}
+    assert {key: [trial.value for trial in trials] for key, trials in found.items()} == {
+        "tvm.division": ["outermost", "literal"], "tvm.weights": ["own"],
+        "tvm.double_buffering": ["off"], "tvm.normalisation": ["decomposed"],
+    }  # fmt: skip
+    own = replace(request, options={"tvm.weights": "own"})
+    assert found["tvm.weights"][0].latency_s == latency_s(own)
+    assert found["tvm.normalisation"][0].latency_s == latency_s(request)  # there is no softmax

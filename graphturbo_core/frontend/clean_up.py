@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.frontend.batch_norm import batch_norm_to_scale_shift, fold_batch_norm
+from graphturbo_core.frontend.decompose import decompose_normalisation
 from graphturbo_core.frontend.dynamic_product import split_dynamic_product
 from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.passes import (
@@ -49,6 +51,10 @@ PASSES: tuple[NamedPass, ...] = (
 )
 """In the order they run. `rescale-batch` comes before all of them, since it takes the batch."""
 
+DECOMPOSE = "decompose-normalisation"
+EXTRA_PASSES = MappingProxyType({DECOMPOSE: decompose_normalisation})
+"""Passes that run only where a run asks for them: what they leave is equal, and not smaller."""
+
 RESCALE_BATCH = "rescale-batch"
 
 
@@ -77,4 +83,6 @@ def clean_up(graph: Graph, options: ImportOptions) -> Graph:
     for entry in PASSES:
         if entry.name not in options.skip_passes:
             graph = entry.apply(graph)
+    for name in options.extra_passes:
+        graph = EXTRA_PASSES[name](graph)
     return graph

@@ -61,6 +61,11 @@ LAST_GRAINS = (COARSEST, WIDEST)
 """Tiles of these may take more instructions than finer ones (`Limits.instructions_coarsest`)."""
 
 
+def staging_sets(plan: Plan, grain: Grain) -> int:
+    """Sets of slots between the engines that take turns: one where operands do not either."""
+    return min(grain.staging_sets, plan.feeding.tiles)
+
+
 def grains(rules: TileRules) -> tuple[Grain, ...]:
     """From fine to coarse; the first that stays below the cap on instructions is taken."""
     finest = Grain(rules.tile_share, rules.tiles, 2)
@@ -73,7 +78,7 @@ class Space:
 
     A streamed tile takes `tile_bytes`; where not even the finest cut is as small, as much as its
     even share, `even_tile_bytes`; where that is too little for one, what the others leave of
-    `ring_bytes`, which all pairs of tiles take together in any case.
+    `ring_bytes`, which all tiles take together in any case: `turns` of each tensor.
     """
 
     tile_bytes: int
@@ -86,6 +91,7 @@ class Space:
     streamed: frozenset[str]
     is_output_streamed: bool
     is_wide: bool = False
+    turns: int = 2
 
 
 def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
@@ -94,7 +100,7 @@ def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
     Raises:
         CapacityError: not even single rows fit; names the op and the bytes.
     """
-    for tile_bytes in (space.tile_bytes, space.even_tile_bytes, space.ring_bytes // 2):
+    for tile_bytes in (space.tile_bytes, space.even_tile_bytes, space.ring_bytes // space.turns):
         room = replace(space, tile_bytes=tile_bytes)
         cutter = _Cutter(plan, stage, room)
         found = cutter.tiling()
@@ -250,7 +256,7 @@ class _Cutter:
         return fetched_bytes(self.plan, readers, box, tile)
 
     def _has_room(self, parts: Parts) -> bool:
-        """Whether pairs of the largest tiles of all that streams fit together.
+        """Whether the largest tiles of all that streams fit together, with those that take turns.
 
         The first tile need not be the largest: rows of a reshape whose blocks do not nest begin
         anywhere in rows of its input. Where only a list of all tiles would tell, it is taken for it
@@ -264,7 +270,7 @@ class _Cutter:
             size = read_bytes_by_axes(self.plan, self.stage, tiling, readers)
             first = self._cut_columns(self._largest_tile(parts))
             sizes.append(self._fetched_bytes(readers, first) if size is None else size)
-        return 2 * sum(aligned(size) for size in sizes) <= self.space.ring_bytes
+        return self.space.turns * sum(aligned(size) for size in sizes) <= self.space.ring_bytes
 
     def _staging_bytes(self, tile: Box, rows: int) -> int:
         """Bytes of all sets of slots, with partial sums of so many row tiles."""

@@ -17,6 +17,7 @@ from graphturbo_core.lowering.code import (
     Machine,
     Where,
 )
+from graphturbo_core.lowering.cutting import staging_sets
 from graphturbo_core.lowering.loads import OperandFeeder
 from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.placement import KernelPlacement
@@ -79,7 +80,8 @@ def emit_kernel(
     """All instructions of one kernel in layer order.
 
     Inside a stage the moves of the next tile come before the computes of this one, so that
-    in-order queues overlap them; weight tiles are fetched into GB one tile further ahead.
+    in-order queues overlap them; weight tiles are fetched into GB one tile further ahead. Where a
+    plan has one buffer of each operand, they come after the computes that read what is there.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, as soon as `room` is used up.
@@ -114,13 +116,16 @@ class _Emitter:
         if stage.index in self.placement.views.skipped:
             return
         steps = self.placement.tiles[stage.index]
-        staging = staging_plan(self.plan, stage, tiling, steps, self.placement.grain.staging_sets)
+        sets = staging_sets(self.plan, self.placement.grain)
+        staging = staging_plan(self.plan, stage, tiling, steps, sets)
         self.values.clear()
         self.weights.begin(stage, self.op_index)
         self.operands.begin(stage)
-        self._fetch(stage, 0)
+        ahead = self.plan.feeding.tiles_ahead
+        for number in range(ahead):
+            self._fetch(stage, number)
         for number, step in enumerate(steps):
-            self._fetch(stage, number + 1)
+            self._fetch(stage, number + ahead)
             for core, tile in step.items():
                 self._tile(stage, staging, (number, core, tile))
             listed = (len(self.builder.rows), self.builder.accesses)

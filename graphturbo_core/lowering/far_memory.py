@@ -21,6 +21,7 @@ from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.code import SharedKey
 from graphturbo_core.lowering.dram import ALONE, Abroad, dram_offsets
+from graphturbo_core.lowering.own_weights import fetches_own
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.shards import place_shards
@@ -77,7 +78,7 @@ def place_far(
 ) -> FarMemory:
     """Give everything outside the LBs a place.
 
-    GB holds, in this order of right: two weight slots at its bottom, what kernels leave there in
+    GB holds, in this order of right: weight slots at its bottom, what kernels leave there in
     order of production (whole or not at all; else DRAM, a spill), and above all of that the weights
     that stay for a run of kernels, where they fit.
     """
@@ -87,7 +88,7 @@ def place_far(
     if ring.size_bytes > plan.hardware.gb_bytes:
         raise CapacityError(
             "GB_FULL",
-            f"two weight tiles need {ring.size_bytes} bytes",
+            f"{ring.slots} weight tiles need {ring.size_bytes} bytes",
             where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes}",
             change="choose a chip with a larger GB",
         )
@@ -143,10 +144,12 @@ def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
         return GbRing(0, 0)
     for placement in placements:
         for stage, items in zip(placement.stages, placement.items, strict=True):
+            if fetches_own(plan, stage):
+                continue
             slot = max(slot, item_gb_bytes(plan, items) if items else 0)
             small = max(small, small_bytes(plan, stage))
     tiles = max((placement.cluster_ring_bytes for placement in placements), default=0)
-    return GbRing(slot, small, tiles)
+    return GbRing(slot, small, tiles, plan.feeding.tiles)
 
 
 def _outputs(

@@ -188,11 +188,11 @@ class OperandFeeder:
     def ring_buffer(
         self, stage: Stage, tensor: str, core: int, box: Box, size_bytes: int | None = None
     ) -> int:
-        """The next of the two tile buffers of a streamed tensor; by default as large as the box."""
+        """The next of a streamed tensor's tile buffers; by default as large as the box."""
         ring = self._placement.rings[stage.index, tensor]
         turn = self._turn.get((tensor, core), 0)
         self._turn[tensor, core] = turn + 1
-        offset = ring.offset + turn % 2 * ring.tile_bytes
+        offset = ring.offset + turn % self._plan.feeding.tiles * ring.tile_bytes
         if stage.is_on_cluster:
             spot = (Memory.GB, CLUSTER_CORE, self._around.ring.tile_offset + offset)
             return self._mover.local(spot, tensor, box)
@@ -209,7 +209,12 @@ class OperandFeeder:
                 self._pending.setdefault((operand.tensor, core), []).extend(chunks)
 
     def _chunks(self, stage: Stage, operand: Operand, box: Box) -> Iterable[Box]:
-        """Cut along the axes that the stage's rows follow, outermost first."""
+        """Cut along the axes that the stage's rows follow, outermost first.
+
+        Whole where loads and computes alternate: a later part would come beside a compute.
+        """
+        if not self._plan.feeding.tiles_ahead:
+            return (box,)
         size = tensor_bytes(self._plan, operand.tensor, box)
         wanted = min(self._placement.grain.tiles, max(1, size // self._plan.rules.load_chunk_bytes))
         parts = [1] * len(box)

@@ -62,7 +62,7 @@ class Resident:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Two tile buffers of a streamed operand or output, in LB.
+    """The tile buffers of a streamed operand or output that take turns, in LB.
 
     Those of a stage that runs on the engine which the cores share lie in GB's part for them.
     """
@@ -206,21 +206,21 @@ def _attempt(
         tilings=tilings,
         residents=placed,
         views=views,
-        rings=_ring_offsets(stages, rings, base),
+        rings=_ring_offsets(task, rings, base),
         weights=weight_part(plan, stages, tilings, cuts.small_bytes),
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
-        cluster_ring_bytes=_largest(stages, rings, is_on_cluster=True),
+        cluster_ring_bytes=_largest(task, rings, is_on_cluster=True),
     )
 
 
 def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageCuts) -> int | None:
-    """Where the pairs of tile buffers begin; None: what is inherited is in the way.
+    """Where the tile buffers begin; None: what is inherited is in the way.
 
     Raises:
         CapacityError: LB_FULL, they do not even fit alone.
     """
-    size = _largest(task.stages, rings, is_on_cluster=False)
+    size = _largest(task, rings, is_on_cluster=False)
     request = Request("rings", size, 0, len(task.stages))
     base, _ = pack([request], _inherited(task, cuts), data_capacity(task.plan))
     if request.place in base:
@@ -264,7 +264,7 @@ def _placed(
     """
     rings, base = streams
     fixed = _inherited(task, cuts) + [
-        Taken(base, 2 * sum(sizes.values()), index, index)
+        Taken(base, task.plan.feeding.tiles * sum(sizes.values()), index, index)
         for index, sizes in enumerate(rings)
         if sizes and not task.stages[index].is_on_cluster
     ]
@@ -364,26 +364,24 @@ def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, objec
     return tensor in kernel.outputs and tensor in held
 
 
-def _largest(
-    stages: tuple[Stage, ...], rings: list[Mapping[str, int]], *, is_on_cluster: bool
-) -> int:
-    """Bytes of the stage with the most tiles; a pair for each streamed tensor."""
+def _largest(task: PlacementTask, rings: list[Mapping[str, int]], *, is_on_cluster: bool) -> int:
+    """Bytes of the stage with the most tiles: of each streamed tensor those that take turns."""
     found = (
-        2 * sum(sizes.values())
-        for stage, sizes in zip(stages, rings, strict=True)
+        task.plan.feeding.tiles * sum(sizes.values())
+        for stage, sizes in zip(task.stages, rings, strict=True)
         if stage.is_on_cluster == is_on_cluster
     )
     return max(found, default=0)
 
 
 def _ring_offsets(
-    stages: tuple[Stage, ...], rings: list[Mapping[str, int]], base: int
+    task: PlacementTask, rings: list[Mapping[str, int]], base: int
 ) -> dict[tuple[int, str], Ring]:
     """In LB above `base`; of the engine that the cores share from the start of its part of GB."""
     found: dict[tuple[int, str], Ring] = {}
     for index, sizes in enumerate(rings):
-        offset = 0 if stages[index].is_on_cluster else base
+        offset = 0 if task.stages[index].is_on_cluster else base
         for tensor, size in sorted(sizes.items()):
             found[index, tensor] = Ring(offset, size)
-            offset += 2 * size
+            offset += task.plan.feeding.tiles * size
     return found

@@ -45,16 +45,17 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class GbRing:
-    """The two weight slots that every kernel finds at the bottom of GB, and two small regions.
+    """The weight slots that every kernel finds at the bottom of GB, and as many small regions.
 
     `tile_bytes`: above them, the tile buffers of the engine that the cores share. `ahead_bytes`
     from `ahead_offset` on: what a kernel finds free above all else, for weights that are fetched
-    further ahead than two slots allow; of use only where instructions move across layers.
+    further ahead than the slots allow; of use only where instructions move across layers.
     """
 
     slot_bytes: int
     small_bytes: int
     tile_bytes: int = 0
+    slots: int = 2
     ahead_offset: int = 0
     ahead_bytes: int = 0
 
@@ -66,21 +67,22 @@ class GbRing:
     @property
     def tile_offset(self) -> int:
         """Where the tile buffers begin."""
-        return 2 * (self.slot_bytes + self.small_bytes)
+        return self.slots * (self.slot_bytes + self.small_bytes)
 
     @property
     def is_ahead(self) -> bool:
-        """Whether more than two slots' worth is free above all else."""
-        return self.ahead_bytes > 2 * self.slot_bytes
+        """Whether more than the slots' worth is free above all else."""
+        return self.ahead_bytes > self.slots * self.slot_bytes
 
     @property
     def turn(self) -> tuple[int, int]:
         """Offset and bytes of what streamed weights take in turn."""
-        return (self.ahead_offset, self.ahead_bytes) if self.is_ahead else (0, 2 * self.slot_bytes)
+        slots = (0, self.slots * self.slot_bytes)
+        return (self.ahead_offset, self.ahead_bytes) if self.is_ahead else slots
 
     def small_offset(self, parity: int) -> int:
         """Where whole weights of a stage go."""
-        return 2 * self.slot_bytes + parity * self.small_bytes
+        return self.slots * self.slot_bytes + parity * self.small_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
-from graphturbo_core.lowering.cutting import Grain, Space, choose_tiling
+from graphturbo_core.lowering.cutting import Grain, Space, choose_tiling, staging_sets
 from graphturbo_core.lowering.stages import Stage, core_stages, holdings, largest_bytes
 from graphturbo_core.lowering.tile_sizes import output_tile_bytes, read_tile_bytes
 from graphturbo_core.lowering.tiling import Tiling, tile_count
@@ -129,35 +129,37 @@ class StageCuts:
         ]
 
     def _space(self, streamed: frozenset[str], is_output_in_lb: bool) -> Space:
-        plan, grain = self._plan, self._grain
-        weights = weight_capacity(plan) - 2 * self.small_bytes
-        pairs = max(1, len(streamed) + (not is_output_in_lb))
+        plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
+        weights = weight_capacity(plan) - turns * self.small_bytes
+        tiles = turns * max(1, len(streamed) + (not is_output_in_lb))
         return Space(
-            tile_bytes=data_capacity(plan) // max(grain.tile_share, 2 * pairs),
-            even_tile_bytes=data_capacity(plan) // (2 * pairs),
+            tile_bytes=data_capacity(plan) // max(grain.tile_share, tiles),
+            even_tile_bytes=data_capacity(plan) // tiles,
             ring_bytes=data_capacity(plan),
             tiles=grain.tiles,
-            staging_sets=grain.staging_sets,
+            staging_sets=staging_sets(plan, grain),
             staging_bytes=plan.hardware.staging_bytes,
-            weight_slot_bytes=weights // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
+            weight_slot_bytes=weights // turns // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
             streamed=streamed,
             is_output_streamed=not is_output_in_lb,
             is_wide=grain.is_wide,
+            turns=turns,
         )
 
     def _cluster_space(self, streamed: frozenset[str]) -> Space:
         """What the engine that the cores share may use of GB, if nothing it reads lies there."""
-        plan, grain = self._plan, self._grain
+        plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
         tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
         return Space(
             tile_bytes=tile // grain.tile_share,
             even_tile_bytes=tile,
-            ring_bytes=2 * tile * (1 + len(streamed)),
+            ring_bytes=turns * tile * (1 + len(streamed)),
             tiles=grain.tiles,
-            staging_sets=grain.staging_sets,
+            staging_sets=staging_sets(plan, grain),
             staging_bytes=plan.hardware.staging_bytes,
             weight_slot_bytes=tile // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
             streamed=streamed,
             is_output_streamed=True,
             is_wide=grain.is_wide,
+            turns=turns,
         )

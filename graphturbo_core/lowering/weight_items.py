@@ -9,7 +9,7 @@ from itertools import accumulate
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.fetches import Fetch, fetches
-from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
+from graphturbo_core.lowering.stages import Operand, Stage, merge_needs, tensor_bytes
 from graphturbo_core.lowering.tiling import LoopOrder, Steps, Tile, Tiling, operand_box, row_axes
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency
 
@@ -49,6 +49,8 @@ def weight_items(
     """Items of the stage's tiled weight, None without one.
 
     It is resident where the plan holds it in LB or as shards and all its items fit in `room_bytes`.
+    Where loads and computes alternate all of it then comes at once, if half of GB has room for what
+    it passes through there (our choice).
     """
     operand = stage.tile_weight()
     if operand is None:
@@ -57,6 +59,11 @@ def weight_items(
     is_held = kernel.residency.get(operand.tensor) in {Residency.LB, Residency.SHARDED}
     if is_held and not stage.is_on_cluster:
         items = _items(stage, operand, cut, is_resident=True)
+        if not plan.feeding.tiles_ahead:
+            items = _at_once(stage, items)
+            passes_gb = plan.hardware.has_gb and not plan.feeding.has_own_fetches
+            if passes_gb and item_gb_bytes(plan, items) > plan.hardware.gb_bytes // 2:
+                return _items(stage, operand, cut, is_resident=False)
         sizes = [
             aligned(max(tensor_bytes(plan, operand.tensor, box) for box in item.boxes))
             for item in items.items
@@ -93,6 +100,16 @@ def _items(
             boxes[core] = operand_box(stage, operand, tile)
     fetched = tuple(WeightItem(number, fetches(stage, operand, boxes)) for number, boxes in items)
     return WeightItems(operand, fetched, tuple(of_step))
+
+
+def _at_once(stage: Stage, items: WeightItems) -> WeightItems:
+    """All items as one, which every step reads."""
+    boxes: dict[int, Box] = {}
+    for item in items.items:
+        for fetch in item.boxes.values():
+            merge_needs(boxes, fetch.targets)
+    item = WeightItem(0, fetches(stage, items.operand, boxes))
+    return replace(items, items=(item,), of_step=(0,) * len(items.of_step))
 
 
 def _follows_rows(stage: Stage, operand: Operand) -> bool:

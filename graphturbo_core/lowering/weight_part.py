@@ -12,9 +12,6 @@ from graphturbo_core.lowering.tiling import Tiling
 from graphturbo_core.lowering.weight_space import data_capacity, weight_capacity
 from graphturbo_core.strategies.plan import Plan
 
-SLOTS = 2
-"""A weight tile is fetched while another is used."""
-
 
 @dataclass(frozen=True, slots=True)
 class WeightPart:
@@ -36,7 +33,7 @@ class WeightPart:
 def weight_part(
     plan: Plan, stages: tuple[Stage, ...], tilings: tuple[Tiling, ...], small: int
 ) -> WeightPart:
-    """Slots as large as the kernel's largest weight tile; two must fit beside the small weights.
+    """Slots as large as the kernel's largest weight tile; all must fit beside the small weights.
 
     Raises:
         CapacityError: WEIGHT_TILE, they do not.
@@ -51,11 +48,12 @@ def weight_part(
         default=0,
     )
     capacity = weight_capacity(plan)
-    room = (capacity - 2 * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
-    if SLOTS * slot > room:
+    slots = plan.feeding.tiles
+    room = (capacity - slots * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+    if slots * slot > room:
         raise CapacityError(
             "WEIGHT_TILE",
-            f"two weight tiles of {slot} bytes do not fit in {room} bytes of LB",
+            f"{slots} x {slot} bytes of weight tiles do not fit in {room} bytes of LB",
             where=f"chip {hardware.name}",
             change="choose a chip with a larger weight part",
         )

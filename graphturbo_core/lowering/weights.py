@@ -1,6 +1,7 @@
 """The weights of a stage: DRAM -> GB once, GB -> LBs broadcast, slot after slot.
 
-Without a GB: DRAM -> LBs broadcast; a shard DRAM -> one LB once, from there to the LBs.
+Without a GB: DRAM -> LBs broadcast; a shard DRAM -> one LB once, from there to the LBs. Where a
+plan has each core fetch its own: DRAM -> LB, once a core.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.code import SharedKey, Where
 from graphturbo_core.lowering.fetches import Fetch, whole_fetch
 from graphturbo_core.lowering.mover import Mover, Targets
+from graphturbo_core.lowering.own_weights import fetch_own, fetches_own, own_needs
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -56,10 +58,10 @@ class WeightFeeder:
             self._lb_start = self._take(self._items.size_bytes)
         self._op_index = op_index
         self._small.clear()
-        parity = stage.index % 2
+        parity = stage.index % self._plan.feeding.tiles
         gb = self._around.ring.small_offset(parity)
         lb = self._part.small_offset(parity)
-        self._is_ahead = not stage.is_on_cluster
+        self._is_ahead = not stage.is_on_cluster and self._plan.feeding.tiles_ahead > 0
         for tensor, (operand, box) in small_weights(self._plan, stage).items():
             self._whole(operand, box, gb, lb)
             size = aligned(tensor_bytes(self._plan, tensor, box))
@@ -104,6 +106,11 @@ class WeightFeeder:
 
     def _whole(self, operand: Operand, box: Box, gb: int, lb: int) -> None:
         tensor, where = operand.tensor, self._where(operand, 0)
+        if fetches_own(self._plan, self._stage):
+            own = own_needs(self._stage, operand).values()
+            found = fetch_own(self._mover, where, self._site(tensor), own, lb)
+            self._small.update({(tensor, core): buffer for core, buffer in found.items()})
+            return
         fetch = whole_fetch(self._stage, box)
         source = self._shard(where, tensor, box, fetch.alike)
         if self._plan.hardware.has_gb:
@@ -163,12 +170,14 @@ class WeightFeeder:
     def _fetch(self, items: WeightItems, number: int) -> dict[Box, int | None]:
         """DRAM -> GB for one item: into the next slot, or into the tensor's own place.
 
-        Without a GB: the shards that hold it, filled.
+        Without a GB: the shards that hold it, filled. Nothing where cores fetch their own.
         """
         tensor = items.operand.tensor
         held = self._around.held.get(tensor)
         boxes = {box: fetch.alike for box, fetch in items.items[number].boxes.items()}
         where = self._where(items.operand, number)
+        if fetches_own(self._plan, self._stage):
+            return dict.fromkeys(boxes)
         if not self._plan.hardware.has_gb:
             return {box: self._shard(where, tensor, box, boxes[box]) for box in boxes}
         if held is not None:
@@ -210,6 +219,9 @@ class WeightFeeder:
             return {CLUSTER_CORE: buffer}
         where = self._where(items.operand, number)
         offset = self._part.base + self._offset(items, number)
+        if fetches_own(self._plan, self._stage):
+            wanted = items.items[number].boxes.values()
+            return fetch_own(self._mover, where, self._site(tensor), wanted, offset)
         found: dict[int, int] = {}
         for box, fetch in items.items[number].boxes.items():
             source = self._in_gb[number][box]
@@ -225,8 +237,11 @@ class WeightFeeder:
         return self._take(slot)
 
     def _take(self, size_bytes: int) -> int:
-        """Bytes after those taken last, so that what is fetched ahead need not wait for them."""
-        if self._lb_end + size_bytes > self._part.tile_bytes:
+        """Bytes after those taken last, so that what is fetched ahead need not wait for them.
+
+        The same bytes each time where nothing is fetched ahead.
+        """
+        if not self._plan.feeding.tiles_ahead or self._lb_end + size_bytes > self._part.tile_bytes:
             self._lb_end = 0
         self._lb_end += size_bytes
         return self._lb_end - size_bytes

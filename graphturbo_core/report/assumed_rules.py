@@ -30,7 +30,7 @@ ASSUMED_RULES = (
     AssumedRule("addresses in LB", "greedy by size, largest first"),
     AssumedRule("addresses", "multiples of 32 bytes"),
     AssumedRule("partial sums", "4 bytes each, in the staging buffer"),
-    AssumedRule("streamed tensors", "two tiles take turns"),
+    AssumedRule("streamed tensors", "two tiles take turns; one where tvm.double_buffering is off"),
     AssumedRule("LB ports", "compute does not use them"),
     AssumedRule("a move's channels", "first come, first served; it starts when it heads them all"),
     AssumedRule(

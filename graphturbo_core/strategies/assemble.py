@@ -128,6 +128,7 @@ def _plan(
         hardware=target.hardware,
         number_format=target.number_format,
         rules=target.rules,
+        feeding=target.feeding,
         layers=recipe.layers,
         groups=recipe.groups,
         kernels=kernels,

@@ -9,6 +9,7 @@ from functools import cached_property
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, hull
 from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.fit import KernelHold, core_needs, holding_boxes, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
@@ -36,6 +37,7 @@ class Target:
     binder: Binder
     rules: TileRules = DEFAULT_RULES
     wishes: Wishes = NO_WISHES
+    feeding: Feeding = DEFAULT_FEEDING
     clusters: int = 1
     cost: Cost | None = field(default=None, repr=False, compare=False)
 

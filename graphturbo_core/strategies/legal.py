@@ -8,7 +8,7 @@ from math import prod
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.plain_yaml import shown
-from graphturbo_core.strategies.plan import Binding, Scope
+from graphturbo_core.strategies.plan import Binding, Residency, Scope
 
 MAX_NEAR = 3
 """Names that a refusal proposes."""
@@ -18,6 +18,11 @@ MAX_COMPARED = 20_000
 
 SHARED_ENGINE = "an engine that the cores share computes or reads it, without an LB"
 """Why something of such an engine is bound to no core and lies in no LB."""
+
+
+OWN_FETCHES = "each core fetches its own from DRAM"
+"""Why no such weight lies where several cores get it from."""
+SHARED_PLACES = frozenset({Residency.GB, Residency.SHARDED})
 
 
 def binding_fault(

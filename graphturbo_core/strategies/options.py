@@ -1,4 +1,4 @@
-"""The options of `--set`, listed in one place: choices of `graphturbo`, numbers of lowering."""
+"""The options of `--set`, listed in one place: choices of `tvm`, `graphturbo` and lowering."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 
 from graphturbo_core.errors import OptionError
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 
 LOWERING = "lowering"
 """Prefix of the options that every strategy's plans are lowered with."""
+TVM = "tvm"
+"""Prefix of the options that say how TVM's kernels run; docs/paper-assumptions.md has the why."""
 MAX_DIGITS = 9
 
 
@@ -50,6 +53,29 @@ def _number(name: str, bounds: tuple[int, int], doc: str) -> StrategyOption:
 
 
 _OPTIONS = (
+    StrategyOption(
+        "tvm.division",
+        ("kind", "outermost", "literal"),
+        "how a kernel's result is divided over cores: axes by kind of access, the outermost axis "
+        "alone, or from the outermost inwards by gcd",
+    ),
+    StrategyOption(
+        "tvm.weights",
+        ("shared", "own"),
+        "what several cores need of a weight is fetched once and broadcast, or each core fetches "
+        "its own from DRAM",
+    ),
+    StrategyOption(
+        "tvm.double_buffering",
+        ("on", "off"),
+        "two tiles of each streamed operand take turns, or one: loads and computes alternate",
+    ),
+    StrategyOption(
+        "tvm.normalisation",
+        ("whole", "decomposed"),
+        "softmax and layer norm are one op each, or at import become the reductions and "
+        "elementwise ops that Relay makes of them",
+    ),
     StrategyOption(
         "graphturbo.peak",
         ("true", "literal"),
@@ -129,6 +155,14 @@ def resolve_options(options: Mapping[str, str]) -> dict[str, str]:
                 change=f"choose one of {known[name].choices}",
             )
     return {name: options.get(name, option.default) for name, option in known.items()}
+
+
+def feeding(chosen: Mapping[str, str]) -> Feeding:
+    """How cores get their operands, by the resolved options of `tvm`."""
+    return Feeding(
+        has_own_fetches=chosen["tvm.weights"] == "own",
+        tiles=1 if chosen["tvm.double_buffering"] == "off" else DEFAULT_FEEDING.tiles,
+    )
 
 
 def tile_rules(chosen: Mapping[str, str]) -> TileRules:

@@ -16,6 +16,7 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.cooperation import Cooperation, Crossing, crossings
@@ -167,7 +168,7 @@ class ReadyStep:
 class Plan:
     """Everything a strategy decides for one cluster's round; `graph` shapes are the round's.
 
-    `rules`: how finely lowering is to cut.
+    `rules`: how finely lowering is to cut. `feeding`: how cores get their operands.
     `fixed`: tensors and weights whose memory a plan file names: lowering may choose no other.
     `cooperation`: clusters that share the round; None: one cluster runs all of it, kernel by
     kernel.
@@ -186,6 +187,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     rules: TileRules = DEFAULT_RULES
     fixed: frozenset[str] = frozenset()
+    feeding: Feeding = DEFAULT_FEEDING
     cooperation: Cooperation | None = None
 
     @property

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from graphturbo_core.errors import OptionError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.semantics.cost import placed_on
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.edits import find_wishes
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
@@ -34,7 +35,8 @@ from graphturbo_core.strategies.held import (
 )
 from graphturbo_core.strategies.kernels import Cost, Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
-from graphturbo_core.strategies.options import resolve_options, tile_rules
+from graphturbo_core.strategies.options import TVM, feeding, resolve_options, tile_rules
+from graphturbo_core.strategies.outermost import plain_outermost
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.restore import Frame, restored_plan
@@ -168,17 +170,12 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     """
     held, hardware = task.held, task.hardware
     chosen = resolve_options(task.options)
-    is_literal = spec.name == "graphturbo" and chosen["graphturbo.binding"] == "literal"
     wishes = _wishes(task, spec)
-    binder = Binder(
-        hardware.cores,
-        plain_literal if is_literal else plain_by_kind,
-        is_strict=is_literal,
-        fixed=wishes.bindings,
-    )
+    binder = _binder(hardware, _division(spec, chosen), wishes)
     placed = placed_on(task.semantics, hardware, task.number_format)
     target = Target(
         placed, hardware, task.number_format, binder, tile_rules(chosen), wishes,
+        feeding(chosen) if spec.name == TVM else DEFAULT_FEEDING,
         1 if held.record is not None or held.is_edited else task.clusters, task.cost,
     )  # fmt: skip
     if held.record is not None and not held.is_edited:
@@ -191,6 +188,24 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     plan = makers[parse_strategy(spec.text).name](target)
     check_followed(plan, wishes)
     return replace(plan, decisions=(*plan.decisions, *wishes.decisions()), fixed=wishes.fixed)
+
+
+def _division(spec: StrategySpec, chosen: Mapping[str, str]) -> str:
+    """The rule by which this strategy divides results over cores."""
+    options = {"graphturbo": "graphturbo.binding", TVM: "tvm.division"}
+    return chosen[options[spec.name]] if spec.name in options else "kind"
+
+
+def _binder(hardware: Hardware, division: str, wishes: Wishes) -> Binder:
+    """Algorithm 4 with a rule of its own for what nothing hands down."""
+    plain = {"kind": plain_by_kind, "literal": plain_literal, "outermost": plain_outermost}
+    return Binder(
+        hardware.cores,
+        plain[division],
+        is_strict=division == "literal",
+        is_extended=division != "outermost",
+        fixed=wishes.bindings,
+    )
 
 
 def _frame(spec: StrategySpec) -> Frame:

@@ -5,10 +5,11 @@ section that run one after the other hold all its weights in GB, where these fit
 outputs: the second one need not fetch them. 2. Else a layer's weights stay in LB when they fit its
 weight part (half of the pool where data and weights share one). 3. Else in GB, beside the parked
 outputs and two weight tiles. 4. Else they are streamed. A weight of an engine that the cores share
-is never in LB: rule 3 or 4. On a chip that shards weights over its LBs those that several kernels
-read are sharded, before rule 2, while all LBs together have room from the first of these kernels to
-the last: those with the most bytes fetched again first. What comes neither tile by tile nor whole
-(a table, a large constant) is not.
+is never in LB: rule 3 or 4. Where each core fetches its own, theirs are in LB or streamed. On a
+chip that shards weights over its LBs those that several kernels read are sharded, before rule 2,
+while all LBs together have room from the first of these kernels to the last: those with the most
+bytes fetched again first. What comes neither tile by tile nor whole (a table, a large constant) is
+not.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from graphturbo_core.semantics.tile_rules import SHARD_SHARE
 from graphturbo_core.strategies.graphturbo.placement import Placement
 from graphturbo_core.strategies.instances import InstanceGraph
 from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.legal import SHARED_ENGINE
+from graphturbo_core.strategies.legal import OWN_FETCHES, SHARED_ENGINE, SHARED_PLACES
 from graphturbo_core.strategies.plan import Residency, Scope, shard_part
 
 
@@ -59,17 +60,18 @@ def weight_residencies(
     found = []
     for place, section in enumerate(sections):
         room = hardware.gb_bytes - weight_part_bytes(hardware) - parked[place]
+        shared = 0 if target.feeding.has_own_fetches else room
         weights = layer_bytes[section]
         total = sum(size for layer in weights for size in layer.values())
         has_neighbour = section in (
             *sections[max(0, place - 1) : place],
             *sections[place + 1 : place + 2],
         )
-        if has_neighbour and 0 < total <= room:
+        if has_neighbour and 0 < total <= shared:
             found.append({name: Residency.GB for layer in weights for name in layer})
         else:
             found.append(
-                _by_layer(weights, room, part) | _on_cluster(graph.semantics, weights, room)
+                _by_layer(weights, shared, part) | _on_cluster(graph.semantics, weights, room)
             )
         own = found[-1].keys() & shards
         found[-1].update(dict.fromkeys(sorted(own), Residency.SHARDED))
@@ -88,7 +90,7 @@ def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[
     Those that a plan file wants as shards come first.
     """
     hardware, wished = target.hardware, target.wishes.residencies
-    if not hardware.shards_weights:
+    if not hardware.shards_weights or target.feeding.has_own_fetches:
         return frozenset()
     users: dict[str, list[int]] = {}
     sizes: dict[str, int] = {}
@@ -120,7 +122,7 @@ def _on_cluster(
     sem: GraphSemantics, weights: Sequence[Mapping[str, int]], room: int
 ) -> dict[str, Residency]:
     """Rules 3 and 4, weight by weight, for what an engine that the cores share reads."""
-    read = _cluster_weights(sem)
+    read = cluster_weights(sem)
     return {
         weight: Residency.GB if size <= room else Residency.STREAM
         for layer in weights
@@ -129,7 +131,8 @@ def _on_cluster(
     }
 
 
-def _cluster_weights(sem: GraphSemantics) -> set[str]:
+def cluster_weights(sem: GraphSemantics) -> set[str]:
+    """Weights that an engine which the cores share reads, from GB."""
     graph = sem.graph
     return {w for name in sem.cluster_ops for w in graph.weights_in(graph.op_by_name[name])}
 
@@ -153,6 +156,8 @@ def _wished(
         own = {name: wished[name] for name in layer if name in wished}
         if Residency.LB in own.values():
             _check_cores(target.semantics, own)
+        if target.feeding.has_own_fetches:
+            _check_own(target.semantics, own)
         for residency, limit in limits.items():
             names = [name for name, held in own.items() if held is residency]
             size = sum(layer[name] for name in names)
@@ -175,11 +180,25 @@ def _check_cores(sem: GraphSemantics, wished: Mapping[str, Residency]) -> None:
     Raises:
         PlanError: PLAN_RESIDENCY.
     """
-    read = _cluster_weights(sem)
+    read = cluster_weights(sem)
     for name, residency in wished.items():
         if residency is Residency.LB and name in read:
             what = f"the weights {name} cannot be held in LB: {SHARED_ENGINE}"
             where, change = f"edits.residency.{name}", "choose GB or stream, or drop it"
+            raise PlanError("PLAN_RESIDENCY", what, where, change)
+
+
+def _check_own(sem: GraphSemantics, wished: Mapping[str, Residency]) -> None:
+    """Refuse places that cores share, for weights that each core fetches for itself.
+
+    Raises:
+        PlanError: PLAN_RESIDENCY.
+    """
+    on_cluster = cluster_weights(sem)
+    for name, residency in wished.items():
+        if residency in SHARED_PLACES and name not in on_cluster:
+            what = f"the weights {name} cannot be shared: {OWN_FETCHES}"
+            where, change = f"edits.residency.{name}", "choose LB or stream, or drop it"
             raise PlanError("PLAN_RESIDENCY", what, where, change)
 
 

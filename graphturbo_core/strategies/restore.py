@@ -21,7 +21,13 @@ from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.splitting import SubGraph, divides
 from graphturbo_core.strategies.instances import Instance, InstanceGraph, Section, instance_graph
 from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.legal import SHARED_ENGINE, binding_fault, scope_fault
+from graphturbo_core.strategies.legal import (
+    OWN_FETCHES,
+    SHARED_ENGINE,
+    SHARED_PLACES,
+    binding_fault,
+    scope_fault,
+)
 from graphturbo_core.strategies.plan import (
     Binding,
     Group,
@@ -33,6 +39,7 @@ from graphturbo_core.strategies.plan import (
 )
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
 from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.residency import cluster_weights
 from graphturbo_core.strategies.whole import op_graph
 
 ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
@@ -87,6 +94,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         ready_steps=_ready_steps(instances, order) if frame.is_depth_first else (),
         notes=record.notes,
         rules=target.rules,
+        feeding=target.feeding,
     )
 
 
@@ -289,6 +297,11 @@ def _check_residency(place: _Place, residency: Mapping[str, Residency], ops: Seq
     graph = place.target.semantics.graph
     weights = {weight for op in ops for weight in graph.weights_in(graph.op_by_name[op])}
     _check_names("residency", residency, weights, place.instance.name)
+    on_cluster = cluster_weights(place.target.semantics)
+    for weight, held in sorted(residency.items()) if place.target.feeding.has_own_fetches else ():
+        if held in SHARED_PLACES and weight not in on_cluster:
+            what = f"{shown(weight)} cannot be shared: {OWN_FETCHES}"
+            raise _refused(what, place.instance.name)
     if Residency.GB in residency.values() and not place.target.hardware.gb_bytes:
         raise _refused("weights are held in GB, which the chip does not have", place.instance.name)
     if Residency.SHARDED in residency.values() and not place.target.hardware.shards_weights:

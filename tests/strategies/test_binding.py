@@ -16,6 +16,7 @@ from graphturbo_core.strategies.graphturbo.binding import (
     plain_by_kind,
     plain_literal,
 )
+from graphturbo_core.strategies.outermost import plain_outermost
 from graphturbo_core.strategies.plan import Binding, Scope
 from graphturbo_core.strategies.redistribution import (
     Arrival,
@@ -75,6 +76,20 @@ def test_plain_binding_as_printed_cuts_channels_before_rows() -> None:
     assert plain_literal(NestAxes((2, 64, 56, 56), CONV), CORES) == Binding((0, 1), (2, 4), CORES)
     # gcd(3, 8) = 1 and gcd(7, 8) = 1: all on the channels.
     assert plain_literal(NestAxes((3, 64, 7, 7), CONV), CORES).axes == (1,)
+
+
+def test_plain_binding_of_the_outermost_axis_alone() -> None:
+    axes = NestAxes((2, 64, 56, 56), CONV)
+    assert plain_outermost(axes, CORES) == Binding((0,), (2,), (0, 4))
+    # One sample: a loop of one turn is none, so the channels are outermost.
+    assert plain_outermost(NestAxes((1, 64, 56, 56), CONV), CORES) == Binding((1,), (8,), CORES)
+    never = NestAxes((3, 5), (AxisRank.NEVER, AxisRank.SAME))
+    assert plain_outermost(never, CORES) == Binding((1,), (4,), (0, 2, 4, 6))
+    assert plain_outermost(NestAxes((), ()), CORES) == Binding((), (), (0,))
+    # What is handed down is not cut further either: four cores stay idle.
+    handed = Binding((0,), (4,), (0, 2, 4, 6))
+    binder = Binder(8, plain_outermost, is_extended=False)
+    assert binder.choose(NestAxes((4, 64, 6, 6), CONV), handed) == handed
 
 
 def test_idle_cores_are_spread() -> None:

@@ -87,16 +87,20 @@ def test_defaults_are_filled_in() -> None:
 
 
 def outline(plan: Plan) -> list[tuple[object, ...]]:
-    """What an option may change: groups, pieces, axes and the bindings of their kernels."""
+    """What an option may change: groups, pieces, axes, bindings of their kernels; their feeding."""
     return [
         (kernel.name, kernel.ops, plan.groups[kernel.group].split_axis, dict(kernel.bindings))
         for kernel in plan.kernels
-    ]
+    ] + [(plan.feeding,)]
 
 
 @pytest.mark.parametrize(
     ("option", "value", "batch", "profile"),
     [
+        ("tvm.division", "outermost", 2, "generic-4x4"),
+        ("tvm.division", "literal", 2, "generic-4x4"),
+        ("tvm.weights", "own", 4, "generic-4x4"),
+        ("tvm.double_buffering", "off", 4, "generic-4x4"),
         ("graphturbo.peak", "literal", 3, "generic-4x4"),
         ("graphturbo.candidates", "literal", 6, "stcp920"),
         ("graphturbo.best", "fewest-pieces", 16, "stcp920"),
@@ -107,18 +111,23 @@ def outline(plan: Plan) -> list[tuple[object, ...]]:
 )
 def test_every_option_changes_the_plan(option: str, value: str, batch: int, profile: str) -> None:
     sem, chip = sample_semantics("resnet50-slim", batch), hardware(profile)
-    plain = plan_of(sem, "graphturbo", chip)
-    changed = plan_of(sem, "graphturbo", chip, {option: value})
+    strategy = option.partition(".")[0]
+    plain = plan_of(sem, strategy, chip)
+    changed = plan_of(sem, strategy, chip, {option: value})
     assert outline(plain) != outline(changed)
+    other = "graphturbo" if strategy == "tvm" else "tvm"
+    assert plan_of(sem, other, chip, {option: value}) == plan_of(sem, other, chip)
 
 
 def test_every_option_is_tried_above() -> None:
     marks = test_every_option_changes_the_plan.pytestmark  # type: ignore[attr-defined]
     tried = {(case[0], case[1]) for case in marks[0].args[1]}
     others = {(o.name, v) for o in strategy_options().values() for v in o.values[1:]}
-    assert (
-        tried | {("plus.cooperation", "off"), ("plus.lending", "off")} == others
-    )  # tests/strategies/test_plus.py
+    elsewhere = {
+        ("plus.cooperation", "off"), ("plus.lending", "off"),  # tests/strategies/test_plus.py
+        ("tvm.normalisation", "decomposed"),  # it changes the import
+    }  # fmt: skip
+    assert tried == others - elsewhere
 
 
 def test_levels() -> None:

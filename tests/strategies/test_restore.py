@@ -39,6 +39,20 @@ def test_a_record_is_its_plan_again(strategy: str, case: tuple[str, int, str]) -
     assert restored(plan, recorded(plan), strategy) == plan
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"tvm.division": "outermost"}, {"tvm.weights": "own"}, {"tvm.double_buffering": "off"}],
+    ids=str,
+)
+def test_a_record_of_other_kernels_is_its_plan_again(options: dict[str, str]) -> None:
+    plain = sample_plan("teaching-resnet", 2, "tvm", "generic-4x4")
+    task = PlanTask(plain.semantics, plain.hardware, plain.number_format, options)
+    plan = plan_for(parse_strategy("tvm"), task)
+    assert plan != plain
+    held = replace(task, held=HeldPlan(recorded(plan)))
+    assert plan_for(parse_strategy("tvm"), held) == plan
+
+
 PLAN_ARGUMENTS = ("teaching-resnet", 16, "graphturbo:full", "generic-4x4")
 
 

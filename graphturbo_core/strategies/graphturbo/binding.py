@@ -89,14 +89,15 @@ def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     for axis in sorted(range(len(axes.sizes)), key=lambda axis: (axes.ranks[axis], axis)):
         if axis in known.axes or axes.ranks[axis] is AxisRank.NEVER:
             continue
-        parts = _largest_divisor(left, axes.sizes[axis])
+        parts = largest_divisor(left, axes.sizes[axis])
         if parts > 1:
             cuts.append((axis, parts))
             left //= parts
     return spread_binding(cuts, cores)
 
 
-def _largest_divisor(number: int, limit: int) -> int:
+def largest_divisor(number: int, limit: int) -> int:
+    """The largest divisor of a number that is not above the limit."""
     return next(part for part in range(min(number, max(1, limit)), 0, -1) if number % part == 0)
 
 
@@ -121,13 +122,15 @@ class Binder:
 
     `is_strict`: a handed-down binding must use more cores than a plain one to be taken, as the
     reference has it. Else (our choice) it is also taken with as many cores, unless it cuts an axis
-    of a worse rank than the plain one does: the move to its reader is saved. `fixed`:
-    bindings of tensors that a plan file names; their nests take no other.
+    of a worse rank than the plain one does: the move to its reader is saved. `is_extended`: cores
+    that a handed-down binding leaves idle are put to use. `fixed`: bindings of tensors that a plan
+    file names; their nests take no other.
     """
 
     cores: int
     plain: Plain = plain_by_kind
     is_strict: bool = False
+    is_extended: bool = True
     fixed: Mapping[str, Binding] = field(default_factory=lambda: MappingProxyType({}))
 
     def __call__(
@@ -139,12 +142,12 @@ class Binder:
         return walk.result()
 
     def choose(self, axes: NestAxes, handed: Binding | None) -> Binding:
-        """The plain binding, or the handed-down one with its idle cores put to use."""
+        """The plain binding, or the handed-down one, with its idle cores put to use if wanted."""
         cores = tuple(range(self.cores))
         plain = self.plain(axes, cores)
         if handed is None:
             return plain
-        updated = _extend(handed, axes, cores)
+        updated = _extend(handed, axes, cores) if self.is_extended else handed
         if len(updated.cores) != len(plain.cores):
             return updated if len(updated.cores) > len(plain.cores) else plain
         is_worse = _cost(updated, axes) > _cost(plain, axes)

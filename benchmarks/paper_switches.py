@@ -1,0 +1,128 @@
+"""What each assumption on how TVM's kernels ran does to the ten rows, one changed at a time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from types import MappingProxyType
+from typing import cast
+
+from rich.table import Table
+
+from benchmarks.paper_rows import ROWS, PaperRow
+from graphturbo_core.errors import GraphTurboError, InvariantError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.hardware.profile import load_profile
+from graphturbo_core.hardware.variation import changed_profile
+from graphturbo_core.pipeline import Imports, RunRequest, run_shared, warm_up
+
+PROCESSES = 2
+"""Each holds a model and a Trace."""
+NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One assumption taken otherwise; what is left out is as it is by default.
+
+    `number`: a key of the profile and the factor by which its value is multiplied.
+    """
+
+    name: str
+    options: Mapping[str, str] = field(default_factory=lambda: NO_OPTIONS)
+    number: tuple[str, float] | None = None
+    strategy: str = "tvm"
+    has_batch_of_others: bool = False
+
+    def request(self, row: PaperRow, profile: str) -> RunRequest:
+        """The run of a row with this switch."""
+        variant = row.variants[0]
+        batch = row.batch_of_others if self.has_batch_of_others else row.tvm_batch
+        return RunRequest(
+            variant.sample, f"{self.strategy}@{batch}", profile, row.batch,
+            dims=dict(variant.dims), options=dict(self.options),
+        )  # fmt: skip
+
+    def profile_bytes(self, profile: str) -> bytes | None:
+        """The chip with its number changed; None where it stays."""
+        if self.number is None:
+            return None
+        key, factor = self.number
+        value = next(each.value for each in load_profile(profile).numbers if each.key == key)
+        return changed_profile(profile, key, round(cast(float, value) * factor))
+
+
+FARTHEST = {
+    "tvm.division": "outermost", "tvm.weights": "own", "tvm.double_buffering": "off",
+    "tvm.normalisation": "decomposed",
+}  # fmt: skip
+"""The other choices together: the least that a port may have had."""
+SWITCHES = (
+    Switch("as taken"),
+    Switch("division: outermost axis alone", {"tvm.division": "outermost"}),
+    Switch("division: by gcd, outermost first", {"tvm.division": "literal"}),
+    Switch("weights: each core fetches its own", {"tvm.weights": "own"}),
+    Switch("double buffering: off", {"tvm.double_buffering": "off"}),
+    Switch("softmax, layer norm: decomposed", {"tvm.normalisation": "decomposed"}),
+    Switch("outermost, own, off and decomposed", FARTHEST),
+    Switch("kernels: an op each", strategy="layerwise"),
+    Switch("launch: halved", number=("kernel.launch_cycles", 0.5)),
+    Switch("launch: doubled", number=("kernel.launch_cycles", 2)),
+    Switch("barrier: halved", number=("kernel.barrier_cycles", 0.5)),
+    Switch("barrier: doubled", number=("kernel.barrier_cycles", 2)),
+    Switch("cluster batch: GraphTurbo's", has_batch_of_others=True),
+)
+"""The first one is what the others are compared with."""
+
+Rate = float | str
+"""Samples a second, or the code of a refusal."""
+
+
+def switch_table(letters: Sequence[str], profile: str) -> Table:
+    """Throughput of `tvm` with each switch over that as taken, a column a row of the paper."""
+    columns: dict[str, tuple[Rate, ...]] = {}
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn"), warm_up) as pool:
+        asked = [(letter, profile) for letter in letters]
+        for letter, rates in zip(letters, pool.map(row_rates, asked), strict=True):
+            columns[letter] = rates
+            print(f"row {letter} is done", file=sys.stderr)
+    title = f"Throughput of tvm over that as taken, one assumption changed at a time, {profile}"
+    table = Table(title=title, title_justify="left")
+    table.add_column("assumption", no_wrap=True)
+    for letter in letters:
+        table.add_column(letter, justify="right")
+    for place, switch in enumerate(SWITCHES):
+        cells = (_cell(rates[place], rates[0], is_first=not place) for rates in columns.values())
+        table.add_row(f"{switch.name}, samples/s" if not place else switch.name, *cells)
+    return table
+
+
+def _cell(rate: Rate, taken: Rate, *, is_first: bool) -> str:
+    if isinstance(rate, str) or isinstance(taken, str):
+        return str(rate)
+    return f"{rate:,.0f}" if is_first else f"{rate / taken:.2f}"
+
+
+def row_rates(asked: tuple[str, str]) -> tuple[Rate, ...]:
+    """A row's throughput with each switch on a chip; the model is imported once if it can be.
+
+    Raises:
+        RuntimeError: a bug of ours; a plain error, since ours do not travel between processes.
+    """
+    letter, profile = asked
+    row = ROWS[letter]
+    imports = Imports(load_sample(row.variants[0].sample))
+    return tuple(_rate(imports, switch, row, profile) for switch in SWITCHES)
+
+
+def _rate(imports: Imports, switch: Switch, row: PaperRow, profile: str) -> Rate:
+    try:
+        report = run_shared(imports, switch.request(row, profile), switch.profile_bytes(profile))
+    except InvariantError as error:
+        raise RuntimeError(f"{switch.name}: {error.line()}") from error
+    except GraphTurboError as error:
+        return error.code
+    return cast(float, report.contract["throughput_per_s"])

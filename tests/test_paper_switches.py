@@ -1,0 +1,85 @@
+"""The table of TVM's switches: what each changes, and how a row of it is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import paper_switches
+from benchmarks.paper_rows import ROWS, PaperRow, Variant
+from benchmarks.paper_switches import SWITCHES, Switch, row_rates, switch_table
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.hardware.profile import load_profile, parse_profile
+from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.strategies.options import TVM, strategy_options
+
+SMALL = PaperRow("small", 8, 1, 2, 1.0, {}, (Variant("teaching-resnet"),))
+
+
+def test_each_other_choice_of_tvm_is_in_the_table_once() -> None:
+    alone = [dict(s.options) for s in SWITCHES if len(s.options) == 1]
+    others = [
+        {option.name: value}
+        for option in strategy_options().values()
+        if option.name.startswith(f"{TVM}.")
+        for value in option.values[1:]
+    ]
+    assert alone == others
+    assert SWITCHES[0] == Switch(SWITCHES[0].name)
+
+
+def test_a_number_of_the_chip_is_changed() -> None:
+    numbers = {switch.number: switch for switch in SWITCHES if switch.number is not None}
+    taken = load_profile("stcp920")
+    assert set(numbers) == {
+        (f"kernel.{name}_cycles", factor) for name in ("launch", "barrier") for factor in (0.5, 2)
+    }
+    for (key, factor), switch in numbers.items():
+        data = switch.profile_bytes("stcp920")
+        assert data is not None
+        changed = parse_profile(data, "stcp920")
+        name = key.partition(".")[2]
+        assert getattr(changed, name) == factor * getattr(taken, name)
+
+
+@pytest.mark.slow
+def test_a_row_is_what_runs_by_hand_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper_switches, "ROWS", {"S": SMALL})
+    rates = row_rates(("S", "generic-4x4"))
+    assert len(rates) == len(SWITCHES)
+    own = RunRequest("teaching-resnet", "tvm@1", "generic-4x4", 8, options={"tvm.weights": "own"})
+    others = RunRequest("teaching-resnet", "tvm@2", "generic-4x4", 8)
+    by_hand = {
+        next(at for at, s in enumerate(SWITCHES) if s.options == own.options): own,
+        next(at for at, s in enumerate(SWITCHES) if s.has_batch_of_others): others,
+    }
+    for place, request in by_hand.items():
+        contract = run_report(load_sample("teaching-resnet"), request).contract
+        assert rates[place] == contract["throughput_per_s"] != rates[0]
+
+
+class _HereAndNow:
+    """A pool of processes without processes."""
+
+    def __init__(self, *_arguments: object) -> None:
+        pass
+
+    def __enter__(self) -> _HereAndNow:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        pass
+
+    map = staticmethod(map)
+
+
+def test_cells_are_ratios_in_the_rows_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper_switches, "ProcessPoolExecutor", _HereAndNow)
+    found = {"B": (200.0, 50.0, "LB_FULL"), "A": (1234.0, 1234.0, 1851.0)}
+    monkeypatch.setattr(paper_switches, "SWITCHES", SWITCHES[:3])
+    monkeypatch.setattr(paper_switches, "row_rates", lambda asked: found[asked[0]])
+    table = switch_table("BA", "stcp920")
+    assert [str(column.header) for column in table.columns] == ["assumption", "B", "A"]
+    assert [list(column.cells) for column in table.columns[1:]] == [
+        ["200", "0.25", "LB_FULL"], ["1,234", "1.00", "1.50"],
+    ]  # fmt: skip
+    assert set(ROWS) >= {"A", "B"}
