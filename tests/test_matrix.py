@@ -32,7 +32,7 @@ def test_every_pair_meets() -> None:
     assert {(m, c) for m, c, _ in runs} == set(product(MODELS, CHIPS))
     assert {(m, s) for m, _, s in runs} == set(product(MODELS, STRATEGIES))
     assert {(c, s) for _, c, s in runs} == set(product(CHIPS, STRATEGIES))
-    assert len(runs) == len(set(runs)) == 23 * 6
+    assert len(runs) == len(set(runs)) == 23 * 7
 
 
 def test_a_refusal_that_the_page_does_not_tell_is_found() -> None:

@@ -101,9 +101,15 @@ def _is_combined(axis: AxisMap) -> bool:
 
 
 def is_broadcast(sem: GraphSemantics, tensor: str, reader: str) -> bool:
-    """Whether an op needs an element of the tensor for several of its result."""
-    results = (sem.graph.tensors[name].elements for name in sem.graph.op_by_name[reader].outputs)
-    return max(results, default=0) > sem.graph.tensors[tensor].elements
+    """Whether an op needs an element of the tensor all along an axis of its result."""
+    semantics = sem.by_op[reader]
+    return any(
+        size > 1 and all(own.out_axis != axis for own in access.axes)
+        for reads, shape in zip(semantics.accesses, semantics.output_shapes, strict=True)
+        for access in reads
+        if access.tensor == tensor
+        for axis, size in enumerate(shape)
+    )
 
 
 @dataclass(frozen=True)
