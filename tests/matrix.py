@@ -311,8 +311,8 @@ the whole model at its own batch under {strategies}.
 - What is refused even so is named with its strategy and code.
 
 `make test-all` runs a pairwise sample: every pair of a model, a chip and a strategy meets, with 19
-cores where a cluster has more than 64. {sampled} takes part in that sample alone; no cell of the table
-speaks of it.
+cores where a cluster has more than 64. {sampled} takes part in that
+sample alone: no cell of the table speaks of it.
 
 """
 
