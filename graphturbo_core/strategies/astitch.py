@@ -33,12 +33,13 @@ def astitch_plan(target: Target) -> Plan:
     layers = relay_layers(target.semantics)
     graph, owners = op_graph(target, layers)
     unit_of = {unit.name: unit.index for unit in graph.layers}
+    layer_of = {unit.name: owner for unit, owner in zip(graph.layers, owners, strict=True)}
     kernels = stitched_kernels(target.semantics)
     sections: list[Section] = []
     groups: list[Group] = []
     for number, kernel in enumerate(kernels):
         part = SubGraph(graph, tuple(sorted(unit_of[op] for op in kernel.ops)))
-        section = in_layers(section_of(part, f"g{number + 1}", None, 1), layers)
+        section = in_layers(section_of(part, f"g{number + 1}", None, 1), layer_of)
         sections.append(section)
         owned = tuple(dict.fromkeys(owners[unit] for unit in part.layers))
         peak_bytes = part.whole_peak_bytes

@@ -70,7 +70,8 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         for units, group in zip(members, record.groups, strict=True)
     ]
     if frame.is_by_op:
-        cuts = [(in_layers(section, layers), covered) for section, covered in cuts]
+        layer_of = {op: layer.index for layer in layers for op in layer.ops}
+        cuts = [(in_layers(section, layer_of), covered) for section, covered in cuts]
     instances = instance_graph(target.semantics, [section for section, _ in cuts])
     order = _order(instances, record.kernels)
     return Plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -46,11 +46,10 @@ def op_graph(target: Target, layers: Sequence[Layer]) -> tuple[LayerGraph, tuple
     return graph, tuple(owner for _, owner in owners)
 
 
-def in_layers(section: Section, layers: Sequence[Layer]) -> Section:
+def in_layers(section: Section, layer_of: Mapping[str, int]) -> Section:
     """The section with its ops by the layer they belong to; those of one layer share loop nests.
 
-    Its ops must be in the layers' order.
+    `layer_of`: of every op. The section's ops must be in the layers' order.
     """
-    owner = {op: layer.index for layer in layers for op in layer.ops}
-    layer_ops = tuple(tuple(ops) for _, ops in groupby(section.ops, owner.__getitem__))
+    layer_ops = tuple(tuple(ops) for _, ops in groupby(section.ops, layer_of.__getitem__))
     return replace(section, layer_ops=layer_ops)
