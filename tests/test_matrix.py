@@ -8,15 +8,21 @@ from itertools import product
 from graphturbo_core.pipeline import RunRequest
 from tests.lowering.nets import STRATEGIES
 from tests.matrix import (
+    KEPT,
     LITERAL,
     LONGER,
+    PAGE,
     PRINTED,
     ROUNDS,
+    SAMPLED,
     VARIANTS,
     Cell,
     Outcome,
     is_as_told,
+    page,
     pairwise_cells,
+    read_page,
+    whole_cell,
 )
 
 MODELS = tuple(f"m{number}" for number in range(23))
@@ -32,7 +38,15 @@ def test_every_pair_meets() -> None:
     assert {(m, c) for m, c, _ in runs} == set(product(MODELS, CHIPS))
     assert {(m, s) for m, _, s in runs} == set(product(MODELS, STRATEGIES))
     assert {(c, s) for _, c, s in runs} == set(product(CHIPS, STRATEGIES))
-    assert len(runs) == len(set(runs)) == 23 * 6
+    assert len(runs) == len(set(runs)) == 23 * 7
+
+
+def test_the_page_leaves_out_what_is_sampled() -> None:
+    cell = whole_cell("bert-base", "goya")
+    assert cell.sound == cell.replayed == KEPT
+    assert {*KEPT, *SAMPLED} == set(STRATEGIES)
+    assert len(KEPT) + len(SAMPLED) == len(STRATEGIES)
+    assert page(read_page()) == PAGE.read_text(encoding="utf-8")
 
 
 def test_a_refusal_that_the_page_does_not_tell_is_found() -> None:

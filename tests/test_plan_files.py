@@ -65,8 +65,8 @@ def plan(folder: Path) -> str:
 @pytest.mark.parametrize(
     ("strategy", "batch"),
     [
-        ("layerwise", 4), ("tvm@2", 16), ("graphturbo:gb", 16), ("graphturbo:lb@4", 18),
-        ("graphturbo:order@16", 64), ("graphturbo", 70),
+        ("layerwise", 4), ("tvm@2", 16), ("astitch@2", 18), ("graphturbo:gb", 16),
+        ("graphturbo:lb@4", 18), ("graphturbo:order@16", 64), ("graphturbo", 70),
     ],
 )  # fmt: skip
 def test_an_unedited_plan_gives_the_same_report(strategy: str, batch: int) -> None:

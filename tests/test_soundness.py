@@ -29,7 +29,8 @@ from tests.full import IS_FULL
 
 CHIPS = ("stcp920", "generic-4x4")
 STRATEGIES = (
-    "layerwise", "tvm@1", "graphturbo:gb", "graphturbo:lb", "graphturbo:order@3", "graphturbo",
+    "layerwise", "tvm@1", "astitch@1", "graphturbo:gb", "graphturbo:lb", "graphturbo:order@3",
+    "graphturbo",
 )  # fmt: skip
 BATCH = 13
 """Shares of 4, 3, 3, 3: clusters that differ, and with a cluster batch of 3 a remainder."""

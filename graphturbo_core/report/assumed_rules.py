@@ -27,6 +27,14 @@ ASSUMED_RULES = (
     ),
     AssumedRule("where weights are held", "closed forms: LB, GB, streamed"),
     AssumedRule("shards of weights", "at most half of each LB's weight part"),
+    AssumedRule(
+        "which ops AStitch stitches into a kernel",
+        "connected ones between compute-intensive ops; regions of one level packed",
+    ),
+    AssumedRule(
+        "which ops divide an AStitch kernel",
+        "the largest reduction first, then dear ops that are broadcast, then results",
+    ),
     AssumedRule("addresses in LB", "greedy by size, largest first"),
     AssumedRule("addresses", "multiples of 32 bytes"),
     AssumedRule("partial sums", "4 bytes each, in the staging buffer"),

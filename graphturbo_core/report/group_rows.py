@@ -9,6 +9,7 @@ from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows import layer_counts, numbers_text, scope_text
 from graphturbo_core.strategies.plan import Binding, Decision, Group, KernelPlan, Plan
+from graphturbo_core.strategies.stitch_schemes import STITCH_STEP, STITCH_STEPS
 
 RANGE = " .. "
 """Between the first and the last layer in the name of a coarse part."""
@@ -89,10 +90,14 @@ class _Reasons:
             for index, group in enumerate(plan.groups)
             for layer in group.layers
         }
+        self._stitched: dict[str, list[Decision]] = {}
         self._inside: dict[int, list[Decision]] = {}
         self._across: dict[int, list[Decision]] = {}
         for decision in plan.decisions:
-            self._book(decision)
+            if decision.step == STITCH_STEP:
+                self._stitched.setdefault(decision.subject[0], []).append(decision)
+            elif decision.step not in STITCH_STEPS:
+                self._book(decision)
 
     def _book(self, decision: Decision) -> None:
         groups = {
@@ -111,7 +116,9 @@ class _Reasons:
         return (part,) if part in self._group_of_layer else tuple(part.split(RANGE))
 
     def why(self, index: int, group: Group) -> str:
-        """The last merge that made it."""
+        """The last merge that made it, or its regions."""
+        if group.name in self._stitched:
+            return "; ".join(dict.fromkeys(map(_reason, self._stitched[group.name])))
         merges = self._inside.get(index, [])
         if merges:
             last = merges[-1]
@@ -139,6 +146,8 @@ class _Reasons:
         """Why no merge with a neighbour was refused: none was looked at."""
         if self._is_whole:
             return "it is the whole graph: nothing is left to merge with"
+        if self._stitched:
+            return f"{self._strategy} stitches nothing to or across a compute-intensive op"
         if not self._has_merged:
             return f"{self._strategy} merges no layers"
         return "no merge with a neighbour was looked at"

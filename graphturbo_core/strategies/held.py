@@ -33,7 +33,7 @@ NO_HELD_PLAN = HeldPlan()
 
 
 def check_no_groups(wishes: Wishes, strategy: str) -> None:
-    """Refuse edits of groups for a strategy that neither merges nor splits.
+    """Refuse edits of groups for a strategy whose groups nobody can choose.
 
     Raises:
         PlanError: PLAN_STRATEGY.
@@ -43,7 +43,7 @@ def check_no_groups(wishes: Wishes, strategy: str) -> None:
         ("axis", wishes.axes),
     ):  # fmt: skip
         if wished:
-            what = f"strategy {strategy} neither merges nor splits layers"
+            what = f"groups and pieces of strategy {strategy} cannot be chosen"
             change = "use graphturbo:order or graphturbo:full, or drop it"
             raise PlanError("PLAN_STRATEGY", what, f"edits.{key}", change)
 

@@ -11,6 +11,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.astitch import astitch_plan
 from graphturbo_core.strategies.edits import find_wishes
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
 from graphturbo_core.strategies.graphturbo.levels import (
@@ -77,6 +78,10 @@ class StrategySpec:
 _STRATEGIES = (
     StrategyInfo("layerwise", "an op a kernel, everything through DRAM"),
     StrategyInfo("tvm", "a Relay layer a kernel, between kernels everything in DRAM"),
+    StrategyInfo(
+        "astitch",
+        "what lies between products stitched into a kernel, between kernels DRAM (AStitch)",
+    ),
     StrategyInfo(
         "graphturbo",
         "layers grouped, groups split, instances ordered depth first (OSDI 2023)",
@@ -183,6 +188,7 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     makers: dict[str, Callable[[Target], Plan]] = {
         "layerwise": layerwise_plan,
         "tvm": tvm_plan,
+        "astitch": astitch_plan,
         "graphturbo": _graphturbo(spec, hardware, chosen),
     }
     plan = makers[parse_strategy(spec.text).name](target)
@@ -213,7 +219,7 @@ def _frame(spec: StrategySpec) -> Frame:
     is_graphturbo = spec.name == "graphturbo"
     return Frame(
         strategy=f"graphturbo:{level.name}" if is_graphturbo else spec.name,
-        is_by_op=spec.name == "layerwise",
+        is_by_op=spec.name in ("layerwise", "astitch"),
         is_depth_first=is_graphturbo and level.is_split,
         is_scheduled_across_layers=is_graphturbo and level.is_scheduled_across_layers,
     )

@@ -40,7 +40,7 @@ from graphturbo_core.strategies.plan import (
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.residency import cluster_weights
-from graphturbo_core.strategies.whole import op_graph
+from graphturbo_core.strategies.whole import in_layers, op_graph
 
 ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
 """How results of an engine that the cores share are bound."""
@@ -76,6 +76,9 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         _cut(SubGraph(graph, units), group)
         for units, group in zip(members, record.groups, strict=True)
     ]
+    if frame.is_by_op:
+        layer_of = {op: layer.index for layer in layers for op in layer.ops}
+        cuts = [(in_layers(section, layer_of), covered) for section, covered in cuts]
     instances = instance_graph(target.semantics, [section for section, _ in cuts])
     order = _order(instances, record.kernels)
     return Plan(

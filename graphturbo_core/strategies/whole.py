@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.splitting import SubGraph
@@ -42,3 +44,12 @@ def op_graph(target: Target, layers: Sequence[Layer]) -> tuple[LayerGraph, tuple
     single = tuple(Layer(place, op, (op,)) for place, (op, _) in enumerate(owners))
     graph = layer_graph(target.semantics, single, target.number_format)
     return graph, tuple(owner for _, owner in owners)
+
+
+def in_layers(section: Section, layer_of: Mapping[str, int]) -> Section:
+    """The section with its ops by the layer they belong to; those of one layer share loop nests.
+
+    `layer_of`: of every op. The section's ops must be in the layers' order.
+    """
+    layer_ops = tuple(tuple(ops) for _, ops in groupby(section.ops, layer_of.__getitem__))
+    return replace(section, layer_ops=layer_ops)

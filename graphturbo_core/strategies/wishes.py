@@ -68,7 +68,7 @@ class Wishes:
     def decisions(self) -> tuple[Decision, ...]:
         """What was fixed besides groups, whose decisions stand where they are made."""
         said = [
-            *((name, "binding", _binding_text(binding)) for name, binding in self.bindings.items()),
+            *((name, "binding", binding_text(binding)) for name, binding in self.bindings.items()),
             *((name, "scope", scope.value) for name, scope in self.scopes.items()),
             *((name, "residency", held.value) for name, held in self.residencies.items()),
         ]
@@ -77,7 +77,8 @@ class Wishes:
         )
 
 
-def _binding_text(binding: Binding) -> str:
+def binding_text(binding: Binding) -> str:
+    """`axis 0 in 8 axis 2 in 4`, or that it is whole."""
     cuts = zip(binding.axes, binding.grid, strict=True)
     return " ".join(f"axis {axis} in {parts}" for axis, parts in cuts) or "whole"
 

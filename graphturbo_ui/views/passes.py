@@ -30,7 +30,10 @@ from graphturbo_ui.text import Sink, safe_text
 
 HEIGHT_PX = 320
 """Of a table on the page: some eight rows, the rest by scrolling."""
-MERGES = "Merges and refusals in the order they were looked at, each with its rule and numbers."
+MERGES = (
+    "Merges and refusals in the order they were looked at, each with its rule and numbers. Of "
+    "astitch: its regions, and by which scheme values pass inside each kernel."
+)
 SPLITS = (
     "For every axis of a part's last output: into how many pieces it must be cut for the live "
     "activations of one piece to fit. Sub-graphs first, then single layers."

@@ -271,7 +271,9 @@ def test_an_output_read_late_cannot_wait_in_lb() -> None:
     assert "PLAN_SCOPE: 'stage1/block1/relu2:0' of g3/1 cannot wait in LB: g5/1 reads it" in line
 
 
-@pytest.mark.parametrize("strategy", ["tvm", "layerwise", "graphturbo:lb", "graphturbo:gb"])
+@pytest.mark.parametrize(
+    "strategy", ["tvm", "astitch", "layerwise", "graphturbo:lb", "graphturbo:gb"]
+)
 @pytest.mark.parametrize(
     ("key", "edits"),
     [
@@ -285,7 +287,7 @@ def test_strategies_without_groups_refuse_to_merge_and_split(
     strategy: str, key: str, edits: Edits
 ) -> None:
     line = refusal(edits, strategy)
-    assert f"PLAN_STRATEGY: strategy {strategy} neither merges nor splits layers" in line
+    assert f"PLAN_STRATEGY: groups and pieces of strategy {strategy} cannot be chosen" in line
     assert f"edits.{key}" in line
 
 

@@ -57,7 +57,12 @@ def plan_text(plan: Plan) -> str:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "name"), [("graphturbo", "teaching-resnet-plan"), ("tvm", "teaching-resnet-tvm")]
+    ("strategy", "name"),
+    [
+        ("graphturbo", "teaching-resnet-plan"),
+        ("tvm", "teaching-resnet-tvm"),
+        ("astitch", "teaching-resnet-astitch"),
+    ],
 )
 def test_teaching_resnet(golden: Callable[[str, str], None], strategy: str, name: str) -> None:
     golden(name, plan_text(sample_plan("teaching-resnet", 16, strategy, "generic-4x4")))

@@ -17,7 +17,12 @@ from graphturbo_core.strategies.registry import strategies
 from tests.semantics.random_graphs import random_graphs
 from tests.strategies.samples import hardware, plan_of, sample_plan
 
-STRATEGIES = ("layerwise", "tvm", *(f"graphturbo:{x}" for x in strategies()["graphturbo"].levels))
+STRATEGIES = (
+    "layerwise",
+    "tvm",
+    "astitch",
+    *(f"graphturbo:{x}" for x in strategies()["graphturbo"].levels),
+)
 
 
 @st.composite

@@ -56,7 +56,7 @@ def held_to(strategy: str, chip: str, held: HeldPlan) -> Plan:
 
 
 @pytest.mark.parametrize("chip", ["generic-4x4", "stcp920", "goya"])
-@pytest.mark.parametrize("strategy", ["tvm", "graphturbo"])
+@pytest.mark.parametrize("strategy", ["tvm", "astitch", "graphturbo"])
 @settings(max_examples=20)
 @given(data=st.data())
 def test_edits_are_followed_or_refused(strategy: str, chip: str, data: st.DataObject) -> None:

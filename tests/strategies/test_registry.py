@@ -17,7 +17,7 @@ from tests.strategies.samples import hardware, plan_of, sample_plan, sample_sema
 
 
 def test_what_exists() -> None:
-    assert list(strategies()) == ["layerwise", "tvm", "graphturbo"]
+    assert list(strategies()) == ["layerwise", "tvm", "astitch", "graphturbo"]
     assert strategies()["graphturbo"].levels == ("gb", "lb", "order", "full", "plus")
     assert strategies()["graphturbo"].default_level == "full"
 
@@ -39,7 +39,7 @@ def test_parse(text: str, spec: StrategySpec) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("xla", "'xla' is not known, choose one of layerwise, tvm, graphturbo"),
+        ("xla", "'xla' is not known, choose one of layerwise, tvm, astitch, graphturbo"),
         ("", "'' is not known, choose one of"),
         ("graphturbo:best", "level 'best'.*use graphturbo:gb, graphturbo:lb"),
         ("tvm:full", "level 'full' is not known.*tvm without level"),

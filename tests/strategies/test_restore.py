@@ -15,7 +15,8 @@ from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_f
 from tests.strategies.samples import sample_plan
 
 STRATEGIES = (
-    "layerwise", "tvm", "graphturbo:gb", "graphturbo:lb", "graphturbo:order", "graphturbo:full",
+    "layerwise", "tvm", "astitch", "graphturbo:gb", "graphturbo:lb", "graphturbo:order",
+    "graphturbo:full",
 )  # fmt: skip
 CASES = [
     ("teaching-resnet", 16, "generic-4x4"),

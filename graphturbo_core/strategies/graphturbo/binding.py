@@ -223,27 +223,38 @@ class _Walk:
         inferred = infer_binding(self.sem, nest, own, tensor)
         if inferred is None:
             return None
-        axes = self.axes[producer]
-        is_legal = all(
-            axis < len(axes.sizes)
-            and axes.ranks[axis] is not AxisRank.NEVER
-            and axes.sizes[axis] >= parts
-            for axis, parts in zip(inferred.axes, inferred.grid, strict=True)
-        )
-        return inferred if is_legal else None
+        return inferred if can_take(self.axes[producer], inferred) else None
 
     def result(self) -> KernelBinding:
-        """All tensors of a nest share its binding; one of another rank lies whole on one core."""
-        graph = self.sem.graph
-        bindings = {}
-        for place, nest in enumerate(self.nests):
-            own = self.bound[place]
-            rank = len(graph.tensors[nest.output].shape)
-            for tensor in (t for op in nest.ops for t in graph.op_by_name[op].outputs if t):
-                is_alike = len(graph.tensors[tensor].shape) == rank
-                bindings[tensor] = own if is_alike else Binding((), (), own.cores[:1])
+        """What the walk came to."""
         scopes = {t: Scope.GB if t in self.in_gb else s for t, s in self.scopes.items()}
+        bindings = tensor_bindings(self.sem, self.nests, self.bound)
         return KernelBinding(bindings, scopes, frozenset(self.in_gb))
+
+
+def can_take(axes: NestAxes, binding: Binding) -> bool:
+    """Whether a nest may be bound so."""
+    return all(
+        axis < len(axes.sizes)
+        and axes.ranks[axis] is not AxisRank.NEVER
+        and axes.sizes[axis] >= parts
+        for axis, parts in zip(binding.axes, binding.grid, strict=True)
+    )
+
+
+def tensor_bindings(
+    sem: GraphSemantics, nests: Sequence[LoopNest], bound: Mapping[int, Binding]
+) -> dict[str, Binding]:
+    """All tensors of a nest share its binding; one of another rank lies whole on one core."""
+    graph = sem.graph
+    bindings = {}
+    for place, nest in enumerate(nests):
+        own = bound[place]
+        rank = len(graph.tensors[nest.output].shape)
+        for tensor in (t for op in nest.ops for t in graph.op_by_name[op].outputs if t):
+            is_alike = len(graph.tensors[tensor].shape) == rank
+            bindings[tensor] = own if is_alike else Binding((), (), own.cores[:1])
+    return bindings
 
 
 def fixed_bindings(

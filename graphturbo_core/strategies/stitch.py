@@ -1,0 +1,151 @@
+"""GraphSemantics -> StitchedKernels: which ops AStitch runs as one kernel, and in which order.
+
+After the reference page on fusion (AStitch, ASPLOS 2022). That compute-intensive ops are boundaries
+and what lies connected between them is one kernel, is recalled from the paper and unchecked; how
+that is found is our choice. Both are here alone, to be replaced.
+
+1. An op is *compute-intensive* where it counts matrix products (convolution, product, attention,
+   recurrent cell), or has no entry in the table of op types, which stands for a library's call. It
+   is a kernel of its own and takes no epilogue. All others are *memory-intensive*: elementwise ops,
+   reductions, normalisations (XLA, under AStitch, has them as elementwise ops and reductions),
+   lookups, what only moves elements, and what has several results. So is a pooling: Relay puts it
+   into a class with convolutions because it takes an epilogue as they do, but it multiplies
+   nothing, it reduces windows, and the reference names products and library calls alone.
+2. The *level* of an op is the largest number of compute-intensive ops on a way to it.
+   Memory-intensive ops of one level that are connected are a region.
+3. A region whose first reader in the order of levels is itself a region joins it, at its level:
+   what only later layers need (a mask, a table's rows) is stitched to where it is needed. No way
+   between the two leads through another kernel, since it would begin with an earlier reader.
+4. Regions of one level do not depend on each other: they are packed into one kernel.
+5. No kernel has more than `MAX_STITCHED_OPS` ops; larger regions are cut in the graph's order.
+
+Levels rise through compute-intensive ops alone, so kernels in the order of levels, a level's
+regions before its compute-intensive ops, are acyclic. Linear in ops and their reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.semantics.access import OpSemantics
+from graphturbo_core.semantics.table import GraphSemantics
+
+MAX_STITCHED_OPS = 256
+"""Ops of a kernel, as many as TVM fuses at most (our choice: AStitch's own limit is not known)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StitchedKernel:
+    """Ops of one kernel by region, in the graph's order; a boundary is one compute-intensive op."""
+
+    regions: tuple[tuple[str, ...], ...]
+    is_boundary: bool
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """All of them, region by region."""
+        return tuple(op for region in self.regions for op in region)
+
+
+def stitched_kernels(sem: GraphSemantics) -> tuple[StitchedKernel, ...]:
+    """Every op in one kernel; kernels in an order in which they may run."""
+    partition = _Partition(sem)
+    partition.join_levels()
+    partition.sink()
+    return tuple(partition.kernels())
+
+
+def is_compute_intensive(semantics: OpSemantics) -> bool:
+    """Rule 1."""
+    return bool(semantics.contraction or semantics.products or semantics.is_opaque)
+
+
+class _Partition:
+    """Regions as a union-find over ops, by their place in the graph; a root's level is all's."""
+
+    def __init__(self, sem: GraphSemantics) -> None:
+        graph = sem.graph
+        self.names = [op.name for op in graph.ops]
+        place = {name: index for index, name in enumerate(self.names)}
+        self.is_boundary = [is_compute_intensive(sem.by_op[name]) for name in self.names]
+        self.readers: list[list[int]] = [[] for _ in self.names]
+        self.level = [0] * len(self.names)
+        self.parent = list(range(len(self.names)))
+        for reader, op in enumerate(graph.ops):
+            makers = (graph.producer.get(name) for name in graph.activations_in(op))
+            for maker in sorted({place[made.name] for made in makers if made is not None}):
+                self.readers[maker].append(reader)
+                passed = self.level[maker] + self.is_boundary[maker]
+                self.level[reader] = max(self.level[reader], passed)
+
+    def root(self, op: int) -> int:
+        """The op that stands for a region, or for itself."""
+        root = op
+        while self.parent[root] != root:
+            root = self.parent[root]
+        while self.parent[op] != root:
+            self.parent[op], op = root, self.parent[op]
+        return root
+
+    def join_levels(self) -> None:
+        """Rule 2."""
+        for maker, readers in enumerate(self.readers):
+            for reader in readers:
+                is_stitched = not (self.is_boundary[maker] or self.is_boundary[reader])
+                if is_stitched and self.level[maker] == self.level[reader]:
+                    self.parent[self.root(reader)] = self.root(maker)
+
+    def sink(self) -> None:
+        """Rule 3, the last levels first, so that what a region joins stays where it is."""
+        regions = self._regions()
+        for own in sorted(regions, key=lambda root: (-self.level[root], root)):
+            readers = {self.root(r) for op in regions[own] for r in self.readers[op]} - {own}
+            first = min(map(self._rank, readers), default=None)
+            if first is None or first[1]:
+                continue
+            for reader in sorted(readers):
+                if self._rank(reader) == first:
+                    self.parent[self.root(own)] = reader
+
+    def _rank(self, root: int) -> tuple[int, bool]:
+        """A region's or a compute-intensive op's place in the order of kernels."""
+        return self.level[root], self.is_boundary[root]
+
+    def _regions(self) -> dict[int, list[int]]:
+        """Memory-intensive ops by root, in the graph's order."""
+        found: dict[int, list[int]] = {}
+        for op, is_boundary in enumerate(self.is_boundary):
+            if not is_boundary:
+                found.setdefault(self.root(op), []).append(op)
+        return found
+
+    def kernels(self) -> Iterator[StitchedKernel]:
+        """Rules 4 and 5: by level, what is packed first, then compute-intensive ops."""
+        by_rank: dict[tuple[int, bool], list[list[int]]] = {}
+        for root, ops in self._regions().items():
+            by_rank.setdefault(self._rank(root), []).append(ops)
+        for op, is_boundary in enumerate(self.is_boundary):
+            if is_boundary:
+                by_rank.setdefault(self._rank(op), []).append([op])
+        for rank in sorted(by_rank):
+            is_boundary = rank[1]
+            packs = ([part] for part in by_rank[rank]) if is_boundary else _packs(by_rank[rank])
+            for pack in packs:
+                named = tuple(tuple(self.names[op] for op in region) for region in pack)
+                yield StitchedKernel(named, is_boundary)
+
+
+def _packs(regions: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
+    """Regions of a level, one after the other, as many to a pack as the limit allows."""
+    pack: list[Sequence[int]] = []
+    count = 0
+    for region in regions:
+        for begin in range(0, len(region), MAX_STITCHED_OPS):
+            part = region[begin : begin + MAX_STITCHED_OPS]
+            if count + len(part) > MAX_STITCHED_OPS:
+                yield pack
+                pack, count = [], 0
+            pack.append(part)
+            count += len(part)
+    yield pack
