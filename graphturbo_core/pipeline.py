@@ -6,11 +6,12 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from time import perf_counter
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from graphturbo_core.emission import check_emit, emitted, held_file, named_plan, origin_of
-from graphturbo_core.errors import GraphTurboError, OptionError
+from graphturbo_core.errors import CapacityError, GraphTurboError, OptionError, PlanError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.clean_up import pass_names
 from graphturbo_core.frontend.importer import read_input_dims
@@ -27,11 +28,13 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.held import NO_HELD_PLAN
 from graphturbo_core.strategies.options import (
+    EVALUATIONS,
     LOWERING,
     StrategyOption,
     resolve_options,
     strategy_options,
 )
+from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import (
     PlanTask,
     StrategyInfo,
@@ -40,6 +43,7 @@ from graphturbo_core.strategies.registry import (
     plan_for,
     strategies,
 )
+from graphturbo_core.strategies.tuned.trials import Cost
 from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = [
@@ -248,6 +252,7 @@ def _run(
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
             held.held(size) if held is not None else NO_HELD_PLAN,
+            _cost(recorder, suffix, request, imports.limits),
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, request, imports.limits))
     checked = None
@@ -290,6 +295,28 @@ def _schedule(
         is_each_core_simulated=request.verify, max_instructions=request.max_instructions,
     )  # fmt: skip
     return run(f"simulate{suffix}", simulate, program)
+
+
+def _cost(recorder: Recorder, suffix: str, request: RunRequest, limits: Limits) -> Cost:
+    """What a strategy that searches is told of a plan: cycles of a round, as it would be run.
+
+    Tells how far the search is: so many evaluations are asked for at most.
+    """
+    total = int(resolve_options(request.options)[EVALUATIONS])
+    tell = recorder.progress(f"search{suffix}")
+    numbers = count(1)
+
+    def cycles(plan: Plan) -> int | None:
+        try:
+            program = lower(plan, limits, max_instructions=request.max_instructions)
+            return simulate(program).makespan
+        except (CapacityError, PlanError):
+            return None
+        finally:
+            gc.collect()
+            tell(next(numbers), total)
+
+    return cycles
 
 
 def _named_length(request: RunRequest) -> dict[str, str]:

@@ -11,6 +11,7 @@ from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 
 LOWERING = "lowering"
 """Prefix of the options that every strategy's plans are lowered with."""
+SEED, EVALUATIONS = "tuned.seed", "tuned.evaluations"
 MAX_DIGITS = 9
 
 
@@ -80,6 +81,12 @@ _OPTIONS = (
         ("kind", "literal"),
         "Algorithm 4: cut axes by kind of access and take a handed-down binding that is as good, "
         "or cut from the outermost axis by gcd and take it only if it uses more cores",
+    ),
+    StrategyOption(
+        SEED, ("0",), "the search's random choices: another one, another walk", (0, 10**6)
+    ),
+    StrategyOption(
+        EVALUATIONS, ("64",), "plans that the search lowers and simulates", (1, 100_000)
     ),
     _number("tile_share", (1, 1024), "a streamed tile takes at most this part of an LB"),
     _number("tiles", (1, 64), "tiles into which a core's share is cut for overlap, at most"),

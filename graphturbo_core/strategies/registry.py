@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 
-from graphturbo_core.errors import OptionError
+from graphturbo_core.errors import InvariantError, OptionError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
@@ -25,14 +26,18 @@ from graphturbo_core.strategies.held import (
     NO_HELD_PLAN,
     HeldPlan,
     check_followed,
+    check_no_edits,
     check_no_groups,
 )
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
-from graphturbo_core.strategies.options import resolve_options, tile_rules
+from graphturbo_core.strategies.options import EVALUATIONS, SEED, resolve_options, tile_rules
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.restore import Frame, restored_plan
+from graphturbo_core.strategies.tuned.making import NAME as TUNED
+from graphturbo_core.strategies.tuned.search import Tuned
+from graphturbo_core.strategies.tuned.trials import Cost
 from graphturbo_core.strategies.tvm import tvm_plan
 from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
@@ -75,6 +80,7 @@ _STRATEGIES = (
         tuple(level.name for level in LEVELS),
         tuple(level.doc for level in LEVELS),
     ),
+    StrategyInfo(TUNED, "the best that a search finds among graphturbo's choices; takes minutes"),
 )
 
 
@@ -121,13 +127,17 @@ def _cluster_batch(text: str, batch: str) -> int:
 
 @dataclass(frozen=True)
 class PlanTask:
-    """What a plan is made for: one cluster's round; `held`: a plan file's word on it."""
+    """What a plan is made for: one cluster's round; `held`: a plan file's word on it.
+
+    `cost`: what a plan comes to, which a strategy that searches must be given.
+    """
 
     semantics: GraphSemantics = field(repr=False)
     hardware: Hardware
     number_format: str
     options: Mapping[str, str]
     held: HeldPlan = NO_HELD_PLAN
+    cost: Cost | None = field(default=None, repr=False)
 
 
 def make_plan(
@@ -170,6 +180,7 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
         "layerwise": layerwise_plan,
         "tvm": tvm_plan,
         "graphturbo": _graphturbo(spec, hardware, chosen),
+        TUNED: partial(_tuned, task, chosen),
     }
     plan = makers[parse_strategy(spec.text).name](target)
     check_followed(plan, wishes)
@@ -178,12 +189,12 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
 
 def _frame(spec: StrategySpec) -> Frame:
     level = _level(spec)
-    is_graphturbo = spec.name == "graphturbo"
+    is_graphturbo, is_tuned = spec.name == "graphturbo", spec.name == TUNED
     return Frame(
         strategy=f"graphturbo:{level.name}" if is_graphturbo else spec.name,
         is_by_op=spec.name == "layerwise",
-        is_depth_first=is_graphturbo and level.is_split,
-        is_scheduled_across_layers=is_graphturbo and level.is_scheduled_across_layers,
+        is_depth_first=is_tuned or (is_graphturbo and level.is_split),
+        is_scheduled_across_layers=is_tuned or (is_graphturbo and level.is_scheduled_across_layers),
     )
 
 
@@ -196,6 +207,8 @@ def _wishes(task: PlanTask, spec: StrategySpec) -> Wishes:
     held, semantics = task.held, task.semantics
     if not held.is_edited:
         return NO_WISHES
+    if spec.name == TUNED:
+        check_no_edits(spec.text)
     wishes = find_wishes(held.edits, semantics, task.hardware, relay_layers(semantics))
     if not _frame(spec).is_depth_first:
         check_no_groups(wishes, spec.text)
@@ -230,3 +243,9 @@ def _graphturbo(spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str
         is_fit_checked=chosen["graphturbo.fit"] == "core",
         level=_level(spec),
     )
+
+
+def _tuned(task: PlanTask, chosen: Mapping[str, str], target: Target) -> Plan:
+    if task.cost is None:
+        raise InvariantError("NO_COST", "'tuned' was asked for a plan without a cost function")
+    return Tuned(task.cost, int(chosen[SEED]), int(chosen[EVALUATIONS]))(target)

@@ -1,0 +1,126 @@
+"""Target, cost -> Plan: a seeded search over the space of `graphturbo`'s decisions.
+
+It stands for the vendor's hand-written code, which was not seen. Our choice: large neighbourhoods
+around the best point so far, since a budget of tens cannot sample a space of hundreds of variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.plan import Decision, Plan
+from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.tuned.differences import STEP, differences
+from graphturbo_core.strategies.tuned.making import Maker
+from graphturbo_core.strategies.tuned.sampler import Sampler
+from graphturbo_core.strategies.tuned.space import START, Space
+from graphturbo_core.strategies.tuned.starts import find_starts
+from graphturbo_core.strategies.tuned.trials import Cost, Trial, Trials
+
+ASKED_PER_EVALUATION = 8
+"""Points asked for at most, per evaluation: many are the same plan as one before (our choice)."""
+MOST_FREE = 4
+"""Variables of classes that change at once (our choice: with more, most points are worse)."""
+GENERAL_SHARE = 0.25
+"""How often a decision for the whole model changes instead (our choice: they are few)."""
+RULE_BEST = "the cheapest point that was evaluated"
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The strategy with its options: the seed, and how many points it evaluates."""
+
+    cost: Cost
+    seed: int
+    evaluations: int
+
+    def __call__(self, target: Target) -> Plan:
+        """The cheapest plan found; never one that costs more than `graphturbo:full`'s.
+
+        1. The starts are evaluated, `graphturbo:full`'s own first. 2. Of the best, each decision
+        for the whole model is replaced by each other value. 3. A few variables of the best point
+        are freed, those of classes by the bytes that they are about, and the sampler chooses them;
+        until the budget is spent or too few new plans come. Identical plans are evaluated once.
+
+        Raises:
+            OptionError: NO_OPTUNA.
+        """
+        graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
+        space = Space(graph, target.hardware, tuple(find_starts(target)))
+        trials = Trials(Maker(target, space), self.cost, self.evaluations)
+        walk = _Walk(trials, space, Sampler((*space.general, *space.special), self.seed))
+        walk.starts()
+        walk.one_at_a_time()
+        walk.neighbourhoods(Random(self.seed))
+        return _result(trials, self.seed)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """From the best point so far to points near it."""
+
+    trials: Trials
+    space: Space
+    sampler: Sampler
+
+    def starts(self) -> None:
+        """Rule 1."""
+        neutral = {each.name: each.values[0] for each in (*self.space.general, *self.space.special)}
+        for start in self.space.starts:
+            self._try({**neutral, START: start.name})
+
+    def one_at_a_time(self) -> None:
+        """Rule 2."""
+        for variable in self.space.general:
+            for value in variable.values if variable.name != START else ():
+                self._try({**self.trials.best.point, variable.name: value})
+
+    def neighbourhoods(self, random: Random) -> None:
+        """Rule 3."""
+        for _ in range(ASKED_PER_EVALUATION * self.trials.budget):
+            if self.trials.is_over:
+                return
+            free = set(self._free(random))
+            self._try({n: v for n, v in self.trials.best.point.items() if n not in free})
+
+    def _free(self, random: Random) -> Iterator[str]:
+        if random.random() < GENERAL_SHARE or not self.space.special:
+            yield random.choice(self.space.general).name
+            return
+        sizes = [each.size_bytes for each in self.space.special]
+        for each in random.choices(self.space.special, sizes, k=random.randint(1, MOST_FREE)):
+            yield each.name
+
+    def _try(self, fixed: dict[str, str]) -> None:
+        if self.trials.is_over:
+            return
+        trial = self.trials.evaluate(self.sampler.ask(fixed))
+        if trial.is_known:
+            self.sampler.forget()
+        else:
+            self.sampler.tell(trial.cycles)
+
+
+def _result(trials: Trials, seed: int) -> Plan:
+    """The best plan; its decisions say what was done, and how it differs from the first."""
+    first, best = trials.done[0], trials.best
+    plan, full = best.plan, first.plan
+    if plan is None or full is None:
+        plan = full = trials.make(first.point)
+    numbers: dict[str, int | float | str] = {
+        "evaluated": len(trials.done),
+        "refused": trials.refused,
+        "seed": seed,
+        "cycles": _told(best),
+        "cycles_of_full": _told(first),
+    }
+    said = Decision(STEP, RULE_BEST, (best.point[START],), True, numbers)
+    return replace(plan, decisions=(said, *differences(full, plan)))
+
+
+def _told(trial: Trial) -> int | str:
+    return "refused" if trial.cycles is None else trial.cycles

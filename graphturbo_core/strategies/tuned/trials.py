@@ -1,0 +1,84 @@
+"""Points -> cycles: each different plan is evaluated once, until the budget is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from graphturbo_core.errors import CapacityError, PlanError
+from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.tuned.space import Point
+
+Cost = Callable[[Plan], int | None]
+"""Cycles of one round of a plan; None where it is refused."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a point: no plan where none can be made, no cycles where it is refused.
+
+    `is_known`: another point had the same plan, so nothing was evaluated.
+    """
+
+    point: Point
+    plan: Plan | None
+    cycles: int | None
+    is_known: bool = False
+
+
+@dataclass
+class Trials:
+    """The points of one search that were evaluated, at most `budget`; a refused one counts."""
+
+    make: Callable[[Point], Plan]
+    cost: Cost
+    budget: int
+    done: list[Trial] = field(default_factory=list)
+    _known: dict[Hashable, int | None] = field(default_factory=dict)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the budget is spent."""
+        return len(self.done) >= self.budget
+
+    @property
+    def refused(self) -> int:
+        """How many points were refused."""
+        return sum(trial.cycles is None for trial in self.done)
+
+    @property
+    def best(self) -> Trial:
+        """The cheapest so far, of equal ones the first; where all are refused the first of all."""
+        return min(self.done, key=lambda t: (t.cycles is None, t.cycles or 0))
+
+    def evaluate(self, point: Point) -> Trial:
+        """The point's plan and its cycles, looked up where the same plan was evaluated before."""
+        plan: Plan | None = None
+        try:
+            plan = self.make(point)
+            key = identity(plan)
+        except (CapacityError, PlanError):
+            key = tuple(sorted(point.items()))
+        if key in self._known:
+            return Trial(point, plan, self._known[key], is_known=True)
+        trial = Trial(point, plan, self.cost(plan) if plan is not None else None)
+        self._known[key] = trial.cycles
+        self.done.append(trial)
+        return trial
+
+
+def identity(plan: Plan) -> Hashable:
+    """What tells two plans of one model apart: all that lowering reads of them."""
+    record = recorded(plan)
+    return (
+        plan.is_scheduled_across_layers,
+        tuple((group.ops, group.axis, group.pieces) for group in record.groups),
+        tuple(
+            (
+                kernel.name, kernel.kept, tuple(kernel.bindings.items()),
+                tuple(kernel.scopes.items()), tuple(kernel.residency.items()),
+            )
+            for kernel in record.kernels
+        ),
+    )  # fmt: skip
