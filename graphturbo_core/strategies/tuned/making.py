@@ -16,12 +16,28 @@ from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Group, KernelPlan, Plan, ReadyStep, Residency
 from graphturbo_core.strategies.record import SEARCHED
 from graphturbo_core.strategies.residency import weight_part_bytes
-from graphturbo_core.strategies.tuned.orders import ORDERS, depth_first, in_regions
+from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper, carry_of
 from graphturbo_core.strategies.tuned.space import AS_IS, WAITS, Point, Space
 from graphturbo_core.strategies.tuned.starts import Cut
 
 NAME = SEARCHED
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What tells points apart before a plan is made: many points are the same draft.
+
+    `waits`: places of the groups that run only after all before them. `residencies`: of weights
+    that are held otherwise than by rule.
+    """
+
+    cuts: tuple[Cut, ...]
+    order: str
+    waits: tuple[int, ...]
+    residencies: tuple[tuple[str, Residency], ...]
+    nearest: Nearest
+    is_scheduled: bool
 
 
 @dataclass(frozen=True)
@@ -35,26 +51,45 @@ class Maker:
     def _shaper(self) -> Shaper:
         return Shaper(self.target, self.space)
 
-    def __call__(self, point: Point) -> Plan:
-        """The plan of a point.
+    def draft(self, point: Point) -> Draft:
+        """What a point comes to; values that change nothing are not in it."""
+        start, cuts = self._shaper.start(point), self._shaper.cuts(point)
+        classes = self.space.classes
+        return Draft(
+            cuts,
+            point.get("order", next(iter(ORDERS))),
+            tuple(
+                place
+                for place, cut in enumerate(cuts)
+                if place and point.get(f"order {classes[cut.layers[0]]}") == WAITS
+            ),
+            tuple(self._wanted(point).items()),
+            Nearest.GB if point.get("hand on", AS_IS) == Nearest.GB.value else Nearest.LB,
+            start.is_scheduled,
+        )
+
+    def plan(self, draft: Draft) -> Plan:
+        """The plan of a draft.
 
         Raises:
             CapacityError: TOO_MANY_PIECES.
         """
-        cuts = self._shaper.cuts(point)
-        made = [self._group(cut, place) for place, cut in enumerate(cuts)]
+        made = [self._group(cut, place) for place, cut in enumerate(draft.cuts)]
         instances = instance_graph(self.target.semantics, [section for section, _ in made])
         recipe = Recipe(
             NAME,
             self.space.graph.layers,
             tuple(group for _, group in made),
-            Nearest.GB if point.get("hand on", AS_IS) == Nearest.GB.value else Nearest.LB,
-            is_scheduled_across_layers=self._shaper.start(point).is_scheduled,
+            draft.nearest,
+            is_scheduled_across_layers=draft.is_scheduled,
             has_gb_inside=True,
         )
-        order = self._order(point, cuts, instances)
+        order = in_regions(instances, ORDERS[draft.order](instances), draft.waits)
         plan = assemble(self.target, recipe, instances, order, _ready_steps(instances, order))
-        return self._with_residencies(plan, point)
+        if not draft.residencies:
+            return plan
+        wanted = dict(draft.residencies)
+        return replace(plan, kernels=tuple(_held(kernel, wanted) for kernel in plan.kernels))
 
     def _group(self, cut: Cut, place: int) -> tuple[Section, Group]:
         part, name = SubGraph(self.space.graph, cut.layers), f"g{place + 1}"
@@ -64,25 +99,6 @@ class Maker:
         return section, Group(
             name, cut.layers, section.ops, cut.axis, cut.pieces, covered, part.whole_peak_bytes
         )
-
-    def _order(
-        self, point: Point, cuts: Sequence[Cut], instances: InstanceGraph
-    ) -> tuple[int, ...]:
-        chosen = ORDERS.get(point.get("order", ""), depth_first)
-        classes = self.space.classes
-        waits = [n for n, c in enumerate(cuts) if self._says(point, "order", classes[c.layers[0]])]
-        return in_regions(instances, chosen(instances), waits)
-
-    @staticmethod
-    def _says(point: Point, what: str, number: int) -> bool:
-        return point.get(f"{what} {number}") == WAITS
-
-    def _with_residencies(self, plan: Plan, point: Point) -> Plan:
-        wanted = self._wanted(point)
-        if not wanted:
-            return plan
-        kernels = tuple(self._held(kernel, wanted) for kernel in plan.kernels)
-        return replace(plan, kernels=kernels)
 
     def _wanted(self, point: Point) -> dict[str, Residency]:
         """The residency of each weight that the point speaks of and that it may have.
@@ -125,14 +141,14 @@ class Maker:
             (fails if total > limit or is_shared else fits).update(weights)
         return frozenset(fits - fails)
 
-    @staticmethod
-    def _held(kernel: KernelPlan, wanted: Mapping[str, Residency]) -> KernelPlan:
-        """Shards stay: several cores' LBs were shared out among them."""
-        held = {
-            name: old if old is Residency.SHARDED else wanted.get(name, old)
-            for name, old in kernel.residency.items()
-        }
-        return replace(kernel, residency=held)
+
+def _held(kernel: KernelPlan, wanted: Mapping[str, Residency]) -> KernelPlan:
+    """Shards stay: several cores' LBs were shared out among them."""
+    held = {
+        name: old if old is Residency.SHARDED else wanted.get(name, old)
+        for name, old in kernel.residency.items()
+    }
+    return replace(kernel, residency=held)
 
 
 def _ready_steps(graph: InstanceGraph, order: Sequence[int]) -> tuple[ReadyStep, ...]:

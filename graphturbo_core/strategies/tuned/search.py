@@ -6,7 +6,6 @@ around the best point so far, since a budget of tens cannot sample a space of hu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -17,7 +16,7 @@ from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.tuned.differences import STEP, differences
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.sampler import Sampler
-from graphturbo_core.strategies.tuned.space import START, Space
+from graphturbo_core.strategies.tuned.space import START, Point, Space
 from graphturbo_core.strategies.tuned.starts import find_starts
 from graphturbo_core.strategies.tuned.trials import Cost, Trial, Trials
 
@@ -80,29 +79,38 @@ class _Walk:
                 self._try({**self.trials.best.point, variable.name: value})
 
     def neighbourhoods(self, random: Random) -> None:
-        """Rule 3."""
+        """Rule 3; after a point that was known the values are drawn at random, none the best's."""
+        is_known = False
         for _ in range(ASKED_PER_EVALUATION * self.trials.budget):
             if self.trials.is_over:
                 return
-            free = set(self._free(random))
-            self._try({n: v for n, v in self.trials.best.point.items() if n not in free})
+            best, free = self.trials.best.point, self._free(random)
+            fixed = {name: value for name, value in best.items() if name not in free}
+            if is_known:
+                fixed |= {
+                    name: random.choice([value for value in values if value != best[name]])
+                    for name, values in free.items()
+                }
+            is_known = self._try(fixed)
 
-    def _free(self, random: Random) -> Iterator[str]:
-        if random.random() < GENERAL_SHARE or not self.space.special:
-            yield random.choice(self.space.general).name
-            return
-        sizes = [each.size_bytes for each in self.space.special]
-        for each in random.choices(self.space.special, sizes, k=random.randint(1, MOST_FREE)):
-            yield each.name
+    def _free(self, random: Random) -> dict[str, tuple[str, ...]]:
+        """Variables to change, with their values."""
+        chosen = [random.choice(self.space.general)]
+        if self.space.special and random.random() >= GENERAL_SHARE:
+            sizes = [each.size_bytes for each in self.space.special]
+            chosen = random.choices(self.space.special, sizes, k=random.randint(1, MOST_FREE))
+        return {each.name: each.values for each in chosen}
 
-    def _try(self, fixed: dict[str, str]) -> None:
+    def _try(self, fixed: Point) -> bool:
+        """Whether the point was known."""
         if self.trials.is_over:
-            return
+            return True
         trial = self.trials.evaluate(self.sampler.ask(fixed))
         if trial.is_known:
             self.sampler.forget()
         else:
             self.sampler.tell(trial.cycles)
+        return trial.is_known
 
 
 def _result(trials: Trials, seed: int) -> Plan:
@@ -110,7 +118,7 @@ def _result(trials: Trials, seed: int) -> Plan:
     first, best = trials.done[0], trials.best
     plan, full = best.plan, first.plan
     if plan is None or full is None:
-        plan = full = trials.make(first.point)
+        plan = full = trials.maker.plan(trials.maker.draft(first.point))
     numbers: dict[str, int | float | str] = {
         "evaluated": len(trials.done),
         "refused": trials.refused,

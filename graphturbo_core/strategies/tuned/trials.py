@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.tuned.making import Draft, Maker
 from graphturbo_core.strategies.tuned.space import Point
 
 Cost = Callable[[Plan], int | None]
@@ -31,7 +32,7 @@ class Trial:
 class Trials:
     """The points of one search that were evaluated, at most `budget`; a refused one counts."""
 
-    make: Callable[[Point], Plan]
+    maker: Maker
     cost: Cost
     budget: int
     done: list[Trial] = field(default_factory=list)
@@ -54,18 +55,24 @@ class Trials:
 
     def evaluate(self, point: Point) -> Trial:
         """The point's plan and its cycles, looked up where the same plan was evaluated before."""
-        plan: Plan | None = None
-        try:
-            plan = self.make(point)
-            key = identity(plan)
-        except (CapacityError, PlanError):
-            key = tuple(sorted(point.items()))
+        draft = self.maker.draft(point)
+        if draft in self._known:
+            return Trial(point, None, self._known[draft], is_known=True)
+        plan = self._made(draft)
+        key = draft if plan is None else identity(plan)
         if key in self._known:
+            self._known[draft] = self._known[key]
             return Trial(point, plan, self._known[key], is_known=True)
         trial = Trial(point, plan, self.cost(plan) if plan is not None else None)
-        self._known[key] = trial.cycles
+        self._known[key] = self._known[draft] = trial.cycles
         self.done.append(trial)
         return trial
+
+    def _made(self, draft: Draft) -> Plan | None:
+        try:
+            return self.maker.plan(draft)
+        except (CapacityError, PlanError):
+            return None
 
 
 def identity(plan: Plan) -> Hashable:
