@@ -47,12 +47,16 @@ MAX_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class StrategyInfo:
-    """A strategy as the command line and the app list it; `levels` end with the default."""
+    """A strategy as the command line and the app list it; `levels` end with the default.
+
+    `is_search`: it makes and simulates many plans, which takes minutes.
+    """
 
     name: str
     doc: str
     levels: tuple[str, ...] = ()
     level_docs: tuple[str, ...] = ()
+    is_search: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,11 @@ _STRATEGIES = (
         tuple(level.name for level in LEVELS),
         tuple(level.doc for level in LEVELS),
     ),
-    StrategyInfo(TUNED, "the best that a search finds among graphturbo's choices; takes minutes"),
+    StrategyInfo(
+        TUNED,
+        "the best schedule that a search finds among graphturbo's choices; takes minutes",
+        is_search=True,
+    ),
 )
 
 

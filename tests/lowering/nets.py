@@ -24,8 +24,11 @@ from tests.models import imported
 STRATEGIES = tuple(
     f"{info.name}:{level}" if level else name
     for name, info in strategies().items()
+    if not info.is_search
     for level in info.levels or ("",)
 )
+"""All but searches: what `tuned` finds is made by `graphturbo`'s own steps, the tests of strategies
+replay some, and in a matrix of all models each cell would take minutes."""
 
 
 @cache

@@ -1,0 +1,276 @@
+"""The search: what it starts with, what it finds, what it counts, and that a seed is a walk."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from graphturbo_core.errors import InvariantError, OptionError, PlanError
+from graphturbo_core.export.plan_read import read_plan
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.report.report import Report
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.edits import Edits
+from graphturbo_core.strategies.held import HeldPlan
+from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.tuned.trials import Cost, identity
+from tests.lowering.nets import chip, small_model
+from tests.strategies.samples import plan_of, sample_semantics, weighted
+
+CHAIN = """
+net (float[8, 16] x, float[16, 32] w1, float[32, 64] w2) => (float[8, 64] y) {
+  m = MatMul(x, w1)
+  y = MatMul(m, w2)
+}
+"""
+TUNED = parse_strategy("tuned")
+
+
+def searched(
+    cost: Cost, evaluations: int, seed: int = 0, sem: GraphSemantics | None = None
+) -> Plan:
+    options = {"tuned.evaluations": str(evaluations), "tuned.seed": str(seed)}
+    semantics = weighted(CHAIN) if sem is None else sem
+    task = PlanTask(semantics, chip("generic-4x4"), "fp16", options, cost=cost)
+    plan = plan_for(TUNED, task)
+    plan.check()
+    return plan
+
+
+def real_cost(plan: Plan) -> int:
+    return simulate(lower(plan)).makespan
+
+
+def numbers(plan: Plan) -> dict[str, object]:
+    """What the first decision says was done."""
+    return dict(plan.decisions[0].numbers)
+
+
+def made_up(plan: Plan) -> int:
+    """100, less 10 for each of: two groups; the first in 4 pieces; the second's weight streamed."""
+    second = plan.kernels[-1].residency
+    return (
+        100
+        - 10 * (len(plan.groups) == 2)
+        - 10 * (len(plan.groups) == 2 and plan.groups[0].pieces == 4)
+        - 10 * (second["w2"] is Residency.STREAM)
+    )
+
+
+def test_it_finds_the_best_point_of_a_tiny_space() -> None:
+    """graphturbo merges both products into one group, cut into 1 piece, and holds w2 in LB: 100.
+
+    The best a schedule can have is 100 - 10 - 10 - 10 = 70: a group each, the first in 4 pieces of
+    2 rows each (1, 2, 4 and 8 divide 8), which is two steps from 1, and w2 streamed.
+    """
+    plan = searched(made_up, 80)
+    assert made_up(plan) == 70
+    assert [(group.ops, group.pieces) for group in plan.groups] == [(("m",), 4), (("y",), 1)]
+    assert (plan.strategy, plan.is_scheduled_across_layers) == ("tuned", True)
+    assert numbers(plan)["cycles"] == 70
+    assert numbers(plan)["cycles_of_full"] == 100
+
+
+def test_it_says_what_is_otherwise_than_in_full() -> None:
+    plan = searched(made_up, 80)
+    told = [(d.rule.split(" otherwise")[0], d.subject, dict(d.numbers)) for d in plan.decisions[1:]]
+    one = {"layers": 1, "pieces": 4, "axis": 0, "of_full": "g1"}
+    assert told[0] == (
+        "groups its layers",
+        ("g1",),
+        {**one, "first": "m", "last": "m"},
+    )
+    rules = [rule for rule, _, _ in told]
+    assert rules.count("groups its layers") == 2
+    weights = [(subject, said) for rule, subject, said in told if rule == "holds weights"]
+    stream = {"weights": 1, "bytes": 32 * 64 * 2, "held": "stream", "held_by_full": "LB"}
+    assert (("w2",), stream) in weights
+
+
+@pytest.mark.parametrize(
+    ("model", "profile"),
+    [("resnet50-slim", "stcp920"), ("teaching-resnet", "goya"), ("teaching-resnet", "ipu-gc2")],
+)
+def test_the_first_points_are_the_plans_of_graphturbo(model: str, profile: str) -> None:
+    """`:full`, then `:order`; its options are among the next."""
+    sem = sample_semantics(model, 16)
+    seen: list[Plan] = []
+
+    def cost(plan: Plan) -> int:
+        seen.append(plan)
+        return len(seen)
+
+    task = PlanTask(sem, chip(profile), "fp16", {"tuned.evaluations": "12"}, cost=cost)
+    plan_for(TUNED, task)
+    keys = [identity(plan) for plan in seen]
+    assert keys[0] == identity(plan_of(sem, "graphturbo:full", chip(profile)))
+    assert keys[1] == identity(plan_of(sem, "graphturbo:order", chip(profile)))
+    for name, value in (
+        ("fit", "cluster"), ("blocks", "none"), ("best", "fewest-pieces"),
+        ("candidates", "literal"), ("peak", "literal"),
+    ):  # fmt: skip
+        option = {f"graphturbo.{name}": value}
+        assert identity(plan_of(sem, "graphturbo", chip(profile), option)) in keys, name
+
+
+@pytest.mark.parametrize("model", ["resnet", "densenet", "mobilenet"])
+def test_it_is_never_worse_than_full(model: str) -> None:
+    """Simulated on a chip so small that plans spill; better than `:full` by at least a cycle."""
+    sem, tiny = small_model(model), chip("tiny")
+    task = PlanTask(sem, tiny, "fp16", {"tuned.evaluations": "16"}, cost=real_cost)
+    plan = plan_for(TUNED, task)
+    plan.check()
+    full = real_cost(plan_of(sem, "graphturbo:full", tiny))
+    assert numbers(plan)["cycles_of_full"] == full
+    assert numbers(plan)["cycles"] == real_cost(plan) < full
+
+
+@pytest.mark.parametrize("evaluations", [1, 2, 9, 30])
+def test_the_budget_is_kept_exactly(evaluations: int) -> None:
+    sem, seen = sample_semantics("teaching-resnet", 16), []
+
+    def cost(plan: Plan) -> int:
+        seen.append(identity(plan))
+        return len(seen)
+
+    plan = searched(cost, evaluations, sem=sem)
+    assert len(seen) == len(set(seen)) == numbers(plan)["evaluated"] == evaluations
+    assert numbers(plan)["cycles"] == numbers(plan)["cycles_of_full"] == 1
+
+
+def test_a_space_that_is_used_up_ends_the_search() -> None:
+    """One product of one row on a chip without a choice of order: fewer plans than the budget."""
+    sem = weighted("net (float[1, 16] x, float[16, 32] w) => (float[1, 32] y) {y = MatMul(x, w)}")
+    plan = searched(lambda plan: 1, 200, sem=sem)
+    assert 1 < int(str(numbers(plan)["evaluated"])) < 20
+
+
+def test_refused_points_count_and_are_not_taken() -> None:
+    """Here all plans of more than one kernel are refused."""
+    seen: list[bool] = []
+
+    def cost(plan: Plan) -> int | None:
+        seen.append(len(plan.kernels) > 1)
+        return None if seen[-1] else 1000 - len(seen)
+
+    plan = searched(cost, 20)
+    assert numbers(plan)["refused"] == sum(seen) > 0
+    assert numbers(plan)["evaluated"] == len(seen) == 20
+    assert len(plan.kernels) == 1
+
+
+def test_where_all_is_refused_the_plan_is_that_of_full() -> None:
+    plan = searched(lambda plan: None, 5)
+    full = plan_of(weighted(CHAIN), "graphturbo:full", chip("generic-4x4"))
+    assert identity(plan) == identity(full)
+    said = {"evaluated": 5, "refused": 5, "seed": 0}
+    assert numbers(plan) == {**said, "cycles": "refused", "cycles_of_full": "refused"}
+    assert len(plan.decisions) == 1
+
+
+def walk(seed: int) -> list[object]:
+    """The plans that a search looks at, in order."""
+    seen: list[object] = []
+
+    def cost(plan: Plan) -> int:
+        seen.append(identity(plan))
+        return len(plan.kernels)
+
+    searched(cost, 40, seed, small_model("resnet"))
+    return seen
+
+
+def test_a_seed_is_a_walk() -> None:
+    first = walk(0)
+    assert first == walk(0)
+    assert first != walk(1)
+
+
+SAMPLE = "teaching-resnet"
+
+
+def requested(plan: str = "", **changes: object) -> Report:
+    options = {"tuned.evaluations": "12"}
+    request = RunRequest(
+        SAMPLE, "tuned@4", "generic-4x4", 12, options=options, plan=plan, emit=("plan",), **changes
+    )  # type: ignore[arg-type]
+    return run_report(load_sample(SAMPLE), request)
+
+
+def test_a_plan_file_is_taken_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = requested()
+    text = first.text("plan")
+    assert requested().text("plan") == text
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    again = requested(text)
+    assert again.text("plan") == text
+    assert again.contract["cycles"] == first.contract["cycles"]
+    with pytest.raises(OptionError, match=r"NO_OPTUNA|tuned. needs Optuna, which is not installed"):
+        requested()
+
+
+def test_what_it_finds_replays() -> None:
+    verified = requested(verify=True).contract["verify"]
+    assert (verified["ran"], verified["ok"]) == (True, True)
+
+
+def preferring(is_liked: Callable[[Plan], bool]) -> Cost:
+    return lambda plan: 1 if is_liked(plan) else 2
+
+
+@pytest.mark.parametrize(
+    "is_liked",
+    [
+        lambda plan: not plan.is_scheduled_across_layers,
+        lambda plan: len(plan.groups) > 1 and plan.kernels[0].residency["w1"] is Residency.GB,
+        lambda plan: [k.name for k in plan.kernels] == ["g1/1", "g1/2", "g2/1", "g2/2"],
+        lambda plan: [k.name for k in plan.kernels] == ["g1/1", "g1/2", "g2/2", "g2/1"],
+        lambda plan: [k.name for k in plan.kernels] == ["g1/1", "g2/1", "g1/2", "g2/2"],
+        lambda plan: [k.name for k in plan.kernels] == ["g1/2", "g1/1", "g2/2", "g2/1"],
+        lambda plan: any(group.split_axis == 1 and group.pieces > 1 for group in plan.groups),
+        lambda plan: len(plan.groups) > 1 and not any(k.kept for k in plan.kernels),
+    ],
+    ids=["not scheduled", "GB", "breadth", "back", "rising", "waits", "axis", "handed on in GB"],
+)
+def test_every_kind_of_decision_is_reached_and_restored(is_liked: Callable[[Plan], bool]) -> None:
+    plan = searched(preferring(is_liked), 120)
+    assert is_liked(plan)
+    task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, HeldPlan(recorded(plan)))
+    assert plan_for(TUNED, task) == plan
+    lower(plan)
+
+
+def test_a_plan_file_says_whether_layers_are_scheduled_together() -> None:
+    report = requested()
+    rounds = read_plan(report.text("plan").encode(), "it").rounds
+    assert [record.is_scheduled_across_layers for record in rounds.values()] == [True]
+    request = RunRequest(SAMPLE, "graphturbo", "generic-4x4", 4, emit=("plan",))
+    assert "across_layers" not in run_report(load_sample(SAMPLE), request).text("plan")
+
+
+def test_edits_are_refused() -> None:
+    held = HeldPlan(None, Edits(pieces={"m": 2}))
+    task = PlanTask(weighted(CHAIN), chip("tiny"), "fp16", {}, held, lambda plan: 1)
+    with pytest.raises(PlanError, match="searches and follows no edits"):
+        plan_for(TUNED, task)
+
+
+def test_without_a_cost_it_is_our_bug() -> None:
+    with pytest.raises(InvariantError, match="without a cost function"):
+        plan_for(TUNED, PlanTask(weighted(CHAIN), chip("tiny"), "fp16", {}))
+
+
+def test_progress_is_told() -> None:
+    told: list[str] = []
+    options = {"tuned.evaluations": "10"}
+    request = RunRequest(SAMPLE, "tuned", "generic-4x4", 8, options=options)
+    run_report(load_sample(SAMPLE), request, on_step=lambda name, _: told.append(name))
+    searches = [name.split(" %")[0] for name in told if name.startswith("search")]
+    assert searches == [f"search: {tenth}0" for tenth in range(1, 11)]
