@@ -17,7 +17,7 @@ REFUSED_CYCLES = 2**62
 
 
 class Sampler:
-    """One search: asked for a point, told what came of it, in turn; the same seed, the same."""
+    """Learns from the points of one search, and samples others; the same seed, the same points."""
 
     def __init__(self, variables: Sequence[Variable], seed: int) -> None:
         """Nothing is evaluated yet.
@@ -29,22 +29,26 @@ class Sampler:
         self._variables = variables
         self._study = self._optuna.create_study(sampler=self._optuna.samplers.TPESampler(seed=seed))
 
-    def ask(self, fixed: Point) -> Point:
+        categories = self._optuna.distributions.CategoricalDistribution
+        self._distributions = {each.name: categories(each.values) for each in variables}
+
+    def sample(self, fixed: Point) -> Point:
         """A point with these values; those of other variables are sampled."""
         self._study.enqueue_trial(dict(fixed))
-        self._trial = self._study.ask()
-        return {
-            each.name: self._trial.suggest_categorical(each.name, each.values)
-            for each in self._variables
-        }
+        trial = self._study.ask()
+        point = {v.name: trial.suggest_categorical(v.name, v.values) for v in self._variables}
+        self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        return point
 
-    def tell(self, cycles: int | None) -> None:
-        """What the point asked for last costs; None: it is refused."""
-        self._study.tell(self._trial, REFUSED_CYCLES if cycles is None else cycles)
-
-    def forget(self) -> None:
-        """The point asked for last was known: it is not counted twice."""
-        self._study.tell(self._trial, state=self._optuna.trial.TrialState.FAIL)
+    def learn(self, point: Point, cycles: int | None) -> None:
+        """What an evaluated point costs; None: it is refused. One that was known is not told."""
+        self._study.add_trial(
+            self._optuna.trial.create_trial(
+                params=dict(point),
+                distributions=self._distributions,
+                value=REFUSED_CYCLES if cycles is None else cycles,
+            )
+        )
 
 
 def load_optuna() -> ModuleType:

@@ -85,13 +85,14 @@ class _Walk:
             if self.trials.is_over:
                 return
             best, free = self.trials.best.point, self._free(random)
-            fixed = {name: value for name, value in best.items() if name not in free}
+            point: Point
             if is_known:
-                fixed |= {
-                    name: random.choice([value for value in values if value != best[name]])
-                    for name, values in free.items()
-                }
-            is_known = self._try(fixed)
+                others = {name: [v for v in free[name] if v != best[name]] for name in free}
+                point = {**best, **{name: random.choice(others[name]) for name in free}}
+            else:
+                fixed = {name: value for name, value in best.items() if name not in free}
+                point = self.sampler.sample(fixed)
+            is_known = self._try(point)
 
     def _free(self, random: Random) -> dict[str, tuple[str, ...]]:
         """Variables to change, with their values."""
@@ -101,15 +102,13 @@ class _Walk:
             chosen = random.choices(self.space.special, sizes, k=random.randint(1, MOST_FREE))
         return {each.name: each.values for each in chosen}
 
-    def _try(self, fixed: Point) -> bool:
-        """Whether the point was known."""
+    def _try(self, point: Point) -> bool:
+        """Evaluate a point while the budget lasts; whether its plan was known."""
         if self.trials.is_over:
             return True
-        trial = self.trials.evaluate(self.sampler.ask(fixed))
-        if trial.is_known:
-            self.sampler.forget()
-        else:
-            self.sampler.tell(trial.cycles)
+        trial = self.trials.evaluate(point)
+        if not trial.is_known:
+            self.sampler.learn(point, trial.cycles)
         return trial.is_known
 
 
