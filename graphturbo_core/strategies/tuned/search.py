@@ -20,8 +20,8 @@ from graphturbo_core.strategies.tuned.space import START, Point, Space
 from graphturbo_core.strategies.tuned.starts import find_starts
 from graphturbo_core.strategies.tuned.trials import Cost, Trial, Trials
 
-ASKED_PER_EVALUATION = 8
-"""Points asked for at most, per evaluation: many are the same plan as one before (our choice)."""
+MOST_KNOWN = 100
+"""After so many known points in a row a search gives up (our choice: its space is used up)."""
 MOST_FREE = 4
 """Variables of classes that change at once (our choice: with more, most points are worse)."""
 GENERAL_SHARE = 0.25
@@ -80,19 +80,17 @@ class _Walk:
 
     def neighbourhoods(self, random: Random) -> None:
         """Rule 3; after a point that was known the values are drawn at random, none the best's."""
-        is_known = False
-        for _ in range(ASKED_PER_EVALUATION * self.trials.budget):
-            if self.trials.is_over:
-                return
+        known = 0
+        while known < MOST_KNOWN and not self.trials.is_over:
             best, free = self.trials.best.point, self._free(random)
             point: Point
-            if is_known:
+            if known:
                 others = {name: [v for v in free[name] if v != best[name]] for name in free}
                 point = {**best, **{name: random.choice(others[name]) for name in free}}
             else:
                 fixed = {name: value for name, value in best.items() if name not in free}
                 point = self.sampler.sample(fixed)
-            is_known = self._try(point)
+            known = known + 1 if self._try(point) else 0
 
     def _free(self, random: Random) -> dict[str, tuple[str, ...]]:
         """Variables to change, with their values."""
