@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -13,13 +14,21 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
+from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.edits import Edits
+from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
+from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.held import HeldPlan
+from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.tuned.making import Maker
+from graphturbo_core.strategies.tuned.space import Space
+from graphturbo_core.strategies.tuned.starts import find_starts
 from graphturbo_core.strategies.tuned.trials import Cost, identity
 from tests.lowering.nets import chip, small_model
 from tests.strategies.samples import plan_of, sample_semantics, weighted
@@ -189,8 +198,14 @@ def test_a_seed_is_a_walk() -> None:
 SAMPLE = "teaching-resnet"
 
 
+@cache
+def found() -> Report:
+    """A run with its search, which tests share."""
+    return requested()
+
+
 def requested(plan: str = "", **changes: object) -> Report:
-    options = {"tuned.evaluations": "12"}
+    options = {"tuned.evaluations": "10"}
     request = RunRequest(
         SAMPLE, "tuned@4", "generic-4x4", 12, options=options, plan=plan, emit=("plan",), **changes
     )  # type: ignore[arg-type]
@@ -198,7 +213,7 @@ def requested(plan: str = "", **changes: object) -> Report:
 
 
 def test_a_plan_file_is_taken_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = requested()
+    first = found()
     text = first.text("plan")
     assert requested().text("plan") == text
     monkeypatch.setitem(sys.modules, "optuna", None)
@@ -214,34 +229,59 @@ def test_what_it_finds_replays() -> None:
     assert (verified["ran"], verified["ok"]) == (True, True)
 
 
-def preferring(is_liked: Callable[[Plan], bool]) -> Cost:
-    return lambda plan: 1 if is_liked(plan) else 2
+WHOLE = {"start": "layers whole"}
+HALVES = {**WHOLE, "pieces": "one more"}
 
 
 @pytest.mark.parametrize(
-    "is_liked",
+    ("point", "is_so"),
     [
-        lambda plan: not plan.is_scheduled_across_layers,
-        lambda plan: len(plan.groups) > 1 and plan.kernels[0].residency["w1"] is Residency.GB,
-        lambda plan: [k.name for k in plan.kernels] == ["g1/1", "g1/2", "g2/1", "g2/2"],
-        lambda plan: [k.name for k in plan.kernels] == ["g1/1", "g1/2", "g2/2", "g2/1"],
-        lambda plan: [k.name for k in plan.kernels] == ["g1/1", "g2/1", "g1/2", "g2/2"],
-        lambda plan: [k.name for k in plan.kernels] == ["g1/2", "g1/1", "g2/2", "g2/1"],
-        lambda plan: any(group.split_axis == 1 and group.pieces > 1 for group in plan.groups),
-        lambda plan: len(plan.groups) > 1 and not any(k.kept for k in plan.kernels),
+        ({"start": "order"}, lambda plan: not plan.is_scheduled_across_layers),
+        (WHOLE | {"weights": "GB"}, lambda plan: plan.kernels[0].residency["w1"] is Residency.GB),
+        (WHOLE | {"hand on": "GB"}, lambda plan: not plan.kernels[0].kept),
+        (WHOLE, lambda plan: plan.kernels[0].kept == {"m"}),
+        (
+            WHOLE | {"axis 1": "1", "pieces 1": "one more"},
+            lambda plan: [(g.split_axis, g.pieces) for g in plan.groups] == [(-1, 1), (1, 2)],
+        ),
+        (HALVES, lambda plan: names(plan) == "g1/2 g2/2 g1/1 g2/1"),
+        (HALVES | {"order 1": "waits"}, lambda plan: names(plan) == "g1/2 g1/1 g2/2 g2/1"),
+        (
+            HALVES | {"order": "depth first, lowest piece first"},
+            lambda plan: names(plan) == "g1/1 g2/1 g1/2 g2/2",
+        ),
+        (HALVES | {"order": "breadth first"}, lambda plan: names(plan) == "g1/1 g1/2 g2/1 g2/2"),
+        (
+            HALVES | {"order": "breadth first, back and forth"},
+            lambda plan: names(plan) == "g1/1 g1/2 g2/2 g2/1",
+        ),
     ],
-    ids=["not scheduled", "GB", "breadth", "back", "rising", "waits", "axis", "handed on in GB"],
 )
-def test_every_kind_of_decision_is_reached_and_restored(is_liked: Callable[[Plan], bool]) -> None:
-    plan = searched(preferring(is_liked), 120)
-    assert is_liked(plan)
+def test_each_decision_is_in_the_plan_and_restored(
+    point: dict[str, str], is_so: Callable[[Plan], bool]
+) -> None:
+    """Two products, each a layer: class 0 is m's, class 1 y's; 8 rows, 2 pieces are one step."""
+    hardware, sem = chip("generic-4x4"), weighted(CHAIN)
+    target = Target(
+        placed_on(sem, hardware, "fp16"), hardware, "fp16", Binder(hardware.cores, plain_by_kind)
+    )
+    layers = layer_graph(sem, relay_layers(sem), "fp16")
+    maker = Maker(target, Space(layers, hardware, tuple(find_starts(target))))
+    plan = maker.plan(maker.draft(point))
+    plan.check()
+    assert is_so(plan)
     task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, HeldPlan(recorded(plan)))
     assert plan_for(TUNED, task) == plan
-    lower(plan)
+    assert real_cost(plan) > 0
+
+
+def names(plan: Plan) -> str:
+    """The kernels in order."""
+    return " ".join(kernel.name for kernel in plan.kernels)
 
 
 def test_a_plan_file_says_whether_layers_are_scheduled_together() -> None:
-    report = requested()
+    report = found()
     rounds = read_plan(report.text("plan").encode(), "it").rounds
     assert [record.is_scheduled_across_layers for record in rounds.values()] == [True]
     request = RunRequest(SAMPLE, "graphturbo", "generic-4x4", 4, emit=("plan",))
