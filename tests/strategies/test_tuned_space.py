@@ -34,14 +34,14 @@ net (float[8, 16] x, float[16, 32] w1, float[32, 16] w2, float[16, 32] w3, float
 """Two blocks of two products; the results of a and c, and of b and y, have the same shape."""
 
 
-def instances(pieces: int) -> InstanceGraph:
-    """The first two products as groups of so many pieces of rows; b/k reads a/k."""
+def instances(pieces: int, groups: int = 2) -> InstanceGraph:
+    """The first products as groups of so many pieces of rows; b/k reads a/k, c/k reads b/k."""
     graph = layers_of(BLOCKS)
     sections = []
     for place in range(4):
         part, cut = SubGraph(graph, (place,)), Cut((place,), 0, pieces)
         sections.append(section_of(part, f"g{place + 1}", carry_of(part, cut), pieces))
-    return instance_graph(graph.semantics, sections[:2])
+    return instance_graph(graph.semantics, sections[:groups])
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,11 @@ def instances(pieces: int) -> InstanceGraph:
 )
 def test_orders(name: str, order: list[int]) -> None:
     assert list(ORDERS[name](instances(3))) == order
+
+
+def test_every_other_group_goes_back() -> None:
+    order = ORDERS["breadth first, back and forth"](instances(2, groups=4))
+    assert order == (0, 1, 3, 2, 4, 5, 7, 6)
 
 
 def test_a_group_that_waits_begins_a_region() -> None:

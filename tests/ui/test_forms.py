@@ -89,7 +89,8 @@ def test_a_form_offers_what_changes_its_strategy(app: AppTest):
     assert "set_a lowering.tiles" in names
     assert "set_a graphturbo.peak" not in names
     offered = {str(name)[6:] for name in names if str(name).startswith("set_b ")}
-    assert offered == set(all_options()) == set(own_options(RunRequest("m", B)))
+    assert offered == set(own_options(RunRequest("m", B)))
+    assert set(all_options()) - offered == {"tuned.seed", "tuned.evaluations"}
 
 
 @pytest.mark.parametrize("text", ["graphturbo.peak=x", "lowering.tiles=99", "nothing=1", "x"])
