@@ -6,11 +6,12 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from time import perf_counter
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from graphturbo_core.emission import check_emit, emitted, held_file, named_plan, origin_of
-from graphturbo_core.errors import GraphTurboError, OptionError
+from graphturbo_core.errors import CapacityError, GraphTurboError, OptionError, PlanError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.clean_up import pass_names
 from graphturbo_core.frontend.importer import read_input_dims
@@ -29,6 +30,7 @@ from graphturbo_core.strategies.batching import Division
 from graphturbo_core.strategies.held import NO_HELD_PLAN
 from graphturbo_core.strategies.kernels import Cost
 from graphturbo_core.strategies.options import (
+    EVALUATIONS,
     LOWERING,
     StrategyOption,
     resolve_options,
@@ -251,7 +253,7 @@ def _run(
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
             held.held(size) if held is not None else NO_HELD_PLAN,
-            rounds.division.clusters_a_round, cost_of(request, imports.limits),
+            rounds.division.clusters_a_round, _cost(recorder, suffix, request, imports.limits),
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, request, imports.limits))
     checked = None
@@ -296,19 +298,34 @@ def _schedule(
     return run(f"simulate{suffix}", simulate, program)
 
 
-def cost_of(request: RunRequest, limits: Limits) -> Cost:
-    """Cycles that lowering and simulator give a plan, for strategies that try several."""
-
-    def cost(plan: Plan) -> int:
-        return simulate(lower(plan, limits, max_instructions=request.max_instructions)).makespan
-
-    return cost
-
-
 def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division:
     """The division of the batch, with what plans made of it: clusters that share one round."""
     clusters = max(trace.program.plan.clusters for trace in traces.values())
     return division if clusters == 1 else division.shared(clusters)
+
+
+def _cost(recorder: Recorder, suffix: str, request: RunRequest, limits: Limits) -> Cost:
+    """What a strategy that tries plans is told of one: cycles of a round, as it would be run.
+
+    Of a search it tells how far that is: so many evaluations are asked for at most.
+    """
+    is_search = strategies()[parse_strategy(request.strategy).name].is_search
+    total = int(resolve_options(request.options)[EVALUATIONS])
+    tell = recorder.progress(f"search{suffix}")
+    numbers = count(1)
+
+    def cycles(plan: Plan) -> int | None:
+        try:
+            program = lower(plan, limits, max_instructions=request.max_instructions)
+            return simulate(program).makespan
+        except (CapacityError, PlanError):
+            return None
+        finally:
+            if is_search:
+                gc.collect()
+                tell(next(numbers), total)
+
+    return cycles
 
 
 def _named_length(request: RunRequest) -> dict[str, str]:

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from time import perf_counter
 from typing import cast
 
-from graphturbo_core.errors import GraphTurboError, InvariantError
+from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.hardware.variation import DOUBLE, HALF, TWICE, changed_profile, other_values
 from graphturbo_core.pipeline import (
@@ -18,7 +18,9 @@ from graphturbo_core.pipeline import (
     OnStep,
     RunRequest,
     own_options,
+    parse_strategy,
     run_shared,
+    strategies,
     strategy_options,
     warm_up,
 )
@@ -85,6 +87,7 @@ def assumption_register(
         GraphTurboError: the profile or an option is refused as it stands.
         RuntimeError: a trial met a bug of ours.
     """
+    check_register(request)
     request = replace(
         request, verify=False, dims=dict(request.dims), options=dict(request.options)
     )  # plain mappings, as can be sent to a process
@@ -93,6 +96,21 @@ def assumption_register(
     return tuple(
         replace(each.row, trials=tuple(next(trials) for _ in each.tasks)) for each in entries
     )
+
+
+def check_register(request: RunRequest) -> None:
+    """Refuse a register of a search: each trial would search anew, for some other plan.
+
+    Raises:
+        OptionError: SEARCH_AND_ASSUMPTIONS.
+    """
+    if strategies()[parse_strategy(request.strategy).name].is_search:
+        raise OptionError(
+            "SEARCH_AND_ASSUMPTIONS",
+            "--assumptions would search once for each assumption",
+            f"--strategy {request.strategy}",
+            "ask for the register of graphturbo:full, whose choices it searches",
+        )
 
 
 def _chip_entries(request: RunRequest) -> Iterator[_Entry]:

@@ -47,6 +47,7 @@ from graphturbo_core.frontend.strip import strip_weights
 from graphturbo_core.hardware.profile import load_profile, profile_names
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import strategies, strategy_names, strategy_options
+from graphturbo_core.register import check_register
 from graphturbo_core.units import format_bytes
 
 REFUSED = 2
@@ -103,6 +104,8 @@ def run(
     if targets.plan is not None and targets.assumptions:
         what = "--assumptions changes what a plan is made for, and --plan holds to one"
         raise OptionError("PLAN_AND_ASSUMPTIONS", what, change="leave one of them out")
+    if targets.assumptions:
+        check_register(job.requests[0])
     if targets.plan is not None:
         job = job.holding_to(targets.plan)
     files = names_of(targets.emit)

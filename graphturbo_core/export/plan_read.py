@@ -102,7 +102,13 @@ def _record(section: plan_schema.RoundSection, file_name: str) -> Record:
     decisions = (
         Decision(d.step, d.rule, tuple(d.subject), d.taken, d.numbers) for d in section.decisions
     )
-    return Record(tuple(groups), tuple(kernels.values()), tuple(decisions), tuple(section.notes))
+    return Record(
+        tuple(groups),
+        tuple(kernels.values()),
+        tuple(decisions),
+        tuple(section.notes),
+        section.across_layers,
+    )
 
 
 def _kernel(

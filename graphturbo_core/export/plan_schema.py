@@ -94,13 +94,17 @@ class DecisionSection(_Strict):
 
 
 class RoundSection(_Strict):
-    """The plan of one round size; kernels in the order in which they run."""
+    """The plan of one round size; kernels in the order in which they run.
+
+    `across_layers`: only of a strategy whose name does not say it.
+    """
 
     size: Batch
     groups: Annotated[list[GroupSection], Field(min_length=1)]
     kernels: Annotated[list[KernelSection], Field(min_length=1)]
     decisions: list[DecisionSection]
     notes: list[Label]
+    across_layers: bool | None = None
 
 
 class RecordSection(_Strict):

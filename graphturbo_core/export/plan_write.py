@@ -84,7 +84,7 @@ def _cuts_tree(cuts: Cuts | Binding) -> Plain:
 
 def _round_tree(size: int, record: Record) -> dict[str, Plain]:
     seen: dict[tuple[str, str], str] = {}
-    return {
+    tree: dict[str, Plain] = {
         "size": size,
         "groups": [
             {"name": g.name, "axis": g.axis, "pieces": g.pieces, "ops": list(g.ops)}
@@ -100,6 +100,9 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
         ],
         "notes": list(record.notes),
     }  # fmt: skip
+    if record.is_scheduled_across_layers is not None:
+        tree["across_layers"] = record.is_scheduled_across_layers
+    return tree
 
 
 def _kernel_tree(kernel: KernelRecord, seen: dict[tuple[str, str], str]) -> dict[str, Plain]:
@@ -125,4 +128,6 @@ def _round_lines(tree: Mapping[str, Plain]) -> Iterator[str]:
         for row in rows:
             for place, (name, value) in enumerate(row.items()):
                 yield entry("        " if place else "      - ", name, value)
-    yield entry("    ", "notes", tree["notes"])
+    for key in ("notes", "across_layers"):
+        if key in tree:
+            yield entry("    ", key, tree[key])

@@ -45,7 +45,7 @@ def astitch_plan(target: Target) -> Plan:
         peak_bytes = part.whole_peak_bytes
         groups.append(Group(section.name, owned, section.ops, -1, 1, 0, peak_bytes))
     old = target.binder
-    binder = StitchBinder(old.cores, old.plain, old.is_strict, old.fixed)
+    binder = StitchBinder(old.cores, old.plain, old.is_strict, fixed=old.fixed)
     recipe = Recipe("astitch", layers, tuple(groups), Nearest.DRAM, has_gb_inside=True)
     plan = assemble_whole(replace(target, binder=binder), recipe, sections)
     return replace(plan, decisions=stitch_decisions(plan, kernels, sections))

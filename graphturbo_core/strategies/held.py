@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
 from graphturbo_core.errors import InvariantError, PlanError
 from graphturbo_core.plain_yaml import shown
@@ -46,6 +47,17 @@ def check_no_groups(wishes: Wishes, strategy: str) -> None:
             what = f"groups and pieces of strategy {strategy} cannot be chosen"
             change = "use graphturbo:order or graphturbo:full, or drop it"
             raise PlanError("PLAN_STRATEGY", what, f"edits.{key}", change)
+
+
+def check_no_edits(strategy: str) -> NoReturn:
+    """Refuse all edits for a strategy that searches: a point of its space is no person's.
+
+    Raises:
+        PlanError: PLAN_STRATEGY.
+    """
+    what = f"strategy {strategy} searches and follows no edits"
+    change = "write them into a plan of graphturbo:full"
+    raise PlanError("PLAN_STRATEGY", what, "edits", change)
 
 
 def check_followed(plan: Plan, wishes: Wishes) -> None:

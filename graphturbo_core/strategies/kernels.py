@@ -19,8 +19,9 @@ from graphturbo_core.strategies.instances import Instance, InstanceGraph
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
-Cost = Callable[[Plan], int]
-"""Cycles of a plan: how a strategy may know what lowering and simulator make of it."""
+Cost = Callable[[Plan], int | None]
+"""Cycles of a plan, None where it is refused: how a strategy may know what lowering and simulator
+make of it."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ LOWERING = "lowering"
 """Prefix of the options that every strategy's plans are lowered with."""
 TVM = "tvm"
 """Prefix of the options that say how TVM's kernels run; docs/paper-assumptions.md has the why."""
+SEED, EVALUATIONS = "tuned.seed", "tuned.evaluations"
 MAX_DIGITS = 9
 
 
@@ -117,6 +118,12 @@ _OPTIONS = (
         ("on", "off"),
         "graphturbo:plus where clusters are idle: weights come through their DRAM shares too, one "
         "share a DMA engine at a time",
+    ),
+    StrategyOption(
+        SEED, ("0",), "the search's random choices: another one, another walk", (0, 10**6)
+    ),
+    StrategyOption(
+        EVALUATIONS, ("64",), "plans that the search lowers and simulates", (1, 100_000)
     ),
     _number("tile_share", (1, 1024), "a streamed tile takes at most this part of an LB"),
     _number("tiles", (1, 64), "tiles into which a core's share is cut for overlap, at most"),

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from graphturbo_core.strategies.plan import Binding, Decision, Plan, Residency, Scope
 
+SEARCHED = "tuned"
+"""The strategy that decides by itself whether instructions are scheduled across layers."""
+
 
 @dataclass(frozen=True, slots=True)
 class GroupRecord:
@@ -31,12 +34,16 @@ class KernelRecord:
 
 @dataclass(frozen=True)
 class Record:
-    """A plan of one round; kernels in the order in which they run."""
+    """A plan of one round; kernels in the order in which they run.
+
+    `is_scheduled_across_layers`: None where the strategy's name says it.
+    """
 
     groups: tuple[GroupRecord, ...]
     kernels: tuple[KernelRecord, ...]
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()
+    is_scheduled_across_layers: bool | None = None
 
     @property
     def ops_of_groups(self) -> dict[str, tuple[str, ...]]:
@@ -54,4 +61,6 @@ def recorded(plan: Plan) -> Record:
         )
         for kernel in plan.kernels
     )  # fmt: skip
-    return Record(tuple(groups), tuple(kernels), plan.decisions, plan.notes)
+    is_said = plan.strategy != SEARCHED
+    scheduled = None if is_said else plan.is_scheduled_across_layers
+    return Record(tuple(groups), tuple(kernels), plan.decisions, plan.notes, scheduled)

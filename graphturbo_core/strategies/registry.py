@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 
-from graphturbo_core.errors import OptionError
+from graphturbo_core.errors import InvariantError, OptionError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING
@@ -32,15 +33,25 @@ from graphturbo_core.strategies.held import (
     NO_HELD_PLAN,
     HeldPlan,
     check_followed,
+    check_no_edits,
     check_no_groups,
 )
 from graphturbo_core.strategies.kernels import Cost, Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
-from graphturbo_core.strategies.options import TVM, feeding, resolve_options, tile_rules
+from graphturbo_core.strategies.options import (
+    EVALUATIONS,
+    SEED,
+    TVM,
+    feeding,
+    resolve_options,
+    tile_rules,
+)
 from graphturbo_core.strategies.outermost import plain_outermost
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.restore import Frame, restored_plan
+from graphturbo_core.strategies.tuned.making import NAME as TUNED
+from graphturbo_core.strategies.tuned.search import Tuned
 from graphturbo_core.strategies.tvm import tvm_plan
 from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
@@ -50,13 +61,17 @@ MAX_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class StrategyInfo:
-    """A strategy as the command line and the app list it; `default_level`: one of `levels`."""
+    """A strategy as the command line and the app list it; `default_level`: one of `levels`.
+
+    `is_search`: it makes and simulates many plans, which takes minutes.
+    """
 
     name: str
     doc: str
     levels: tuple[str, ...] = ()
     level_docs: tuple[str, ...] = ()
     default_level: str = ""
+    is_search: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,11 @@ _STRATEGIES = (
         tuple(level.name for level in ALL_LEVELS),
         tuple(level.doc for level in ALL_LEVELS),
         DEFAULT_LEVEL.name,
+    ),
+    StrategyInfo(
+        TUNED,
+        "the best schedule that a search finds among graphturbo's choices; takes minutes",
+        is_search=True,
     ),
 )
 
@@ -139,7 +159,7 @@ class PlanTask:
     """What a plan is made for: one cluster's round; `held`: a plan file's word on it.
 
     `clusters`: how many would be idle otherwise, and may share the round, this one among them.
-    `cost`: cycles of a plan, where a strategy may try several.
+    `cost`: cycles of a plan, None where it is refused; a strategy that searches must be given it.
     """
 
     semantics: GraphSemantics = field(repr=False)
@@ -190,6 +210,7 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
         "tvm": tvm_plan,
         "astitch": astitch_plan,
         "graphturbo": _graphturbo(spec, hardware, chosen),
+        TUNED: partial(_tuned, task, chosen),
     }
     plan = makers[parse_strategy(spec.text).name](target)
     check_followed(plan, wishes)
@@ -216,12 +237,12 @@ def _binder(hardware: Hardware, division: str, wishes: Wishes) -> Binder:
 
 def _frame(spec: StrategySpec) -> Frame:
     level = _level(spec)
-    is_graphturbo = spec.name == "graphturbo"
+    is_graphturbo, is_tuned = spec.name == "graphturbo", spec.name == TUNED
     return Frame(
         strategy=f"graphturbo:{level.name}" if is_graphturbo else spec.name,
         is_by_op=spec.name in ("layerwise", "astitch"),
-        is_depth_first=is_graphturbo and level.is_split,
-        is_scheduled_across_layers=is_graphturbo and level.is_scheduled_across_layers,
+        is_depth_first=is_tuned or (is_graphturbo and level.is_split),
+        is_scheduled_across_layers=is_tuned or (is_graphturbo and level.is_scheduled_across_layers),
     )
 
 
@@ -234,6 +255,8 @@ def _wishes(task: PlanTask, spec: StrategySpec) -> Wishes:
     held, semantics = task.held, task.semantics
     if not held.is_edited:
         return NO_WISHES
+    if spec.name == TUNED:
+        check_no_edits(spec.text)
     wishes = find_wishes(held.edits, semantics, task.hardware, relay_layers(semantics))
     if not _frame(spec).is_depth_first:
         check_no_groups(wishes, spec.text)
@@ -278,3 +301,9 @@ def _graphturbo(
         has_cooperation=chosen["plus.cooperation"] == "on",
         has_lending=chosen["plus.lending"] == "on",
     )
+
+
+def _tuned(task: PlanTask, chosen: Mapping[str, str], target: Target) -> Plan:
+    if task.cost is None:
+        raise InvariantError("NO_COST", "'tuned' was asked for a plan without a cost function")
+    return Tuned(task.cost, int(chosen[SEED]), int(chosen[EVALUATIONS]))(target)

@@ -92,7 +92,11 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
             for units, cut, own in zip(members, cuts, record.groups, strict=True)
         ),
         kernels=_kernels(target, instances, order, record.kernels),
-        is_scheduled_across_layers=frame.is_scheduled_across_layers,
+        is_scheduled_across_layers=(
+            frame.is_scheduled_across_layers
+            if record.is_scheduled_across_layers is None
+            else record.is_scheduled_across_layers
+        ),
         decisions=record.decisions,
         ready_steps=_ready_steps(instances, order) if frame.is_depth_first else (),
         notes=record.notes,

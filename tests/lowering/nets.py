@@ -25,10 +25,13 @@ from tests.models import imported
 STRATEGIES = tuple(
     f"{info.name}:{level}" if level else name
     for name, info in strategies().items()
+    if not info.is_search
     for level in info.levels or ("",)
     if level != "plus"
 )
-"""Without `plus`, which is `full` where one cluster has the round to itself."""
+"""Without searches: what `tuned` finds is made by `graphturbo`'s own steps, the tests of strategies
+replay some, and in a matrix of all models each cell would take minutes. And without `plus`, which
+is `full` where one cluster has the round to itself."""
 
 
 @cache

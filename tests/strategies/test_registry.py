@@ -17,7 +17,7 @@ from tests.strategies.samples import hardware, plan_of, sample_plan, sample_sema
 
 
 def test_what_exists() -> None:
-    assert list(strategies()) == ["layerwise", "tvm", "astitch", "graphturbo"]
+    assert list(strategies()) == ["layerwise", "tvm", "astitch", "graphturbo", "tuned"]
     assert strategies()["graphturbo"].levels == ("gb", "lb", "order", "full", "plus")
     assert strategies()["graphturbo"].default_level == "full"
 

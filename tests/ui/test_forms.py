@@ -90,6 +90,7 @@ def test_a_form_offers_what_changes_its_strategy(app: AppTest):
     assert "set_a graphturbo.peak" not in names
     offered = {str(name)[6:] for name in names if str(name).startswith("set_b ")}
     assert offered == set(own_options(RunRequest("m", B))) < set(all_options())
+    assert {"tuned.seed", "tuned.evaluations"} < set(all_options()) - offered
     assert "set_a tvm.weights" in names
     assert "set_b tvm.weights" not in names
 

@@ -6,10 +6,9 @@ never slower. An ingredient is a function from the target and the layers to prop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from graphturbo_core.errors import CapacityError
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.cooperating import cooperating_plans
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
@@ -45,7 +44,7 @@ class Plus:
         if cost is None or not others:
             return plan
         proposals = (Proposal("full", plan), *others)
-        cycles = [_cycles(cost, proposal.plan) for proposal in proposals]
+        cycles = [cost(proposal.plan) for proposal in proposals]
         best = cycles.index(min(number for number in cycles if number is not None))
         decisions = tuple(
             Decision("plus", RULE_CHEAPEST, (proposal.name,), place == best, _numbers(number))
@@ -67,14 +66,6 @@ class Plus:
             )
             for name, plan in made:
                 yield Proposal(name, plan)
-
-
-def _cycles(cost: Callable[[Plan], int], plan: Plan) -> int | None:
-    """What a plan costs; None where it cannot be lowered."""
-    try:
-        return cost(plan)
-    except CapacityError:
-        return None
 
 
 def _numbers(cycles: int | None) -> dict[str, int | str]:

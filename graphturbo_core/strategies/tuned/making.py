@@ -1,0 +1,157 @@
+"""Point -> Plan: bound, ordered, placed and assembled as `graphturbo` does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from graphturbo_core.strategies.assemble import Recipe, assemble
+from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.instances import InstanceGraph, Section, instance_graph
+from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.plan import Group, KernelPlan, Plan, ReadyStep, Residency
+from graphturbo_core.strategies.record import SEARCHED
+from graphturbo_core.strategies.residency import weight_part_bytes
+from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
+from graphturbo_core.strategies.tuned.shaping import Shaper, carry_of
+from graphturbo_core.strategies.tuned.space import AS_IS, WAITS, Point, Space
+from graphturbo_core.strategies.tuned.starts import Cut
+
+NAME = SEARCHED
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What tells points apart before a plan is made: many points are the same draft.
+
+    `waits`: places of the groups that run only after all before them. `residencies`: of weights
+    that are held otherwise than by rule.
+    """
+
+    cuts: tuple[Cut, ...]
+    order: str
+    waits: tuple[int, ...]
+    residencies: tuple[tuple[str, Residency], ...]
+    nearest: Nearest
+    is_scheduled: bool
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes the plans of points of one space."""
+
+    target: Target
+    space: Space
+
+    @cached_property
+    def _shaper(self) -> Shaper:
+        return Shaper(self.target, self.space)
+
+    def draft(self, point: Point) -> Draft:
+        """What a point comes to; values that change nothing are not in it."""
+        start, cuts = self._shaper.start(point), self._shaper.cuts(point)
+        classes = self.space.classes
+        return Draft(
+            cuts,
+            point.get("order", next(iter(ORDERS))),
+            tuple(
+                place
+                for place, cut in enumerate(cuts)
+                if place and point.get(f"order {classes[cut.layers[0]]}") == WAITS
+            ),
+            tuple(self._wanted(point).items()),
+            Nearest.GB if point.get("hand on", AS_IS) == Nearest.GB.value else Nearest.LB,
+            start.is_scheduled,
+        )
+
+    def plan(self, draft: Draft) -> Plan:
+        """The plan of a draft.
+
+        Raises:
+            CapacityError: TOO_MANY_PIECES.
+        """
+        made = [self._group(cut, place) for place, cut in enumerate(draft.cuts)]
+        instances = instance_graph(self.target.semantics, [section for section, _ in made])
+        recipe = Recipe(
+            NAME,
+            self.space.graph.layers,
+            tuple(group for _, group in made),
+            draft.nearest,
+            is_scheduled_across_layers=draft.is_scheduled,
+            has_gb_inside=True,
+        )
+        order = in_regions(instances, ORDERS[draft.order](instances), draft.waits)
+        plan = assemble(self.target, recipe, instances, order, _ready_steps(instances, order))
+        if not draft.residencies:
+            return plan
+        wanted = dict(draft.residencies)
+        return replace(plan, kernels=tuple(_held(kernel, wanted) for kernel in plan.kernels))
+
+    def _group(self, cut: Cut, place: int) -> tuple[Section, Group]:
+        part, name = SubGraph(self.space.graph, cut.layers), f"g{place + 1}"
+        carry = carry_of(part, cut) if cut.axis >= 0 else None
+        section = section_of(part, name, carry, cut.pieces)
+        covered = carry.covered_ops if carry else 0
+        return section, Group(
+            name, cut.layers, section.ops, cut.axis, cut.pieces, covered, part.whole_peak_bytes
+        )
+
+    def _wanted(self, point: Point) -> dict[str, Residency]:
+        """The residency of each weight that the point speaks of and that it may have.
+
+        What the cores share an engine for is never in LB, nor is a layer above the weight part; GB
+        that has no room is streamed by lowering.
+        """
+        found: dict[str, Residency] = {}
+        for layer, number in enumerate(self.space.classes):
+            says = point.get(f"weights {number}", AS_IS)
+            says = point.get("weights", AS_IS) if says == AS_IS else says
+            if says != AS_IS:
+                found.update(dict.fromkeys(self._weights[layer], Residency(says)))
+        return {
+            name: residency
+            for name, residency in found.items()
+            if residency is not Residency.LB or name in self._fits_lb
+        }
+
+    @cached_property
+    def _weights(self) -> tuple[tuple[str, ...], ...]:
+        graph = self.target.semantics.graph
+        return tuple(
+            tuple(
+                dict.fromkeys(w for op in layer.ops for w in graph.weights_in(graph.op_by_name[op]))
+            )
+            for layer in self.space.graph.layers
+        )
+
+    @cached_property
+    def _fits_lb(self) -> frozenset[str]:
+        """Weights that LB may hold: every layer that reads them fits its weight part."""
+        limit, sizes = weight_part_bytes(self.target.hardware), self.target.element_bytes
+        tensors, sem = self.target.semantics.graph.tensors, self.target.semantics
+        fits: set[str] = set()
+        fails: set[str] = set()
+        for layer, weights in zip(self.space.graph.layers, self._weights, strict=True):
+            total = sum(tensors[name].elements * sizes[name] for name in weights)
+            is_shared = any(op in sem.cluster_ops for op in layer.ops)
+            (fails if total > limit or is_shared else fits).update(weights)
+        return frozenset(fits - fails)
+
+
+def _held(kernel: KernelPlan, wanted: Mapping[str, Residency]) -> KernelPlan:
+    """Shards stay: several cores' LBs were shared out among them."""
+    held = {
+        name: old if old is Residency.SHARDED else wanted.get(name, old)
+        for name, old in kernel.residency.items()
+    }
+    return replace(kernel, residency=held)
+
+
+def _ready_steps(graph: InstanceGraph, order: Sequence[int]) -> tuple[ReadyStep, ...]:
+    """Algorithm 3's steps where it gives this order, as for a plan that was written down."""
+    found = order_instances([instance.name for instance in graph.instances], graph.producers)
+    return found.steps if found.order == tuple(order) else ()

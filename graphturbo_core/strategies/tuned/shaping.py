@@ -1,0 +1,151 @@
+"""Point -> Cuts: which layers share a group, and how each group is split."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
+from graphturbo_core.strategies.graphturbo.fitting import Fitter
+from graphturbo_core.strategies.graphturbo.splitting import (
+    Splitter,
+    SubGraph,
+    carried_sizes,
+    divides,
+    divisors,
+)
+from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.tuned.space import AS_IS, FLIPPED, START, STEPS, WHOLE, Point, Space
+from graphturbo_core.strategies.tuned.starts import Cut, Start, plain_splitter
+
+
+@dataclass(frozen=True)
+class Shaper:
+    """Makes the groups of points of one space; splits that were worked out are kept."""
+
+    target: Target
+    space: Space
+
+    @cached_property
+    def _starts(self) -> dict[str, Start]:
+        return {start.name: start for start in self.space.starts}
+
+    @cached_property
+    def _split(self) -> dict[tuple[tuple[int, ...], int | None], Cut | None]:
+        return {}
+
+    def start(self, point: Point) -> Start:
+        """The schedule that the point changes."""
+        return self._starts.get(point.get(START, ""), self.space.starts[0])
+
+    def cuts(self, point: Point) -> tuple[Cut, ...]:
+        """The groups in topological order.
+
+        1. A neighbour is taken off a group or joined to one as the point says; it is joined only
+        where the whole has a split (Algorithm 1). 2. A group that the start has too keeps its
+        split, another one gets Algorithm 1's, its count raised until each core holds its part.
+        3. Along another axis, where the point names one that carries. 4. As many steps up or down
+        as it says in the list of counts that divide all tensors inside; LB may then overflow, and
+        lowering spills.
+        """
+        own = {cut.layers: cut for cut in self.start(point).cuts}
+        return tuple(
+            self._stepped(self._turned(cut, point), point) for cut in self._merged(point, own)
+        )
+
+    def _merged(self, point: Point, own: dict[tuple[int, ...], Cut]) -> Iterator[Cut]:
+        """Rules 1 and 2."""
+        held: Cut | None = None
+        for layers, is_joined in self._runs(point):
+            joined = self._known((*held.layers, *layers), own) if held and is_joined else None
+            if joined is None and held is not None:
+                yield held
+            held = joined or self._known(layers, own) or Cut(layers, -1, 1)
+        if held is not None:
+            yield held
+
+    def _runs(self, point: Point) -> Iterator[tuple[tuple[int, ...], bool]]:
+        """Runs of layers that stay together, and whether each is to join the one before."""
+        for cut in self.start(point).cuts:
+            run: list[int] = []
+            is_joined = self._is_flipped(point, cut.layers[0])
+            for layer in cut.layers:
+                if run and self._is_flipped(point, layer):
+                    yield tuple(run), is_joined
+                    run, is_joined = [], False
+                run.append(layer)
+            yield tuple(run), is_joined
+
+    def _is_flipped(self, point: Point, layer: int) -> bool:
+        """Whether it is the other way than in the start between this layer and the one before."""
+        line = self.start(point).line
+        place = self._places(self.start(point))[layer]
+        return place > 0 and point.get(self.space.pair(line[place - 1], layer)) == FLIPPED
+
+    def _places(self, start: Start) -> dict[int, int]:
+        if start.name not in self._place_of:
+            self._place_of[start.name] = {layer: place for place, layer in enumerate(start.line)}
+        return self._place_of[start.name]
+
+    @cached_property
+    def _place_of(self) -> dict[str, dict[int, int]]:
+        return {}
+
+    def _known(self, layers: tuple[int, ...], own: dict[tuple[int, ...], Cut]) -> Cut | None:
+        """The group of these layers as the start has it, or as Algorithm 1 splits it."""
+        rising = tuple(sorted(layers))
+        return own.get(rising) or self._fitted(rising, None)
+
+    def _fitted(self, layers: tuple[int, ...], axis: int | None) -> Cut | None:
+        """Algorithm 1, along one axis where that is named, and the count that each core holds."""
+        key = (layers, axis)
+        if key not in self._split:
+            part = SubGraph(self.space.graph, layers)
+            splitter = replace(self._splitter, axis=axis)
+            split = splitter(part)
+            if split is not None:
+                section = Fitter(self.target, splitter)(part, split, "tried").section
+                self._split[key] = Cut(layers, split.axis, section.pieces)
+            else:
+                self._split[key] = None
+        return self._split[key]
+
+    @cached_property
+    def _splitter(self) -> Splitter:
+        return plain_splitter(self.target.hardware)
+
+    def _turned(self, cut: Cut, point: Point) -> Cut:
+        """Rule 3."""
+        axis = point.get(f"axis {self.space.classes[cut.layers[-1]]}", AS_IS)
+        if axis == AS_IS or int(axis) == cut.axis:
+            return cut
+        return self._fitted(cut.layers, int(axis)) or cut
+
+    def _stepped(self, cut: Cut, point: Point) -> Cut:
+        """Rule 4."""
+        step = point.get(f"pieces {self.space.classes[cut.layers[-1]]}", AS_IS)
+        if step == AS_IS:
+            step = point.get("pieces", AS_IS)
+        if step == AS_IS:
+            return cut
+        if step == WHOLE:
+            return replace(cut, pieces=1)
+        base = cut if cut.axis >= 0 else self._fitted(cut.layers, None)
+        if base is None:
+            return cut
+        counts = self._counts(base)
+        place = bisect_left(counts, base.pieces) + STEPS[step]
+        return replace(base, pieces=counts[min(max(place, 0), len(counts) - 1)])
+
+    def _counts(self, cut: Cut) -> list[int]:
+        part = SubGraph(self.space.graph, cut.layers)
+        carry = carry_of(part, cut)
+        size = carried_sizes(part, carry)[part.outputs[-1]]
+        return [count for count in divisors(size) if divides(part, carry, count)]
+
+
+def carry_of(part: SubGraph, cut: Cut) -> Carry:
+    """How the split axis of a group carries through it."""
+    return carry_axis(part.graph, part.ops, part.outputs[-1], cut.axis)

@@ -1,0 +1,125 @@
+"""LayerGraph -> Space: what a search may decide, and what each decision may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.tuned.likes import layer_classes
+from graphturbo_core.strategies.tuned.orders import ORDERS
+from graphturbo_core.strategies.tuned.starts import Start
+
+START = "start"
+AS_IS = "as is"
+"""First value of every variable: as the start has it, or as the variable for the whole model."""
+FLIPPED, WAITS, WHOLE = "the other way", "waits", "whole"
+STEPS: Mapping[str, int] = {"two fewer": -2, "one fewer": -1, "one more": 1, "two more": 2}
+"""Steps in the list of piece counts that divide every tensor inside."""
+
+Point = Mapping[str, str]
+"""A value of each variable by its name; all first ones: `graphturbo:full`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A decision: its values, and how many bytes the layers that it is about read and write."""
+
+    name: str
+    values: tuple[str, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Space:
+    """The variables: five for the whole model, then those of each class of layers.
+
+    Our choice: a group takes what its last layer's class says of split and weights, and its first
+    layer's of waiting; whether two layers next to each other share a group is said by both classes.
+    """
+
+    graph: LayerGraph
+    hardware: Hardware
+    starts: tuple[Start, ...]
+
+    @cached_property
+    def classes(self) -> tuple[int, ...]:
+        """The class of each layer."""
+        return layer_classes(self.graph)
+
+    @cached_property
+    def general(self) -> tuple[Variable, ...]:
+        """Decisions for the whole model."""
+        size = sum(self._layer_bytes)
+        hand_on = (AS_IS, "GB") if self.hardware.gb_bytes else (AS_IS,)
+        return tuple(
+            Variable(name, values, size)
+            for name, values in (
+                (START, tuple(start.name for start in self.starts)),
+                ("order", tuple(ORDERS)),
+                ("pieces", (AS_IS, *STEPS, WHOLE)),
+                ("weights", (AS_IS, *self._residencies)),
+                ("hand on", hand_on),
+            )
+            if len(values) > 1
+        )
+
+    @cached_property
+    def special(self) -> tuple[Variable, ...]:
+        """Decisions for a class, or for two next to each other."""
+        found = [*self._of_classes(), *self._of_pairs()]
+        return tuple(variable for variable in found if len(variable.values) > 1)
+
+    @property
+    def _residencies(self) -> tuple[str, ...]:
+        return ("LB", "GB", "stream") if self.hardware.gb_bytes else ("LB", "stream")
+
+    def _of_classes(self) -> Iterator[Variable]:
+        for number, layers in sorted(self._members(self.classes).items()):
+            size = sum(self._layer_bytes[layer] for layer in layers)
+            rank = max(self._rank(layer) for layer in layers)
+            axes = tuple(str(axis) for axis in range(rank)) if rank > 1 else ()
+            yield Variable(f"pieces {number}", (AS_IS, *STEPS, WHOLE), size)
+            yield Variable(f"axis {number}", (AS_IS, *axes), size)
+            yield Variable(f"order {number}", (AS_IS, WAITS), size)
+            if any(self.graph.has_weights[layer] for layer in layers):
+                yield Variable(f"weights {number}", (AS_IS, *self._residencies), size)
+
+    def _of_pairs(self) -> Iterator[Variable]:
+        """Of neighbours in the line of any start."""
+        sizes: dict[str, int] = {}
+        for start in self.starts:
+            for before, after in zip(start.line, start.line[1:], strict=False):
+                size = self._layer_bytes[before] + self._layer_bytes[after]
+                name = self.pair(before, after)
+                sizes[name] = max(size, sizes.get(name, 0))
+        for name, size in sizes.items():
+            yield Variable(name, (AS_IS, FLIPPED), size)
+
+    def pair(self, before: int, after: int) -> str:
+        """The variable that says whether two neighbours share a group."""
+        return f"merge {self.classes[before]} {self.classes[after]}"
+
+    @staticmethod
+    def _members(classes: Sequence[int]) -> dict[int, list[int]]:
+        members: dict[int, list[int]] = {}
+        for layer, number in enumerate(classes):
+            members.setdefault(number, []).append(layer)
+        return members
+
+    def _rank(self, layer: int) -> int:
+        tensors = self.graph.semantics.graph.tensors
+        return max((len(tensors[tensor].shape) for tensor in self.graph.writes[layer]), default=0)
+
+    @cached_property
+    def _layer_bytes(self) -> tuple[int, ...]:
+        """What each layer reads and writes, weights included."""
+        graph, sizes = self.graph.semantics.graph, self.graph.tensor_bytes
+        found = []
+        for layer, own in enumerate(self.graph.layers):
+            weights = {w for op in own.ops for w in graph.weights_in(graph.op_by_name[op])}
+            names = {*self.graph.reads[layer], *self.graph.writes[layer], *weights}
+            found.append(sum(sizes[name] for name in names))
+        return tuple(found)

@@ -1,0 +1,86 @@
+"""Target -> Starts: the schedules a search begins with, `graphturbo:full`'s own before all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.strategies.graphturbo.levels import LEVELS
+from graphturbo_core.strategies.graphturbo.splitting import (
+    Splitter,
+    fewest_pieces,
+    literal_candidates,
+)
+from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.kernels import Target
+
+FULL = "full"
+_CAPACITY_PARTS = (2, 4)
+"""What is left of the cluster's LBs for Algorithm 1, as its half and its quarter (our choice)."""
+_ORDER, _FULL = LEVELS[-2:]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A group: layers in topological order, the axis it is split along, -1 for none, the pieces."""
+
+    layers: tuple[int, ...]
+    axis: int
+    pieces: int
+
+
+@dataclass(frozen=True)
+class Start:
+    """Groups in topological order; `is_scheduled`: its instructions across layers."""
+
+    name: str
+    cuts: tuple[Cut, ...]
+    is_scheduled: bool = True
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """All layers, group by group: a topological order, so any run of it may be a group."""
+        return tuple(layer for cut in self.cuts for layer in cut.layers)
+
+
+def plain_splitter(hardware: Hardware) -> Splitter:
+    """Algorithm 1 as `graphturbo` runs it where no option says otherwise."""
+    return Splitter(hardware.split_capacity_bytes)
+
+
+def find_starts(target: Target) -> Iterator[Start]:
+    """Named schedules, each worked out when it is asked for; the first is `graphturbo:full`'s.
+
+    Then its level `:order`, layers that are never merged nor split, its options one at a time, and
+    Algorithm 1 with less room, which makes more and smaller pieces.
+    """
+    full = GraphTurbo(plain_splitter(target.hardware))
+    first = _start(FULL, full, target)
+    yield first
+    yield replace(first, name=_ORDER.name, is_scheduled=False)
+    whole = tuple(Cut((layer,), -1, 1) for layer in sorted(first.line))
+    yield Start("layers whole", whole)
+    for name, strategy in _named(full):
+        yield _start(name, strategy, target)
+
+
+def _named(full: GraphTurbo) -> Iterator[tuple[str, GraphTurbo]]:
+    splitter = full.splitter
+    yield "fit=cluster", replace(full, is_fit_checked=False)
+    yield "blocks=none", replace(full, has_block_step=False)
+    for part in _CAPACITY_PARTS:
+        less = replace(splitter, capacity_bytes=splitter.capacity_bytes // part)
+        yield f"room over {part}", replace(full, splitter=less)
+    for name, other in (
+        ("best=fewest-pieces", replace(splitter, best=fewest_pieces)),
+        ("candidates=literal", replace(splitter, candidates=literal_candidates)),
+        ("peak=literal", replace(splitter, is_literal_peak=True)),
+    ):
+        yield name, replace(full, splitter=other)
+
+
+def _start(name: str, strategy: GraphTurbo, target: Target) -> Start:
+    plan = strategy(target)
+    cuts = (Cut(group.layers, group.split_axis, group.pieces) for group in plan.groups)
+    return Start(name, tuple(cuts))
