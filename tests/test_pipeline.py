@@ -118,7 +118,7 @@ def test_options_of_other_strategies_are_not_echoed() -> None:
     data, options = load_sample("teaching-resnet"), {"graphturbo.peak": "literal"}
     tvm = run_report(data, RunRequest("teaching-resnet", "tvm@2", batch=8, options=options))
     turbo = run_report(data, RunRequest("teaching-resnet", batch=8, options=options))
-    assert {key.split(".")[0] for key in tvm.contract["options"]} == {"lowering"}  # type: ignore[attr-defined]
+    assert {key.split(".")[0] for key in tvm.contract["options"]} == {"lowering", "tvm"}  # type: ignore[attr-defined]
     assert turbo.contract["options"]["graphturbo.peak"] == "literal"  # type: ignore[index]
 
 

@@ -56,6 +56,7 @@ class Mover:
         self.builder = builder
         self.machine: Machine = builder.machine
         self._made = {stage.output: stage for stage in stages if self.machine.classes.is_folded}
+        self._away, self._prefetcher = 0, 0
         self._owners: dict[Cut, Owners] = {}
 
     def local(
@@ -129,7 +130,10 @@ class Mover:
             halo_bytes=halo_bytes, cores=alike,
         )  # fmt: skip
         accesses = (Access(self.shared(site), False, box), Access(target, True, box))
-        self.builder.move(self._dma(0), InstructionKind.PREFETCH, where, move, accesses)
+        if site.away != self._away:
+            self._away, self._prefetcher = site.away, 1 - self._prefetcher
+        engine = self._dma(self._prefetcher)
+        self.builder.move(engine, InstructionKind.PREFETCH, where, move, accesses)
 
     def write_back(self, where: Where, site: Site, box: Box, source: int) -> None:
         """GB -> DRAM by a DMA engine."""
@@ -144,7 +148,8 @@ class Mover:
         """The engine that prefetches, 0, or the one that writes back, 1 where there are two.
 
         Our choice: in turn, one would wait for DRAM at the head of GB's queue while the other
-        moves, and hold up what only needs GB; one alone keeps DRAM busy.
+        moves, and hold up what only needs GB; one alone keeps DRAM busy. Two DRAMs in turn (lent
+        shares) are read by two.
         """
         return self.machine.engine(
             EngineKind.DMA, min(number, self.machine.hardware.dma_engines - 1)
@@ -280,7 +285,7 @@ class Mover:
         move = Move(size, 0, *memories, Cause.NONE, self._link_latency, channels)
         accesses = (Access(source, False, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
-        self.builder.move(engine, InstructionKind.EXCHANGE, where, move, accesses)
+        self.builder.move(engine, InstructionKind.COPY, where, move, accesses)
 
     def _far_and_near(self, site: Site, core: int) -> tuple[int, tuple[Use, Use]]:
         """How many cores move at once, and through what: the port they share, an LB's each."""

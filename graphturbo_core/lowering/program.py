@@ -17,7 +17,7 @@ MAX_RANK = 8
 
 
 class InstructionKind(IntEnum):
-    """What an instruction does."""
+    """What an instruction does; a copy stays within one LB."""
 
     COMPUTE = 0
     LOAD = 1
@@ -25,6 +25,7 @@ class InstructionKind(IntEnum):
     EXCHANGE = 3
     BROADCAST = 4
     PREFETCH = 5
+    COPY = 6
 
 
 class Memory(IntEnum):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts
-from graphturbo_core.lowering.program import InstructionKind, IntArray
+from graphturbo_core.lowering.program import IntArray
 
 
 def list_schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int) -> IntArray:
@@ -25,27 +25,13 @@ def list_schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels
     hold = code.column("hold_cycles")
     latency = code.column("latency_cycles")
     later_at, later = _transposed(conflicts.at, conflicts.earlier)
-    tail = _in_order_of_use(code, _tails(later_at, later, hold + latency))
+    tail = _tails(later_at, later, hold + latency)
     start = _starts(
         conflicts.at, later_at, later, tail, hold, latency,
         code.column("engine"), code.channel_at, code.channel, code.channel_cycles,
         engines, channels,
     )  # fmt: skip
     return np.lexsort((np.arange(len(start)), start))
-
-
-def _in_order_of_use(code: KernelCode, tail: IntArray) -> IntArray:
-    """Paths with fetches of weights ranked in the order in which layers read them.
-
-    Our choice: no fetch ranks below a later one of its kind. The longest path alone would fetch the
-    first cut of K of all columns before the second of any.
-    """
-    ranked, kind = tail.copy(), code.column("kind")
-    for fetch in (InstructionKind.PREFETCH, InstructionKind.BROADCAST):
-        rows = np.flatnonzero(kind == fetch)[::-1]
-        if len(rows):
-            ranked[rows] = np.maximum.accumulate(tail[rows])
-    return ranked
 
 
 def _transposed(at: IntArray, earlier: NDArray[np.int32]) -> tuple[IntArray, NDArray[np.int32]]:

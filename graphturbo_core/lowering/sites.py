@@ -71,8 +71,8 @@ class GbRing:
 
     @property
     def is_ahead(self) -> bool:
-        """Whether more than the slots' worth is free above all else."""
-        return self.ahead_bytes > self.slots * self.slot_bytes
+        """Whether a slot more than there are, at least, is free above all else."""
+        return self.ahead_bytes >= (self.slots + 1) * self.slot_bytes > 0
 
     @property
     def turn(self) -> tuple[int, int]:

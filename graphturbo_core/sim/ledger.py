@@ -53,6 +53,7 @@ def ledger(program: Program) -> Ledger:
     booked = bookings(program)
     is_move = program.kind != InstructionKind.COMPUTE
     is_between = is_move & (np.maximum(program.source, program.target) < Memory.GB)
+    is_between &= program.kind != InstructionKind.COPY
     is_computed = ~is_move[booked.instruction]
     read, written = (
         int(booked.size_bytes[is_computed & is_end].sum())

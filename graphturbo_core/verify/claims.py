@@ -127,12 +127,16 @@ def _ends(program: Program) -> Claim | None:
     source = buffers.memory[program.access_buffer[read]]
     target = buffers.memory[program.access_buffer[write]]
     is_from, is_to = np.isin(source, _FAR), np.isin(target, _FAR)
+    core = buffers.core
+    is_within = core[program.access_buffer[read]] == core[program.access_buffer[write]]
     wanted = np.select(
-        [~is_to & (kind == InstructionKind.BROADCAST), is_from & ~is_to, ~is_from & is_to,
+        [~is_from & ~is_to & is_within & (kind != InstructionKind.BROADCAST),
+         ~is_to & (kind == InstructionKind.BROADCAST), is_from & ~is_to, ~is_from & is_to,
          ~is_from & ~is_to, (source == Memory.DRAM) & (target == Memory.GB),
          (source == Memory.GB) & (target == Memory.DRAM)],
-        [InstructionKind.BROADCAST, InstructionKind.LOAD, InstructionKind.STORE,
-         InstructionKind.EXCHANGE, InstructionKind.PREFETCH, InstructionKind.STORE],
+        [InstructionKind.COPY, InstructionKind.BROADCAST, InstructionKind.LOAD,
+         InstructionKind.STORE, InstructionKind.EXCHANGE, InstructionKind.PREFETCH,
+         InstructionKind.STORE],
         default=-1,
     )  # fmt: skip
     is_bad = (program.source[moves] != source) | (program.target[moves] != target)
@@ -249,7 +253,7 @@ def _links(program: Program, team: Team) -> tuple[IntArray, IntArray]:
     owner, core = owners(program.access_at), program.buffers.core[program.access_buffer]
     is_move = program.kind != InstructionKind.COMPUTE
     is_near = is_move & ~np.isin(program.source, _FAR) & ~np.isin(program.target, _FAR)
-    is_near[_within_a_core(program)] = False
+    is_near &= program.kind != InstructionKind.COPY
     accesses = np.flatnonzero(is_near[owner])
     links = [
         (machine.link(0, at % cores)[1] if is_write else machine.link(at % cores, 0)[0])
@@ -259,16 +263,6 @@ def _links(program: Program, team: Team) -> tuple[IntArray, IntArray]:
         )
     ]
     return owner[accesses], np.array(links, dtype=np.int64)
-
-
-def _within_a_core(program: Program) -> IntArray:
-    """Rows of the moves from a buffer of an LB to another one there."""
-    moves, (read, write) = _moves(program), _ends_of(program)
-    core = program.buffers.core
-    is_within = core[program.access_buffer[read]] == core[program.access_buffer[write]]
-    is_exchange = program.kind[moves] == InstructionKind.EXCHANGE
-    found: IntArray = moves[is_within & is_exchange]
-    return found
 
 
 def _sorted(rows: IntArray, channels: IntArray) -> IntArray:

@@ -95,7 +95,9 @@ def turned(cores: int) -> Plan:
 
 @pytest.mark.parametrize(("cores", "counted"), [(4, 12), (3, 9)])
 def test_every_core_gets_columns_of_every_other_one(cores: int, counted: int) -> None:
-    """Each of the readers needs all four rows, one of which it has."""
+    """Each of the readers needs all four rows, one of which it has, and copies: a row and a column
+    take two places, as they take less room than one box around both.
+    """
     assert exchanges(turned(cores)) == (counted, counted)
 
 

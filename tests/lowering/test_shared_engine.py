@@ -68,7 +68,7 @@ def test_one_gemm_to_the_cycle() -> None:
     assert trace.end.tolist() == [126, 174, 190, 222, 244, 276, 298]
     assert trace.makespan == 318
     assert [program.engines[e].label for e in program.engine] == [
-        "dma 0", "dma 1", "dma 0", "cluster matrix", "dma 1", "cluster matrix", "dma 0",
+        "dma 0", "dma 0", "dma 0", "cluster matrix", "dma 1", "cluster matrix", "dma 1",
     ]  # fmt: skip
     (engine,) = (e for e in program.engines if e.kind is EngineKind.MATRIX)
     assert (engine.core, engine.label) == (CLUSTER_CORE, "cluster matrix")

@@ -191,7 +191,7 @@ def test_pooling_inherits_the_rank_of_channels() -> None:
     nests = [
         nest for layer in relay_layers(sem) for nest in loop_nests(sem, layer.ops, lambda _: False)
     ]
-    assert kernel_axes(sem, nests, {})[-1].ranks[1] is AxisRank.WEIGHTS_ONLY
+    assert kernel_axes(sem, nests, {})[-1].ranks[1] is AxisRank.MOVED
     assert bound(text, Binder(8)).bindings["z"] == Binding((0, 2), (2, 4), CORES)
 
 
