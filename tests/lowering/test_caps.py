@@ -16,10 +16,12 @@ from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.caps import fewest_exchanges
 from graphturbo_core.lowering.classes import CoreClasses
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import InstructionKind
+from graphturbo_core.lowering.program import InstructionKind, Memory
 from graphturbo_core.lowering.template import Setting
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Binding, Plan
+from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
 from tests.lowering.test_folding import CHIPS, FEW
 from tests.strategies.samples import hardware, weighted
@@ -99,6 +101,21 @@ def test_every_core_gets_columns_of_every_other_one(cores: int, counted: int) ->
     take two places, as they take less room than one box around both.
     """
     assert exchanges(turned(cores)) == (counted, counted)
+
+
+def test_what_is_read_lies_apart_from_what_is_computed() -> None:
+    """A core computes a row of 16 and reads 4 columns of 4 rows: 32 bytes each in fp16, where one
+    box around both has 128. Its own part of what it reads, 8 bytes, is copied: one cycle of its LB's
+    port out, one in.
+    """
+    program = lower(turned(4))
+    copies = program.kind == InstructionKind.COPY
+    assert program.size_bytes[copies].tolist() == [8] * 4
+    assert program.hold_cycles[copies].tolist() == [2] * 4
+    buffers = program.buffers
+    is_held = (buffers.tensor == program.tensors.index("a")) & (buffers.memory == Memory.LB_DATA)
+    assert sorted(buffers.size_bytes[is_held].tolist()) == [32] * 8
+    check_program(simulate(program))
 
 
 def test_exchanges_that_are_too_many_are_refused_before_any_is_listed() -> None:

@@ -220,3 +220,21 @@ def test_chosen_cores_take_four_transfers() -> None:
 
 def test_without_arrivals_cores_keep_their_numbers() -> None:
     assert choose_cores([], 4) == (0, 1, 2, 3)
+
+
+HEADS = (AxisRank.SAME, AxisRank.MOVED, AxisRank.WEIGHTS_ONLY, AxisRank.WEIGHTS_ONLY)
+"""Scores of an attention: samples, heads, and rows of queries and of keys."""
+TURNED = (AxisRank.SAME, AxisRank.MOVED, AxisRank.SAME, AxisRank.SAME)
+"""Queries by heads: samples, heads, rows, and a head's columns."""
+
+
+def test_scores_are_cut_by_heads_though_rows_are_handed_down() -> None:
+    """Cut by rows, each core would read all keys; cut by heads, cores exchange what they need."""
+    axes, rows = NestAxes((2, 12, 197, 197), HEADS), Binding((0, 2), (2, 4), CORES)
+    assert Binder(8).choose(axes, rows) == Binding((0, 1), (2, 4), CORES)
+
+
+def test_an_exchange_is_left_to_the_reader_that_needs_it() -> None:
+    """Handed down heads, what is as well cut by rows stays so."""
+    axes, heads = NestAxes((2, 12, 197, 64), TURNED), Binding((0, 1), (2, 4), CORES)
+    assert Binder(8).choose(axes, heads) == Binding((0, 2), (2, 4), CORES)

@@ -95,6 +95,34 @@ def test_merged_count_may_not_grow() -> None:
     assert found.decisions[0].numbers["pieces_of_parts"] == "4+4"
 
 
+def test_count_may_grow_where_no_part_has_weights() -> None:
+    pools = f"""g ({MAP} x) => ({MAP} b) {{
+        a = MaxPool <kernel_shape = [1,1]> (x)
+        b = MaxPool <kernel_shape = [1,1]> (a) }}"""
+    parts, found = grouped(pools, Table({"a": 2, "b": 2}, {"b": 4}))
+    assert parts == ["ab"]
+    (split,) = (part.split for part in found.parts)
+    assert split is not None
+    assert split.pieces == 4
+
+
+def test_a_scalar_is_no_weight() -> None:
+    for size, has_weights in ((1, False), (6, True)):
+        layers = layers_of(f"g ({MAP} x, float[{size}] w) => ({MAP} y) {{ y = Mul(x, w) }}")
+        assert layers.has_weights == (has_weights,)
+
+
+def test_diamond_leaves_its_fork_where_that_has_weights_and_another_count() -> None:
+    text = f"""g ({MAP} x, {WEIGHT}) => ({MAP} z) {{
+        a = Conv(x, w)
+        b = MaxPool <kernel_shape = [1,1]> (a)
+        c = MaxPool <kernel_shape = [1,1]> (b)
+        z = Add(c, a) }}"""
+    parts, found = grouped(text, Table({"a": 1, "b": 2, "z": 2}), has_block_step=False)
+    assert parts == ["a", "bz"]
+    assert rules(found, "diamond")[:2] == [(False, RULE_REFETCH), (True, RULE_COUNT)]
+
+
 def test_merged_part_without_split_is_refused() -> None:
     parts, found = grouped(CHAIN, Table({"a": 4, "b": 4, "c": 4, "d": 4}, {"d": 0}))
     assert parts == ["abc", "d"]
