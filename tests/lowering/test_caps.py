@@ -105,8 +105,8 @@ def test_every_core_gets_columns_of_every_other_one(cores: int, counted: int) ->
 
 def test_what_is_read_lies_apart_from_what_is_computed() -> None:
     """A core computes a row of 16 and reads 4 columns of 4 rows: 32 bytes each in fp16, where one
-    box around both has 128. Its own part of what it reads, 8 bytes, is copied: one cycle of its LB's
-    port out, one in.
+    box around both has 128. Its own part of what it reads, 8 bytes, is copied: a cycle of its LB's
+    port out, and one in.
     """
     program = lower(turned(4))
     copies = program.kind == InstructionKind.COPY
