@@ -162,7 +162,7 @@ class _Emitter:
             return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
         holder, inside = self.placement.views.root(stage.output, box)
         placed = self.placement.residents.get(holder)
-        made = placed.made if placed is not None else None
+        made = placed.made if placed is not None and holder == stage.output else placed
         if made is not None and core in made.boxes and stage.output in self.placement.in_place:
             return Access(self.operands.held(made, core), True, inside)
         return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)

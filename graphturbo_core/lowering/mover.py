@@ -282,7 +282,8 @@ class Mover:
         core, buffer = target
         size = tensor_bytes(self.plan, tensor, box)
         memories, channels = (Memory.LB_DATA, Memory.LB_DATA), (Use(self.machine.lb(core), 2),)
-        move = Move(size, 0, *memories, Cause.NONE, self._link_latency, channels)
+        cores = self.machine.classes.size(core)
+        move = Move(size, 0, *memories, Cause.NONE, self._link_latency, channels, cores)
         accesses = (Access(source, False, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.COPY, where, move, accesses)

@@ -278,26 +278,24 @@ def _placed(
         return failed
     found = dict(task.inherited)
     for need, request in zip(needs, requests, strict=True):
-        placed = Resident(
+        own = found.get(need.tensor)
+        made = need if own is None else own
+        found[need.tensor] = Resident(
             need.tensor, offsets[request.place], aligned(request.size_bytes), need.boxes,
-            need.shares, need.cut, need.first, need.last, own=found.get(need.tensor),
+            made.shares, made.cut, need.first, need.last, own=own,
         )  # fmt: skip
-        found[need.tensor] = placed
     return found
 
 
 def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tuple[Need, ...]:
     """A tensor that asks for one place; or for what cores compute of it, and what they read.
 
-    Two places where they take less than one box around both. Not for what leaves the kernel, other
-    tensors' bytes, or cores that stand for others.
+    Two places where they take less than one box around both. Not for what leaves the kernel, nor
+    for other tensors' bytes.
     """
     read = cuts.holdings.get(need.tensor, {})
-    stage = next((s for s in task.stages if s.output == need.tensor), None)
     is_plain = (
-        stage is not None
-        and stage.classes is None
-        and need.shares
+        need.shares
         and read
         and need.tensor not in task.kernel.kept
         and need.tensor not in views.holders
@@ -330,7 +328,7 @@ def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:
     for name, left in inherited.items():
         at = _handed_on(name, left, cuts)
         if at is not None:
-            found[name] = Need(name, dict(held[name]), left.shares, left.cut, at, max(uses[name]))
+            found[name] = Need(name, dict(held[name]), {}, None, at, max(uses[name]))
     for name, needs in held.items():
         is_asked = name not in found and name not in inherited and name not in task.parked
         if is_asked and plan.semantics.graph.tensors[name].elements:
@@ -351,8 +349,7 @@ def _left_for_next(
     around = dict(boxes)
     merge_needs(around, wanted)
     both = largest_bytes(plan, name, boxes) + largest_bytes(plan, name, wanted)
-    is_apart = stage.classes is None and largest_bytes(plan, name, around) > both
-    return {} if is_apart else wanted
+    return {} if largest_bytes(plan, name, around) > both else wanted
 
 
 def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, object]) -> bool:

@@ -164,7 +164,8 @@ def books(program: Program) -> tuple[object, ...]:
     for memory, booked in ledger(program).causes.items():
         for cause, size in booked.items():
             causes[memory, WEIGHTS if cause in WEIGHTS else cause] += size
-    return causes, int(program.macs.sum()), int(program.vector_ops.sum())
+    sent = ledger(program).core_to_core_bytes
+    return causes, sent, int(program.macs.sum()), int(program.vector_ops.sum())
 
 
 def busy(program: Program, kind: EngineKind) -> int:
@@ -177,13 +178,8 @@ def busy(program: Program, kind: EngineKind) -> int:
 def test_bytes_and_work_are_those_of_all_cores(
     sem: GraphSemantics, strategy: str, hardware: Hardware
 ) -> None:
-    """Cores send each other more where one stands for others: what is around a core's share and
-    what it reads is one box there, and all of it is fetched.
-    """
     folded, each = both(plan_of(sem, strategy, hardware))
     assert books(folded.program) == books(each.program)
-    sent = [ledger(trace.program).core_to_core_bytes for trace in (folded, each)]
-    assert sent[0] >= sent[1]
 
 
 @pytest.mark.slow
