@@ -50,8 +50,8 @@ def test_clusters_share_a_sample_and_it_replays() -> None:
 
 
 def test_a_light_model_replays_through_split_runs() -> None:
-    """SqueezeNet: a tensor that a kernel exchanges and leaves in LB is not exchanged again."""
-    name = "light-squeezenet"
+    """Inception: a tensor that a kernel exchanges and leaves in LB is not exchanged again."""
+    name = "light-inception_v1"
     request = RunRequest(name, "graphturbo:plus", batch=1, options=OPTIONS, verify=True)
     found = run_report(load_sample(name), request)
     assert cast(dict[str, object], found.contract["verify"])["ok"] is True

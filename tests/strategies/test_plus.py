@@ -88,6 +88,7 @@ def test_full_is_taken_on_a_tie_and_where_it_costs_less() -> None:
         assert plan.cooperation is None
         assert [d.is_taken for d in plan.decisions if d.step == "plus"] == [True, False, False]
     assert plus(heavy(), hardware(), lambda p: 100 if p.clusters == 1 else 99).clusters == 4
+    assert plus(heavy(), hardware(), lambda _: None).cooperation is None
 
 
 def test_lending_alone_and_both() -> None:

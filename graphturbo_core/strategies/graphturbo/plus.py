@@ -38,14 +38,17 @@ class Plus:
     has_lending: bool = True
 
     def __call__(self, target: Target) -> Plan:
-        """The cheapest proposal; without a cost function, and where edits bind it, `:full`'s."""
+        """The cheapest proposal; `:full`'s without a cost function, or where all are refused."""
         plan, cost = self.full(target), target.cost
         others = tuple(self._proposals(target, plan)) if cost is not None else ()
         if cost is None or not others:
             return plan
         proposals = (Proposal("full", plan), *others)
         cycles = [cost(proposal.plan) for proposal in proposals]
-        best = cycles.index(min(number for number in cycles if number is not None))
+        possible = [number for number in cycles if number is not None]
+        if not possible:
+            return plan
+        best = cycles.index(min(possible))
         decisions = tuple(
             Decision("plus", RULE_CHEAPEST, (proposal.name,), place == best, _numbers(number))
             for place, (proposal, number) in enumerate(zip(proposals, cycles, strict=True))
