@@ -27,8 +27,11 @@ KIND_COLOURS: Mapping[str, str] = {
     "core to core": SKY,
     "broadcast": OLIVE,
     "DMA": VERMILION,
+    "copy": BROWN,
 }
-"""Instruction kinds; a compute takes the colour of the engine kind that does it."""
+"""Instruction kinds by their number; a compute takes the colour of the engine kind that does it."""
+KIND_NAMES: tuple[str, ...] = ("compute", *[name for name in KIND_COLOURS if "compute" not in name])
+"""A name an instruction kind."""
 GROUP_COLOURS: tuple[str, ...] = (
     BLUE,
     ORANGE,

@@ -10,7 +10,7 @@ const MOST_ROWS = 512; // that anybody may ask for: a canvas has at most 16,384 
 const SLOTS = 11;
 const DIM = 10; // slot of what is not selected, or too far from it to have a colour of its own
 const NEAR = 4; // neighbours in colour on either side of what is selected
-const KINDS = ["compute", "load", "store", "core to core", "broadcast", "DMA"];
+const KINDS = ["compute", ...PALETTE.kindNames.slice(2)];
 const WAITS = ["nothing", "data", "buffer space", "a channel", "a barrier", "nothing to do"];
 
 /**

@@ -11,9 +11,9 @@ from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted
 from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, box_text, round_text
+from graphturbo_ui.palette import KIND_NAMES
 from graphturbo_ui.text import safe_text
 
-KIND_NAMES = ("compute", "load", "store", "core to core", "broadcast", "DMA")
 WAIT_NAMES = ("nothing", "data", "buffer space", "channel", "barrier", "nothing to do")
 
 

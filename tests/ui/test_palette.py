@@ -6,20 +6,22 @@ from itertools import combinations
 
 import pytest
 
-from graphturbo_core.lowering.program import Cause
+from graphturbo_core.lowering.program import Cause, InstructionKind
 from graphturbo_core.report.address_canvas import TENSOR_KINDS
 from graphturbo_core.sim.trace import Wait
 from graphturbo_ui.palette import (
     CAUSE_COLOURS,
     ENGINE_COLOURS,
     GROUP_COLOURS,
+    KIND_COLOURS,
+    KIND_NAMES,
     TENSOR_COLOURS,
     WAIT_COLOURS,
 )
 
 SETS = [
     tuple(colours.values())
-    for colours in (ENGINE_COLOURS, WAIT_COLOURS, CAUSE_COLOURS, TENSOR_COLOURS)
+    for colours in (ENGINE_COLOURS, KIND_COLOURS, WAIT_COLOURS, CAUSE_COLOURS, TENSOR_COLOURS)
 ]
 GROUNDS = ("#ffffff", "#0e1117")
 LEAST_CONTRAST = 2.0
@@ -37,7 +39,13 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_waits_causes_and_tensors_are_those_of_the_library():
+KIND_WORDS = {"exchange": "core to core", "prefetch": "DMA"}
+"""What the page calls an instruction kind, where it is not the library's name."""
+
+
+def test_kinds_waits_causes_and_tensors_are_those_of_the_library():
+    names = [kind.name.lower() for kind in InstructionKind]
+    assert list(KIND_NAMES) == [KIND_WORDS.get(name, name) for name in names]
     assert list(WAIT_COLOURS) == [wait.name.lower() for wait in Wait]
     assert list(CAUSE_COLOURS) == [c.name.lower() for c in Cause if c is not Cause.NONE]
     assert tuple(TENSOR_COLOURS) == TENSOR_KINDS
