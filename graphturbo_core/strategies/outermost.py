@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from graphturbo_core.strategies.graphturbo.binding import (
-    AxisRank,
-    NestAxes,
-    largest_divisor,
-    spread_binding,
-)
+from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes
+from graphturbo_core.strategies.graphturbo.binding import largest_divisor, spread_binding
 from graphturbo_core.strategies.plan import Binding
 
 

@@ -13,7 +13,7 @@ from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
-from graphturbo_core.strategies.graphturbo.binding import AxisRank, kernel_axes
+from graphturbo_core.strategies.graphturbo.axes import AxisRank, kernel_axes
 from graphturbo_core.strategies.graphturbo.carry import carry_axis
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph

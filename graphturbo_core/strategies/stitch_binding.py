@@ -19,10 +19,9 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.graphturbo.binding import (
     Binder,
     KernelBinding,
+    KernelWalk,
     can_take,
-    fixed_bindings,
     infer_binding,
-    kernel_axes,
     tensor_bindings,
 )
 from graphturbo_core.strategies.graphturbo.layer_graph import CARRYING
@@ -135,8 +134,8 @@ class StitchBinder(Binder):
         return walk.result()
 
 
-class _Stitching:
-    """The walk over one kernel; nests by their place."""
+class _Stitching(KernelWalk):
+    """The rules above on one kernel."""
 
     def __init__(
         self,
@@ -145,11 +144,7 @@ class _Stitching:
         nests: Sequence[LoopNest],
         boxes: Mapping[str, Box],
     ) -> None:
-        self.binder, self.sem, self.nests, self.boxes = binder, sem, nests, boxes
-        self.maker = {t: place for place, nest in enumerate(nests) for t in nest_outputs(sem, nest)}
-        self.axes = kernel_axes(sem, nests, boxes)
-        self.fixed = fixed_bindings(binder, sem, nests, self.axes)
-        self.bound: dict[int, Binding] = {}
+        super().__init__(binder, sem, nests, boxes)
         self.reads: list[list[str]] = []
         self.readers: dict[str, list[int]] = {}
         for place, nest in enumerate(nests):

@@ -6,13 +6,11 @@ import pytest
 
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.nests import loop_nests
+from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes, kernel_axes
 from graphturbo_core.strategies.graphturbo.binding import (
-    AxisRank,
     Binder,
     KernelBinding,
-    NestAxes,
     infer_binding,
-    kernel_axes,
     plain_by_kind,
     plain_literal,
 )

@@ -7,33 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 from math import gcd, prod
 from types import MappingProxyType
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
-from graphturbo_core.ir.boxes import Box, extents
+from graphturbo_core.ir.boxes import Box
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.graphturbo.layer_graph import CARRYING
+from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes, following, kernel_axes
 from graphturbo_core.strategies.legal import SHARED_ENGINE, binding_fault
 from graphturbo_core.strategies.plan import Binding, Scope
-
-
-class AxisRank(IntEnum):
-    """The order in which axes are cut: by what a cut makes cores read twice.
-
-    MOVED: nothing, but what makes the operand had better not be cut so, and cores exchange it.
-    """
-
-    SAME = 0
-    WINDOW = 1
-    MOVED = 2
-    WEIGHTS_ONLY = 3
-    NEVER = 4
 
 
 @dataclass(frozen=True)
@@ -46,14 +32,6 @@ class KernelBinding:
     bindings: Mapping[str, Binding]
     scopes: Mapping[str, Scope]
     in_gb: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class NestAxes:
-    """A nest's output: the extents that this kernel computes, and the rank of each axis."""
-
-    sizes: tuple[int, ...]
-    ranks: tuple[AxisRank, ...]
 
 
 Plain = Callable[[NestAxes, tuple[int, ...]], Binding]
@@ -163,8 +141,11 @@ def _cost(binding: Binding, axes: NestAxes) -> AxisRank:
     return max((AxisRank.WINDOW, *(axes.ranks[axis] for axis in binding.axes)))
 
 
-class _Walk:
-    """Algorithm 4 on one kernel; nests by their place."""
+class KernelWalk:
+    """One kernel whose nests, by their place, are bound one after the other.
+
+    `maker`: the nest that computes a tensor. `fixed`: bindings that a plan file names.
+    """
 
     def __init__(
         self,
@@ -173,11 +154,25 @@ class _Walk:
         nests: Sequence[LoopNest],
         boxes: Mapping[str, Box],
     ) -> None:
+        """Nothing is bound yet; `boxes` hold what one instance of the kernel computes."""
         self.binder, self.sem, self.nests, self.boxes = binder, sem, nests, boxes
         self.maker = {t: place for place, nest in enumerate(nests) for t in nest_outputs(sem, nest)}
         self.axes = kernel_axes(sem, nests, boxes)
         self.fixed = fixed_bindings(binder, sem, nests, self.axes)
         self.bound: dict[int, Binding] = {}
+
+
+class _Walk(KernelWalk):
+    """Algorithm 4 on one kernel."""
+
+    def __init__(
+        self,
+        binder: Binder,
+        sem: GraphSemantics,
+        nests: Sequence[LoopNest],
+        boxes: Mapping[str, Box],
+    ) -> None:
+        super().__init__(binder, sem, nests, boxes)
         self.handed: dict[int, Binding] = {}
         self.scopes = dict.fromkeys(self.maker, Scope.LB)
         self.in_gb: set[str] = set()
@@ -288,77 +283,6 @@ def _fixed_fault(binder: Binder, sem: GraphSemantics, axes: NestAxes, tensor: st
     return binding_fault(binder.fixed[tensor], axes.sizes, uncut, binder.cores)
 
 
-def kernel_axes(
-    sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
-) -> list[NestAxes]:
-    """Extents and ranks of every nest's axes; what is bad on the way back is MOVED at best.
-
-    Our choice: a pooling cuts the channels of a convolution no sooner than the convolution would,
-    since both would then want the tensor between them differently. But products of queries and
-    keys cut the heads, which are channels of what makes them, before the rows: then cores exchange
-    both once, where cut by rows each would read all keys.
-    """
-    found: dict[str, NestAxes] = {}
-    for nest in nests:
-        axes = _inherited(sem, nest, nest_axes(sem, nest, boxes), found)
-        found.update(dict.fromkeys(nest_outputs(sem, nest), axes))
-    return [found[nest.output] for nest in nests]
-
-
-def _inherited(
-    sem: GraphSemantics, nest: LoopNest, own: NestAxes, found: Mapping[str, NestAxes]
-) -> NestAxes:
-    ranks = list(own.ranks)
-    for access in (access for name in nest.ops for access in sem.by_op[name].accesses[0]):
-        if access.tensor not in found:
-            continue
-        above = found[access.tensor].ranks
-        for axis, rank in enumerate(ranks):
-            follows = _following(access, axis)
-            if rank is not AxisRank.NEVER and 0 <= follows < len(above):
-                ranks[axis] = max(rank, min(above[follows], AxisRank.MOVED))
-    return NestAxes(own.sizes, tuple(ranks))
-
-
-def nest_axes(sem: GraphSemantics, nest: LoopNest, boxes: Mapping[str, Box]) -> NestAxes:
-    """How far each axis of a nest's output extends in this kernel, and how well it is cut."""
-    shape = sem.graph.tensors[nest.output].shape
-    sizes = extents(boxes[nest.output]) if nest.output in boxes else shape
-    own = {t for op in nest.ops for t in sem.graph.op_by_name[op].outputs}
-    ranks = [AxisRank.SAME] * len(shape)
-    for name in nest.ops:
-        for axis, rank in enumerate(_op_ranks(sem, name, own, len(shape))):
-            ranks[axis] = max(ranks[axis], rank)
-    return NestAxes(sizes, tuple(ranks))
-
-
-def _op_ranks(sem: GraphSemantics, name: str, own: set[str], rank: int) -> list[AxisRank]:
-    """Per output axis the worst of what the op's data operands from outside the nest say."""
-    resolved = sem.by_op[name]
-    outside = set(sem.graph.activations_in(sem.graph.op_by_name[name])) - own
-    reads = [access for access in resolved.accesses[0] if access.tensor in outside]
-    found = []
-    for axis in range(rank):
-        if axis in resolved.uncut_axes or resolved.is_opaque:
-            found.append(AxisRank.NEVER)
-            continue
-        votes = [_axis_rank(access, axis, resolved.is_pointwise) for access in reads]
-        found.append(max(votes, default=AxisRank.SAME))
-    return found
-
-
-def _axis_rank(access: InputAccess, axis: int, is_pointwise: bool) -> AxisRank:
-    """What one operand says; a pointwise op broadcasts what it does not see, which costs little."""
-    kinds = {axis_map.kind for axis_map in access.axes if axis_map.out_axis == axis}
-    if not kinds:
-        return AxisRank.SAME if is_pointwise else AxisRank.WEIGHTS_ONLY
-    if AxisKind.OFFSET in kinds:
-        return AxisRank.WEIGHTS_ONLY
-    if kinds & {AxisKind.WINDOW, AxisKind.GROUPED, AxisKind.SCALED}:
-        return AxisRank.WINDOW
-    return AxisRank.SAME
-
-
 def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str) -> Binding | None:
     """The binding of an operand under which every core has its part of the nest's input.
 
@@ -371,25 +295,13 @@ def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str
                 continue
             shape = sem.by_op[name].output_shapes[0]
             follows = [
-                max(_following(access, axis), _moved_little(access, axis, shape, parts))
+                max(following(access, axis), _moved_little(access, axis, shape, parts))
                 for axis, parts in zip(own.axes, own.grid, strict=True)
             ]
             if any(axis < 0 for axis in follows):
                 return None
             return Binding(tuple(follows), own.grid, own.cores)
     return None
-
-
-def _following(access: InputAccess, axis: int) -> int:
-    """The operand's axis that follows an output axis, -1 where none does."""
-    return next(
-        (
-            own
-            for own, axis_map in enumerate(access.axes)
-            if axis_map.out_axis == axis and axis_map.kind in CARRYING
-        ),
-        -1,
-    )
 
 
 def _moved_little(access: InputAccess, axis: int, shape: tuple[int, ...], parts: int) -> int:

@@ -1,0 +1,118 @@
+"""Loop nests of a kernel -> NestAxes: how well each axis of a result is cut over cores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from graphturbo_core.ir.boxes import Box, extents
+from graphturbo_core.semantics.access import AxisKind, InputAccess
+from graphturbo_core.semantics.fit import nest_outputs
+from graphturbo_core.semantics.nests import LoopNest
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.graphturbo.layer_graph import CARRYING
+
+
+class AxisRank(IntEnum):
+    """The order in which axes are cut: by what a cut makes cores read twice.
+
+    MOVED: nothing, but what makes the operand had better not be cut so, and cores exchange it.
+    """
+
+    SAME = 0
+    WINDOW = 1
+    MOVED = 2
+    WEIGHTS_ONLY = 3
+    NEVER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NestAxes:
+    """A nest's output: the extents that this kernel computes, and the rank of each axis."""
+
+    sizes: tuple[int, ...]
+    ranks: tuple[AxisRank, ...]
+
+
+def kernel_axes(
+    sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
+) -> list[NestAxes]:
+    """Extents and ranks of every nest's axes; what is bad on the way back is MOVED at best.
+
+    Our choice: a pooling cuts the channels of a convolution no sooner than the convolution would,
+    since both would then want the tensor between them differently. But products of queries and
+    keys cut the heads, which are channels of what makes them, before the rows: then cores exchange
+    both once, where cut by rows each would read all keys.
+    """
+    found: dict[str, NestAxes] = {}
+    for nest in nests:
+        axes = _inherited(sem, nest, nest_axes(sem, nest, boxes), found)
+        found.update(dict.fromkeys(nest_outputs(sem, nest), axes))
+    return [found[nest.output] for nest in nests]
+
+
+def _inherited(
+    sem: GraphSemantics, nest: LoopNest, own: NestAxes, found: Mapping[str, NestAxes]
+) -> NestAxes:
+    ranks = list(own.ranks)
+    for access in (access for name in nest.ops for access in sem.by_op[name].accesses[0]):
+        if access.tensor not in found:
+            continue
+        above = found[access.tensor].ranks
+        for axis, rank in enumerate(ranks):
+            follows = following(access, axis)
+            if rank is not AxisRank.NEVER and 0 <= follows < len(above):
+                ranks[axis] = max(rank, min(above[follows], AxisRank.MOVED))
+    return NestAxes(own.sizes, tuple(ranks))
+
+
+def nest_axes(sem: GraphSemantics, nest: LoopNest, boxes: Mapping[str, Box]) -> NestAxes:
+    """How far each axis of a nest's output extends in this kernel, and how well it is cut."""
+    shape = sem.graph.tensors[nest.output].shape
+    sizes = extents(boxes[nest.output]) if nest.output in boxes else shape
+    own = {t for op in nest.ops for t in sem.graph.op_by_name[op].outputs}
+    ranks = [AxisRank.SAME] * len(shape)
+    for name in nest.ops:
+        for axis, rank in enumerate(_op_ranks(sem, name, own, len(shape))):
+            ranks[axis] = max(ranks[axis], rank)
+    return NestAxes(sizes, tuple(ranks))
+
+
+def _op_ranks(sem: GraphSemantics, name: str, own: set[str], rank: int) -> list[AxisRank]:
+    """Per output axis the worst of what the op's data operands from outside the nest say."""
+    resolved = sem.by_op[name]
+    outside = set(sem.graph.activations_in(sem.graph.op_by_name[name])) - own
+    reads = [access for access in resolved.accesses[0] if access.tensor in outside]
+    found = []
+    for axis in range(rank):
+        if axis in resolved.uncut_axes or resolved.is_opaque:
+            found.append(AxisRank.NEVER)
+            continue
+        votes = [_axis_rank(access, axis, resolved.is_pointwise) for access in reads]
+        found.append(max(votes, default=AxisRank.SAME))
+    return found
+
+
+def _axis_rank(access: InputAccess, axis: int, is_pointwise: bool) -> AxisRank:
+    """What one operand says; a pointwise op broadcasts what it does not see, which costs little."""
+    kinds = {axis_map.kind for axis_map in access.axes if axis_map.out_axis == axis}
+    if not kinds:
+        return AxisRank.SAME if is_pointwise else AxisRank.WEIGHTS_ONLY
+    if AxisKind.OFFSET in kinds:
+        return AxisRank.WEIGHTS_ONLY
+    if kinds & {AxisKind.WINDOW, AxisKind.GROUPED, AxisKind.SCALED}:
+        return AxisRank.WINDOW
+    return AxisRank.SAME
+
+
+def following(access: InputAccess, axis: int) -> int:
+    """The operand's axis that follows an output axis, -1 where none does."""
+    return next(
+        (
+            own
+            for own, axis_map in enumerate(access.axes)
+            if axis_map.out_axis == axis and axis_map.kind in CARRYING
+        ),
+        -1,
+    )
