@@ -143,14 +143,58 @@ class _Cutter:
         self.space = space
         self.share = max(stage.shares.values(), key=volume)
         self.columns, self.reduced = self._weight_tile()
+        self.is_data_whole = False
 
     def tiling(self) -> Tiling | None:
-        """Rows as coarse as fits, then finer for overlap; None: not even single rows fit."""
+        """Rows as coarse as fits, then finer for overlap; None: not even single rows fit.
+
+        Where K is cut for the weights' sake, every tile of columns would fetch streamed data anew;
+        data with all of K are fetched once for all columns, but fewer rows of them fit, and each
+        row tile fetches the weights. What moves fewer bytes is taken.
+        """
+        found = self._of_rows()
+        if found is None or not self._fetches_data_again():
+            return found
+        self.is_data_whole = True
+        whole = self._of_rows()
+        self.is_data_whole = False
+        if whole is None or self._fetched(whole) >= self._fetched(found):
+            return found
+        return whole
+
+    def _of_rows(self) -> Tiling | None:
         fitting = next((p for p in self._grids() if self._fits(p)), None)
         if fitting is None:
             return None
         parts = self._pipelined(fitting)
-        return Tiling(parts, self.columns, self.reduced, self._loop_order(parts))
+        order = self._loop_order(parts)
+        return Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
+
+    def _fetches_data_again(self) -> bool:
+        """Whether data stream, cut along K, for more than one tile of columns."""
+        return (
+            self.reduced > 0
+            and self.stage.tile_weight() is not None
+            and column_count(self.stage, self.columns, self.share) > 1
+            and self._streamed_data() is not None
+        )
+
+    def _streamed_data(self) -> Operand | None:
+        """The operand that is multiplied with the weights, where it streams."""
+        found = (o for o in self.stage.operands if o.is_reduced_data)
+        return next((o for o in found if o.tensor in self.space.streamed), None)
+
+    def _fetched(self, tiling: Tiling) -> int:
+        """Bytes of data and weights that all tiles of the share fetch, halos left out."""
+        data, weight = self._streamed_data(), self.stage.tile_weight()
+        assert data is not None and weight is not None
+        sizes = (
+            tensor_bytes(self.plan, operand.tensor, operand.access.box(self.share))
+            for operand in (data, weight)
+        )
+        columns = column_count(self.stage, self.columns, self.share)
+        times = (1 if tiling.is_data_whole else columns, prod(tiling.parts))
+        return sum(size * count for size, count in zip(sizes, times, strict=True))
 
     def _weight_tile(self) -> tuple[int, int]:
         """Columns and reduced elements of a weight tile; 0 where that axis is not cut."""
@@ -262,7 +306,8 @@ class _Cutter:
         anywhere in rows of its input. Where only a list of all tiles would tell, it is taken for it
         (our choice: a list for each cut that is tried costs too much).
         """
-        tiling = Tiling(parts, self.columns, self.reduced, LoopOrder.ROWS)
+        order = LoopOrder.ROWS
+        tiling = Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
         sizes = []
         if self.space.is_output_streamed:
             sizes.append(output_tile_bytes(self.plan, self.stage, tiling))
@@ -279,7 +324,7 @@ class _Cutter:
 
     def _read(self, operand: Operand, tile: Box) -> Box:
         box = operand.access.box(tile)
-        if not self.reduced:
+        if not self.reduced or (self.is_data_whole and not operand.is_tiled_weight):
             return box
         return cut_reduced(operand, self.stage.contraction, box, (0, self.reduced))
 

@@ -24,7 +24,7 @@ from graphturbo_core.lowering.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
 from graphturbo_core.lowering.stages import Operand, Stage, fetched_bytes, tensor_bytes
-from graphturbo_core.lowering.tiling import Tile, operand_box, row_axes
+from graphturbo_core.lowering.tiling import Tile, fetched_box, row_axes
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -130,7 +130,7 @@ class OperandFeeder:
                 readers.setdefault(operand.tensor, []).append(operand)
         for core, tile in tiles.items():
             for tensor, operands in readers.items():
-                box = reduce(hull, (operand_box(stage, o, tile) for o in operands))
+                box = reduce(hull, (fetched_box(stage, o, tile) for o in operands))
                 where = Where(self._op_index[operands[0].op.name], stage.layer, step)
                 if stage.is_on_cluster:
                     self._find_in_gb(where, stage, operands[0], (core, box, tile))

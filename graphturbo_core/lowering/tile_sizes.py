@@ -7,7 +7,7 @@ from functools import reduce
 
 from graphturbo_core.ir.boxes import Box, Interval, hull
 from graphturbo_core.lowering.stages import Operand, Stage, cut_reduced, fetched_bytes, tensor_bytes
-from graphturbo_core.lowering.tiling import Cuts, Tiling, core_cuts, operand_box, stage_tiles
+from graphturbo_core.lowering.tiling import Cuts, Tiling, core_cuts, fetched_box, stage_tiles
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -72,7 +72,7 @@ def _longest_read(stage: Stage, readers: Sequence[Operand], cuts: Cuts) -> Box |
             found.append((min(lo for lo, _ in intervals), max(hi for _, hi in intervals)))
         longest.append(_longest(found))
     box = tuple(longest)
-    if not cuts.depths:
+    if not cuts.depths or (cuts.is_data_whole and not readers[0].is_tiled_weight):
         return box
     return cut_reduced(readers[0], stage.contraction, box, _longest(cuts.depths))
 
@@ -83,5 +83,5 @@ def _longest(intervals: Iterable[Interval]) -> Interval:
 
 def _listed_bytes(plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[Operand]) -> int:
     tiles = (tile for step in stage_tiles(stage, tiling) for tile in step.values())
-    boxes = ((reduce(hull, (operand_box(stage, o, t) for o in readers)), t.box) for t in tiles)
+    boxes = ((reduce(hull, (fetched_box(stage, o, t) for o in readers)), t.box) for t in tiles)
     return max(fetched_bytes(plan, readers, box, tile) for box, tile in boxes)

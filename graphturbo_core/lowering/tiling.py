@@ -35,24 +35,30 @@ class LoopOrder(Enum):
 class Tiling:
     """`parts` per output axis (1 on the N axis), columns per tile, reduced elements per tile.
 
-    `columns` 0: the N axis is not cut. `reduced` 0: the K axis is not cut.
+    `columns` 0: the N axis is not cut. `reduced` 0: the K axis is not cut. `is_data_whole`: not
+    that of streamed data either, which are fetched with all of K for all columns of their rows.
     """
 
     parts: tuple[int, ...]
     columns: int
     reduced: int
     order: LoopOrder
+    is_data_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One tile of a core: its output box and its cut of the reduced axis (None: all)."""
+    """One tile of a core: its output box and its cut of the reduced axis (None: all).
+
+    `fetched`: the cut of K of the data that are in LB for it, never less than `reduce`.
+    """
 
     row: int
     column: int
     depth: int
     box: Box
     reduce: Interval | None
+    fetched: Interval | None
     is_first: bool
     is_last: bool
 
@@ -61,11 +67,12 @@ class Tile:
 class Cuts:
     """A core's share by axes: each choice of one interval an axis, and of a cut of K, is a tile.
 
-    `depths` is empty where K is not cut.
+    `depths` is empty where K is not cut; `is_data_whole`: data are fetched with all of it.
     """
 
     axes: tuple[tuple[Interval, ...], ...]
     depths: tuple[Interval, ...]
+    is_data_whole: bool = False
 
 
 Steps = tuple[Mapping[int, Tile], ...]
@@ -182,7 +189,7 @@ def core_cuts(stage: Stage, tiling: Tiling) -> list[Cuts]:
             else divide(interval, min(parts, interval[1] - interval[0]))
             for axis, (interval, parts) in enumerate(zip(share, tiling.parts, strict=True))
         ]
-        found.append(Cuts(tuple(axes), depths))
+        found.append(Cuts(tuple(axes), depths, tiling.is_data_whole))
     return found
 
 
@@ -208,8 +215,10 @@ def _core_tiles(stage: Stage, tiling: Tiling, share: Box) -> dict[TileKey, Tile]
             if not volume(box):
                 continue
             for depth, reduce in enumerate(depths):
+                fetched = None if tiling.is_data_whole else reduce
+                is_last = depth == len(depths) - 1
                 found[row, column, depth] = Tile(
-                    row, column, depth, box, reduce, depth == 0, depth == len(depths) - 1
+                    row, column, depth, box, reduce, fetched, depth == 0, is_last
                 )
     return found
 
@@ -230,7 +239,15 @@ def _chunks(interval: Interval, size: int) -> Iterator[Interval]:
 
 def operand_box(stage: Stage, operand: Operand, tile: Tile) -> Box:
     """The box of an operand that one tile reads."""
+    return _box(stage, operand, tile, tile.reduce)
+
+
+def fetched_box(stage: Stage, operand: Operand, tile: Tile) -> Box:
+    """The box of an operand that is in LB for one tile: what it reads, or more of K."""
+    reduce = tile.reduce if operand.is_tiled_weight else tile.fetched
+    return _box(stage, operand, tile, reduce)
+
+
+def _box(stage: Stage, operand: Operand, tile: Tile, reduce: Interval | None) -> Box:
     box = operand.access.box(tile.box)
-    if tile.reduce is None:
-        return box
-    return cut_reduced(operand, stage.contraction, box, tile.reduce)
+    return box if reduce is None else cut_reduced(operand, stage.contraction, box, reduce)
