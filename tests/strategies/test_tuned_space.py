@@ -8,6 +8,7 @@ from graphturbo_core.cli import main
 from graphturbo_core.errors import OptionError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.register import check_register
+from graphturbo_core.strategies.graphturbo.cuts import Cut, carry_of
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.splitting import SubGraph
@@ -16,9 +17,9 @@ from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.tuned import likes
 from graphturbo_core.strategies.tuned.likes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
-from graphturbo_core.strategies.tuned.shaping import Shaper, carry_of
+from graphturbo_core.strategies.tuned.shaping import Shaper
 from graphturbo_core.strategies.tuned.space import Space
-from graphturbo_core.strategies.tuned.starts import Cut, Start
+from graphturbo_core.strategies.tuned.starts import Start
 from tests.lowering.nets import chip
 from tests.strategies.samples import layers_of, plan_of
 

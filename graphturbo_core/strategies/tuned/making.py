@@ -7,19 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graphturbo_core.strategies.assemble import Recipe, assemble
-from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_group
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.placement import Nearest
-from graphturbo_core.strategies.graphturbo.splitting import SubGraph
-from graphturbo_core.strategies.instances import InstanceGraph, Section, instance_graph
+from graphturbo_core.strategies.instances import InstanceGraph, instance_graph
 from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.plan import Group, KernelPlan, Plan, ReadyStep, Residency
+from graphturbo_core.strategies.plan import KernelPlan, Plan, ReadyStep, Residency
 from graphturbo_core.strategies.record import SEARCHED
 from graphturbo_core.strategies.residency import weight_part_bytes
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
-from graphturbo_core.strategies.tuned.shaping import Shaper, carry_of
+from graphturbo_core.strategies.tuned.shaping import Shaper
 from graphturbo_core.strategies.tuned.space import AS_IS, WAITS, Point, Space
-from graphturbo_core.strategies.tuned.starts import Cut
 
 NAME = SEARCHED
 
@@ -74,11 +72,12 @@ class Maker:
         Raises:
             CapacityError: TOO_MANY_PIECES.
         """
-        made = [self._group(cut, place) for place, cut in enumerate(draft.cuts)]
+        graph = self.space.graph
+        made = [cut_group(graph, cut, f"g{place + 1}") for place, cut in enumerate(draft.cuts)]
         instances = instance_graph(self.target.semantics, [section for section, _ in made])
         recipe = Recipe(
             NAME,
-            self.space.graph.layers,
+            graph.layers,
             tuple(group for _, group in made),
             draft.nearest,
             is_scheduled_across_layers=draft.is_scheduled,
@@ -90,15 +89,6 @@ class Maker:
             return plan
         wanted = dict(draft.residencies)
         return replace(plan, kernels=tuple(_held(kernel, wanted) for kernel in plan.kernels))
-
-    def _group(self, cut: Cut, place: int) -> tuple[Section, Group]:
-        part, name = SubGraph(self.space.graph, cut.layers), f"g{place + 1}"
-        carry = carry_of(part, cut) if cut.axis >= 0 else None
-        section = section_of(part, name, carry, cut.pieces)
-        covered = carry.covered_ops if carry else 0
-        return section, Group(
-            name, cut.layers, section.ops, cut.axis, cut.pieces, covered, part.whole_peak_bytes
-        )
 
     def _wanted(self, point: Point) -> dict[str, Residency]:
         """The residency of each weight that the point speaks of and that it may have.

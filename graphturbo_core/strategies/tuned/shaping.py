@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
+from graphturbo_core.strategies.graphturbo.cuts import Cut, carry_of
 from graphturbo_core.strategies.graphturbo.fitting import Fitter
 from graphturbo_core.strategies.graphturbo.splitting import (
     Splitter,
@@ -18,7 +18,7 @@ from graphturbo_core.strategies.graphturbo.splitting import (
 )
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.tuned.space import AS_IS, FLIPPED, START, STEPS, WHOLE, Point, Space
-from graphturbo_core.strategies.tuned.starts import Cut, Start, plain_splitter
+from graphturbo_core.strategies.tuned.starts import Start, plain_splitter
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,3 @@ class Shaper:
         carry = carry_of(part, cut)
         size = carried_sizes(part, carry)[part.outputs[-1]]
         return [count for count in divisors(size) if divides(part, carry, count)]
-
-
-def carry_of(part: SubGraph, cut: Cut) -> Carry:
-    """How the split axis of a group carries through it."""
-    return carry_axis(part.graph, part.ops, part.outputs[-1], cut.axis)

@@ -6,28 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.strategies.graphturbo.cuts import Cut, cuts_of
 from graphturbo_core.strategies.graphturbo.levels import LEVELS
-from graphturbo_core.strategies.graphturbo.splitting import (
-    Splitter,
-    fewest_pieces,
-    literal_candidates,
-)
+from graphturbo_core.strategies.graphturbo.splitting import Splitter
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.graphturbo.variants import variants
 from graphturbo_core.strategies.kernels import Target
 
 FULL = "full"
-_CAPACITY_PARTS = (2, 4)
-"""What is left of the cluster's LBs for Algorithm 1, as its half and its quarter (our choice)."""
 _ORDER, _FULL = LEVELS[-2:]
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A group: layers in topological order, the axis it is split along, -1 for none, the pieces."""
-
-    layers: tuple[int, ...]
-    axis: int
-    pieces: int
 
 
 @dataclass(frozen=True)
@@ -61,26 +48,9 @@ def find_starts(target: Target) -> Iterator[Start]:
     yield replace(first, name=_ORDER.name, is_scheduled=False)
     whole = tuple(Cut((layer,), -1, 1) for layer in sorted(first.line))
     yield Start("layers whole", whole)
-    for name, strategy in _named(full):
+    for name, strategy in variants(full).items():
         yield _start(name, strategy, target)
 
 
-def _named(full: GraphTurbo) -> Iterator[tuple[str, GraphTurbo]]:
-    splitter = full.splitter
-    yield "fit=cluster", replace(full, is_fit_checked=False)
-    yield "blocks=none", replace(full, has_block_step=False)
-    for part in _CAPACITY_PARTS:
-        less = replace(splitter, capacity_bytes=splitter.capacity_bytes // part)
-        yield f"room over {part}", replace(full, splitter=less)
-    for name, other in (
-        ("best=fewest-pieces", replace(splitter, best=fewest_pieces)),
-        ("candidates=literal", replace(splitter, candidates=literal_candidates)),
-        ("peak=literal", replace(splitter, is_literal_peak=True)),
-    ):
-        yield name, replace(full, splitter=other)
-
-
 def _start(name: str, strategy: GraphTurbo, target: Target) -> Start:
-    plan = strategy(target)
-    cuts = (Cut(group.layers, group.split_axis, group.pieces) for group in plan.groups)
-    return Start(name, tuple(cuts))
+    return Start(name, cuts_of(strategy(target)))

@@ -1,0 +1,68 @@
+"""Cuts -> Plan: groups that are named by their layers and their split, where no step found them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.strategies.assemble import Recipe, assemble
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
+from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.instances import Section, instance_graph
+from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.plan import Group, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A group: layers in topological order, the axis it is split along, -1 for none, the pieces."""
+
+    layers: tuple[int, ...]
+    axis: int
+    pieces: int
+
+
+def cuts_of(plan: Plan) -> tuple[Cut, ...]:
+    """The groups of a plan, in their order."""
+    return tuple(Cut(group.layers, group.split_axis, group.pieces) for group in plan.groups)
+
+
+def carry_of(part: SubGraph, cut: Cut) -> Carry:
+    """How the split axis of a group carries through it."""
+    return carry_axis(part.graph, part.ops, part.outputs[-1], cut.axis)
+
+
+def cut_group(graph: LayerGraph, cut: Cut, name: str) -> tuple[Section, Group]:
+    """A group as it is cut, and as plans list it."""
+    part = SubGraph(graph, cut.layers)
+    carry = carry_of(part, cut) if cut.axis >= 0 else None
+    section = section_of(part, name, carry, cut.pieces)
+    covered = carry.covered_ops if carry else 0
+    return section, Group(
+        name, cut.layers, section.ops, cut.axis, cut.pieces, covered, part.whole_peak_bytes
+    )
+
+
+def cut_plan(target: Target, graph: LayerGraph, cuts: Sequence[Cut], strategy: str) -> Plan:
+    """The plan of groups in topological order: run, bound and placed as `graphturbo:full` does it.
+
+    Raises:
+        CapacityError: TOO_MANY_PIECES.
+    """
+    made = [cut_group(graph, cut, f"g{number}") for number, cut in enumerate(cuts, 1)]
+    instances = instance_graph(target.semantics, [section for section, _ in made])
+    names = [instance.name for instance in instances.instances]
+    order = order_instances(names, instances.producers)
+    recipe = Recipe(
+        strategy,
+        graph.layers,
+        tuple(group for _, group in made),
+        Nearest.LB,
+        is_scheduled_across_layers=True,
+        has_gb_inside=True,
+    )
+    return assemble(target, recipe, instances, order.order, order.steps)

@@ -1,0 +1,32 @@
+"""GraphTurbo -> variants: its options one at a time, and Algorithm 1 with less room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphturbo_core.strategies.graphturbo.splitting import fewest_pieces, literal_candidates
+from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+
+NO_BLOCKS, HALF_ROOM = "blocks=none", "room over 2"
+_CAPACITY_PARTS = (2, 4)
+"""What is left of the cluster's LBs for Algorithm 1, as its half and its quarter (our choice)."""
+
+
+def variants(full: GraphTurbo) -> dict[str, GraphTurbo]:
+    """Other choices by name; less room makes more and smaller pieces."""
+    splitter = full.splitter
+    less = {
+        f"room over {part}": replace(splitter, capacity_bytes=splitter.capacity_bytes // part)
+        for part in _CAPACITY_PARTS
+    }
+    splitters = {
+        **less,
+        "best=fewest-pieces": replace(splitter, best=fewest_pieces),
+        "candidates=literal": replace(splitter, candidates=literal_candidates),
+        "peak=literal": replace(splitter, is_literal_peak=True),
+    }
+    return {
+        "fit=cluster": replace(full, is_fit_checked=False),
+        NO_BLOCKS: replace(full, has_block_step=False),
+        **{name: replace(full, splitter=other) for name, other in splitters.items()},
+    }
