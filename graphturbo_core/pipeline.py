@@ -28,7 +28,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import Division
 from graphturbo_core.strategies.held import NO_HELD_PLAN
-from graphturbo_core.strategies.kernels import Cost
+from graphturbo_core.strategies.kernels import Cost, Spent
 from graphturbo_core.strategies.options import (
     EVALUATIONS,
     LOWERING,
@@ -314,10 +314,11 @@ def _cost(recorder: Recorder, suffix: str, request: RunRequest, limits: Limits) 
     tell = recorder.progress(f"search{suffix}")
     numbers = count(1)
 
-    def cycles(plan: Plan) -> int | None:
+    def spent(plan: Plan) -> Spent | None:
         try:
             program = lower(plan, limits, max_instructions=request.max_instructions)
-            return simulate(program).makespan
+            trace = simulate(program)
+            return Spent(trace.makespan, trace.kernel_cycles)
         except (CapacityError, PlanError):
             return None
         finally:
@@ -325,7 +326,7 @@ def _cost(recorder: Recorder, suffix: str, request: RunRequest, limits: Limits) 
                 gc.collect()
                 tell(next(numbers), total)
 
-    return cycles
+    return spent
 
 
 def _named_length(request: RunRequest) -> dict[str, str]:

@@ -49,6 +49,22 @@ class Trace:
     makespan: int
     critical_path_cycles: int
 
+    @property
+    def kernel_cycles(self) -> tuple[int, ...]:
+        """Of each kernel of the plan, from the end of the kernel before it to its own.
+
+        Launch and barrier included; 0 for one without instructions.
+        """
+        kernels, segment = self.program.kernel, self.program.segment
+        count = len(self.program.plan.kernels)
+        first = np.full(count, len(self.segment_close), dtype=np.int64)
+        last = np.full(count, -1, dtype=np.int64)
+        np.minimum.at(first, kernels, segment)
+        np.maximum.at(last, kernels, segment)
+        closes = np.concatenate(([0], self.segment_close))
+        cycles = np.where(last < 0, 0, closes[last + 1] - closes[first])
+        return tuple(cycles.tolist())
+
     def check(self) -> None:
         """Engines, conflicts, channels, segments, stalls, live bytes, order, bound; near-linear.
 

@@ -19,8 +19,20 @@ from graphturbo_core.strategies.instances import Instance, InstanceGraph
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
-Cost = Callable[[Plan], int | None]
-"""Cycles of a plan, None where it is refused: how a strategy may know what lowering and simulator
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Cycles of a round, and of each kernel of its plan: launch, barrier and all between them.
+
+    Kernels that run at once on clusters that co-operate each have the cycles of their step.
+    """
+
+    cycles: int
+    kernel_cycles: tuple[int, ...]
+
+
+Cost = Callable[[Plan], Spent | None]
+"""What a plan costs, None where it is refused: how a strategy may know what lowering and simulator
 make of it."""
 
 
@@ -28,7 +40,7 @@ make of it."""
 class Target:
     """What all kernels of a plan are made for.
 
-    `clusters`: how many may share the round. `cost`: cycles of a plan, for a strategy that chooses
+    `clusters`: how many may share the round. `cost`: what a plan takes, for a strategy that chooses
     among several; None where nobody can tell.
     """
 

@@ -109,6 +109,22 @@ _OPTIONS = (
         "or cut from the outermost axis by gcd and take it only if it uses more cores",
     ),
     StrategyOption(
+        "plus.pieces",
+        ("on", "off"),
+        "graphturbo:plus: groups in fewer pieces where weights that each piece fetches again cost "
+        "more than what then overflows a core",
+    ),
+    StrategyOption(
+        "plus.merging",
+        ("on", "off"),
+        "graphturbo:plus: groupings without the block step and with half the room are tried too",
+    ),
+    StrategyOption(
+        "plus.mixing",
+        ("on", "off"),
+        "graphturbo:plus: stretches of layers, each grouped as in the plan that was fastest there",
+    ),
+    StrategyOption(
         "plus.cooperation",
         ("on", "off"),
         "graphturbo:plus where clusters would be idle: they share the round if that costs less",

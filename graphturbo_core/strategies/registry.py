@@ -159,7 +159,7 @@ class PlanTask:
     """What a plan is made for: one cluster's round; `held`: a plan file's word on it.
 
     `clusters`: how many would be idle otherwise, and may share the round, this one among them.
-    `cost`: cycles of a plan, None where it is refused; a strategy that searches must be given it.
+    `cost`: what a plan takes, None where it is refused; a strategy that searches must be given it.
     """
 
     semantics: GraphSemantics = field(repr=False)
@@ -298,6 +298,9 @@ def _graphturbo(
         return graphturbo
     return Plus(
         graphturbo,
+        has_pieces=chosen["plus.pieces"] == "on",
+        has_merging=chosen["plus.merging"] == "on",
+        has_mixing=chosen["plus.mixing"] == "on",
         has_cooperation=chosen["plus.cooperation"] == "on",
         has_lending=chosen["plus.lending"] == "on",
     )

@@ -163,11 +163,15 @@ def _table(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _plan(steps: Sequence[Step], chip: Hardware, blocks: Sequence[Block]) -> Plan:
-    """Stands for a Plan: the simulator asks for chip, layers, outputs and clusters only."""
+    """Stands for a Plan: the simulator asks for chip, layers, outputs, kernels and clusters."""
     layers = max((step.layer for step in steps), default=-1) + 1
     graph = SimpleNamespace(outputs=tuple(b.tensor for b in blocks if b.is_output))
     stub = SimpleNamespace(
-        hardware=chip, layers=(None,) * layers, semantics=SimpleNamespace(graph=graph), clusters=1
+        hardware=chip,
+        layers=(None,) * layers,
+        semantics=SimpleNamespace(graph=graph),
+        clusters=1,
+        kernels=(None,) * (max((step.kernel for step in steps), default=-1) + 1),
     )
     return cast("Plan", stub)
 

@@ -1,4 +1,4 @@
-"""`graphturbo:plus`: never dearer than `:full`, clusters that co-operate, and when they do not."""
+"""`graphturbo:plus`: never dearer than `:full`, its ingredients, and when it takes none."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from graphturbo_core.ir.boxes import volume
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.cooperating import cheapest_runs
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.graphturbo.runs import ALONE, Run, Runs
 from graphturbo_core.strategies.graphturbo.splitting import Splitter
-from graphturbo_core.strategies.kernels import Cost, Target
+from graphturbo_core.strategies.held import HeldPlan
+from graphturbo_core.strategies.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from graphturbo_core.strategies.relay import relay_layers
 from tests.strategies.samples import hardware, sample_semantics, weighted
@@ -28,14 +31,28 @@ HEAVY = """g (float[1,512] x, float[512,4096] w, float[4096,64] v) => (float[1,6
 """w has 4 MiB, v 512 KiB: DRAM binds, and a split over columns reads a quarter of w a cluster."""
 
 
+def spent(plan: Plan) -> Spent:
+    trace = simulate(lower(plan))
+    return Spent(trace.makespan, trace.kernel_cycles)
+
+
 def cost(plan: Plan) -> int:
-    return simulate(lower(plan)).makespan
+    return spent(plan).cycles
+
+
+def flat(alone: int, shared: int) -> Cost:
+    """A cost of so many cycles, by whether clusters share the round."""
+
+    def count(plan: Plan) -> Spent:
+        return Spent(alone if plan.clusters == 1 else shared, (1,) * len(plan.kernels))
+
+    return count
 
 
 def plus(
     sem: GraphSemantics,
     chip: Hardware,
-    count: Cost | None = cost,
+    count: Cost | None = spent,
     clusters: int = 4,
     **options: str,
 ) -> Plan:
@@ -65,10 +82,10 @@ def test_where_weights_bind_clusters_share_them() -> None:
 @pytest.mark.parametrize(
     ("chip", "count", "clusters", "options"),
     [
-        (hardware(), cost, 4, {"plus_cooperation": "off", "plus_lending": "off"}),
+        (hardware(), spent, 4, {"plus_cooperation": "off", "plus_lending": "off"}),
         (hardware(), None, 4, {}),
-        (hardware(), cost, 1, {}),
-        (replace(hardware(), remote_dram_latency_cycles=None), cost, 4, {}),
+        (hardware(), spent, 1, {}),
+        (replace(hardware(), remote_dram_latency_cycles=None), spent, 4, {}),
     ],
     ids=["switched off", "nobody tells costs", "no idle clusters", "no way between clusters"],
 )
@@ -83,12 +100,25 @@ def test_full_where_clusters_cannot_share(
 
 
 def test_full_is_taken_on_a_tie_and_where_it_costs_less() -> None:
-    for price in (100, 101):
-        plan = plus(heavy(), hardware(), lambda p, high=price: 100 if p.clusters == 1 else high)
+    for price in (10**8, 10**8 + 1):
+        plan = plus(heavy(), hardware(), flat(10**8, price))
         assert plan.cooperation is None
         assert [d.is_taken for d in plan.decisions if d.step == "plus"] == [True, False, False]
-    assert plus(heavy(), hardware(), lambda p: 100 if p.clusters == 1 else 99).clusters == 4
+    assert plus(heavy(), hardware(), flat(10**8, 10**8 - 1)).clusters == 4
     assert plus(heavy(), hardware(), lambda _: None).cooperation is None
+
+
+def test_what_fetches_its_weights_for_longer_than_the_best_takes_is_not_costed() -> None:
+    """4.5 MiB are 43,691 cycles of four shares: where `:full` takes 43,691 nothing is tried."""
+    for price, tried in ((43_691, 1), (43_692, 2)):
+        seen: list[Plan] = []
+
+        def count(plan: Plan, price: int = price, seen: list[Plan] = seen) -> Spent:
+            seen.append(plan)
+            return Spent(price, (1,) * len(plan.kernels))
+
+        plus(heavy(), hardware(), count, plus_cooperation="off")
+        assert len(seen) == tried
 
 
 def test_lending_alone_and_both() -> None:
@@ -102,6 +132,82 @@ def test_lending_alone_and_both() -> None:
     assert not shared.cooperation.is_lent
     cycles = cost(plus(heavy(), hardware()))
     assert cycles <= min(cost(lent), cost(shared))
+
+
+FEED_FORWARD = """g (float[8,128,768] x, float[768,3072] w, float[3072,768] v)
+  => (float[8,128,768] z) { y = MatMul (x, w) r = Relu (y) m = MatMul (r, v) z = Add (m, x) }"""
+"""`:full` fetches v once for each of two pieces: 174,763 cycles (test_fewer_pieces.py)."""
+
+
+@cache
+def feed_forward() -> GraphSemantics:
+    return weighted(FEED_FORWARD)
+
+
+def proposed(plan: Plan) -> list[str]:
+    return [decision.subject[0] for decision in plan.decisions if decision.step == "plus"]
+
+
+def test_fewer_pieces_where_weights_come_again() -> None:
+    """One piece less fetches v once; its own record gives the same plan again."""
+    chip = hardware()
+    plan = plus(feed_forward(), chip, clusters=1)
+    full = plus(feed_forward(), chip, clusters=1, plus_pieces="off", plus_merging="off")
+    assert [group.pieces for group in full.groups] == [1, 2]
+    assert [group.pieces for group in plan.groups] == [1, 1]
+    assert cost(full) - cost(plan) > 100_000
+    task = PlanTask(feed_forward(), chip, "fp16", {}, HeldPlan(recorded(plan)), cost=spent)
+    assert plan_for(parse_strategy("graphturbo:plus"), task).kernels == plan.kernels
+
+
+def by_layer(plan: Plan) -> Spent:
+    """By layer and pieces: the first layer is cheap in pieces, the second one whole.
+
+    In units so small that the 170,667 cycles which fewer pieces promise are worth a trial, and so
+    large that no plan's weights take longer.
+    """
+    cycles = [
+        (1 if plan.groups[kernel.group].pieces > 1 else 10)
+        if plan.groups[kernel.group].layers == (0,)
+        else 30 - 25 * (plan.groups[kernel.group].pieces == 1)
+        for kernel in plan.kernels
+    ]
+    return Spent(200_000 * sum(cycles), tuple(200_000 * each for each in cycles))
+
+
+def test_a_mixture_has_the_best_of_what_was_tried() -> None:
+    plan = plus(feed_forward(), hardware(), by_layer, clusters=1)
+    assert proposed(plan) == ["full", "fewer pieces", "room over 2", "mixture 1"]
+    first, second = plan.groups
+    assert first.pieces > 1
+    assert (second.layers, second.pieces) == ((1,), 1)
+    assert [d.subject for d in plan.decisions if d.step == "mix"] == [
+        ("room over 2",),
+        ("fewer pieces",),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "rest"),
+    [
+        ("plus_pieces", ["full", "room over 2"]),
+        ("plus_merging", ["full", "fewer pieces"]),
+        ("plus_mixing", ["full", "fewer pieces", "room over 2"]),
+    ],
+)
+def test_each_way_to_group_anew_can_be_switched_off(option: str, rest: list[str]) -> None:
+    plan = plus(feed_forward(), hardware(), by_layer, clusters=1, **{option: "off"})
+    assert [name for name in proposed(plan) if not name.startswith("mixture")] == rest
+    if option == "plus_mixing":
+        assert proposed(plan) == rest
+
+
+def test_a_plan_file_that_says_how_many_pieces_is_followed() -> None:
+    held = HeldPlan(edits=Edits(pieces={"z": 4}))
+    task = PlanTask(feed_forward(), hardware(), "fp16", {}, held, cost=by_layer)
+    plan = plan_for(parse_strategy("graphturbo:plus"), task)
+    assert plan.groups[-1].pieces == 4
+    assert "fewer pieces" not in proposed(plan)
 
 
 def runs_of(sem: GraphSemantics, chip: Hardware) -> Runs:

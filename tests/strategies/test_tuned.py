@@ -21,7 +21,7 @@ from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.kernels import Spent, Target
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
@@ -57,16 +57,21 @@ def real_cost(plan: Plan) -> int:
     return simulate(lower(plan)).makespan
 
 
+def real_spent(plan: Plan) -> Spent:
+    return Spent(real_cost(plan), ())
+
+
 def numbers(plan: Plan) -> dict[str, object]:
     """What the first decision says was done."""
     return dict(plan.decisions[0].numbers)
 
 
-def made_up(plan: Plan) -> int:
+def made_up(plan: Plan) -> Spent:
     """100, less 10 each for two groups, for these in 4 and 1 pieces, and for w2 streamed."""
     pieces = [group.pieces for group in plan.groups]
     is_streamed = plan.kernels[-1].residency["w2"] is Residency.STREAM
-    return 100 - 10 * (len(pieces) == 2) - 10 * (pieces == [4, 1]) - 10 * is_streamed
+    saved = 10 * (len(pieces) == 2) + 10 * (pieces == [4, 1]) + 10 * is_streamed
+    return Spent(100 - saved, ())
 
 
 def test_it_finds_the_best_point_of_a_tiny_space() -> None:
@@ -78,7 +83,7 @@ def test_it_finds_the_best_point_of_a_tiny_space() -> None:
     """
     plan = searched(made_up, 80)
     assert [(group.ops, group.pieces) for group in plan.groups] == [(("m",), 4), (("y",), 1)]
-    assert made_up(plan) == 70
+    assert made_up(plan).cycles == 70
     assert (plan.strategy, plan.is_scheduled_across_layers) == ("tuned", True)
     assert (numbers(plan)["cycles"], numbers(plan)["cycles_of_full"]) == (70, 100)
 
@@ -105,9 +110,9 @@ def test_the_first_points_are_the_plans_of_graphturbo(model: str, profile: str) 
     sem = sample_semantics(model, 16)
     seen: list[Plan] = []
 
-    def cost(plan: Plan) -> int:
+    def cost(plan: Plan) -> Spent:
         seen.append(plan)
-        return len(seen)
+        return Spent(len(seen), ())
 
     task = PlanTask(sem, chip(profile), "fp16", {"tuned.evaluations": "12"}, cost=cost)
     plan_for(TUNED, task)
@@ -126,7 +131,7 @@ def test_the_first_points_are_the_plans_of_graphturbo(model: str, profile: str) 
 def test_it_is_never_worse_than_full(model: str) -> None:
     """Simulated on a chip so small that plans spill; better than `:full` by at least a cycle."""
     sem, tiny = small_model(model), chip("tiny")
-    task = PlanTask(sem, tiny, "fp16", {"tuned.evaluations": "16"}, cost=real_cost)
+    task = PlanTask(sem, tiny, "fp16", {"tuned.evaluations": "16"}, cost=real_spent)
     plan = plan_for(TUNED, task)
     plan.check()
     full = real_cost(plan_of(sem, "graphturbo:full", tiny))
@@ -138,9 +143,9 @@ def test_it_is_never_worse_than_full(model: str) -> None:
 def test_the_budget_is_kept_exactly(evaluations: int) -> None:
     sem, seen = sample_semantics("teaching-resnet", 16), []
 
-    def cost(plan: Plan) -> int:
+    def cost(plan: Plan) -> Spent:
         seen.append(identity(plan))
-        return len(seen)
+        return Spent(len(seen), ())
 
     plan = searched(cost, evaluations, sem=sem)
     assert len(seen) == len(set(seen)) == numbers(plan)["evaluated"] == evaluations
@@ -150,7 +155,7 @@ def test_the_budget_is_kept_exactly(evaluations: int) -> None:
 def test_a_space_that_is_used_up_ends_the_search() -> None:
     """One product of one row on a chip without a choice of order: fewer plans than the budget."""
     sem = weighted("net (float[1, 16] x, float[16, 32] w) => (float[1, 32] y) {y = MatMul(x, w)}")
-    plan = searched(lambda plan: 1, 200, sem=sem)
+    plan = searched(lambda plan: Spent(1, ()), 200, sem=sem)
     assert 1 < int(str(numbers(plan)["evaluated"])) < 20
 
 
@@ -158,9 +163,9 @@ def test_refused_points_count_and_are_not_taken() -> None:
     """Here all plans of more than one kernel are refused."""
     seen: list[bool] = []
 
-    def cost(plan: Plan) -> int | None:
+    def cost(plan: Plan) -> Spent | None:
         seen.append(len(plan.kernels) > 1)
-        return None if seen[-1] else 1000 - len(seen)
+        return None if seen[-1] else Spent(1000 - len(seen), ())
 
     plan = searched(cost, 20)
     assert numbers(plan)["refused"] == sum(seen) > 0
@@ -181,9 +186,9 @@ def walk(seed: int) -> list[object]:
     """The plans that a search looks at, in order."""
     seen: list[object] = []
 
-    def cost(plan: Plan) -> int:
+    def cost(plan: Plan) -> Spent:
         seen.append(identity(plan))
-        return len(plan.kernels)
+        return Spent(len(plan.kernels), ())
 
     searched(cost, 40, seed, small_model("resnet"))
     return seen

@@ -55,7 +55,7 @@ class Fitter:
         decisions: list[Decision] = []
         for pieces in _candidates(self.splitter, part, section.pieces, carry):
             tried = replace(section, pieces=pieces)
-            held = _core_bytes(self.target, tried, carry)
+            held = core_bytes(self.target, tried, carry)
             numbers = {"pieces": pieces, "core_bytes": held, "lb_data_bytes": limit}
             decisions.append(Decision("fit", RULE_CORE, (section.name,), held <= limit, numbers))
             if held <= limit:
@@ -92,7 +92,7 @@ def _raised_note(section: Section, pieces: int, first: Decision) -> tuple[str, .
     )
 
 
-def _core_bytes(target: Target, section: Section, carry: Carry) -> int:
+def core_bytes(target: Target, section: Section, carry: Carry) -> int:
     """The worst core's peak over the pieces that may be the largest."""
     nests = section.nests(target.semantics)
     pieces = piece_numbers(section.pieces) if carry.has_halo else (0,)

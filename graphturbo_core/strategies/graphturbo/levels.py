@@ -31,7 +31,7 @@ DEFAULT_LEVEL = LEVELS[-1]
 
 PLUS = Level(
     "plus",
-    "full, and what the paper leaves open where it costs less: clusters that co-operate",
+    "full, and what the paper leaves open where it costs less: other groupings, idle clusters",
     Nearest.LB, True, True, is_beyond_paper=True,
 )  # fmt: skip
 

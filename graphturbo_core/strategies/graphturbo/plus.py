@@ -1,29 +1,84 @@
 """Target -> Plan: `graphturbo:full`, and beyond the paper what costs less by lowering's own count.
 
 Each ingredient proposes plans; `Plus` takes the cheapest of all, `:full` on a tie, so that it is
-never slower. An ingredient is a function from the target and the layers to proposals.
+never slower. An ingredient is a function from the target and what was tried so far to proposals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.cooperating import cooperating_plans
+from graphturbo_core.strategies.graphturbo.cuts import cut_plan, cuts_of
+from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.graphturbo.mixing import Column, cheapest_stretches, mixed_cuts
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.graphturbo.variants import HALF_ROOM, variants
+from graphturbo_core.strategies.graphturbo.weight_bytes import fetch_cycles
+from graphturbo_core.strategies.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.plan import Decision, Plan
+from graphturbo_core.strategies.relay import relay_layers
 
 RULE_CHEAPEST = "the plan that takes the fewest cycles, graphturbo:full on a tie"
+RULE_STRETCH = "stretches of layers, each grouped as where its kernels took the fewest cycles"
+FULL = "full"
+MERGED = (HALF_ROOM,)
+"""Variants of Algorithms 1 and 2 that are tried (our choice: of all that `tuned` starts with, the
+one that won some of the paper's models, whole or in part; each costs a simulation)."""
+LEAST_GAIN = 100
+"""Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
+cycles (our choice: less is not worth a simulation)."""
+MOST_MIXED = 2
+"""Mixtures that are simulated: the second knows what the first one's kernels took."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A plan, and the ingredient that made it."""
+    """A plan, the ingredient that made it, and what it costs; None where it is refused."""
 
     name: str
     plan: Plan
+    spent: Spent | None
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """What was proposed so far, `:full` first."""
+
+    cost: Cost
+    graph: LayerGraph
+    done: list[Proposal] = field(default_factory=list)
+
+    def take(self, name: str, plan: Plan) -> None:
+        """Cost a plan, unless one with the same kernels was, or its weights take too long."""
+        spent = self.best.spent if self.done else None
+        is_hopeless = spent is not None and fetch_cycles(plan) >= spent.cycles
+        is_known = any(
+            plan.kernels == each.plan.kernels and plan.cooperation == each.plan.cooperation
+            for each in self.done
+        )
+        if not is_hopeless and not is_known:
+            self.done.append(Proposal(name, plan, self.cost(plan)))
+
+    @property
+    def best(self) -> Proposal:
+        """The cheapest, of equal ones the first; `:full` where all are refused."""
+        cycles = [None if each.spent is None else each.spent.cycles for each in self.done]
+        possible = [number for number in cycles if number is not None]
+        return self.done[cycles.index(min(possible)) if possible else 0]
+
+    @property
+    def columns(self) -> list[Column]:
+        """Those that can be mixed."""
+        return [
+            Column(each.name, self.graph, each.plan, each.spent.kernel_cycles)
+            for each in self.done
+            if each.spent is not None and each.plan.cooperation is None
+        ]
 
 
 @dataclass(frozen=True)
@@ -34,42 +89,91 @@ class Plus:
     """
 
     full: GraphTurbo
+    has_pieces: bool = True
+    has_merging: bool = True
+    has_mixing: bool = True
     has_cooperation: bool = True
     has_lending: bool = True
 
     def __call__(self, target: Target) -> Plan:
         """The cheapest proposal; `:full`'s without a cost function, or where all are refused."""
         plan, cost = self.full(target), target.cost
-        others = tuple(self._proposals(target, plan)) if cost is not None else ()
-        if cost is None or not others:
+        if cost is None:
             return plan
-        proposals = (Proposal("full", plan), *others)
-        cycles = [cost(proposal.plan) for proposal in proposals]
-        possible = [number for number in cycles if number is not None]
-        if not possible:
-            return plan
-        best = cycles.index(min(possible))
+        layers = relay_layers(target.semantics)
+        trials = _Trials(cost, layer_graph(target.semantics, layers, target.number_format))
+        trials.take(FULL, plan)
+        for propose in (self._fewer, self._merged, self._mixed, self._lent, self._cooperating):
+            for name, made in propose(target, trials):
+                trials.take(name, made)
+        best = trials.best
         decisions = tuple(
-            Decision("plus", RULE_CHEAPEST, (proposal.name,), place == best, _numbers(number))
-            for place, (proposal, number) in enumerate(zip(proposals, cycles, strict=True))
+            Decision("plus", RULE_CHEAPEST, (each.name,), each is best, _numbers(each.spent))
+            for each in (trials.done if len(trials.done) > 1 else ())
         )
-        chosen = proposals[best].plan
-        return replace(chosen, decisions=(*plan.decisions, *decisions))
+        return replace(best.plan, decisions=(*best.plan.decisions, *decisions))
 
-    def _proposals(self, target: Target, full: Plan) -> Iterator[Proposal]:
-        if target.clusters == 1 or not target.hardware.can_cooperate:
+    def _fewer(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """The groups of `:full` in fewer pieces; not where a plan file says in how many."""
+        if not self.has_pieces or target.wishes.fix_splits:
             return
-        if self.has_lending:
-            kernels = len(full.kernels)
+        plan, spent, graph = trials.done[0].plan, trials.done[0].spent, trials.graph
+        least_gain = spent.cycles // LEAST_GAIN if spent else 0
+        cuts = fewer_pieces(target, graph, plan, least_gain)
+        if cuts == cuts_of(plan):
+            return
+        yield "fewer pieces", cut_plan(target, graph, cuts, plan.strategy)
+        others = neighbours_too(target, graph, plan, cuts)
+        yield "fewer pieces all over", cut_plan(target, graph, others, plan.strategy)
+
+    def _merged(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
+        """Other groupings by Algorithms 1 and 2, as far as a plan file can be followed."""
+        found = variants(self.full)
+        for name in MERGED if self.has_merging else ():
+            try:
+                plan = found[name](target)
+            except (CapacityError, PlanError):
+                continue
+            yield name, plan
+
+    def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """What was tried so far, mixed stretch by stretch."""
+        for number in range(MOST_MIXED if self.has_mixing else 0):
+            columns = trials.columns
+            if len(columns) <= 1:
+                return
+            stretches = cheapest_stretches(columns, target.hardware)
+            cuts = mixed_cuts(columns, stretches)
+            if any(cuts == column.cuts for column in columns):
+                return
+            plan = cut_plan(target, trials.graph, cuts, trials.done[0].plan.strategy)
+            said = tuple(
+                Decision("mix", RULE_STRETCH, (columns[each.column].name,), True,
+                         {"first_layer": each.first, "layers": each.last - each.first})
+                for each in stretches
+            )  # fmt: skip
+            yield f"mixture {number + 1}", replace(plan, decisions=said)
+
+    def _lent(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """`:full` and the cheapest so far, with weights through all clusters' DRAM."""
+        if not self.has_lending or not _has_idle(target):
+            return
+        for each in dict.fromkeys((0, trials.done.index(trials.best))):
+            plan = trials.done[each].plan
+            kernels = len(plan.kernels)
             lent = Cooperation(target.clusters, (0,) * kernels, tuple(range(kernels)), is_lent=True)
-            yield Proposal("full, DRAM lent", replace(full, cooperation=lent))
-        if self.has_cooperation:
-            made = cooperating_plans(
-                target, self.full.splitter, self.full.level.name, is_lent=self.has_lending
-            )
-            for name, plan in made:
-                yield Proposal(name, plan)
+            yield f"{trials.done[each].name}, DRAM lent", replace(plan, cooperation=lent)
+
+    def _cooperating(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
+        if self.has_cooperation and _has_idle(target):
+            splitter, level = self.full.splitter, self.full.level.name
+            yield from cooperating_plans(target, splitter, level, is_lent=self.has_lending)
 
 
-def _numbers(cycles: int | None) -> dict[str, int | str]:
-    return {"cycles": "does not fit" if cycles is None else cycles}
+def _has_idle(target: Target) -> bool:
+    """Whether other clusters would be idle, and this one can reach them."""
+    return target.clusters > 1 and target.hardware.can_cooperate
+
+
+def _numbers(spent: Spent | None) -> dict[str, int | str]:
+    return {"cycles": "does not fit" if spent is None else spent.cycles}

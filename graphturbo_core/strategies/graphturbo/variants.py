@@ -7,7 +7,7 @@ from dataclasses import replace
 from graphturbo_core.strategies.graphturbo.splitting import fewest_pieces, literal_candidates
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 
-NO_BLOCKS, HALF_ROOM = "blocks=none", "room over 2"
+HALF_ROOM = "room over 2"
 _CAPACITY_PARTS = (2, 4)
 """What is left of the cluster's LBs for Algorithm 1, as its half and its quarter (our choice)."""
 
@@ -27,6 +27,6 @@ def variants(full: GraphTurbo) -> dict[str, GraphTurbo]:
     }
     return {
         "fit=cluster": replace(full, is_fit_checked=False),
-        NO_BLOCKS: replace(full, has_block_step=False),
+        "blocks=none": replace(full, has_block_step=False),
         **{name: replace(full, splitter=other) for name, other in splitters.items()},
     }

@@ -61,7 +61,8 @@ class Trials:
         if key in self._known:
             self._known[draft] = self._known[key]
             return Trial(point, plan, self._known[key], is_known=True)
-        trial = Trial(point, plan, self.cost(plan) if plan is not None else None)
+        spent = self.cost(plan) if plan is not None else None
+        trial = Trial(point, plan, None if spent is None else spent.cycles)
         self._known[key] = self._known[draft] = trial.cycles
         self.done.append(trial)
         return trial

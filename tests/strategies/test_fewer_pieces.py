@@ -1,0 +1,100 @@
+"""Fewer pieces where weights come again, and what a plan says of the weights that it fetches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
+from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan, cuts_of
+from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.graphturbo.weight_bytes import fetch_cycles, fetched_again
+from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.strategies.relay import relay_layers
+from tests.strategies.samples import hardware, plan_of, weighted
+
+
+def feed_forward(inner: int) -> str:
+    """Two products and a residual, as in a transformer: 8 texts of 128 tokens."""
+    return f"""g (float[8,128,768] x, float[768,{inner}] w, float[{inner},768] v)
+      => (float[8,128,768] z)
+    {{ y = MatMul (x, w) r = Relu (y) m = MatMul (r, v) z = Add (m, x) }}"""
+
+
+@cache
+def made(text: str) -> tuple[Target, LayerGraph, Plan]:
+    sem, chip = weighted(text), hardware()
+    target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind))
+    graph = layer_graph(sem, relay_layers(sem), "fp16")
+    return target, graph, plan_of(sem, "graphturbo:full", chip)
+
+
+PART = 768 * 3072 * 2
+"""Bytes of w, and of v: 4,718,592. r has 6,291,456, and GB has no room for both."""
+
+
+def test_weights_that_nothing_holds_come_again_with_each_piece() -> None:
+    """`:full` runs z in 2 pieces with v streamed: w once, v twice, 3 x 4,718,592 at 27 a cycle."""
+    _, _, plan = made(feed_forward(3072))
+    assert [group.pieces for group in plan.groups] == [1, 2]
+    assert fetched_again(plan) == (0, PART)
+    assert fetch_cycles(plan) == 524_288
+
+
+def test_weights_in_gb_are_there_for_the_next_piece_where_all_fit() -> None:
+    """Both of one group: 9,437,184 bytes are more than GB has; half as wide, they are not."""
+    for inner, again in ((3072, 2 * PART), (1536, 0)):
+        target, graph, _ = made(feed_forward(inner))
+        plan = cut_plan(target, graph, [Cut((0, 1), 0, 2)], "graphturbo:plus")
+        assert {where for kernel in plan.kernels for where in kernel.residency.values()} == {
+            Residency.GB
+        }
+        assert fetched_again(plan) == (again,)
+
+
+def test_one_piece_where_the_overflow_costs_less_than_the_weights() -> None:
+    """Whole, each of 8 cores holds 786,432 bytes of r, 196,608 of z and tiles of 131,072.
+
+    That is 65,536 more than 1 MiB; 524,288 bytes from all cores, out and in at 256 a cycle, are
+    4,096 cycles. v again, 4,718,592 at 27 a cycle, is 174,763.
+    """
+    target, graph, plan = made(feed_forward(3072))
+    first, own = cuts_of(plan)
+    whole = (first, Cut(own.layers, own.axis, 1))
+    assert fewer_pieces(target, graph, plan) == whole
+    assert fewer_pieces(target, graph, plan, 174_763 - 4_096 - 1) == whole
+    assert fewer_pieces(target, graph, plan, 174_763 - 4_096) == (first, own)
+
+
+def test_through_dram_the_overflow_costs_more() -> None:
+    """GB of 1,048,575 bytes: 524,288 are more than half. 1,048,576 at 27 a cycle are 38,837."""
+    target, graph, plan = made(feed_forward(3072))
+    small = replace(target, hardware=replace(target.hardware, gb_bytes=2 * 524_288 - 1))
+    first, own = cuts_of(plan)
+    whole = (first, Cut(own.layers, own.axis, 1))
+    assert fewer_pieces(small, graph, plan, 174_763 - 38_837 - 1) == whole
+    assert fewer_pieces(small, graph, plan, 174_763 - 38_837) == (first, own)
+
+
+WIDE = """g (float[32,64,112,112] x, float[64,64,3,3] w) => (float[32,64,112,112] z)
+  { y = Conv <pads = [1,1,1,1]> (x, w) z = Relu (y) }"""
+"""73,728 bytes of weights; an image has 1.6 MB before and behind."""
+
+
+def test_images_stay_in_their_pieces() -> None:
+    """What overflows with fewer is more than the weights, and more than half of GB."""
+    target, graph, plan = made(WIDE)
+    assert plan.groups[0].pieces > 8
+    assert fewer_pieces(target, graph, plan) == cuts_of(plan)
+
+
+def test_neighbours_go_one_count_down_where_gb_takes_the_rest() -> None:
+    target, graph, plan = made(feed_forward(3072))
+    first, own = cuts_of(plan)
+    whole = (first, Cut(own.layers, own.axis, 1))
+    assert neighbours_too(target, graph, plan, whole) == whole
+    assert neighbours_too(target, graph, plan, (first, own)) == whole
+    small = replace(target, hardware=replace(target.hardware, gb_bytes=2 * 524_288 - 1))
+    assert neighbours_too(small, graph, plan, (first, own)) == (first, own)
