@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 Interval = tuple[int, int]
 Box = tuple[Interval, ...]
@@ -27,7 +27,7 @@ def volume(box: Box) -> int:
 
 def extents(box: Box) -> tuple[int, ...]:
     """Size of every axis."""
-    return tuple(hi - lo for lo, hi in box)
+    return tuple([hi - lo for lo, hi in box])
 
 
 def is_empty(box: Box) -> bool:
@@ -76,7 +76,10 @@ def divide(interval: Interval, parts: int) -> tuple[Interval, ...]:
 
     With fewer elements than parts the last ones are empty.
     """
-    return tuple(part_of(interval, parts, index) for index in range(parts))
+    lo, hi = interval
+    size, longer = divmod(hi - lo, parts)
+    edges = [lo + index * size + min(index, longer) for index in range(parts + 1)]
+    return tuple(pairwise(edges))
 
 
 class BoxIndex:

@@ -46,7 +46,8 @@ def assemble(
             replace(kernel, code=team.code(kernel.code, plan.cluster_of(place)))
             for place, kernel in enumerate(kernels)
         ]
-    names, buffers, buffer_of = _number_buffers(plan, kernels, offsets)
+    names = tuple(plan.semantics.graph.tensors)
+    buffers, buffer_of = _number_buffers(kernels, offsets)
     sizes = [len(kernel.order) for kernel in kernels]
     columns = _columns(kernels)
     kernel_of = np.repeat(np.arange(len(kernels)), sizes).astype(np.int32)
@@ -76,7 +77,7 @@ def assemble(
         engines=team.engines(),
         channels=team.channels(),
         tensors=names,
-        buffers=_buffer_table(buffers, names, _lifetimes(len(buffers), tables)),
+        buffers=_buffer_table(buffers, numbers, _lifetimes(len(buffers), tables)),
         kernel=kernel_of,
         segment=segment,
         segment_open_cycles=opens,
@@ -191,54 +192,52 @@ def _joined(
 
 
 def _number_buffers(
-    plan: Plan, kernels: Sequence[NumberedKernel], offsets: Mapping[SharedKey, int]
-) -> tuple[tuple[str, ...], list[tuple[LocalBuffer, int]], list[NDArray[np.int32]]]:
-    """Tensor names, (buffer, offset) rows, and per kernel the row of each of its buffers."""
-    names = tuple(plan.semantics.graph.tensors)
-    rows: list[tuple[LocalBuffer, int]] = []
+    kernels: Sequence[NumberedKernel], offsets: Mapping[SharedKey, int]
+) -> tuple[list[LocalBuffer], list[NDArray[np.int32]]]:
+    """The buffers at their addresses, and per kernel the row of each of its buffers."""
+    rows: list[LocalBuffer] = []
     shared: dict[SharedKey, int] = {}
     found: list[NDArray[np.int32]] = []
     for kernel in kernels:
-        numbers = np.empty(len(kernel.code.buffers), dtype=np.int32)
-        for place, buffer in enumerate(kernel.code.buffers):
+        numbers: list[int] = []
+        for buffer in kernel.code.buffers:
             key = buffer.shared
-            if key is not None and key in shared:
-                numbers[place] = shared[key]
+            if key is None:
+                numbers.append(len(rows))
+                rows.append(buffer)
                 continue
-            if key is not None:
+            if key not in shared:
                 shared[key] = len(rows)
-            numbers[place] = len(rows)
-            rows.append((buffer, offsets.get(key, buffer.offset) if key else buffer.offset))
-        found.append(numbers)
-    return names, rows, found
+                rows.append(buffer._replace(offset=offsets.get(key, buffer.offset)))
+            numbers.append(shared[key])
+        found.append(np.array(numbers, dtype=np.int32))
+    return rows, found
 
 
-def _tensor_numbers(
-    buffers: list[tuple[LocalBuffer, int]], names: tuple[str, ...]
-) -> NDArray[np.int32]:
+def _tensor_numbers(buffers: list[LocalBuffer], names: tuple[str, ...]) -> NDArray[np.int32]:
     number = {name: place for place, name in enumerate(names)}
-    return np.array([number[buffer.tensor] for buffer, _ in buffers], dtype=np.int32)
+    return np.array([number[buffer.tensor] for buffer in buffers], dtype=np.int32)
 
 
 def _buffer_table(
-    buffers: list[tuple[LocalBuffer, int]],
-    names: tuple[str, ...],
+    buffers: list[LocalBuffer],
+    tensors: NDArray[np.int32],
     lifetimes: tuple[IntArray, IntArray],
 ) -> Buffers:
     first, last = lifetimes
-    lo, hi = pack_boxes([buffer.box for buffer, _ in buffers])
+    lo, hi = pack_boxes([buffer.box for buffer in buffers])
     return Buffers(
-        memory=np.array([buffer.memory for buffer, _ in buffers], dtype=np.int8),
-        core=np.array([buffer.core for buffer, _ in buffers], dtype=np.int16),
-        offset=np.array([offset for _, offset in buffers], dtype=np.int64),
-        size_bytes=np.array([buffer.size_bytes for buffer, _ in buffers], dtype=np.int64),
-        tensor=_tensor_numbers(buffers, names),
+        memory=np.array([buffer.memory for buffer in buffers], dtype=np.int8),
+        core=np.array([buffer.core for buffer in buffers], dtype=np.int16),
+        offset=np.array([buffer.offset for buffer in buffers], dtype=np.int64),
+        size_bytes=np.array([buffer.size_bytes for buffer in buffers], dtype=np.int64),
+        tensor=tensors,
         lo=lo,
         hi=hi,
         first=first,
         last=last,
-        is_spill=np.array([buffer.is_spill for buffer, _ in buffers], dtype=np.bool_),
-        cores=np.array([buffer.cores for buffer, _ in buffers], dtype=np.int32),
+        is_spill=np.array([buffer.is_spill for buffer in buffers], dtype=np.bool_),
+        cores=np.array([buffer.cores for buffer in buffers], dtype=np.int32),
     )
 
 

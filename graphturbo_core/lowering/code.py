@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ def far_core(cluster: int) -> int:
 _CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Machine:
     """Numbering of a cluster's engines and channels: those of the cores that are simulated.
 
@@ -68,13 +69,20 @@ class Machine:
 
     def engine(self, kind: EngineKind, core: int) -> int:
         """Index of an engine; for DMA `core` is the DMA engine's own number."""
-        own = self._own
+        return self._engine_numbers[kind.value][core]
+
+    @cached_property
+    def _engine_numbers(self) -> Mapping[str, Mapping[int, int]]:
+        """Index by kind and core: asked for with every instruction."""
+        own, dma = self._own, self.hardware.dma_engines
         cores = len(own) * len(self.classes.simulated)
-        if kind is EngineKind.DMA:
-            return cores + core
-        if core == CLUSTER_CORE:
-            return cores + self.hardware.dma_engines
-        return len(own) * self.classes.place(core) + own.index(kind)
+        shared = {CLUSTER_CORE: cores + dma} if self.hardware.has_shared_matrix else {}
+        found: dict[str, dict[int, int]] = {kind.value: dict(shared) for kind in _CORE_ENGINES}
+        for place, kind in enumerate(own):
+            for core in range(len(self.classes.leaders)):
+                found[kind.value][core] = len(own) * self.classes.place(core) + place
+        found[EngineKind.DMA.value] = {number: cores + number for number in range(dma)}
+        return found
 
     def channels(self) -> tuple[Channel, ...]:
         """LB ports, link ports in, link ports out, the GB port if any, the cluster's DRAM share."""
@@ -144,8 +152,7 @@ class Use(NamedTuple):
     among: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A transfer of `size_bytes`, of which `halo_bytes` are read again, by each of `cores`."""
 
     size_bytes: int
@@ -158,8 +165,7 @@ class Move:
     cores: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Compute:
+class Compute(NamedTuple):
     """Work of one op on one tile: the box of its output, and what that costs.
 
     `gb_bytes`: what an engine without an LB reads from GB and writes there. `cores`: how many do
@@ -175,8 +181,7 @@ class Compute:
     cores: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class LocalBuffer:
+class LocalBuffer(NamedTuple):
     """A buffer of the kernel; `shared` names a GB or DRAM buffer that outlives it.
 
     `cores`: how many cores have one like it.
@@ -200,12 +205,16 @@ class CodeBuilder:
     machine: Machine
     rows: list[tuple[int, ...]] = field(default_factory=list)
     channel_rows: list[tuple[tuple[int, int], ...]] = field(default_factory=list)
-    access_rows: list[tuple[Access, ...]] = field(default_factory=list)
+    touched: list[Access] = field(default_factory=list)
+    touched_at: list[int] = field(default_factory=lambda: [0])
     results: list[Box] = field(default_factory=list)
     buffers: list[LocalBuffer] = field(default_factory=list)
     shared: dict[SharedKey, int] = field(default_factory=dict)
 
-    accesses: int = 0
+    @property
+    def accesses(self) -> int:
+        """How many boxes the instructions so far read and write."""
+        return len(self.touched)
 
     @cached_property
     def bandwidths(self) -> tuple[int, ...]:
@@ -225,11 +234,11 @@ class CodeBuilder:
     def compute(self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]) -> None:
         """Append a compute instruction; it holds GB's port for what it reads and writes there."""
         port: tuple[tuple[int, int], ...] = ()
+        hold = max(work.cycles, 0)
         if work.gb_bytes:
             gb = self.machine.far(Memory.GB)
             cycles = self.machine.hardware.transfer_cycles(work.gb_bytes, self.bandwidths[gb])
-            port = ((gb, cycles),)
-        hold = max(work.cycles, *(cycles for _, cycles in port), 0)
+            port, hold = ((gb, cycles),), max(hold, cycles)
         self.rows.append(
             (
                 engine, InstructionKind.COMPUTE, *where, hold, 0, work.cores, work.gb_bytes, 0,
@@ -266,31 +275,31 @@ class CodeBuilder:
         self.results.append(())
 
     def _touch(self, accesses: Iterable[Access]) -> None:
-        self.access_rows.append(tuple(accesses))
-        self.accesses += len(self.access_rows[-1])
+        self.touched.extend(accesses)
+        self.touched_at.append(len(self.touched))
 
     def finish(self) -> KernelCode:
         """The collected rows as arrays."""
         rows = np.array(self.rows, dtype=np.int64).reshape(len(self.rows), len(COLUMNS))
         channels = [pair for row in self.channel_rows for pair in row]
-        accesses = [access for row in self.access_rows for access in row]
-        lo, hi = pack_boxes([access.box for access in accesses])
+        columns = tuple(zip(*self.touched, strict=True)) or ((),) * len(Access._fields)
+        buffers, writes, boxes, tensors = columns
+        lo, hi = pack_boxes(boxes)
         result_lo, result_hi = pack_boxes(self.results)
-        names = tuple(dict.fromkeys(access.tensor for access in accesses))
-        number = {name: place for place, name in enumerate(names)}
+        number = {name: place for place, name in enumerate(dict.fromkeys(tensors))}
         pairs = np.array(channels, dtype=np.int64).reshape(len(channels), 2)
         return KernelCode(
             rows=rows,
             channel_at=_offsets([len(row) for row in self.channel_rows]),
             channel=pairs[:, 0].astype(np.int32),
             channel_cycles=pairs[:, 1].copy(),
-            access_at=_offsets([len(row) for row in self.access_rows]),
-            access_buffer=np.array([a.buffer for a in accesses], dtype=np.int32),
-            access_write=np.array([a.is_write for a in accesses], dtype=np.bool_),
+            access_at=np.array(self.touched_at, dtype=np.int64),
+            access_buffer=np.array(buffers, dtype=np.int32),
+            access_write=np.array(writes, dtype=np.bool_),
             access_lo=lo,
             access_hi=hi,
-            access_tensor=np.array([number[a.tensor] for a in accesses], dtype=np.int32),
-            tensors=names,
+            access_tensor=np.array([number[name] for name in tensors], dtype=np.int32),
+            tensors=tuple(number),
             result_lo=result_lo,
             result_hi=result_hi,
             buffers=tuple(self.buffers),
@@ -335,16 +344,15 @@ def _offsets(counts: list[int]) -> IntArray:
     return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64)
 
 
-def pack_boxes(boxes: list[Box]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def pack_boxes(boxes: Sequence[Box]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Corners of boxes as two arrays of MAX_RANK columns; axes that a box lacks are [0, 1)."""
-    padded = [_padded(box) for box in boxes]
-    corners = np.array(padded, dtype=np.int32).reshape(len(boxes), 2, MAX_RANK)
-    return corners[:, 0].copy(), corners[:, 1].copy()
-
-
-@lru_cache(maxsize=65536)
-def _padded(box: Box) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    missing = MAX_RANK - len(box)
-    lo = tuple(interval[0] for interval in box) + (0,) * missing
-    hi = tuple(interval[1] for interval in box) + (1,) * missing
+    lo = np.zeros((len(boxes), MAX_RANK), dtype=np.int32)
+    hi = np.ones((len(boxes), MAX_RANK), dtype=np.int32)
+    ranks = np.fromiter(map(len, boxes), dtype=np.int64, count=len(boxes))
+    for rank in np.unique(ranks).tolist():
+        rows = np.flatnonzero(ranks == rank)
+        ends = chain.from_iterable(chain.from_iterable(boxes[row] for row in rows.tolist()))
+        corners = np.fromiter(ends, dtype=np.int32, count=2 * rank * len(rows))
+        corners = corners.reshape(len(rows), rank, 2)
+        lo[rows, :rank], hi[rows, :rank] = corners[:, :, 0], corners[:, :, 1]
     return lo, hi

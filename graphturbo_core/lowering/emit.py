@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, intersect, is_empty
@@ -17,6 +18,7 @@ from graphturbo_core.lowering.code import (
     Machine,
     Where,
 )
+from graphturbo_core.lowering.costs import OpCosts
 from graphturbo_core.lowering.cutting import staging_sets
 from graphturbo_core.lowering.loads import OperandFeeder
 from graphturbo_core.lowering.mover import Mover
@@ -27,8 +29,6 @@ from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.staging import StagingPlan, staging_plan
 from graphturbo_core.lowering.tiling import Tile, Tiling, operand_box, too_many_instructions
 from graphturbo_core.lowering.weights import WeightFeeder
-from graphturbo_core.semantics.cost import compute_cycles
-from graphturbo_core.semantics.work import work_of
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -92,6 +92,28 @@ def emit_kernel(
     return emitter.builder.finish()
 
 
+class _NestOp(NamedTuple):
+    """An op of a loop nest, and what is the same for all its tiles.
+
+    `operands`: what it reads from outside the nest; `inside`: values of the nest that it reads;
+    `result`: the one that it leaves there, unless it is the last.
+    """
+
+    op: Op
+    costs: OpCosts
+    operands: tuple[Operand, ...]
+    inside: tuple[str, ...]
+    result: str
+
+
+class _Nest(NamedTuple):
+    """A stage whose tiles are being written."""
+
+    stage: Stage
+    staging: StagingPlan
+    ops: tuple[_NestOp, ...]
+
+
 class _Emitter:
     """Writes one kernel's computes and stores; feeders write what must come before them."""
 
@@ -109,7 +131,7 @@ class _Emitter:
         self.weights = WeightFeeder(plan, placement, around, self.mover)
         self.operands = OperandFeeder(plan, placement, around, self.mover, op_index)
         self.ordinal: dict[int, int] = {}
-        self.values: dict[tuple[int, int, int, str], int] = {}
+        self.values: dict[tuple[int, int, int, int], int] = {}
 
     def stage(self, stage: Stage, tiling: Tiling) -> None:
         """One loop nest: tiles in lockstep over the cores; nothing where the result is a view."""
@@ -118,6 +140,7 @@ class _Emitter:
         steps = self.placement.tiles[stage.index]
         sets = staging_sets(self.plan, self.placement.grain)
         staging = staging_plan(self.plan, stage, tiling, steps, sets)
+        nest = _Nest(stage, staging, self._nest_ops(stage, staging))
         self.values.clear()
         self.weights.begin(stage, self.op_index)
         self.operands.begin(stage)
@@ -127,7 +150,7 @@ class _Emitter:
         for number, step in enumerate(steps):
             self._fetch(stage, number + ahead)
             for core, tile in step.items():
-                self._tile(stage, staging, (number, core, tile))
+                self._tile(nest, (number, core, tile))
             listed = (len(self.builder.rows), self.builder.accesses)
             if not self.room.holds(*listed):
                 fewest = self.room.fewest(*listed)
@@ -139,81 +162,92 @@ class _Emitter:
             self.operands.advance(stage, step, steps[step])
             self.weights.advance(step)
 
-    def _tile(self, stage: Stage, staging: StagingPlan, at: tuple[int, int, Tile]) -> None:
+    def _nest_ops(self, stage: Stage, staging: StagingPlan) -> tuple[_NestOp, ...]:
+        return tuple(
+            _NestOp(
+                op,
+                OpCosts(self.plan, op.name, 0 if place else stage.output_index),
+                tuple(operand for operand in stage.operands if operand.op is op),
+                tuple(name for name in dict.fromkeys(op.inputs) if name in staging.slot_of),
+                next((name for name in op.outputs if name in staging.slot_of), op.outputs[0]),
+            )
+            for place, op in enumerate(stage.ops)
+        )
+
+    def _tile(self, nest: _Nest, at: tuple[int, int, Tile]) -> None:
         """The contraction's cut of K, and after the last cut the rest of the nest and the store."""
         _, core, tile = at
         if tile.is_first:
             self.ordinal[core] = self.ordinal.get(core, -1) + 1
-        ops = stage.ops if tile.is_last else stage.ops[:1]
-        target: Access | None = None
-        for op in ops:
-            if op is stage.ops[-1] and tile.is_last:
-                target = self._target(stage, core, tile.box)
-            self._compute(stage, staging, at, op, target)
-        if target is not None:
-            self._store(stage, at, target.buffer)
+        if not tile.is_last:
+            self._compute(nest, at, nest.ops[0], None)
+            return
+        for each in nest.ops[:-1]:
+            self._compute(nest, at, each, None)
+        target = self._target(nest.stage, core, tile.box)
+        self._compute(nest, at, nest.ops[-1], target)
+        self._store(nest.stage, at, target.buffer)
 
     def _target(self, stage: Stage, core: int, box: Box) -> Access:
         """Where the nest's result goes: in LB, or in GB where the cores' shared engine makes it."""
+        output = stage.output
         if stage.is_on_cluster:
-            site = self.around.targets.get(stage.output)
+            site = self.around.targets.get(output)
             if site is not None and site.memory is Memory.GB:
-                return Access(self.mover.shared(site), True, box)
-            return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
-        holder, inside = self.placement.views.root(stage.output, box)
+                return Access(self.mover.shared(site), True, box, output)
+            return Access(self.operands.ring_buffer(stage, output, core, box), True, box, output)
+        holder, inside = self.placement.views.root(output, box)
         placed = self.placement.residents.get(holder)
-        made = placed.made if placed is not None and holder == stage.output else placed
-        if made is not None and core in made.boxes and stage.output in self.placement.in_place:
-            return Access(self.operands.held(made, core), True, inside)
-        return Access(self.operands.ring_buffer(stage, stage.output, core, box), True, box)
+        made = placed.made if placed is not None and holder == output else placed
+        if made is not None and core in made.boxes and output in self.placement.in_place:
+            return Access(self.operands.held(made, core), True, inside, output)
+        return Access(self.operands.ring_buffer(stage, output, core, box), True, box, output)
 
     def _compute(
-        self,
-        stage: Stage,
-        staging: StagingPlan,
-        at: tuple[int, int, Tile],
-        op: Op,
-        target: Access | None,
+        self, nest: _Nest, at: tuple[int, int, Tile], each: _NestOp, target: Access | None
     ) -> None:
+        stage = nest.stage
         step, core, tile = at
-        is_first_op = op is stage.ops[0]
-        reads = [
-            access._replace(tensor=operand.tensor)
-            for operand in stage.operands
-            if operand.op is op and not is_empty(box := operand_box(stage, operand, tile))
-            for access in self._read(operand, step, core, box)
-        ]
-        reads += [
-            Access(self._value(staging, at, name), False, tile.box, name)
-            for name in dict.fromkeys(op.inputs)
-            if name in staging.slot_of
-        ]
+        is_first_op = each is nest.ops[0]
+        accesses = self._reads(stage, each.operands, at)
+        for name in each.inside:
+            accesses.append(Access(self._value(nest.staging, at, name), False, tile.box, name))
         written = target
-        result = stage.output if target is not None else self._result(op, staging)
         if written is None:
-            written = Access(self._value(staging, at, result), True, tile.box)
-        written = written._replace(tensor=result)
+            result = self._value(nest.staging, at, each.result)
+            written = Access(result, True, tile.box, each.result)
         if is_first_op and not tile.is_first:
-            sums = self._result(op, staging)
-            reads.append(Access(self._value(staging, at, sums), False, tile.box, result))
-        semantics = self.plan.semantics.by_op[op.name]
+            sums = self._value(nest.staging, at, each.result)
+            accesses.append(Access(sums, False, tile.box, written.tensor))
+        accesses.append(written)
         cut = tile.reduce if is_first_op else None
-        index = stage.output_index if is_first_op else 0
-        work = work_of(semantics, tile.box, index, cut)
-        kind, cycles = compute_cycles(work, semantics, self.plan.hardware, self.plan.number_format)
-        operations = work.vector_ops + work.transcendentals * self.plan.hardware.transcendental_ops
+        cost = each.costs.of(tile.box, cut)
         self.builder.compute(
-            self.machine.engine(kind, core),
-            Where(self.op_index[op.name], stage.layer, step),
+            self.machine.engine(cost.engine, core),
+            Where(self.op_index[each.op.name], stage.layer, step),
             Compute(
-                tile.box, max(1, cycles), work.macs, operations, cut or (0, -1),
-                self._gb_bytes([*reads, written]), self.machine.classes.size(core),
+                tile.box, cost.cycles, cost.macs, cost.vector_ops, cut or (0, -1),
+                self._gb_bytes(core, accesses), self.machine.classes.size(core),
             ),
-            [*reads, written],
+            accesses,
         )  # fmt: skip
 
-    def _gb_bytes(self, accesses: list[Access]) -> int:
-        """What a compute reads from GB and writes there."""
+    def _reads(
+        self, stage: Stage, operands: Sequence[Operand], at: tuple[int, int, Tile]
+    ) -> list[Access]:
+        """What one op reads from outside its nest for a tile."""
+        step, core, tile = at
+        found: list[Access] = []
+        for operand in operands:
+            box = operand_box(stage, operand, tile)
+            if not is_empty(box):
+                found += self._read(operand, step, core, box)
+        return found
+
+    def _gb_bytes(self, core: int, accesses: list[Access]) -> int:
+        """What a compute reads from GB and writes there: nothing, where a core does it."""
+        if core != CLUSTER_CORE:
+            return 0
         return sum(
             tensor_bytes(self.plan, access.tensor, access.box)
             for access in accesses
@@ -222,33 +256,32 @@ class _Emitter:
 
     def _read(self, operand: Operand, step: int, core: int, box: Box) -> list[Access]:
         """One access; more where a shared engine reads what lies in several buffers of GB."""
+        tensor = operand.tensor
         if operand.is_tiled_weight:
-            return [Access(self.weights.tile(step, core), False, box)]
-        small = self.weights.small(operand.tensor, core)
+            return [Access(self.weights.tile(step, core), False, box, tensor)]
+        small = self.weights.small(tensor, core)
         if small is not None:
-            return [Access(small, False, box)]
+            return [Access(small, False, box, tensor)]
         if core == CLUSTER_CORE:
-            parts = self.operands.parts(operand.tensor, step, box)
-            return [Access(buffer, False, part) for buffer, part in parts]
-        buffer, inside = self.operands.locate(operand.tensor, core, step, box)
-        return [Access(buffer, False, inside)]
-
-    def _result(self, op: Op, staging: StagingPlan) -> str:
-        return next((name for name in op.outputs if name in staging.slot_of), op.outputs[0])
+            parts = self.operands.parts(tensor, step, box)
+            return [Access(buffer, False, part, tensor) for buffer, part in parts]
+        buffer, inside = self.operands.locate(tensor, core, step, box)
+        return [Access(buffer, False, inside, tensor)]
 
     def _value(self, staging: StagingPlan, at: tuple[int, int, Tile], name: str) -> int:
         """The staging buffer of a value inside the nest; values in one slot share a buffer."""
         _, core, tile = at
         slot = staging.slot_of.get(name, 0)
-        key = (core, tile.row, tile.column, str(slot))
-        if key not in self.values:
+        key = (core, tile.row, tile.column, slot)
+        known = self.values.get(key)
+        if known is None:
             offset = staging.offset(tile, slot, self.ordinal[core])
             size = staging.slot_bytes
             cores = self.machine.classes.size(core)
-            self.values[key] = self.builder.buffer(
+            known = self.values[key] = self.builder.buffer(
                 LocalBuffer(Memory.STAGING, core, offset, size, name, tile.box, cores=cores)
             )
-        return self.values[key]
+        return known
 
     def _store(self, stage: Stage, at: tuple[int, int, Tile], source: int) -> None:
         step, core, tile = at

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from itertools import product
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
@@ -13,7 +12,6 @@ from graphturbo_core.ir.boxes import (
     Interval,
     divide,
     extents,
-    hull,
     intersect,
     is_empty,
     volume,
@@ -24,8 +22,11 @@ from graphturbo_core.lowering.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
 from graphturbo_core.lowering.stages import Operand, Stage, fetched_bytes, tensor_bytes
-from graphturbo_core.lowering.tiling import Tile, fetched_box, row_axes
+from graphturbo_core.lowering.tiling import Tile, hull_fetched, row_axes
 from graphturbo_core.strategies.plan import Plan
+
+_Readers = tuple[str, list[Operand], bool]
+"""A tensor, the operands that read it, and whether it comes tile by tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class OperandFeeder:
         self._streamed: dict[tuple[str, int], tuple[Box, int]] = {}
         self._turn: dict[tuple[str, int], int] = {}
         self._parts: dict[tuple[str, int], list[tuple[int, Box]]] = {}
+        self._readers: list[_Readers] = []
 
     def resident(self, tensor: str, core: int) -> int | None:
         """The LB buffer that holds the tensor's box on this core, None if it is not resident."""
@@ -109,6 +111,7 @@ class OperandFeeder:
         self._tiles.clear()
         self._streamed.clear()
         self._parts.clear()
+        self._readers = self._find_readers(stage)
         if stage.is_on_cluster:
             return
         for operand in stage.operands:
@@ -122,21 +125,28 @@ class OperandFeeder:
             if placed.shares:
                 self._exchange(where, placed)
 
-    def advance(self, stage: Stage, step: int, tiles: Mapping[int, Tile]) -> None:
-        """Load all that the tiles of `step` read and is not there yet."""
+    def _find_readers(self, stage: Stage) -> list[_Readers]:
+        """Of each tensor but the tiled weight who reads it, and whether it comes tile by tile."""
         readers: dict[str, list[Operand]] = {}
         for operand in stage.operands:
             if not operand.is_tiled_weight:
                 readers.setdefault(operand.tensor, []).append(operand)
+        rings = self._placement.rings
+        return [(name, found, (stage.index, name) in rings) for name, found in readers.items()]
+
+    def advance(self, stage: Stage, step: int, tiles: Mapping[int, Tile]) -> None:
+        """Load all that the tiles of `step` read and is not there yet."""
         for core, tile in tiles.items():
-            for tensor, operands in readers.items():
-                box = reduce(hull, (fetched_box(stage, o, tile) for o in operands))
+            for tensor, operands, is_streamed in self._readers:
+                if not (is_streamed or self._pending.get((tensor, core))):
+                    continue
+                box = hull_fetched(stage, operands, tile)
                 where = Where(self._op_index[operands[0].op.name], stage.layer, step)
                 if stage.is_on_cluster:
                     self._find_in_gb(where, stage, operands[0], (core, box, tile))
                     continue
                 self._load_pending(where, tensor, core, box)
-                if (stage.index, tensor) not in self._placement.rings or is_empty(box):
+                if not is_streamed or is_empty(box):
                     continue
                 if len(operands) == 1 and operands[0].is_lookup:
                     self._look_up(where, stage, operands[0], (core, box, tile))

@@ -11,6 +11,7 @@ import numpy as np
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
+from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.assemble import NumberedKernel, assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves, compute_total
 from graphturbo_core.lowering.code import KernelCode, Machine
@@ -301,7 +302,7 @@ def _place_all(
     """
     placements: list[KernelPlacement] = []
     parked: dict[int, frozenset[str]] = {}
-    computes = [0]
+    computes, alike = [0], Alike(plan)
     while len(placements) < len(stages):
         index = len(placements)
         kernel = plan.kernels[index]
@@ -310,7 +311,7 @@ def _place_all(
         none: frozenset[str] = frozenset()
         task = PlacementTask(
             plan, kernel, stages[index], inherited, wanted, parked.get(index, none), grain,
-            computes[-1], max_instructions,
+            alike, computes[-1], max_instructions,
         )  # fmt: skip
         placement = place_kernel(task)
         if placement is None:

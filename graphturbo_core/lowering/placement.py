@@ -8,6 +8,7 @@ from functools import cached_property
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
+from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.cutting import Grain
 from graphturbo_core.lowering.packing import Request, Taken, pack
@@ -24,10 +25,9 @@ from graphturbo_core.lowering.tiling import (
     Steps,
     Tiling,
     check_total,
-    stage_tiles,
 )
 from graphturbo_core.lowering.views import Need, Views, find_views
-from graphturbo_core.lowering.weight_items import WeightItems, weight_items
+from graphturbo_core.lowering.weight_items import WeightItems
 from graphturbo_core.lowering.weight_part import WeightPart, weight_part
 from graphturbo_core.lowering.weight_space import data_capacity
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
@@ -76,6 +76,7 @@ class KernelPlacement:
     """Everything about a kernel's use of LB."""
 
     plan: Plan = field(repr=False)
+    alike: Alike = field(repr=False, compare=False)
     kernel: KernelPlan
     grain: Grain
     stages: tuple[Stage, ...]
@@ -93,17 +94,15 @@ class KernelPlacement:
     def tiles(self) -> tuple[Steps, ...]:
         """The tiles of each stage; many objects, listed once all kernels have found a place."""
         pairs = zip(self.stages, self.tilings, strict=True)
-        return tuple(stage_tiles(stage, tiling) for stage, tiling in pairs)
+        return tuple(self.alike.tiles(stage, tiling) for stage, tiling in pairs)
 
     @cached_property
     def items(self) -> tuple[WeightItems | None, ...]:
         """The weight tiles of each stage."""
         room_bytes = self.weights.tile_bytes
         return tuple(
-            weight_items((self.plan, self.kernel), stage, cut, room_bytes)
-            for stage, cut in zip(
-                self.stages, zip(self.tilings, self.tiles, strict=True), strict=True
-            )
+            self.alike.items(self.kernel, stage, tiling, room_bytes)
+            for stage, tiling in zip(self.stages, self.tilings, strict=True)
         )
 
     @property
@@ -154,6 +153,7 @@ class PlacementTask:
     wanted_next: Mapping[str, Shares]
     parked: frozenset[str]
     grain: Grain
+    alike: Alike
     computes: int
     max_instructions: int
 
@@ -200,6 +200,7 @@ def _attempt(
         return placed
     return KernelPlacement(
         plan=plan,
+        alike=task.alike,
         kernel=kernel,
         grain=task.grain,
         stages=stages,
@@ -207,7 +208,7 @@ def _attempt(
         residents=placed,
         views=views,
         rings=_ring_offsets(task, rings, base),
-        weights=weight_part(plan, stages, tilings, cuts.small_bytes),
+        weights=weight_part(plan, (stages, tilings), cuts.small_bytes, task.alike),
         kept=frozenset(kernel.kept - demoted),
         spilled=demoted,
         cluster_ring_bytes=_largest(task, rings, is_on_cluster=True),

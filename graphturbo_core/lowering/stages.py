@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, hull, is_empty, volume, with_interval
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.classes import CoreClasses
-from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics
+from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics, Reads
 from graphturbo_core.semantics.nests import LoopNest, loop_nests, nest_slots
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 
@@ -30,7 +30,7 @@ class Cut:
     box: Box
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operand:
     """A tensor that a stage reads from outside its loop nest, by which op and how."""
 
@@ -46,6 +46,11 @@ class Operand:
     def tensor(self) -> str:
         """Name of the tensor read."""
         return self.access.tensor
+
+    @cached_property
+    def reads(self) -> Reads:
+        """Its boxes for those of the op's output."""
+        return Reads(self.access)
 
     @property
     def is_lookup(self) -> bool:
@@ -222,7 +227,7 @@ def _operands(plan: Plan, ops: tuple[Op, ...], output_index: int) -> tuple[Opera
 
 def needs(stage: Stage, operand: Operand) -> dict[int, Box]:
     """The box of the operand that each core of the stage needs for its share."""
-    boxes = {core: operand.access.box(share) for core, share in stage.shares.items()}
+    boxes = {core: operand.reads.box(share) for core, share in stage.shares.items()}
     return {core: box for core, box in boxes.items() if not is_empty(box)}
 
 

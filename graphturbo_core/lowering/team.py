@@ -118,7 +118,7 @@ class Team:
 
     def _buffer(self, buffer: LocalBuffer, cluster: int) -> LocalBuffer:
         shared = None if buffer.shared is None else self.key(buffer.shared, cluster)
-        return replace(buffer, core=self.core(buffer.core, cluster), shared=shared)
+        return buffer._replace(core=self.core(buffer.core, cluster), shared=shared)
 
 
 def own_plan(plan: Plan, cluster: int) -> Plan:

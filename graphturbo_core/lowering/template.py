@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
-from graphturbo_core.lowering.code import COLUMNS, KernelCode, SharedKey, far_core
+from graphturbo_core.lowering.code import COLUMNS, KernelCode, LocalBuffer, SharedKey, far_core
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import MAX_RANK, IntArray, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -205,7 +205,8 @@ def copied(
     """The code of `setting`, from that of a kernel with the same key."""
     names = dict(zip(model.names, setting.names, strict=True))
     shift = {name: _shift(name, model, setting) for name in {b.tensor for b in code.buffers}}
-    moved = np.array([_padded(shift[b.tensor]) for b in code.buffers], dtype=np.int32)
+    padded = {name: _padded(by) for name, by in shift.items()}
+    moved = np.array([padded[b.tensor] for b in code.buffers], dtype=np.int32)
     results = _result_shifts(code, model, setting)
     keys = _key_map(model, setting)
     return replace(
@@ -216,18 +217,23 @@ def copied(
         tensors=tuple(names.get(name, name) for name in code.tensors),
         result_lo=code.result_lo + results,
         result_hi=code.result_hi + results,
-        buffers=tuple(
-            replace(
-                buffer,
-                tensor=names[buffer.tensor],
-                box=_moved_box(buffer.box, shift[buffer.tensor])
-                if buffer.memory is not Memory.DRAM
-                else buffer.box,
-                shared=keys[buffer.shared] if buffer.shared else None,
-            )
-            for buffer in code.buffers
-        ),
+        buffers=tuple(_copied_buffers(code.buffers, names, shift, keys)),
     )
+
+
+def _copied_buffers(
+    buffers: Sequence[LocalBuffer],
+    names: Mapping[str, str],
+    shift: Mapping[str, Corner],
+    keys: Mapping[SharedKey, SharedKey],
+) -> Iterator[LocalBuffer]:
+    """Under their new names, at their new places; a buffer in DRAM holds all of its tensor."""
+    for memory, core, offset, size, tensor, box, shared, is_spill, cores in buffers:
+        by = () if memory is Memory.DRAM else shift[tensor]
+        yield LocalBuffer(
+            memory, core, offset, size, names[tensor], _moved_box(box, by) if any(by) else box,
+            keys[shared] if shared else None, is_spill, cores,
+        )  # fmt: skip
 
 
 def _rows(
@@ -270,9 +276,7 @@ def _padded(shift: Corner) -> Corner:
 
 
 def _moved_box(box: Box, shift: Corner) -> Box:
-    if not shift:
-        return box
-    return tuple((lo + by, hi + by) for (lo, hi), by in zip(box, shift, strict=True))
+    return tuple([(lo + by, hi + by) for (lo, hi), by in zip(box, shift, strict=True)])
 
 
 def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:

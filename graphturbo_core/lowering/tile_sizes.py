@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
 
-from graphturbo_core.ir.boxes import Box, Interval, hull
+from graphturbo_core.ir.boxes import Box, Interval
 from graphturbo_core.lowering.stages import Operand, Stage, cut_reduced, fetched_bytes, tensor_bytes
-from graphturbo_core.lowering.tiling import Cuts, Tiling, core_cuts, fetched_box, stage_tiles
+from graphturbo_core.lowering.tiling import Cuts, Tiling, core_cuts, hull_fetched, stage_tiles
 from graphturbo_core.strategies.plan import Plan
 
 
@@ -62,11 +61,12 @@ def _longest_read(stage: Stage, readers: Sequence[Operand], cuts: Cuts) -> Box |
     A hull leaves out readers that read nothing, which no axis can tell for itself.
     """
     longest: list[Interval] = []
-    for column in zip(*(operand.access.axes for operand in readers), strict=True):
+    columns = zip(*(operand.access.axes for operand in readers), strict=True)
+    for place, column in enumerate(columns):
         leader = max(axis.out_axis for axis in column)
         found: list[Interval] = []
         for cut in cuts.axes[leader] if leader >= 0 else ((0, 1),):
-            intervals = [axis.interval((cut,) * len(cuts.axes)) for axis in column]
+            intervals = [operand.reads.interval(place, cut) for operand in readers]
             if len(readers) > 1 and any(hi <= lo for lo, hi in intervals):
                 return None
             found.append((min(lo for lo, _ in intervals), max(hi for _, hi in intervals)))
@@ -83,5 +83,5 @@ def _longest(intervals: Iterable[Interval]) -> Interval:
 
 def _listed_bytes(plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[Operand]) -> int:
     tiles = (tile for step in stage_tiles(stage, tiling) for tile in step.values())
-    boxes = ((reduce(hull, (fetched_box(stage, o, t) for o in readers)), t.box) for t in tiles)
+    boxes = ((hull_fetched(stage, readers, tile), tile.box) for tile in tiles)
     return max(fetched_bytes(plan, readers, box, tile) for box, tile in boxes)

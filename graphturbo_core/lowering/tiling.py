@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, Interval, divide, extents, volume, with_interval
+from graphturbo_core.ir.boxes import Box, Interval, divide, extents, hull, volume, with_interval
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import (
     Operand,
@@ -46,8 +48,7 @@ class Tiling:
     is_data_whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(NamedTuple):
     """One tile of a core: its output box and its cut of the reduced axis (None: all).
 
     `fetched`: the cut of K of the data that are in LB for it, never less than `reduce`.
@@ -103,10 +104,8 @@ def stage_tiles(stage: Stage, tiling: Tiling) -> Steps:
     """The tiles of every core in lockstep: step -> core -> tile; a core may have none."""
     per_core = {core: _core_tiles(stage, tiling, share) for core, share in stage.shares.items()}
     keys = sorted({key for tiles in per_core.values() for key in tiles}, key=_order_key(tiling))
-    return tuple(
-        {core: tiles[key] for core, tiles in sorted(per_core.items()) if key in tiles}
-        for key in keys
-    )
+    by_core = sorted(per_core.items())
+    return tuple({core: tiles[key] for core, tiles in by_core if key in tiles} for key in keys)
 
 
 TOO_MANY_INSTRUCTIONS = "TOO_MANY_INSTRUCTIONS"
@@ -214,11 +213,11 @@ def _core_tiles(stage: Stage, tiling: Tiling, share: Box) -> dict[TileKey, Tile]
         for column, box in enumerate(column_boxes(stage, tiling.columns, row_box)):
             if not volume(box):
                 continue
-            for depth, reduce in enumerate(depths):
-                fetched = None if tiling.is_data_whole else reduce
+            for depth, cut in enumerate(depths):
+                fetched = None if tiling.is_data_whole else cut
                 is_last = depth == len(depths) - 1
                 found[row, column, depth] = Tile(
-                    row, column, depth, box, reduce, fetched, depth == 0, is_last
+                    row, column, depth, box, cut, fetched, depth == 0, is_last
                 )
     return found
 
@@ -244,10 +243,17 @@ def operand_box(stage: Stage, operand: Operand, tile: Tile) -> Box:
 
 def fetched_box(stage: Stage, operand: Operand, tile: Tile) -> Box:
     """The box of an operand that is in LB for one tile: what it reads, or more of K."""
-    reduce = tile.reduce if operand.is_tiled_weight else tile.fetched
-    return _box(stage, operand, tile, reduce)
+    cut = tile.reduce if operand.is_tiled_weight else tile.fetched
+    return _box(stage, operand, tile, cut)
 
 
-def _box(stage: Stage, operand: Operand, tile: Tile, reduce: Interval | None) -> Box:
-    box = operand.access.box(tile.box)
-    return box if reduce is None else cut_reduced(operand, stage.contraction, box, reduce)
+def _box(stage: Stage, operand: Operand, tile: Tile, cut: Interval | None) -> Box:
+    box = operand.reads.box(tile.box)
+    return box if cut is None else cut_reduced(operand, stage.contraction, box, cut)
+
+
+def hull_fetched(stage: Stage, operands: Sequence[Operand], tile: Tile) -> Box:
+    """The smallest box around what operands, all of one tensor, need in LB for a tile."""
+    if len(operands) == 1:
+        return fetched_box(stage, operands[0], tile)
+    return reduce(hull, (fetched_box(stage, operand, tile) for operand in operands))

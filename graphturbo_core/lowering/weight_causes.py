@@ -70,18 +70,26 @@ def _by_tensor(moved: WeightMoves, moves: NDArray[np.intp]) -> list[NDArray[np.i
 
 
 def _covered(lo: NDArray[np.int32], hi: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Per box, in order: whether the boxes before it cover it."""
+    """Per box, in order: whether the boxes before it cover it.
+
+    Where each fills one cell of the grid that their ends make, no two different ones meet.
+    """
     _, first = np.unique(np.column_stack((lo, hi)), axis=0, return_index=True)
     again = np.ones(len(lo), dtype=np.bool_)
     again[first] = False
     places = np.sort(first)
-    cuts = [np.unique((lo[places, axis], hi[places, axis])) for axis in range(lo.shape[1])]
-    is_there = np.zeros([len(cut) - 1 for cut in cuts], dtype=np.bool_)
-    for place in places:
-        inside = tuple(
-            slice(np.searchsorted(cut, lo[place, axis]), np.searchsorted(cut, hi[place, axis]))
-            for axis, cut in enumerate(cuts)
-        )
+    cells = [_cells(lo[places, axis], hi[places, axis]) for axis in range(lo.shape[1])]
+    if all((end - begin == 1).all() for begin, end in cells):
+        return again
+    is_there = np.zeros([int(end.max()) for _, end in cells], dtype=np.bool_)
+    slices = zip(*(map(slice, *ends) for ends in cells), strict=True)
+    for place, inside in zip(places.tolist(), slices, strict=True):
         again[place] = bool(is_there[inside].all())
         is_there[inside] = True
     return again
+
+
+def _cells(lo: NDArray[np.int32], hi: NDArray[np.int32]) -> tuple[NDArray[np.intp], ...]:
+    """First and last + 1 of the cells that each interval fills, if all their ends are cuts."""
+    cuts = np.unique((lo, hi))
+    return np.searchsorted(cuts, lo), np.searchsorted(cuts, hi)

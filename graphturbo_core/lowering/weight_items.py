@@ -11,7 +11,7 @@ from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.fetches import Fetch, fetches
 from graphturbo_core.lowering.stages import Operand, Stage, merge_needs, tensor_bytes
 from graphturbo_core.lowering.tiling import LoopOrder, Steps, Tile, Tiling, operand_box, row_axes
-from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency
+from graphturbo_core.strategies.plan import Plan, Residency
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,19 @@ class WeightItems:
 
 
 def weight_items(
-    planned: tuple[Plan, KernelPlan], stage: Stage, cut: tuple[Tiling, Steps], room_bytes: int
-) -> WeightItems | None:
-    """Items of the stage's tiled weight, None without one.
+    plan: Plan, stage: Stage, cut: tuple[Tiling, Steps], room: tuple[Residency | None, int]
+) -> WeightItems:
+    """Items of the tiled weight of a stage that has one.
 
-    It is resident where the plan holds it in LB or as shards and all its items fit in `room_bytes`.
+    `room`: where the plan holds it, and bytes for it in LB. It is resident where that is LB, or as
+    shards, and all its items fit in those bytes.
     Where loads and computes alternate all of it then comes at once, if half of GB has room for what
     it passes through there (our choice).
     """
     operand = stage.tile_weight()
-    if operand is None:
-        return None
-    plan, kernel = planned
-    is_held = kernel.residency.get(operand.tensor) in {Residency.LB, Residency.SHARDED}
+    assert operand is not None
+    residency, room_bytes = room
+    is_held = residency in {Residency.LB, Residency.SHARDED}
     if is_held and not stage.is_on_cluster:
         items = _items(stage, operand, cut, is_resident=True)
         if not plan.feeding.tiles_ahead:

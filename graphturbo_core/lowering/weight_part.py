@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.stages import Stage
-from graphturbo_core.lowering.tile_sizes import read_tile_bytes
 from graphturbo_core.lowering.tiling import Tiling
 from graphturbo_core.lowering.weight_space import data_capacity, weight_capacity
 from graphturbo_core.strategies.plan import Plan
@@ -31,7 +31,7 @@ class WeightPart:
 
 
 def weight_part(
-    plan: Plan, stages: tuple[Stage, ...], tilings: tuple[Tiling, ...], small: int
+    plan: Plan, cut: tuple[tuple[Stage, ...], tuple[Tiling, ...]], small: int, alike: Alike
 ) -> WeightPart:
     """Slots as large as the kernel's largest weight tile; all must fit beside the small weights.
 
@@ -41,8 +41,8 @@ def weight_part(
     hardware = plan.hardware
     slot = max(
         (
-            _weight_tile_bytes(plan, stage, tiling)
-            for stage, tiling in zip(stages, tilings, strict=True)
+            aligned(alike.weight_tile_bytes(stage, tiling))
+            for stage, tiling in zip(*cut, strict=True)
             if not stage.is_on_cluster
         ),
         default=0,
@@ -59,10 +59,3 @@ def weight_part(
         )
     base = data_capacity(plan) if hardware.is_pooled else 0
     return WeightPart(base, room, slot, small)
-
-
-def _weight_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling) -> int:
-    operand = stage.tile_weight()
-    if operand is None:
-        return 0
-    return aligned(read_tile_bytes(plan, stage, tiling, (operand,)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 
 from graphturbo_core.hardware.hardware import EngineKind
@@ -97,6 +97,37 @@ class InputAccess:
     def box(self, out_box: Box) -> Box:
         """The box of the input that a box of the output needs (a hull; empty where none)."""
         return tuple([axis.interval(out_box) for axis in self.axes])
+
+
+class _Intervals(dict[Interval, Interval]):
+    """What one input axis needs, by the interval of the output axis that it follows."""
+
+    def __init__(self, axis: AxisMap) -> None:
+        super().__init__()
+        self._whole = replace(axis, out_axis=min(axis.out_axis, 0))
+
+    def __missing__(self, out: Interval) -> Interval:
+        found = self[out] = self._whole.interval((out,))
+        return found
+
+
+class Reads:
+    """`InputAccess.box` for many boxes that share their intervals, each worked out once."""
+
+    def __init__(self, access: InputAccess) -> None:
+        """Nothing is worked out yet."""
+        self._access = access
+        self._axes = [(max(0, axis.out_axis), _Intervals(axis)) for axis in access.axes]
+
+    def box(self, out_box: Box) -> Box:
+        """The box of the input that a box of the output needs."""
+        if not out_box:
+            return self._access.box(out_box)
+        return tuple([known[out_box[place]] for place, known in self._axes])
+
+    def interval(self, place: int, out: Interval) -> Interval:
+        """What the axis at `place` needs for this interval of the output axis that it follows."""
+        return self._axes[place][1][out]
 
 
 @dataclass(frozen=True, slots=True)

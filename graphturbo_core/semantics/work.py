@@ -15,6 +15,9 @@ from graphturbo_core.semantics.access import (
 )
 from graphturbo_core.semantics.table import GraphSemantics
 
+_BY_EXTENTS = frozenset({AxisKind.WINDOW, AxisKind.SAME, AxisKind.PERMUTED})
+"""Axis kinds along which boxes of the same extents have as many elements counted."""
+
 
 def work_of(
     semantics: OpSemantics, out_box: Box, output_index: int = 0, reduce: Interval | None = None
@@ -53,6 +56,23 @@ def work_of(
             n for n, product in zip(sizes, inner, strict=True) if product.is_of_bytes
         ),
     )
+
+
+def is_work_by_extents(semantics: OpSemantics, output_index: int = 0) -> bool:
+    """Whether boxes of the same extents are the same work, wherever they lie.
+
+    Not where blocks or groups that a box only touches count whole, nor where the elements read are
+    counted along axes that edges may clip.
+    """
+    if semantics.contraction is not None:
+        return semantics.contraction.groups == 1
+    inner = (product for product in semantics.products if product.output == output_index)
+    if any(product.count_axes for product in inner):
+        return False
+    if not semantics.ops_per_input:
+        return True
+    axes = semantics.accesses[output_index][0].axes
+    return all(axis.out_axis < 0 or axis.kind in _BY_EXTENTS for axis in axes)
 
 
 def _product_sizes(product: InnerProduct, out_box: Box) -> tuple[int, int, int, int]:

@@ -120,10 +120,10 @@ def first_cut_of_k_only(patch: pytest.MonkeyPatch) -> None:
 
 
 def _without_last(tile):  # type: ignore[no-untyped-def]
-    def first(self, stage, staging, at):  # type: ignore[no-untyped-def]
+    def first(self, nest, at):  # type: ignore[no-untyped-def]
         number, core, found = at
         if found.is_first:
-            tile(self, stage, staging, (number, core, replace(found, is_last=True)))
+            tile(self, nest, (number, core, found._replace(is_last=True)))
 
     return first
 

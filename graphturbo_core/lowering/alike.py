@@ -1,0 +1,62 @@
+"""Stage and Tiling -> its tiles and weight tiles, listed once for all stages that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from graphturbo_core.lowering.stages import Stage
+from graphturbo_core.lowering.tile_sizes import read_tile_bytes
+from graphturbo_core.lowering.tiling import Steps, Tiling, stage_tiles
+from graphturbo_core.lowering.weight_items import WeightItems, weight_items
+from graphturbo_core.strategies.plan import KernelPlan, Plan
+
+
+class Alike:
+    """What follows from a stage's kinds of ops, box, division over cores and tiling alone.
+
+    Layers of a model are alike, and differ by names. Kept for one lowering, in which each core
+    stands for the same cores everywhere.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        """Nothing is listed yet."""
+        self._plan = plan
+        self._tiles: dict[Hashable, Steps] = {}
+        self._items: dict[Hashable, WeightItems] = {}
+        self._bytes: dict[Hashable, int] = {}
+
+    def tiles(self, stage: Stage, tiling: Tiling) -> Steps:
+        """As `stage_tiles`."""
+        key = self._key(stage, tiling)
+        if key not in self._tiles:
+            self._tiles[key] = stage_tiles(stage, tiling)
+        return self._tiles[key]
+
+    def weight_tile_bytes(self, stage: Stage, tiling: Tiling) -> int:
+        """Bytes of the largest tile of its tiled weight; 0 without one."""
+        operand = stage.tile_weight()
+        if operand is None:
+            return 0
+        key = self._key(stage, tiling)
+        if key not in self._bytes:
+            self._bytes[key] = read_tile_bytes(self._plan, stage, tiling, (operand,))
+        return self._bytes[key]
+
+    def items(
+        self, kernel: KernelPlan, stage: Stage, tiling: Tiling, room_bytes: int
+    ) -> WeightItems | None:
+        """As `weight_items`."""
+        operand = stage.tile_weight()
+        if operand is None:
+            return None
+        residency = kernel.residency.get(operand.tensor)
+        key = self._key(stage, tiling), residency, room_bytes
+        if key not in self._items:
+            cut = tiling, self.tiles(stage, tiling)
+            self._items[key] = weight_items(self._plan, stage, cut, (residency, room_bytes))
+        return replace(self._items[key], operand=operand)
+
+    def _key(self, stage: Stage, tiling: Tiling) -> Hashable:
+        kinds = tuple(self._plan.semantics.kinds[op.name] for op in stage.ops)
+        return kinds, stage.output_index, stage.cut, tiling
