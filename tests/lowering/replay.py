@@ -82,7 +82,11 @@ class View:
     def result(self, row: int) -> Result:
         """What a compute works on."""
         name = self.written(row).tensor
-        (box,) = self._boxes([name], self.program.result_lo[[row]], self.program.result_hi[[row]])
+        rank = len(self.program.plan.semantics.graph.tensors[name].shape)
+        lo, hi = self.program.result_lo[row].tolist(), self.program.result_hi[row].tolist()
+        assert not any(lo[rank:])
+        assert set(hi[rank:]) <= {1}
+        box = tuple(zip(lo[:rank], hi[:rank], strict=True))
         return Result(self.op(row).outputs.index(name), name, box)
 
     def written(self, row: int) -> Touch:

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.hardware.hardware import Hardware, MatrixModel
-from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
-from tests.lowering.nets import STRATEGIES, conv_nets, plan_of
+from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
 
 KIB = 1024
 EXAMPLES = 40
@@ -30,7 +29,7 @@ def chips(draw: st.DrawFn) -> Hardware:
     pool = data + weight
     bandwidths = st.sampled_from([3, 16, 27, 64, 512])
     return replace(
-        load_profile("generic-4x4"),
+        chip("generic-4x4"),
         name="random",
         cores=cores,
         matrix_rows=draw(st.sampled_from([4, 8, 64])),

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
-from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.cost import compute_cycles, is_on_cluster, placed_on
@@ -40,7 +39,7 @@ def shared(**changes: object) -> Hardware:
         "gb_bandwidth": 16 * 10**9, "dram_bandwidth": 8 * 10**9, "dram_latency_cycles": 10,
         "gb_latency_cycles": 4, "launch_cycles": 100, "barrier_cycles": 20,
     }  # fmt: skip
-    return replace(load_profile("generic-4x4"), **(numbers | changes))  # type: ignore[arg-type]
+    return replace(chip("generic-4x4"), **(numbers | changes))  # type: ignore[arg-type]
 
 
 def test_one_gemm_to_the_cycle() -> None:

@@ -127,11 +127,14 @@ def test_the_first_points_are_the_plans_of_graphturbo(model: str, profile: str) 
         assert identity(plan_of(sem, "graphturbo", chip(profile), option)) in keys, name
 
 
-@pytest.mark.parametrize("model", ["resnet", "densenet", "mobilenet"])
-def test_it_is_never_worse_than_full(model: str) -> None:
-    """Simulated on a chip so small that plans spill; better than `:full` by at least a cycle."""
+@pytest.mark.parametrize(("model", "budget"), [("resnet", 10), ("densenet", 6), ("mobilenet", 6)])
+def test_it_is_never_worse_than_full(model: str, budget: int) -> None:
+    """Simulated on a chip so small that plans spill; better than `:full` by at least a cycle.
+
+    As many evaluations as do: the first better plan is the 8th, the 3rd and the 3rd.
+    """
     sem, tiny = small_model(model), chip("tiny")
-    task = PlanTask(sem, tiny, "fp16", {"tuned.evaluations": "16"}, cost=real_spent)
+    task = PlanTask(sem, tiny, "fp16", {"tuned.evaluations": str(budget)}, cost=real_spent)
     plan = plan_for(TUNED, task)
     plan.check()
     full = real_cost(plan_of(sem, "graphturbo:full", tiny))
