@@ -5,83 +5,89 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from typing import cast
+from dataclasses import replace
+from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks.paper_rows import ROWS, PaperRow, Variant
-from benchmarks.paper_switches import switch_table
-from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.pipeline import RunRequest, run_reports
-from graphturbo_core.report.report import Report
+from benchmarks.paper_findings import CHIP, OTHER_CHIP, read_findings
+from benchmarks.paper_page import DATA, reason_text, sheets, write
+from benchmarks.paper_results import Asked, results_of
+from benchmarks.paper_rows import ROWS
+from benchmarks.paper_switches import switch_rates
+from graphturbo_core.strategies.options import EVALUATIONS
 
-PROFILE = "stcp920"
-WIDTH = 140
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+WIDTH = 160
 """Characters of a line: room for all columns, also where the output is no terminal."""
+PLUS = "graphturbo:plus"
+INGREDIENTS = ("plus.cooperation", "plus.lending")
+HEAVY = "DJHEICBAGF"
+"""Rows that take long before others, so that two processes end together."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a table a row, or one a variant of it; or one of TVM's switches."""
-    parser = argparse.ArgumentParser(description="Our throughputs beside the paper's.")
-    letters = "".join(ROWS)
-    parser.add_argument("--rows", default=letters, help=f"letters out of {letters}, all by default")
-    parser.add_argument(
-        "--variants", action="store_true", help="every model that a row may mean, not only one"
-    )
-    parser.add_argument(
-        "--switches", action="store_true",
-        help="what each assumption on TVM's kernels does to its throughput",
-    )  # fmt: skip
-    chosen = parser.parse_args(arguments)
-    names = chosen.rows.upper().replace(",", "")
-    unknown = [name for name in names if name not in ROWS]
-    if unknown:
-        parser.error(f"row {unknown[0]} is not there; rows: {', '.join(ROWS)}")
-    console = Console(highlight=False, width=WIDTH)
+    """Run, print the tables, write data, page and figures."""
+    chosen = _parse(arguments)
+    names = _letters(chosen)
+    findings = read_findings(chosen.out / DATA)
     if chosen.switches:
-        console.print(switch_table(names, PROFILE))
-        return 0
-    for name in names:
-        variants = ROWS[name].variants
-        for variant in variants if chosen.variants else variants[:1]:
-            console.print(row_table(name, ROWS[name], variant))
+        rates = switch_rates(names, CHIP)
+        findings = replace(findings, switches={**findings.switches, **rates})
+    else:
+        for results in results_of(list(_asked(names, chosen))):
+            findings = findings.with_results(results)
+            print(f"row {results[0].row} is done", file=sys.stderr)
+    write(findings, chosen.out)
+    console = Console(highlight=False, width=WIDTH)
+    for sheet in sheets(findings):
+        console.print(sheet.table())
+    console.print(reason_text(findings), markup=False)
     return 0
 
 
-def row_table(name: str, row: PaperRow, variant: Variant) -> Table:
-    """Ours and the paper's throughput of each strategy, and ours over theirs."""
-    sizes = "".join(f", {dim} {size}" for dim, size in variant.dims.items())
-    title = f"{name}: {row.title} ({variant.sample}{sizes}), batch {row.batch}, {PROFILE}"
-    table = Table(title=title, title_justify="left", caption=row.remark, caption_justify="left")
-    headings = (
-        "strategy",
-        "ours /s",
-        "paper /s",
-        "ours / paper",
-        "ours / our tvm",
-        "paper / its tvm",
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Our throughputs beside the paper's.")
+    parser.add_argument("--rows", default="".join(ROWS), help="letters, all by default")
+    parser.add_argument("--out", type=Path, default=DOCS, help="where data, page and figures go")
+    kinds = parser.add_mutually_exclusive_group()
+    for name, told in (
+        ("variants", "the other models that a row may mean"),
+        ("other-chip", f"the taken models on {OTHER_CHIP}"),
+        ("switches", "what each assumption on TVM's kernels does to its throughput"),
+        ("ingredients", f"{PLUS} with each ingredient switched off"),
+    ):
+        kinds.add_argument(f"--{name}", action="store_true", help=told)
+    kinds.add_argument(
+        "--tuned", type=int, metavar="N", help="the best schedule that N evaluations find"
     )
-    for heading in headings:
-        is_name = heading == "strategy"
-        table.add_column(heading, justify="left" if is_name else "right", no_wrap=is_name)
-    ours_tvm = 0.0
-    for (strategy, paper), report in zip(row.strategies(), _reports(row, variant), strict=True):
-        ours = cast(float, report.contract["throughput_per_s"])
-        ours_tvm = ours_tvm or ours
-        table.add_row(
-            strategy, f"{ours:,.0f}", f"{paper:,.0f}", f"{ours / paper:.2f}",
-            f"{ours / ours_tvm:.2f}", f"{paper / row.tvm_per_s:.2f}",
-        )  # fmt: skip
-    return table
+    chosen = parser.parse_args(arguments)
+    unknown = [name for name in _letters(chosen) if name not in ROWS]
+    if unknown:
+        parser.error(f"row {unknown[0]} is not there; rows: {', '.join(ROWS)}")
+    return chosen
 
 
-def _reports(row: PaperRow, variant: Variant) -> Iterator[Report]:
-    requests = [
-        RunRequest(variant.sample, strategy, PROFILE, row.batch, dims=dict(variant.dims))
-        for strategy, _ in row.strategies()
-    ]
-    return run_reports(load_sample(variant.sample), requests)
+def _letters(chosen: argparse.Namespace) -> str:
+    return str(chosen.rows).upper().replace(",", "")
+
+
+def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
+    for name in sorted(names, key=HEAVY.index):
+        row = ROWS[name]
+        plain = tuple((strategy, {}) for strategy, _ in row.strategies())
+        plus = f"{PLUS}@{row.batch_of_others}"
+        if chosen.tuned:
+            searched = (f"tuned@{row.batch_of_others}", {EVALUATIONS: str(chosen.tuned)})
+            yield Asked(name, CHIP, (searched,))
+        elif chosen.ingredients:
+            yield Asked(name, CHIP, tuple((plus, {key: "off"}) for key in INGREDIENTS))
+        elif chosen.variants:
+            for place in range(1, len(row.variants)):
+                yield Asked(name, CHIP, plain, place)
+        else:
+            chip = OTHER_CHIP if chosen.other_chip else CHIP
+            yield Asked(name, chip, (*plain, (plus, {})))
 
 
 if __name__ == "__main__":

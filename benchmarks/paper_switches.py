@@ -10,9 +10,8 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import cast
 
-from rich.table import Table
-
 from benchmarks.paper_rows import ROWS, PaperRow
+from benchmarks.sheet import Sheet
 from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import load_profile
@@ -81,23 +80,28 @@ Rate = float | str
 """Samples a second, or the code of a refusal."""
 
 
-def switch_table(letters: Sequence[str], profile: str) -> Table:
-    """Throughput of `tvm` with each switch over that as taken, a column a row of the paper."""
-    columns: dict[str, tuple[Rate, ...]] = {}
+def switch_rates(letters: Sequence[str], profile: str) -> dict[str, tuple[Rate, ...]]:
+    """Throughput of `tvm` with each switch, by row."""
+    found: dict[str, tuple[Rate, ...]] = {}
     with ProcessPoolExecutor(PROCESSES, get_context("spawn"), warm_up) as pool:
         asked = [(letter, profile) for letter in letters]
         for letter, rates in zip(letters, pool.map(row_rates, asked), strict=True):
-            columns[letter] = rates
+            found[letter] = rates
             print(f"row {letter} is done", file=sys.stderr)
-    title = f"Throughput of tvm over that as taken, one assumption changed at a time, {profile}"
-    table = Table(title=title, title_justify="left")
-    table.add_column("assumption", no_wrap=True)
-    for letter in letters:
-        table.add_column(letter, justify="right")
-    for place, switch in enumerate(SWITCHES):
-        cells = (_cell(rates[place], rates[0], is_first=not place) for rates in columns.values())
-        table.add_row(f"{switch.name}, samples/s" if not place else switch.name, *cells)
-    return table
+    return found
+
+
+def switch_sheet(found: Mapping[str, Sequence[Rate]], profile: str) -> Sheet:
+    """Throughput of `tvm` with each switch over that as taken, a column a row of the paper."""
+    rows = [
+        (
+            switch.name if place else f"{switch.name}, samples/s",
+            *(_cell(rates[place], rates[0], is_first=not place) for rates in found.values()),
+        )
+        for place, switch in enumerate(SWITCHES)
+    ]
+    title = f"Throughput of `tvm` over that as taken, one assumption changed at a time, {profile}"
+    return Sheet(title, ("assumption", *found), rows)
 
 
 def _cell(rate: Rate, taken: Rate, *, is_first: bool) -> str:

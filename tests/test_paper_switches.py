@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import paper_switches
 from benchmarks.paper_rows import ROWS, PaperRow, Variant
-from benchmarks.paper_switches import SWITCHES, Switch, row_rates, switch_table
+from benchmarks.paper_switches import SWITCHES, Switch, row_rates, switch_rates, switch_sheet
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import load_profile, parse_profile
 from graphturbo_core.pipeline import RunRequest, run_report
@@ -77,9 +77,9 @@ def test_cells_are_ratios_in_the_rows_order(monkeypatch: pytest.MonkeyPatch) -> 
     found = {"B": (200.0, 50.0, "LB_FULL"), "A": (1234.0, 1234.0, 1851.0)}
     monkeypatch.setattr(paper_switches, "SWITCHES", SWITCHES[:3])
     monkeypatch.setattr(paper_switches, "row_rates", lambda asked: found[asked[0]])
-    table = switch_table("BA", "stcp920")
-    assert [str(column.header) for column in table.columns] == ["assumption", "B", "A"]
-    assert [list(column.cells) for column in table.columns[1:]] == [
-        ["200", "0.25", "LB_FULL"], ["1,234", "1.00", "1.50"],
+    sheet = switch_sheet(switch_rates("BA", "stcp920"), "stcp920")
+    assert tuple(sheet.headings) == ("assumption", "B", "A")
+    assert [row[1:] for row in sheet.rows] == [
+        ("200", "1,234"), ("0.25", "1.00"), ("LB_FULL", "1.50"),
     ]  # fmt: skip
     assert set(ROWS) >= {"A", "B"}

@@ -1,0 +1,143 @@
+"""Findings -> what is asked of the ten rows, and on which of them it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from benchmarks.paper_findings import Findings
+from benchmarks.paper_rows import LEVELS, ROWS
+from benchmarks.sheet import Sheet
+
+FACTOR = 1.5
+"""A rate that is farther than this from the paper's is explained."""
+TVM_FACTOR = 2.0
+ROWS_WITHIN = 5
+ORDERED, OTHERS = ("A", "G", "I"), ("B", "F", "H")
+LEAST_ORDERING = 2.0
+LEAST_SCHEDULING, MOST_SCHEDULING = 1.1, 2.5
+SLOWEST = 1.03
+LEAST_OF_TUNED, ROWS_OF_TUNED = 0.9, 7
+LEAST_PLUS_MEAN, LEAST_PLUS = 1.05, 0.999
+LEAST_ORDER = 0.95
+"""Two bars of the paper that are closer than this are alike: they are read off a chart."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something asked of rows; `asked`: of how many of them, None for all."""
+
+    words: str
+    values: Mapping[str, float]
+    holds: Callable[[float], bool]
+    asked: int | None = None
+
+    @property
+    def short(self) -> tuple[str, ...]:
+        """Rows on which it does not hold."""
+        return tuple(row for row, value in self.values.items() if not self.holds(value))
+
+    @property
+    def is_met(self) -> bool:
+        """Whether it holds on as many rows as asked for."""
+        held = len(self.values) - len(self.short)
+        return bool(self.values) and held >= (self.asked or len(self.values))
+
+
+def claims(findings: Findings, chip: str) -> Iterator[Claim]:
+    """What is asked, with the value of every row that was run."""
+    gains = findings.ratios("order", "lb", chip)
+    ordered = {row: gains[row] for row in ORDERED if row in gains}
+    most = max((gains[row] for row in OTHERS if row in gains), default=0.0)
+    yield Claim("order gains 2 times or more", ordered, lambda gain: gain >= LEAST_ORDERING)
+    words = f"order gains more than on any of B, F and H ({most:.2f})"
+    yield Claim(words, ordered, lambda gain: gain > most)
+    yield Claim(
+        "instruction scheduling gains 1.1 to 2.5 times",
+        findings.ratios("full", "order", chip),
+        lambda gain: LEAST_SCHEDULING <= gain <= MOST_SCHEDULING,
+    )
+    yield Claim(
+        "in GB only is within 3 % of the slowest of the four steps",
+        {row: value for row in ROWS if (value := _over_slowest(findings, row, chip))},
+        lambda ratio: ratio <= SLOWEST,
+    )
+    for level, factor in (("full", FACTOR), ("tvm", TVM_FACTOR)):
+        yield Claim(
+            f"`{level}` over the paper's is within a factor of {factor:g}",
+            findings.over_published(level, chip),
+            lambda ratio, factor=factor: 1 / factor <= ratio <= factor,
+            ROWS_WITHIN,
+        )
+    yield Claim(
+        "order of `tvm`, `astitch` and `full` as published (1: yes)",
+        {row: float(_is_in_order(findings, row, chip)) for row in ROWS},
+        bool,
+    )
+    yield Claim(
+        "share of the bound that no schedule beats",
+        {
+            result.row: result.throughput_per_s / result.bound_per_s
+            for row in ROWS
+            if (result := findings.find(row, "full", chip)) and not result.refused
+        },
+        lambda share: share <= 1,
+    )
+    tuned = findings.ratios("full", "tuned", chip)
+    words = "`full` reaches 0.9 of what a search finds"
+    yield Claim(words, tuned, lambda ratio: ratio >= LEAST_OF_TUNED, ROWS_OF_TUNED)
+    plus = findings.ratios("plus", "full", chip)
+    yield Claim("`plus` is not below `full`", plus, lambda ratio: ratio >= LEAST_PLUS)
+    mean = {"all": geometric_mean(plus.values())} if plus else {}
+    words = "`plus` over `full`, geometric mean, is at least 1.05"
+    yield Claim(words, mean, lambda ratio: ratio >= LEAST_PLUS_MEAN)
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """The mean by product; 0 for no values."""
+    known = list(values)
+    return prod(known) ** (1 / len(known)) if known else 0.0
+
+
+def _over_slowest(findings: Findings, row: str, chip: str) -> float | None:
+    rates = [r.throughput_per_s for level in LEVELS if (r := findings.find(row, level, chip))]
+    return rates[0] / min(rates) if len(rates) == len(LEVELS) and min(rates) else None
+
+
+def _is_in_order(findings: Findings, row: str, chip: str) -> bool:
+    """Whether no two strategies are the other way round than the paper has them."""
+    paper = {"tvm": 1.0, **{k: v for k, v in ROWS[row].over_tvm.items() if v is not None}}
+    names = [name for name in ("tvm", "astitch", "full") if name in paper]
+    ours = {name: r.throughput_per_s for name in names if (r := findings.find(row, name, chip))}
+    return all(
+        ours[one] < ours[other]
+        for one in ours
+        for other in ours
+        if paper[one] < LEAST_ORDER * paper[other]
+    )
+
+
+def claim_sheet(findings: Findings, chip: str) -> Sheet:
+    """A line a claim: the value of every row, and whether it holds."""
+    found = list(claims(findings, chip))
+    headings = ("asked", "holds", "not on", *ROWS)
+    rows = [
+        (
+            claim.words + (f", on {claim.asked} rows" if claim.asked else ""),
+            ("yes" if claim.is_met else "no") if claim.values else "not run",
+            ", ".join(claim.short) or "none",
+            *(
+                f"{value:.3f}" if (value := claim.values.get(row)) is not None else ""
+                for row in ROWS
+            ),
+        )
+        for claim in found
+        if "all" not in claim.values
+    ]
+    means = [claim for claim in found if "all" in claim.values]
+    remark = " ".join(
+        f"{claim.words}: {claim.values['all']:.3f}, {'yes' if claim.is_met else 'no'}."
+        for claim in means
+    )
+    return Sheet(f"What is asked of the ten rows, on {chip}", headings, rows, remark)

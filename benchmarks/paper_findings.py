@@ -1,0 +1,89 @@
+"""Results -> docs/paper.json and back, and what is asked of them: which run is a row's `tvm`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from benchmarks.paper_results import Result
+from benchmarks.paper_rows import ROWS
+
+CHIP, OTHER_CHIP = "stcp920", "stcp920-10mib"
+"""The paper's chip, and the same with the capacity that Algorithm 1's figures come out with."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Every run that is known, and what TVM's switches do (rates a row, a refusal's code)."""
+
+    results: tuple[Result, ...] = ()
+    switches: Mapping[str, tuple[float | str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[object, ...], Result]:
+        return {result.key: result for result in self.results}
+
+    def find(
+        self, row: str, level: str, chip: str = CHIP, options: Iterable[tuple[str, str]] = ()
+    ) -> Result | None:
+        """A row's taken variant under a strategy (for `graphturbo` a level); None: not run."""
+        sample, wanted = ROWS[row].variants[0].sample, tuple(sorted(options))
+        found = (
+            result
+            for result in self.results
+            if (result.row, result.sample, result.chip) == (row, sample, chip)
+            and result.level == level
+            and result.key[-1] == wanted
+        )
+        return next(found, None)
+
+    def rate(self, row: str, level: str, chip: str = CHIP) -> float:
+        """Samples a second, 0 for a refusal.
+
+        Raises:
+            KeyError: that was not run.
+        """
+        found = self.find(row, level, chip)
+        if found is None:
+            raise KeyError(f"row {row} was not run with {level} on {chip}")
+        return found.throughput_per_s
+
+    def ratios(self, level: str, below: str, chip: str = CHIP) -> dict[str, float]:
+        """Rates of a level over another's, of each row that has both."""
+        found = ((row, self.find(row, level, chip), self.find(row, below, chip)) for row in ROWS)
+        return {
+            row: one.throughput_per_s / other.throughput_per_s
+            for row, one, other in found
+            if one and other and not one.refused and not other.refused
+        }
+
+    def over_published(self, level: str, chip: str = CHIP) -> dict[str, float]:
+        """Our rate over the paper's, of each row that has both."""
+        found = ((row, self.find(row, level, chip)) for row in ROWS)
+        ratios = ((row, result.over_published) for row, result in found if result)
+        return {row: ratio for row, ratio in ratios if ratio is not None}
+
+    def with_results(self, results: Sequence[Result]) -> Findings:
+        """With these in the place of older ones of the same runs."""
+        known = {**self._by_key, **{result.key: result for result in results}}
+        return Findings(tuple(known[key] for key in sorted(known)), self.switches)
+
+    def text(self) -> str:
+        """As a file: JSON, a run a line."""
+        lines = ",\n".join(json.dumps(asdict(result)) for result in self.results)
+        head = f'"schema": 1,\n"switches": {json.dumps(self.switches)},'
+        return f'{{{head}\n"results": [\n{lines}\n]}}\n'
+
+
+def read_findings(path: Path) -> Findings:
+    """What the file holds; nothing where there is none."""
+    if not path.exists():
+        return Findings()
+    found = json.loads(path.read_text(encoding="utf-8"))
+    results = TypeAdapter(tuple[Result, ...]).validate_python(found["results"])
+    return Findings(results, {row: tuple(rates) for row, rates in found["switches"].items()})

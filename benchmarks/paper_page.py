@@ -1,0 +1,142 @@
+"""Findings -> docs/paper.md, docs/paper.json and the figures beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.dots_figure import Dots, dots_svg
+from benchmarks.paper_claims import FACTOR, claim_sheet
+from benchmarks.paper_findings import CHIP, OTHER_CHIP, Findings
+from benchmarks.paper_reasons import limit_sheet, reasons
+from benchmarks.paper_results import Result
+from benchmarks.paper_rows import LEVELS, ROWS
+from benchmarks.paper_switches import switch_sheet
+from benchmarks.paper_tables import (
+    ingredient_sheet,
+    over_tvm_sheet,
+    stage_sheet,
+    throughput_sheet,
+    tuned_sheet,
+    variant_sheet,
+)
+from benchmarks.sheet import Sheet
+
+DATA, PAGE = "paper.json", "paper.md"
+RATES, STEPS = "images/paper-rates.svg", "images/paper-steps.svg"
+COLOURS = {"tvm": "#4269d0", "astitch": "#d1605e", "full": "#2f8f5b"}
+STEP_COLOURS = dict(zip(LEVELS, ("#97bbf5", "#4269d0", "#e0a030", "#2f8f5b"), strict=True))
+HEAD = f"""# The paper's tables, ours beside the published
+
+Written by `python -m benchmarks.paper`, from what the simulator counts; no constant is fitted.
+What is assumed, and which model stands for a row: [paper-assumptions.md](paper-assumptions.md).
+All numbers of this page, and more of each run, are in [paper.json](paper.json).
+
+The paper's chip is `{CHIP}`. `{OTHER_CHIP}` is the same chip with the other reading of the room
+that Algorithm 1 has; [the chip's profile](../hardware_profiles/{OTHER_CHIP}.yaml) says why both are
+possible. Both are shown, neither is fitted.
+"""
+
+
+def sheets(findings: Findings) -> Iterator[Sheet]:
+    """All tables for which there are runs, in the order of the page."""
+    yield throughput_sheet(findings, CHIP)
+    yield over_tvm_sheet(findings, CHIP)
+    yield claim_sheet(findings, CHIP)
+    if stages := _with_stages(findings):
+        yield stage_sheet(stages)
+    for level in ("tvm", "full"):
+        yield limit_sheet(findings, CHIP, level)
+    if findings.find("A", "full", OTHER_CHIP):
+        yield throughput_sheet(findings, OTHER_CHIP)
+        yield claim_sheet(findings, OTHER_CHIP)
+    if others := _of_variants(findings):
+        yield variant_sheet(others)
+    if findings.switches:
+        yield switch_sheet(findings.switches, CHIP)
+    if findings.ratios("tuned", "full"):
+        yield tuned_sheet(findings, CHIP)
+    if findings.ratios("plus", "full"):
+        yield ingredient_sheet(findings, CHIP)
+
+
+def _with_stages(findings: Findings) -> list[Result]:
+    """ResNet-50s, `tvm` and `full` of each variant."""
+    return [
+        result
+        for variant in ROWS["A"].variants
+        for level in ("tvm", "full")
+        for result in findings.results
+        if (result.sample, result.chip, result.level) == (variant.sample, CHIP, level)
+        and result.stages
+        and not result.options
+    ]
+
+
+def _of_variants(findings: Findings) -> list[Result]:
+    taken = {row: ROWS[row].variants[0].sample for row in ROWS}
+    return [r for r in findings.results if r.chip == CHIP and r.sample != taken[r.row]]
+
+
+def write(findings: Findings, out: Path) -> None:
+    """Data, page and figures; what was not run is not on the page."""
+    (out / "images").mkdir(parents=True, exist_ok=True)
+    (out / DATA).write_text(findings.text(), encoding="utf-8")
+    (out / PAGE).write_text(page(findings), encoding="utf-8")
+    for name, text in figures(findings).items():
+        (out / name).write_text(text, encoding="utf-8")
+
+
+def figures(findings: Findings) -> dict[str, str]:
+    """Our rates over the paper's; and each step over TVM's, ours and the paper's."""
+    rates = [Dots(level, c, findings.over_published(level)) for level, c in COLOURS.items()]
+    rates = [dots for dots in rates if dots.values]
+    steps = [
+        dots
+        for level, colour in STEP_COLOURS.items()
+        for dots in (
+            Dots(f"{level}, ours", colour, findings.ratios(level, "tvm")),
+            Dots(f"{level}, paper", colour, _published_over_tvm(level), is_hollow=True),
+        )
+        if dots.values
+    ]
+    named = [(RATES, rates, "ours over the paper's", (1 / FACTOR, FACTOR))] if rates else []
+    rows = {letter: f"{letter}: {row.title}" for letter, row in ROWS.items()}
+    return {
+        **{name: dots_svg(rows, dots, axis, band) for name, dots, axis, band in named},
+        STEPS: dots_svg(rows, steps, "times TVM's throughput"),
+    }
+
+
+def _published_over_tvm(level: str) -> dict[str, float]:
+    found = {row: ROWS[row].over_tvm[level] for row in ROWS}
+    return {row: ratio for row, ratio in found.items() if ratio}
+
+
+def page(findings: Findings) -> str:
+    """The tables with the figures below the first two, and the reasons row by row."""
+    parts = [HEAD]
+    for place, sheet in enumerate(sheets(findings)):
+        parts.append(sheet.markdown())
+        if place == 0:
+            parts.append(f"![Ours over the paper's; the band is a factor of {FACTOR:g}]({RATES})\n")
+        if place == 1:
+            parts.append(f"![Steps over TVM, ours filled, the paper's hollow]({STEPS})\n")
+    return "\n".join([*parts, reason_text(findings)])
+
+
+def reason_text(findings: Findings) -> str:
+    """Why results are farther from the paper's than `FACTOR`, or in another order."""
+    lines = [f"## Where we differ by more than {FACTOR:g}, and why\n"]
+    row = ""
+    for letter, told in reasons(findings, CHIP):
+        if letter != row:
+            heading = f"**{letter}: {ROWS[letter].title}.** {_sentence(ROWS[letter].remark)}"
+            lines.append(f"\n{heading.rstrip()}\n")
+            row = letter
+        lines.append(f"- {told}")
+    return "\n".join(lines) + "\n"
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}." if words else ""

@@ -1,0 +1,163 @@
+"""A result that differs from the paper's -> why, from the bytes, engines and waits of its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.paper_claims import FACTOR, LEAST_SCHEDULING
+from benchmarks.paper_findings import Findings
+from benchmarks.paper_results import Result
+from benchmarks.paper_rows import LEVELS, ROWS
+from benchmarks.sheet import Sheet
+
+CAUSES = {
+    "input": "input", "output": "output", "weight_first": "weights",
+    "weight_again": "weights again", "activation": "activations between kernels",
+    "halo": "halo", "spill": "spills",
+}  # fmt: skip
+UNAVOIDABLE = ("input", "output", "weight_first")
+"""Causes of bytes that no schedule leaves out: each cluster has a batch and weights of its own."""
+WAITS = {
+    "data": "data", "address": "buffer space", "channel": "a channel", "barrier": "a barrier",
+}  # fmt: skip
+FULL_SHARE = 0.8
+"""An engine or DRAM that is busy for this share of the time is called the limit (our choice)."""
+
+
+def megabytes_a_sample(result: Result, causes: tuple[str, ...] = tuple(CAUSES)) -> float:
+    """What moves over DRAM for these causes, a sample."""
+    return sum(result.dram_bytes.get(cause, 0) for cause in causes) / result.batch / 1e6
+
+
+def _short(value: float) -> str:
+    """Three digits, more where the whole part has more."""
+    return f"{float(f'{value:.3g}'):,.10g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def limit(result: Result) -> str:
+    """What is busy longest; and what matrix engines wait for, where all have time left."""
+    shares = {"DRAM": result.dram_share, **{f"{k} engines": v for k, v in result.busy.items()}}
+    shares.pop("dma engines", None)  # they move what DRAM's share counts
+    name, share = max(shares.items(), key=lambda item: item[1])
+    busiest = f"{name} busy {_percent(share)}"
+    if share >= FULL_SHARE:
+        return busiest
+    wait, lost = max(((w, result.waits.get(w, 0.0)) for w in WAITS), key=lambda item: item[1])
+    return f"{busiest}; matrix engines wait for {WAITS[wait]} {_percent(lost)}"
+
+
+def is_explained(result: Result) -> bool:
+    """Whether the result is so far from the paper's that a reason is due."""
+    ratio = result.over_published
+    return ratio is not None and not 1 / FACTOR <= ratio <= FACTOR
+
+
+def reason(result: Result) -> str:
+    """What the trace says of a rate that is not the paper's."""
+    paper = result.published_per_s or 0.0
+    ratio = result.over_published or 1.0
+    parts = [f"{ratio:.2f} of the paper's rate: {limit(result)}."]
+    moved, unavoidable = megabytes_a_sample(result), megabytes_a_sample(result, UNAVOIDABLE)
+    most = sorted(result.dram_bytes, key=lambda cause: -result.dram_bytes[cause])[:2]
+    told = ", ".join(f"{CAUSES[c]} {_short(megabytes_a_sample(result, (c,)))}" for c in most)
+    parts.append(f"DRAM moves {_short(moved)} MB a sample ({told}).")
+    full_rate = moved * result.throughput_per_s / result.dram_share if result.dram_share else 0.0
+    if paper > result.bound_per_s:
+        parts.append(
+            f"The paper's {paper:,.0f} a second is above the bound of chip and model, "
+            f"{result.bound_per_s:,.0f}."
+        )
+    elif full_rate and ratio < 1:
+        parts.append(
+            f"At the paper's rate DRAM leaves {_short(full_rate / paper)} MB a sample; "
+            f"{_short(unavoidable)} are inputs, outputs and weights once a cluster."
+        )
+        if paper > result.plan_bound_per_s:
+            parts.append(f"These kernels and pieces allow {result.plan_bound_per_s:,.0f} a second.")
+    elif full_rate:
+        parts.append(
+            f"At the paper's rate these bytes take {_percent(result.dram_share / ratio)} of DRAM's "
+            f"time and the multiply-accumulates {_percent(result.mac_share / ratio)} of the matrix "
+            "engines': neither held it back there."
+        )
+    return " ".join(parts)
+
+
+def order_reason(findings: Findings, row: str, chip: str) -> str:
+    """Why strategies come in another order than the paper has them; "" where they do not."""
+    tvm, stitched = (findings.find(row, level, chip) for level in ("tvm", "astitch"))
+    paper = ROWS[row].over_tvm["astitch"]
+    if not tvm or not stitched or paper is None:
+        return ""
+    ratio = stitched.throughput_per_s / tvm.throughput_per_s
+    if (ratio < 1) == (paper < 1):
+        return ""
+    between = ("activation", "spill", "halo")
+    moved = [_short(megabytes_a_sample(each, between)) for each in (stitched, tvm)]
+    return (
+        f"`astitch` has {ratio:.2f} of `tvm`'s rate, in the paper {paper:.2f}: it moves {moved[0]} "
+        f"MB of activations a sample over DRAM, `tvm` {moved[1]}; DRAM is busy "
+        f"{_percent(stitched.dram_share)} and {_percent(tvm.dram_share)} of the time."
+    )
+
+
+def scheduling_reason(findings: Findings, row: str, chip: str) -> str:
+    """Why instruction scheduling gains less than the paper's least; "" where it does not."""
+    order, full = (findings.find(row, level, chip) for level in ("order", "full"))
+    if not order or not full or order.refused or full.refused:
+        return ""
+    gain = full.throughput_per_s / order.throughput_per_s
+    if gain >= LEAST_SCHEDULING:
+        return ""
+    return (
+        f"Instruction scheduling gains {gain:.3f}: DRAM is busy {_percent(order.dram_share)} of "
+        "the time without it, so no schedule of these bytes gains more than "
+        f"{1 / order.dram_share:.2f}; with it {_percent(full.dram_share)}, and layers overlap "
+        f"{_percent(full.overlap)} of the cores' time."
+    )
+
+
+def reasons(findings: Findings, chip: str) -> Iterator[tuple[str, str]]:
+    """Row and reason of everything that needs one."""
+    for row in ROWS:
+        for level in ("tvm", "astitch", *LEVELS):
+            result = findings.find(row, level, chip)
+            if result is not None and is_explained(result):
+                yield row, f"`{result.strategy}`: {reason(result)}"
+        for told in (order_reason(findings, row, chip), scheduling_reason(findings, row, chip)):
+            if told:
+                yield row, told
+
+
+def limit_sheet(findings: Findings, chip: str, level: str) -> Sheet:
+    """What limits a strategy on every row: shares of the time, bytes a sample, bounds."""
+    rows = [
+        (
+            row,
+            f"{result.throughput_per_s:,.0f}",
+            f"{result.chain_per_s:,.0f}",
+            f"{result.plan_bound_per_s:,.0f}",
+            f"{result.bound_per_s:,.0f}",
+            _percent(result.dram_share),
+            _percent(result.busy["matrix"]),
+            _percent(result.busy["vector"]),
+            _percent(result.overlap),
+            *(_short(megabytes_a_sample(result, (cause,))) for cause in CAUSES),
+        )
+        for row in ROWS
+        if (result := findings.find(row, level, chip)) and not result.refused
+    ]
+    headings = (
+        "row", "a second", "longest chain", "bound of the plan", "bound of the model",
+        "DRAM busy", "matrix busy", "vector busy", "layers overlap", *CAUSES.values(),
+    )  # fmt: skip
+    remark = (
+        "From *input* on: MB over DRAM, a sample. The bounds are samples a second: no schedule of "
+        "the longest chain of instructions that need each other, of these kernels and pieces, of "
+        "this model on this chip is faster."
+    )
+    return Sheet(f"What limits `{level}`", headings, rows, remark)

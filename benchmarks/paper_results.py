@@ -1,0 +1,274 @@
+"""Runs of the paper's ten configurations -> the numbers that its tables are made of.
+
+All of them are counted by the simulator, so they are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.paper_rows import ROWS, Variant
+from graphturbo_core.errors import GraphTurboError, InvariantError
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import Imports, RunRequest, run_shared, warm_up
+from graphturbo_core.report.canvas import seconds_per_cycle
+from graphturbo_core.report.report import Report
+from graphturbo_core.strategies.options import EVALUATIONS
+from graphturbo_core.strategies.tuned.differences import STEP
+
+PROCESSES = 2
+"""Each holds a model and a Trace."""
+STAGE = re.compile(r"stage(\d+)/")
+"""How layers of the sample catalogue's ResNets begin: the stage that they belong to."""
+THAN = " than "
+"""Ends what a search did, before what it is compared with."""
+DIGITS = 6
+"""Significant ones that are kept of what is no whole number."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """Shares of the cores' cycles in which engines of a kind are busy.
+
+    `fill`: multiply-accumulates over what the busy cycles of the matrix engines have room for.
+    """
+
+    matrix: float
+    vector: float
+    fill: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run of a row; rates are samples a second, on the whole chip.
+
+    `published_per_s`: what the paper says of it, None where it says nothing. `refused`: the code of
+    a refusal, "" for none; what follows is empty then. `bound_per_s`: no schedule is faster (chip
+    and model alone); `plan_bound_per_s`: none with these kernels and pieces; `chain_per_s`: none
+    with this chain of instructions that need each other. `dram_share`: of the time, what DRAM at
+    its full rate takes for `dram_bytes`, which are by cause; `least_dram_bytes`: weights, inputs
+    and outputs once. `busy` and `waits`: shares of the time of a kind of engine; waits are those of
+    the cores' matrix engines. `pieces`: of each sub-graph in order. `evaluations` and
+    `otherwise`: of a search alone; `stages`: of ResNets.
+    """
+
+    row: str
+    sample: str
+    chip: str
+    strategy: str
+    batch: int
+    published_per_s: float | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
+    throughput_per_s: float = 0.0
+    bound_per_s: float = 0.0
+    plan_bound_per_s: float = 0.0
+    chain_per_s: float = 0.0
+    cycles: int = 0
+    kernels: int = 0
+    instructions: int = 0
+    overlap: float = 0.0
+    mac_share: float = 0.0
+    dram_share: float = 0.0
+    least_dram_bytes: int = 0
+    dram_bytes: Mapping[str, int] = field(default_factory=dict)
+    busy: Mapping[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = field(default_factory=dict)
+    pieces: tuple[int, ...] = ()
+    evaluations: int = 0
+    otherwise: str = ""
+    stages: Mapping[str, Use] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, str, str, tuple[tuple[str, str], ...]]:
+        """What tells this run from all others."""
+        options = tuple(sorted(self.options.items()))
+        return (self.row, self.sample, self.chip, self.strategy, options)
+
+    @property
+    def level(self) -> str:
+        """The strategy without its cluster batch, and for `graphturbo` its level alone."""
+        return self.strategy.partition("@")[0].rpartition(":")[2]
+
+    @property
+    def over_published(self) -> float | None:
+        """Our rate over the paper's; None where there is none."""
+        if self.refused or not self.published_per_s:
+            return None
+        return self.throughput_per_s / self.published_per_s
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Runs of one model as a row of the paper; each is a strategy and its options."""
+
+    row: str
+    chip: str
+    runs: tuple[tuple[str, Mapping[str, str]], ...]
+    place: int = 0
+
+    @property
+    def variant(self) -> Variant:
+        """The model that stands for the row: of its variants the one in this place."""
+        return ROWS[self.row].variants[self.place]
+
+    def blank(self, strategy: str, options: Mapping[str, str]) -> Result:
+        """The result of a run as far as it is known before it."""
+        row = ROWS[self.row]
+        published = dict(row.strategies()).get(strategy)
+        asked = {name: value for name, value in options.items() if name != EVALUATIONS}
+        is_taken = not self.place and not asked
+        return Result(
+            self.row, self.variant.sample, self.chip, strategy, row.batch,
+            _short(published) if published and is_taken else None, asked,
+        )  # fmt: skip
+
+
+def results_of(asked: Sequence[Asked]) -> Iterator[tuple[Result, ...]]:
+    """The results of each, in this order, by as many processes as hold."""
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn"), warm_up) as pool:
+        yield from pool.map(_results, asked)
+
+
+def _results(asked: Asked) -> tuple[Result, ...]:
+    imports = Imports(load_sample(asked.variant.sample))
+    return tuple(result_of(imports, asked, *run) for run in asked.runs)
+
+
+def result_of(imports: Imports, asked: Asked, strategy: str, options: Mapping[str, str]) -> Result:
+    """One run; the model is imported already if another run had it.
+
+    Raises:
+        RuntimeError: a bug of ours; a plain error, since ours do not travel between processes.
+    """
+    blank, variant = asked.blank(strategy, options), asked.variant
+    request = RunRequest(
+        variant.sample, strategy, asked.chip, blank.batch, dims=dict(variant.dims),
+        options=dict(options),
+    )  # fmt: skip
+    try:
+        report = run_shared(imports, request)
+    except InvariantError as error:
+        raise RuntimeError(f"{asked.row} {strategy}: {error.line()}") from error
+    except GraphTurboError as error:
+        return replace(blank, refused=error.code)
+    return _filled(blank, report)
+
+
+def _filled(blank: Result, report: Report) -> Result:
+    contract = cast(Mapping[str, Any], report.contract)
+    ledger = {cause: size for cause, size in contract["dram_ledger"].items() if size}
+    rates = {
+        name: _short(blank.batch / contract[key])
+        for name, key in (
+            ("throughput_per_s", "latency_s"),
+            ("bound_per_s", "lower_bound_s"),
+            ("plan_bound_per_s", "plan_bound_s"),
+            ("chain_per_s", "program_critical_path_s"),
+        )
+    }
+    return replace(
+        blank,
+        **rates,
+        cycles=contract["cycles"],
+        kernels=contract["kernels"],
+        instructions=contract["instructions"],
+        overlap=_short(contract["cross_layer_overlap"]),
+        mac_share=_short(contract["mac_utilization"]),
+        dram_share=_short(sum(ledger.values()) / _dram_bytes_per_s(report) / contract["latency_s"]),
+        least_dram_bytes=contract["compulsory_dram_bytes"],
+        dram_bytes=ledger,
+        busy=_shorts(contract["utilization"]),
+        waits=_shorts(contract["stalls"]["matrix"]),
+        pieces=tuple(group["pieces"] for group in contract["groups"]),
+        evaluations=int(contract["options"].get(EVALUATIONS, 0)),
+        otherwise=_otherwise(report),
+        stages=stage_use(report),
+    )
+
+
+def _otherwise(report: Report) -> str:
+    """What a search did otherwise than `full`, and how often; "" where none was asked."""
+    rules = [str(row["rule"]) for row in report.tables["decisions"] if row["step"] == STEP]
+    counted = Counter(rule.partition(THAN)[0] for rule in rules if THAN in rule)
+    return ", ".join(f"{rule} ({count})" for rule, count in counted.items())
+
+
+def _dram_bytes_per_s(report: Report) -> float:
+    (roofs,), (round_,) = report.tables["roofs"], report.tables["round"]
+    return float(roofs["dram_bytes_per_s"]) * int(round_["clusters"])
+
+
+def _shorts(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: _short(value) for name, value in values.items()}
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def stage_use(report: Report) -> dict[str, Use]:
+    """How busy matrix and vector engines are while a ResNet's stage runs, by the stage's number.
+
+    A stage runs while a kernel does that holds layers of it; where a kernel holds layers of several
+    stages, its time is theirs by their shares of its matrix cycles (our choice: stages of one
+    kernel overlap). Empty for models without stages.
+    """
+    found = [STAGE.match(str(layer["name"])) for layer in report.tables["layers"]]
+    of_layer = np.array([int(match[1]) if match else 0 for match in found])
+    if not of_layer.any():
+        return {}
+    layer, kernel = report.arrays["layer"], report.arrays["kernel"]
+    stage = np.where(layer < 0, 0, of_layer[layer])
+    kernels = report.tables["kernels"]
+    took = np.array([int(k["end_cycle"]) - int(k["start_cycle"]) for k in kernels])
+    shape = (int(of_layer.max()) + 1, len(kernels))
+    busy = {
+        kind: _busy(report, kind, shape, (stage, np.maximum(kernel, 0)))
+        for kind in ("matrix", "vector")
+    }
+    cores = {kind: sum(int(e["cores"]) for e in _engines(report, kind)) for kind in busy}
+    matrix = busy["matrix"]
+    runs = (took * matrix / np.maximum(matrix.sum(axis=0), 1)).sum(axis=1)
+    shares = {
+        kind: [_short(float(b / (r * cores[kind]))) if r else 0.0 for b, r in zip(
+            busy[kind].sum(axis=1), runs, strict=True)]
+        for kind in busy
+    }  # fmt: skip
+    return {
+        str(n): Use(shares["matrix"][n], shares["vector"][n], _fill(report, of_layer == n))
+        for n in range(1, shape[0])
+        if runs[n]
+    }
+
+
+def _fill(report: Report, is_shown: NDArray[np.bool_]) -> float:
+    layers = [row for row, shown in zip(report.tables["layers"], is_shown, strict=True) if shown]
+    (roofs,) = report.tables["roofs"]
+    cores = sum(int(engine["cores"]) for engine in _engines(report, "matrix"))
+    macs_per_core_s = int(roofs["matrix_macs_per_s"]) / cores
+    busy_s = sum(int(row["matrix_cycles"]) for row in layers) * seconds_per_cycle(report)
+    return _short(sum(int(row["macs"]) for row in layers) / (busy_s * macs_per_core_s))
+
+
+def _engines(report: Report, kind: str) -> list[Mapping[str, Any]]:
+    return [engine for engine in report.tables["engines"] if engine["kind"] == kind]
+
+
+def _busy(
+    report: Report, kind: str, shape: tuple[int, int], places: tuple[NDArray[Any], NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Busy cycles of engines of a kind, by stage and kernel."""
+    of_kind = np.isin(report.arrays["engine"], [e["index"] for e in _engines(report, kind)])
+    at = np.ravel_multi_index((places[0][of_kind], places[1][of_kind]), shape)
+    weights = report.arrays["busy"][of_kind]
+    return np.bincount(at, weights, shape[0] * shape[1]).reshape(shape)

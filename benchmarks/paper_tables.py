@@ -1,0 +1,163 @@
+"""Findings -> the tables of docs/paper.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.paper_claims import geometric_mean
+from benchmarks.paper_findings import Findings
+from benchmarks.paper_results import Result
+from benchmarks.paper_rows import LEVELS, ROWS
+from benchmarks.sheet import Sheet
+
+PUBLISHED = ("tvm", "astitch", *LEVELS)
+"""Strategies that the paper has a bar for, in its order."""
+SHOWN = (*PUBLISHED, "plus", "tuned")
+VENDOR = "vendor"
+UTILISATION = {"tvm": (77, 71, 29, 17), "full": (83, 83, 79, 62)}
+"""Percent, ResNet-50's stages 1 to 4: the paper's figure of the matrix unit."""
+VECTOR_UTILISATION = {"tvm": (63, 58, 31, 20), "full": (64, 70, 52, 40)}
+STAGES = range(1, 5)
+
+
+def throughput_sheet(findings: Findings, chip: str) -> Sheet:
+    """Samples a second: ours, and the paper's with ours over it."""
+    rows = [
+        (f"{row}: {ROWS[row].title}", *(_rate(findings.find(row, level, chip)) for level in SHOWN))
+        for row in ROWS
+    ]
+    remark = "Ours; in brackets the paper's, and ours over it."
+    return Sheet(f"Throughput, samples a second, on {chip}", ("row", *SHOWN), rows, remark)
+
+
+def _rate(result: Result | None) -> str:
+    if result is None:
+        return ""
+    if result.refused:
+        return result.refused
+    ratio = result.over_published
+    ours = f"{result.throughput_per_s:,.0f}"
+    return ours if ratio is None else f"{ours} ({result.published_per_s:,.0f}; **{ratio:.2f}**)"
+
+
+def over_tvm_sheet(findings: Findings, chip: str) -> Sheet:
+    """Each strategy over `tvm`, ours and the paper's; `tuned` stands beside the vendor's code."""
+    columns = {"astitch": "astitch", "tuned": VENDOR, **dict(zip(LEVELS, LEVELS, strict=True))}
+    rows = []
+    for row in ROWS:
+        paper = ROWS[row].over_tvm
+        ours = {level: findings.ratios(level, "tvm", chip).get(row) for level in columns}
+        cells = (_pair(ours[level], paper[name]) for level, name in columns.items())
+        rows.append((row, *cells))
+    headings = ("row", *columns)
+    remark = (
+        "Ours / the paper's, which is read off bar charts to within 0.05. The paper's bar beside "
+        "`tuned` is the vendor's hand-written code."
+    )
+    return Sheet(f"Throughput over TVM's, on {chip}", headings, rows, remark)
+
+
+def _pair(ours: float | None, paper: float | None) -> str:
+    return f"{_ratio(ours)} / {_ratio(paper)}"
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def stage_sheet(results: Sequence[Result]) -> Sheet:
+    """How ResNet-50's stages use the engines, ours and the paper's, percent."""
+    rows = []
+    for result in results:
+        for name, published in (("fill", UTILISATION), ("matrix", None), ("vector", None)):
+            shares = [getattr(result.stages[str(stage)], name) for stage in STAGES]
+            paper = published[result.level] if published else None
+            rows.append(
+                (
+                    f"{result.sample}, {result.strategy}, {_STAGE_WORDS[name]}",
+                    *(
+                        f"{100 * share:.0f}" + (f" / {paper[place]}" if paper else "")
+                        for place, share in enumerate(shares)
+                    ),
+                )
+            )
+    return Sheet(
+        "ResNet-50: utilisation by stage, percent",
+        ("run", *(f"stage {stage}" for stage in STAGES)),
+        rows,
+        _STAGE_REMARK,
+    )
+
+
+_STAGE_WORDS = {
+    "fill": "fill of the matrix array",
+    "matrix": "matrix engines busy",
+    "vector": "vector engines busy",
+}
+_STAGE_REMARK = (
+    "*Fill*: multiply-accumulates over what the array could have done while it was busy; beside it "
+    "the paper's utilisation of the matrix unit. *Busy*: share of the time in which a stage's "
+    "kernels ran. *Derived:* the paper's utilisation cannot be a share of time: its TVM does 1,064 "
+    "images a second, 6 % of the chip's peak, and no stage is below 17 %. It is near the fill of "
+    "the array: an output of few rows leaves lanes idle, 2 images of 7 x 7 over 8 cores fill 12.25 "
+    "of 64 rows, 19 %. What the paper counts for the vector unit (TVM "
+    f"{', '.join(map(str, VECTOR_UTILISATION['tvm']))}; GraphTurbo "
+    f"{', '.join(map(str, VECTOR_UTILISATION['full']))} %) is not known either; a share of time "
+    "stands beside it, which is all that is counted here."
+)
+
+
+def variant_sheet(results: Sequence[Result]) -> Sheet:
+    """Models that a row may mean besides the one that is taken."""
+    rows = []
+    for row in ROWS:
+        for sample in dict.fromkeys(r.sample for r in results if r.row == row):
+            found = {r.level: r for r in results if (r.row, r.sample) == (row, sample)}
+            cells = (_variant_rate(row, found.get(level)) for level in PUBLISHED)
+            rows.append((f"{row}: {sample}", *cells))
+    remark = "Samples a second; in brackets over the paper's."
+    return Sheet("Models that a row may mean besides", ("row", *PUBLISHED), rows, remark)
+
+
+def _variant_rate(row: str, result: Result | None) -> str:
+    if result is None or result.refused:
+        return result.refused if result else ""
+    paper = dict(ROWS[row].strategies()).get(result.strategy)
+    ours = f"{result.throughput_per_s:,.0f}"
+    return f"{ours} ({result.throughput_per_s / paper:.2f})" if paper else ours
+
+
+def ingredient_sheet(findings: Findings, chip: str) -> Sheet:
+    """`graphturbo:plus` over `:full`, and what is left of it without each ingredient."""
+    options = dict.fromkeys(
+        tuple(sorted(r.options.items())) for r in findings.results if r.level == "plus"
+    )
+    columns = sorted(options, key=len)
+    rows = []
+    for row in ROWS:
+        full = findings.find(row, "full", chip)
+        runs = [findings.find(row, "plus", chip, option) for option in columns]
+        rows.append((row, *(_over(run, full) for run in runs)))
+    whole = findings.ratios("plus", "full", chip).values()
+    names = (", ".join(f"{k}={v}" for k, v in option) or "all" for option in columns)
+    remark = f"Geometric mean of `plus` over `full`: {geometric_mean(whole):.3f}."
+    return Sheet("`graphturbo:plus` over `graphturbo:full`", ("row", *names), rows, remark)
+
+
+def _over(one: Result | None, other: Result | None) -> str:
+    if not one or not other or one.refused or other.refused:
+        return ""
+    return f"{one.throughput_per_s / other.throughput_per_s:.3f}"
+
+
+def tuned_sheet(findings: Findings, chip: str) -> Sheet:
+    """What a search finds, `full` over it, and what it did otherwise."""
+    rows = []
+    for row in ROWS:
+        tuned, full = findings.find(row, "tuned", chip), findings.find(row, "full", chip)
+        if tuned and full and not tuned.refused:
+            ratio = full.throughput_per_s / tuned.throughput_per_s
+            rate, told = f"{tuned.throughput_per_s:,.0f}", f"{ratio:.3f}"
+            rows.append((row, rate, str(tuned.evaluations), told, tuned.otherwise))
+    headings = ("row", "a second", "evaluations", "full over tuned", "what it did otherwise")
+    return Sheet("What a search finds", headings, rows)
