@@ -125,6 +125,7 @@ def test_every_option_is_tried_above() -> None:
     others = {(o.name, v) for o in strategy_options().values() for v in o.values[1:]}
     elsewhere = {
         ("plus.cooperation", "off"), ("plus.lending", "off"),  # tests/strategies/test_plus.py
+        ("plus.pieces", "off"), ("plus.merging", "off"), ("plus.mixing", "off"),  # there too
         ("tvm.normalisation", "decomposed"),  # it changes the import
     }  # fmt: skip
     assert tried == others - elsewhere

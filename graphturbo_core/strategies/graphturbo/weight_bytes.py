@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
 
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.residency import weight_part_bytes
@@ -34,8 +35,8 @@ def fetch_cycles(plan: Plan) -> int:
 def _fetches(plan: Plan) -> Iterator[tuple[int, str, int]]:
     """Group, weight and bytes of each fetch by a kernel.
 
-    A shard is fetched once. What a kernel holds in GB is there for the next one of its group, where
-    all that the group holds there fits at once.
+    A shard is fetched once. What a kernel holds in GB is there for the next one of its group: the
+    smallest weights first, as far as GB has room.
     """
     tensors, sizes = plan.semantics.graph.tensors, plan.element_bytes
     room = plan.hardware.gb_bytes - weight_part_bytes(plan.hardware)
@@ -43,11 +44,18 @@ def _fetches(plan: Plan) -> Iterator[tuple[int, str, int]]:
     before = -1
     for kernel in plan.kernels:
         held = {name: tensors[name].elements * sizes[name] for name in kernel.residency}
-        in_gb = {name for name, where in kernel.residency.items() if where is Residency.GB}
-        stays = before == kernel.group and sum(held[name] for name in in_gb) <= room
+        in_gb = {name: held[name] for name, at in kernel.residency.items() if at is Residency.GB}
+        stays = _smallest(in_gb, room) if before == kernel.group else frozenset()
         for name, where in kernel.residency.items():
-            if name not in sharded and not (stays and name in in_gb):
+            if name not in sharded and name not in stays:
                 yield kernel.group, name, held[name]
             if where is Residency.SHARDED:
                 sharded.add(name)
         before = kernel.group
+
+
+def _smallest(sizes: Mapping[str, int], room: int) -> frozenset[str]:
+    """Those that fit together, the smallest first."""
+    names = sorted(sizes, key=lambda name: (sizes[name], name))
+    ends = accumulate(sizes[name] for name in names)
+    return frozenset(name for name, end in zip(names, ends, strict=True) if end <= room)
