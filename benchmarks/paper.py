@@ -21,7 +21,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 WIDTH = 160
 """Characters of a line: room for all columns, also where the output is no terminal."""
 PLUS = "graphturbo:plus"
-INGREDIENTS = ("plus.cooperation", "plus.lending")
+INGREDIENTS = ("plus.pieces", "plus.merging", "plus.mixing", "plus.cooperation", "plus.lending")
 HEAVY = "DJHEICBAGF"
 """Rows that take long before others, so that two processes end together."""
 
