@@ -1,0 +1,39 @@
+"""Small forms of the paper's models replay under what goes beyond its steps and TVM as taken.
+
+The four steps and `tvm` as taken are in the pairwise sample (`tests/matrix.py`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from benchmarks.paper_rows import ROWS
+from benchmarks.paper_switches import FARTHEST
+from graphturbo_core.pipeline import Imports, RunRequest, run_shared
+from graphturbo_core.strategies.options import EVALUATIONS
+from tests.verify.test_samples import BATCH, SMALL, check_right
+
+RUNS = {
+    "graphturbo:plus": ("generic-4x4", {}),
+    "tuned@2": ("generic-4x4", {EVALUATIONS: "3"}),
+    "tvm@1": ("generic-4x4", FARTHEST),
+    "astitch@2": ("stcp920", {}),
+}
+MODELS = sorted({row.variants[0].sample for row in ROWS.values()})
+
+
+@cache
+def small(model: str) -> Imports:
+    """The small form, imported once."""
+    return Imports(bytes(SMALL[model]().SerializeToString(deterministic=True)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", RUNS)
+@pytest.mark.parametrize("model", MODELS)
+def test_it_replays(model: str, strategy: str) -> None:
+    chip, options = RUNS[strategy]
+    request = RunRequest(model, strategy, chip, BATCH, options=options, verify=True)
+    check_right(run_shared(small(model), request))
