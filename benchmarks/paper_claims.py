@@ -72,7 +72,7 @@ def claims(findings: Findings, chip: str) -> Iterator[Claim]:
         )
     yield Claim(
         "order of `tvm`, `astitch` and `full` as published (1: yes)",
-        {row: float(_is_in_order(findings, row, chip)) for row in ROWS},
+        {row: float(is_in_order(findings, row, chip)) for row in ROWS},
         bool,
     )
     yield Claim(
@@ -105,11 +105,12 @@ def _over_slowest(findings: Findings, row: str, chip: str) -> float | None:
     return rates[0] / min(rates) if len(rates) == len(LEVELS) and min(rates) else None
 
 
-def _is_in_order(findings: Findings, row: str, chip: str) -> bool:
+def is_in_order(findings: Findings, row: str, chip: str) -> bool:
     """Whether no two strategies are the other way round than the paper has them."""
     paper = {"tvm": 1.0, **{k: v for k, v in ROWS[row].over_tvm.items() if v is not None}}
     names = [name for name in ("tvm", "astitch", "full") if name in paper]
-    ours = {name: r.throughput_per_s for name in names if (r := findings.find(row, name, chip))}
+    found = {name: findings.find(row, name, chip) for name in names}
+    ours = {name: r.throughput_per_s for name, r in found.items() if r and not r.refused}
     return all(
         ours[one] < ours[other]
         for one in ours

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.paper_claims import FACTOR, LEAST_SCHEDULING
+from benchmarks.paper_claims import FACTOR, LEAST_SCHEDULING, is_in_order
 from benchmarks.paper_findings import Findings
 from benchmarks.paper_results import Result
 from benchmarks.paper_rows import LEVELS, ROWS
@@ -91,10 +91,10 @@ def order_reason(findings: Findings, row: str, chip: str) -> str:
     """Why strategies come in another order than the paper has them; "" where they do not."""
     tvm, stitched = (findings.find(row, level, chip) for level in ("tvm", "astitch"))
     paper = ROWS[row].over_tvm["astitch"]
-    if not tvm or not stitched or paper is None:
+    if not tvm or not stitched or paper is None or tvm.refused or stitched.refused:
         return ""
     ratio = stitched.throughput_per_s / tvm.throughput_per_s
-    if (ratio < 1) == (paper < 1):
+    if is_in_order(findings, row, chip):
         return ""
     between = ("activation", "spill", "halo")
     moved = [_short(megabytes_a_sample(each, between)) for each in (stitched, tvm)]

@@ -305,7 +305,7 @@ def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division
 
 
 def _cost(recorder: Recorder, suffix: str, request: RunRequest, limits: Limits) -> Cost:
-    """What a strategy that tries plans is told of one: cycles of a round, as it would be run.
+    """What a strategy that tries plans is told of one: cycles of a round and of its kernels.
 
     Of a search it tells how far that is: so many evaluations are asked for at most.
     """

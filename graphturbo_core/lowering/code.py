@@ -282,9 +282,8 @@ class CodeBuilder:
         """The collected rows as arrays."""
         rows = np.array(self.rows, dtype=np.int64).reshape(len(self.rows), len(COLUMNS))
         channels = [pair for row in self.channel_rows for pair in row]
-        columns = tuple(zip(*self.touched, strict=True)) or ((),) * len(Access._fields)
-        buffers, writes, boxes, tensors = columns
-        lo, hi = pack_boxes(boxes)
+        tensors = [access.tensor for access in self.touched]
+        lo, hi = pack_boxes([access.box for access in self.touched])
         result_lo, result_hi = pack_boxes(self.results)
         number = {name: place for place, name in enumerate(dict.fromkeys(tensors))}
         pairs = np.array(channels, dtype=np.int64).reshape(len(channels), 2)
@@ -294,8 +293,8 @@ class CodeBuilder:
             channel=pairs[:, 0].astype(np.int32),
             channel_cycles=pairs[:, 1].copy(),
             access_at=np.array(self.touched_at, dtype=np.int64),
-            access_buffer=np.array(buffers, dtype=np.int32),
-            access_write=np.array(writes, dtype=np.bool_),
+            access_buffer=np.array([access.buffer for access in self.touched], dtype=np.int32),
+            access_write=np.array([access.is_write for access in self.touched], dtype=np.bool_),
             access_lo=lo,
             access_hi=hi,
             access_tensor=np.array([number[name] for name in tensors], dtype=np.int32),

@@ -11,7 +11,7 @@ from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, hull, is_empty, volume, with_interval
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.classes import CoreClasses
-from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics, Reads
+from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics, Reads, reads_of
 from graphturbo_core.semantics.nests import LoopNest, loop_nests, nest_slots
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 
@@ -50,7 +50,7 @@ class Operand:
     @cached_property
     def reads(self) -> Reads:
         """Its boxes for those of the op's output."""
-        return Reads(self.access)
+        return reads_of(self.access.axes)
 
     @property
     def is_lookup(self) -> bool:

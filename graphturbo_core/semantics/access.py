@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
+from functools import lru_cache
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Box, Interval
@@ -99,6 +101,10 @@ class InputAccess:
         return tuple([axis.interval(out_box) for axis in self.axes])
 
 
+KEPT_READS = 512
+"""Ways to read an input that are kept, over all models (our choice: a model has some dozens)."""
+
+
 class _Intervals(dict[Interval, Interval]):
     """What one input axis needs, by the interval of the output axis that it follows."""
 
@@ -114,20 +120,26 @@ class _Intervals(dict[Interval, Interval]):
 class Reads:
     """`InputAccess.box` for many boxes that share their intervals, each worked out once."""
 
-    def __init__(self, access: InputAccess) -> None:
+    def __init__(self, axes: Sequence[AxisMap]) -> None:
         """Nothing is worked out yet."""
-        self._access = access
-        self._axes = [(max(0, axis.out_axis), _Intervals(axis)) for axis in access.axes]
+        self._maps = axes
+        self._axes = [(max(0, axis.out_axis), _Intervals(axis)) for axis in axes]
 
     def box(self, out_box: Box) -> Box:
         """The box of the input that a box of the output needs."""
         if not out_box:
-            return self._access.box(out_box)
+            return tuple([axis.interval(out_box) for axis in self._maps])
         return tuple([known[out_box[place]] for place, known in self._axes])
 
     def interval(self, place: int, out: Interval) -> Interval:
         """What the axis at `place` needs for this interval of the output axis that it follows."""
         return self._axes[place][1][out]
+
+
+@lru_cache(maxsize=KEPT_READS)
+def reads_of(axes: tuple[AxisMap, ...]) -> Reads:
+    """One for all inputs that are read alike: layers of a model are."""
+    return Reads(axes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ _OPTIONS = (
     StrategyOption(
         "plus.merging",
         ("on", "off"),
-        "graphturbo:plus: groupings without the block step and with half the room are tried too",
+        "graphturbo:plus: the grouping that half the room asks for is tried too",
     ),
     StrategyOption(
         "plus.mixing",

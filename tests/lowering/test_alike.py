@@ -59,7 +59,7 @@ def test_kept_boxes_and_work_of_every_op() -> None:
         sem = analyse(checked_graph_of(model(case.text, case.opset)))
         (semantics,) = sem.by_op.values()
         for index, shape in enumerate(semantics.output_shapes):
-            reads = [(access, Reads(access)) for access in semantics.accesses[index]]
+            reads = [(access, Reads(access.axes)) for access in semantics.accesses[index]]
             for one, other in (drawn_boxes(draw, shape) for _ in range(8)):
                 for access, kept in reads:
                     for box in (one, other):

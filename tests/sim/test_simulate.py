@@ -109,18 +109,6 @@ def test_launch_barrier_and_an_empty_segment() -> None:
     assert critical_path(trace.program).tolist() == [0, 1]
 
 
-def test_a_kernel_takes_the_segments_of_its_layers() -> None:
-    # The two layers above are kernel 0: closes at 32. Kernel 1: launch 2, 5, barrier 1.
-    steps = [
-        Step((MATRIX, 0), hold=12),
-        Step((VECTOR, 0), hold=14, segment=1, layer=1),
-        Step((VECTOR, 0), hold=5, segment=2, layer=2, kernel=1),
-    ]
-    trace = checked(build(steps, segments=[(2, 1), (2, 1), (2, 1)]))
-    assert trace.segment_close.tolist() == [15, 32, 40]
-    assert trace.kernel_cycles == (32, 8)
-
-
 def test_a_broadcast_holds_the_gb_port_and_every_target_port() -> None:
     # Broadcast by core 0: gb 6, lb 0 and lb 1 each 4. It enters all three queues at 0.
     # Core 1's load over lb 1 (and dram, 3) waits until lb 1 is free at 4: [4, 7).

@@ -122,3 +122,16 @@ def test_a_buffer_lies_inside_its_memory(memory: Memory, capacity: int) -> None:
     simulate(build(SHARED[:1], blocks=[fits])).check()
     with pytest.raises(InvariantError, match=rf"does not lie in \[0, {capacity}\)"):
         simulate(build(SHARED[:1], blocks=[replace(fits, size=5)])).check()
+
+
+def test_a_kernel_takes_the_segments_of_its_layers() -> None:
+    """Each layer has a launch of 2 and a barrier of 1: 2 + 12 + 1, 2 + 14 + 1, and 2 + 5 + 1."""
+    steps = [
+        Step((MATRIX, 0), hold=12),
+        Step((VECTOR, 0), hold=14, segment=1, layer=1),
+        Step((VECTOR, 0), hold=5, segment=2, layer=2, kernel=1),
+    ]
+    trace = simulate(build(steps, segments=[(2, 1), (2, 1), (2, 1)]))
+    trace.check()
+    assert trace.segment_close.tolist() == [15, 32, 40]
+    assert trace.kernel_cycles == (32, 8)

@@ -5,6 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan, cuts_of
 from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
@@ -13,6 +19,8 @@ from graphturbo_core.strategies.graphturbo.weight_bytes import fetch_cycles, fet
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.relay import relay_layers
+from tests.lowering.nets import chip, conv_nets
+from tests.lowering.nets import plan_of as chip_plan_of
 from tests.strategies.samples import hardware, plan_of, weighted
 
 
@@ -21,6 +29,9 @@ def feed_forward(inner: int) -> str:
     return f"""g (float[8,128,768] x, float[768,{inner}] w, float[{inner},768] v)
       => (float[8,128,768] z)
     {{ y = MatMul (x, w) r = Relu (y) m = MatMul (r, v) z = Add (m, x) }}"""
+
+
+NARROW = "g (float[1,64] x, float[64,512] w) => (float[1,512] y) { y = MatMul (x, w) }"
 
 
 @cache
@@ -98,3 +109,31 @@ def test_neighbours_go_one_count_down_where_gb_takes_the_rest() -> None:
     assert neighbours_too(target, graph, plan, (first, own)) == whole
     small = replace(target, hardware=replace(target.hardware, gb_bytes=2 * 524_288 - 1))
     assert neighbours_too(small, graph, plan, (first, own)) == (first, own)
+
+
+def test_a_piece_reads_its_own_part_of_a_weight() -> None:
+    """One sample, its 512 columns in 2 pieces: each reads a half of w, 64 x 256 x 2 bytes.
+
+    The bound takes what is held in GB to be there for the second, though it is another half.
+    """
+    sem, chip = weighted(NARROW), hardware()
+    target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind))
+    graph = layer_graph(sem, relay_layers(sem), "fp16")
+    plan = cut_plan(target, graph, [Cut((0,), 1, 2)], "graphturbo:plus")
+    assert fetched_again(plan) == (0,)
+    assert fetch_cycles(plan) == -(-64 * 256 * 2 // 27)
+
+
+def test_what_lies_in_gb_is_not_counted_twice_however_full_it_is() -> None:
+    """Both weights, 9,437,184 bytes, of 2 pieces: the second fetches what GB's 8 MiB lack."""
+    target, graph, _ = made(feed_forward(3072))
+    plan = cut_plan(target, graph, [Cut((0, 1), 0, 2)], "graphturbo:plus")
+    lacking = 2 * PART - 8 * 2**20
+    assert fetch_cycles(plan) == -(-(2 * PART + lacking) // 27)
+
+
+@settings(max_examples=25, deadline=None)
+@given(conv_nets(), st.sampled_from(("tvm", "graphturbo:order", "graphturbo")))
+def test_no_program_is_faster_than_its_fetches(net: GraphSemantics, strategy: str) -> None:
+    plan = chip_plan_of(net, strategy, chip("tiny"))
+    assert fetch_cycles(plan) <= simulate(lower(plan)).makespan

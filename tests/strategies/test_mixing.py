@@ -14,8 +14,8 @@ from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.mixing import (
-    Column,
     Stretch,
+    Timed,
     cheapest_stretches,
     mixed_cuts,
 )
@@ -34,17 +34,17 @@ def chain() -> LayerGraph:
     return layers_of(CHAIN)
 
 
-def column(groups: Sequence[tuple[int, ...]], cycles: Sequence[int], name: str = "one") -> Column:
+def grouping(groups: Sequence[tuple[int, ...]], cycles: Sequence[int], name: str = "one") -> Timed:
     chip = hardware()
     target = Target(chain().semantics, chip, "fp16", Binder(chip.cores, plain_by_kind))
     plan = cut_plan(target, chain(), [Cut(layers, -1, 1) for layers in groups], "graphturbo:plus")
     plan.check()
-    return Column(name, chain(), plan, tuple(cycles))
+    return Timed(name, chain(), plan, tuple(cycles))
 
 
 def test_a_column_knows_its_boundaries_times_and_what_it_hands_on() -> None:
     """b and c pass from kernel to kernel in LB, a stays inside the first one."""
-    front = column(FRONT, (100, 50, 40))
+    front = grouping(FRONT, (100, 50, 40))
     assert front.is_boundary == (True, False, True, True, True)
     assert front.cycles_before == (0, 0, 100, 150, 190)
     assert front.handed_bytes == (0, 0, 1024, 1024, 0)
@@ -66,26 +66,26 @@ def test_a_column_knows_its_boundaries_times_and_what_it_hands_on() -> None:
 def test_a_change_pays_for_what_was_handed_on_in_lb(
     gb_bytes: int, last: int, expected: tuple[Stretch, ...]
 ) -> None:
-    columns = [column(FRONT, (100, 50, 50)), column(BACK, (80, 150, last))]
+    groupings = [grouping(FRONT, (100, 50, 50)), grouping(BACK, (80, 150, last))]
     chip = replace(hardware(), gb_bytes=gb_bytes)
-    assert cheapest_stretches(columns, chip) == expected
+    assert cheapest_stretches(groupings, chip) == expected
 
 
 def test_the_mixture_takes_each_stretch_from_its_column() -> None:
-    columns = [column(FRONT, (100, 50, 50)), column(BACK, (80, 80, 60))]
-    cuts = mixed_cuts(columns, cheapest_stretches(columns, hardware()))
+    groupings = [grouping(FRONT, (100, 50, 50)), grouping(BACK, (80, 80, 60))]
+    cuts = mixed_cuts(groupings, cheapest_stretches(groupings, hardware()))
     assert [cut.layers for cut in cuts] == [(0, 1), (2, 3)]
 
 
 def test_no_change_inside_a_group() -> None:
-    """Place 2 lies in a group of the second column: all or nothing, 150 against 160."""
-    columns = [column(FRONT, (10, 70, 70)), column(((0,), (1, 2), (3,)), (100, 50, 10))]
-    assert cheapest_stretches(columns, hardware()) == (
+    """Place 2 lies in a group of the second grouping: all or nothing, 150 against 160."""
+    groupings = [grouping(FRONT, (10, 70, 70)), grouping(((0,), (1, 2), (3,)), (100, 50, 10))]
+    assert cheapest_stretches(groupings, hardware()) == (
         Stretch(0, 0, 3),
         Stretch(1, 3, 4),
     )
-    columns = [column(FRONT, (10, 70, 70)), column(((0,), (1, 2, 3)), (100, 60))]
-    assert cheapest_stretches(columns, hardware()) == (Stretch(0, 0, 4),)
+    groupings = [grouping(FRONT, (10, 70, 70)), grouping(((0,), (1, 2, 3)), (100, 60))]
+    assert cheapest_stretches(groupings, hardware()) == (Stretch(0, 0, 4),)
 
 
 GROUPINGS = (FRONT, BACK, ((0,), (1,), (2,), (3,)), ((0, 1, 2), (3,)), ((0, 1), (2, 3)))
@@ -94,34 +94,36 @@ GROUPINGS = (FRONT, BACK, ((0,), (1,), (2,), (3,)), ((0, 1, 2), (3,)), ((0, 1), 
 @pytest.mark.parametrize("seed", range(12))
 def test_no_other_choice_of_stretches_costs_less(seed: int) -> None:
     random = Random(seed)
-    columns = [
-        column(groups, [random.randint(1, 60) for _ in groups], str(number))
+    groupings = [
+        grouping(groups, [random.randint(1, 60) for _ in groups], str(number))
         for number, groups in enumerate(random.sample(GROUPINGS, 3))
     ]
-    chosen = cheapest_stretches(columns, hardware())
-    assert total(columns, chosen, hardware()) == min(
-        total(columns, choice, hardware()) for choice in every_choice(columns, 0, -1)
+    chosen = cheapest_stretches(groupings, hardware())
+    assert total(groupings, chosen, hardware()) == min(
+        total(groupings, choice, hardware()) for choice in every_choice(groupings, 0, -1)
     )
 
 
-def every_choice(columns: Sequence[Column], first: int, before: int) -> Iterator[list[Stretch]]:
-    """All ways to go on from a place; neighbouring stretches have different columns."""
+def every_choice(groupings: Sequence[Timed], first: int, before: int) -> Iterator[list[Stretch]]:
+    """All ways to go on from a place; neighbouring stretches have different groupings."""
     if first == 4:
         yield []
-    for number, own in enumerate(columns):
+    for number, own in enumerate(groupings):
         for last in range(first + 1, 5):
             if number != before and own.is_boundary[first] and own.is_boundary[last]:
-                for rest in every_choice(columns, last, number):
+                for rest in every_choice(groupings, last, number):
                     yield [Stretch(number, first, last), *rest]
 
 
-def total(columns: Sequence[Column], stretches: Sequence[Stretch], chip: Hardware) -> int:
+def total(groupings: Sequence[Timed], stretches: Sequence[Stretch], chip: Hardware) -> int:
     """What the stretches sum to, written out once more; all that crosses fits GB."""
     cycles = 0
     for before, each in zip([None, *stretches], stretches, strict=False):
-        own = columns[each.column]
+        own = groupings[each.grouping]
         cycles += own.cycles_before[each.last] - own.cycles_before[each.first]
         if before is not None:
-            moved = columns[before.column].handed_bytes[each.first] + own.handed_bytes[each.first]
+            moved = (
+                groupings[before.grouping].handed_bytes[each.first] + own.handed_bytes[each.first]
+            )
             cycles += -(-moved * chip.clock_hz // chip.gb_bandwidth)
     return cycles

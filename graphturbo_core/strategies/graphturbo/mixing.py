@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
@@ -21,7 +22,7 @@ from graphturbo_core.strategies.plan import Plan, Scope
 
 
 @dataclass(frozen=True)
-class Column:
+class Timed:
     """A grouping and what its kernels took in its own simulation, in cycles.
 
     A place lies before the layer of its number; the last one lies behind all layers.
@@ -89,52 +90,65 @@ class _Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Layers [first, last), grouped as in the column of this number."""
+    """Layers [first, last), grouped as in the grouping of this number."""
 
-    column: int
+    grouping: int
     first: int
     last: int
 
 
-def cheapest_stretches(columns: Sequence[Column], hardware: Hardware) -> tuple[Stretch, ...]:
+def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[Stretch, ...]:
     """Stretches in order whose estimates sum to the least.
 
-    A stretch begins and ends where its column has a boundary. Where the column changes, what either
-    hands over from LB to LB has to wait besides: written by the one before, read by the one behind,
-    at GB's rate, or at DRAM's where all that crosses there does not fit GB. Linear in layers times
-    columns squared. Ties: no change, then the column named first.
+    A stretch begins and ends where its grouping has a boundary. Where the grouping changes, what
+    either hands over from LB to LB has to wait besides: written by the one before, read by the one
+    behind, at GB's rate, or at DRAM's where all that crosses there does not fit GB. Linear in
+    layers times groupings squared. Ties: no change, then the grouping named first.
     """
-    rates = _waiting_rates(columns[0].graph, hardware)
+    rates = _waiting_rates(groupings[0].graph, hardware)
     last_place = len(rates) - 1
-    states = [_State(0, 0, ((number, 0),)) for number in range(len(columns))]
+    states = [_State(0, 0, _Link(number, 0, None)) for number in range(len(groupings))]
     for place in range(1, last_place + 1):
-        here = [number for number, each in enumerate(columns) if each.is_boundary[place]]
-        arrived = {number: states[number].moved(columns[number], place) for number in here}
+        here = [number for number, each in enumerate(groupings) if each.is_boundary[place]]
+        arrived = {number: states[number].moved(groupings[number], place) for number in here}
         for number, own in arrived.items():
             states[number] = own
             for other, left in arrived.items() if place < last_place else ():
-                moved = columns[other].handed_bytes[place] + columns[number].handed_bytes[place]
+                moved = groupings[other].handed_bytes[place] + groupings[number].handed_bytes[place]
                 total = left.cycles + hardware.transfer_cycles(moved, rates[place])
                 if total < states[number].cycles:
-                    states[number] = _State(total, place, (*left.path, (number, place)))
-    path = min(states, key=lambda state: state.cycles).path
-    ends = [*(first for _, first in path[1:]), last_place]
-    return tuple(
-        Stretch(column, first, last) for (column, first), last in zip(path, ends, strict=True)
-    )
+                    states[number] = _State(total, place, _Link(number, place, left.link))
+    return _stretches(min(states, key=lambda state: state.cycles).link, last_place)
+
+
+class _Link(NamedTuple):
+    """A stretch's grouping and first place, and the stretch before it."""
+
+    grouping: int
+    first: int
+    before: _Link | None
+
+
+def _stretches(link: _Link | None, last: int) -> tuple[Stretch, ...]:
+    """From the last stretch back to the first, in order."""
+    found: list[Stretch] = []
+    while link is not None:
+        found.append(Stretch(link.grouping, link.first, last))
+        last, link = link.first, link.before
+    return tuple(reversed(found))
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The cheapest way to a place in some column; `path`: columns and where each begins."""
+    """The cheapest way to a place in some grouping, and its last stretch so far."""
 
     cycles: int
     place: int
-    path: tuple[tuple[int, int], ...]
+    link: _Link
 
-    def moved(self, column: Column, place: int) -> _State:
-        before = column.cycles_before
-        return _State(self.cycles + before[place] - before[self.place], place, self.path)
+    def moved(self, grouping: Timed, place: int) -> _State:
+        before = grouping.cycles_before
+        return _State(self.cycles + before[place] - before[self.place], place, self.link)
 
 
 def _waiting_rates(graph: LayerGraph, hardware: Hardware) -> list[int]:
@@ -149,11 +163,11 @@ def _waiting_rates(graph: LayerGraph, hardware: Hardware) -> list[int]:
     ]
 
 
-def mixed_cuts(columns: Sequence[Column], stretches: Sequence[Stretch]) -> tuple[Cut, ...]:
+def mixed_cuts(groupings: Sequence[Timed], stretches: Sequence[Stretch]) -> tuple[Cut, ...]:
     """The groups of the stretches, in topological order."""
     return tuple(
         cut
         for stretch in stretches
-        for cut in columns[stretch.column].cuts
+        for cut in groupings[stretch.grouping].cuts
         if stretch.first <= min(cut.layers) < stretch.last
     )

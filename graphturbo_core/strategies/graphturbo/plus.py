@@ -6,8 +6,9 @@ never slower. An ingredient is a function from the target and what was tried so 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.strategies.cooperation import Cooperation
@@ -15,21 +16,28 @@ from graphturbo_core.strategies.graphturbo.cooperating import cooperating_plans
 from graphturbo_core.strategies.graphturbo.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
-from graphturbo_core.strategies.graphturbo.mixing import Column, cheapest_stretches, mixed_cuts
+from graphturbo_core.strategies.graphturbo.mixing import (
+    Timed,
+    cheapest_stretches,
+    mixed_cuts,
+)
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.graphturbo.variants import HALF_ROOM, variants
 from graphturbo_core.strategies.graphturbo.weight_bytes import fetch_cycles
 from graphturbo_core.strategies.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.plan import Decision, Plan
 from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.wishes import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
 
 RULE_CHEAPEST = "the plan that takes the fewest cycles, graphturbo:full on a tie"
 RULE_STRETCH = "stretches of layers, each grouped as where its kernels took the fewest cycles"
 FULL = "full"
+FOLLOWED = (RULE_FORCED, RULE_FORBIDDEN, RULE_FIXED)
+"""Rules by which `:full` followed a plan file; what else it decided is not the proposal's."""
 MERGED = (HALF_ROOM,)
 """Variants of Algorithms 1 and 2 that are tried (our choice: of all that `tuned` starts with, the
 one that won some of the paper's models, whole or in part; each costs a simulation)."""
-LEAST_GAIN = 100
+GAIN_PART = 100
 """Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
 cycles (our choice: less is not worth a simulation)."""
 MOST_MIXED = 2
@@ -38,11 +46,15 @@ MOST_MIXED = 2
 
 @dataclass(frozen=True)
 class Proposal:
-    """A plan, the ingredient that made it, and what it costs; None where it is refused."""
+    """A plan, the ingredient that made it, and what it costs; None where it is refused.
+
+    `least_cycles`: where that is more than another plan takes, for which reason it is not lowered.
+    """
 
     name: str
     plan: Plan
     spent: Spent | None
+    least_cycles: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,13 +67,15 @@ class _Trials:
 
     def take(self, name: str, plan: Plan) -> None:
         """Cost a plan, unless one with the same kernels was, or its weights take too long."""
-        spent = self.best.spent if self.done else None
-        is_hopeless = spent is not None and fetch_cycles(plan) >= spent.cycles
-        is_known = any(
+        if any(
             plan.kernels == each.plan.kernels and plan.cooperation == each.plan.cooperation
             for each in self.done
-        )
-        if not is_hopeless and not is_known:
+        ):
+            return
+        spent, least = self.best.spent if self.done else None, fetch_cycles(plan)
+        if spent is not None and least >= spent.cycles:
+            self.done.append(Proposal(name, plan, None, least))
+        else:
             self.done.append(Proposal(name, plan, self.cost(plan)))
 
     @property
@@ -72,10 +86,10 @@ class _Trials:
         return self.done[cycles.index(min(possible)) if possible else 0]
 
     @property
-    def columns(self) -> list[Column]:
+    def groupings(self) -> list[Timed]:
         """Those that can be mixed."""
         return [
-            Column(each.name, self.graph, each.plan, each.spent.kernel_cycles)
+            Timed(each.name, self.graph, each.plan, each.spent.kernel_cycles)
             for each in self.done
             if each.spent is not None and each.plan.cooperation is None
         ]
@@ -108,51 +122,51 @@ class Plus:
                 trials.take(name, made)
         best = trials.best
         decisions = tuple(
-            Decision("plus", RULE_CHEAPEST, (each.name,), each is best, _numbers(each.spent))
+            Decision("plus", RULE_CHEAPEST, (each.name,), each is best, _numbers(each))
             for each in (trials.done if len(trials.done) > 1 else ())
         )
-        return replace(best.plan, decisions=(*best.plan.decisions, *decisions))
+        own = best.plan.decisions
+        followed = tuple(d for d in plan.decisions if d.rule in FOLLOWED and d not in own)
+        return replace(best.plan, decisions=(*followed, *own, *decisions))
 
     def _fewer(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """The groups of `:full` in fewer pieces; not where a plan file says in how many."""
         if not self.has_pieces or target.wishes.fix_splits:
             return
         plan, spent, graph = trials.done[0].plan, trials.done[0].spent, trials.graph
-        least_gain = spent.cycles // LEAST_GAIN if spent else 0
+        least_gain = spent.cycles // GAIN_PART if spent else 0
         cuts = fewer_pieces(target, graph, plan, least_gain)
         if cuts == cuts_of(plan):
             return
-        yield "fewer pieces", cut_plan(target, graph, cuts, plan.strategy)
         others = neighbours_too(target, graph, plan, cuts)
-        yield "fewer pieces all over", cut_plan(target, graph, others, plan.strategy)
+        for name, named in (("fewer pieces", cuts), ("fewer pieces all over", others)):
+            yield from _named(name, partial(cut_plan, target, graph, named, plan.strategy))
 
     def _merged(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
         """Other groupings by Algorithms 1 and 2, as far as a plan file can be followed."""
         found = variants(self.full)
         for name in MERGED if self.has_merging else ():
-            try:
-                plan = found[name](target)
-            except (CapacityError, PlanError):
-                continue
-            yield name, plan
+            yield from _named(name, partial(found[name], target))
 
     def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """What was tried so far, mixed stretch by stretch."""
         for number in range(MOST_MIXED if self.has_mixing else 0):
-            columns = trials.columns
-            if len(columns) <= 1:
+            groupings = trials.groupings
+            if len(groupings) <= 1:
                 return
-            stretches = cheapest_stretches(columns, target.hardware)
-            cuts = mixed_cuts(columns, stretches)
-            if any(cuts == column.cuts for column in columns):
+            stretches = cheapest_stretches(groupings, target.hardware)
+            cuts = mixed_cuts(groupings, stretches)
+            if any(cuts == cuts_of(each.plan) for each in trials.done):
                 return
-            plan = cut_plan(target, trials.graph, cuts, trials.done[0].plan.strategy)
             said = tuple(
-                Decision("mix", RULE_STRETCH, (columns[each.column].name,), True,
+                Decision("mix", RULE_STRETCH, (groupings[each.grouping].name,), True,
                          {"first_layer": each.first, "layers": each.last - each.first})
                 for each in stretches
             )  # fmt: skip
-            yield f"mixture {number + 1}", replace(plan, decisions=said)
+            strategy = trials.done[0].plan.strategy
+            make = partial(cut_plan, target, trials.graph, cuts, strategy)
+            for name, plan in _named(f"mixture {number + 1}", make):
+                yield name, replace(plan, decisions=said)
 
     def _lent(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """`:full` and the cheapest so far, with weights through all clusters' DRAM."""
@@ -175,5 +189,17 @@ def _has_idle(target: Target) -> bool:
     return target.clusters > 1 and target.hardware.can_cooperate
 
 
-def _numbers(spent: Spent | None) -> dict[str, int | str]:
-    return {"cycles": "does not fit" if spent is None else spent.cycles}
+def _named(name: str, make: Callable[[], Plan]) -> Iterator[tuple[str, Plan]]:
+    """The plan; nothing where it has too many pieces or does not go with a plan file."""
+    try:
+        plan = make()
+    except (CapacityError, PlanError):
+        return
+    yield name, plan
+
+
+def _numbers(proposal: Proposal) -> dict[str, int | str]:
+    if proposal.spent is not None:
+        return {"cycles": proposal.spent.cycles}
+    least = proposal.least_cycles
+    return {"cycles": f"at least {least:,}" if least else "does not fit"}

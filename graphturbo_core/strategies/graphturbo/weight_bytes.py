@@ -1,57 +1,90 @@
-"""Plan -> bytes of weights that its kernels fetch, as far as the plan alone tells."""
+"""Plan -> bytes of weights that its kernels fetch, as far as the plan alone tells.
+
+Weights of products alone: of a table few rows may be read, and all others are small.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.ir.boxes import is_empty, volume
+from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency
 from graphturbo_core.strategies.residency import weight_part_bytes
 
 
 def fetched_again(plan: Plan) -> tuple[int, ...]:
-    """Per group, bytes of weights that its kernels fetch after another one of it has."""
+    """Per group, bytes of weights that its kernels fetch beyond all of each weight once.
+
+    An estimate: of what a kernel holds in GB, the smallest weights are there for the next kernel of
+    its group, as far as GB has room beside the tiles of those that stream.
+    """
+    fetched: dict[tuple[int, str], int] = {}
+    room = plan.hardware.gb_bytes - weight_part_bytes(plan.hardware)
+    for kernel, reads, is_next in _reads(plan):
+        stays = _smallest(_in_gb(kernel, reads), room) if is_next else frozenset()
+        for name in reads.keys() - stays:
+            key = kernel.group, name
+            fetched[key] = fetched.get(key, 0) + reads[name]
     found = [0] * len(plan.groups)
-    known: set[tuple[int, str]] = set()
-    for group, name, size in _fetches(plan):
-        if (group, name) in known:
-            found[group] += size
-        known.add((group, name))
+    for (group, name), size in fetched.items():
+        once = plan.semantics.graph.tensors[name].elements * plan.element_bytes[name]
+        found[group] += max(0, size - once)
     return tuple(found)
 
 
 def fetch_cycles(plan: Plan) -> int:
     """Cycles of DRAM below which the plan cannot come: those in which its weights are fetched.
 
-    Weights of products alone: of a table few rows may be read.
+    Of what a kernel holds in GB, all that GB has bytes for is taken to be there for the next one.
     """
-    by_op, hardware = plan.semantics.by_op.values(), plan.hardware
-    tiled = {each.contraction.weight for each in by_op if each.contraction}
-    total = sum(size for _, name, size in _fetches(plan) if name in tiled)
+    hardware = plan.hardware
+    total = 0
+    for kernel, reads, is_next in _reads(plan):
+        in_gb = sum(_in_gb(kernel, reads).values())
+        total += sum(reads.values())
+        total -= min(in_gb, hardware.gb_bytes) if is_next else 0
     shares = hardware.clusters if plan.cooperation is not None else 1
     return hardware.transfer_cycles(total, shares * hardware.dram_bandwidth)
 
 
-def _fetches(plan: Plan) -> Iterator[tuple[int, str, int]]:
-    """Group, weight and bytes of each fetch by a kernel.
+def _reads(plan: Plan) -> Iterator[tuple[KernelPlan, dict[str, int], bool]]:
+    """Every kernel, the bytes that it reads of each weight, and whether its group ran just before.
 
-    A shard is fetched once. What a kernel holds in GB is there for the next one of its group: the
-    smallest weights first, as far as GB has room.
+    A shard is read by the first kernel alone. Where clusters co-operate, kernels of a list are not
+    those of one cluster: any earlier one of the group counts as the one before.
     """
-    tensors, sizes = plan.semantics.graph.tensors, plan.element_bytes
-    room = plan.hardware.gb_bytes - weight_part_bytes(plan.hardware)
     sharded: set[str] = set()
-    before = -1
+    seen: set[int] = set()
     for kernel in plan.kernels:
-        held = {name: tensors[name].elements * sizes[name] for name in kernel.residency}
-        in_gb = {name: held[name] for name, at in kernel.residency.items() if at is Residency.GB}
-        stays = _smallest(in_gb, room) if before == kernel.group else frozenset()
-        for name, where in kernel.residency.items():
-            if name not in sharded and name not in stays:
-                yield kernel.group, name, held[name]
-            if where is Residency.SHARDED:
-                sharded.add(name)
-        before = kernel.group
+        reads = _product_reads(plan, kernel)
+        yield (
+            kernel,
+            {n: size for n, size in reads.items() if n not in sharded},
+            kernel.group in seen,
+        )
+        sharded |= {name for name in reads if kernel.residency[name] is Residency.SHARDED}
+        seen = {*seen, kernel.group} if plan.cooperation is not None else {kernel.group}
+
+
+def _product_reads(plan: Plan, kernel: KernelPlan) -> dict[str, int]:
+    """Bytes of each weight that a product of the kernel reads: of its own boxes alone."""
+    found: dict[str, int] = {}
+    for name in kernel.ops:
+        op, semantics = plan.semantics.graph.op_by_name[name], plan.semantics.by_op[name]
+        weight = semantics.contraction.weight if semantics.contraction else ""
+        box = kernel.boxes.get(op.outputs[0])
+        if weight not in kernel.residency or box is None or is_empty(box):
+            continue
+        for access in semantics.accesses[0]:
+            if access.tensor == weight:
+                size = volume(access.box(box)) * plan.element_bytes[weight]
+                found[weight] = max(found.get(weight, 0), size)
+    return found
+
+
+def _in_gb(kernel: KernelPlan, reads: Mapping[str, int]) -> dict[str, int]:
+    return {n: size for n, size in reads.items() if kernel.residency[n] is Residency.GB}
 
 
 def _smallest(sizes: Mapping[str, int], room: int) -> frozenset[str]:
