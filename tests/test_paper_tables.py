@@ -107,6 +107,17 @@ def test_rates_within_a_factor_are_counted_by_rows() -> None:
     assert replace(found, asked=2).is_met
 
 
+def test_a_search_is_held_against_the_better_of_it_and_plus() -> None:
+    # full 90, a search finds 100, plus 120: 0.9 of the search, 0.75 of the better one
+    rates = {"graphturbo:full@16": 90, "tuned@16": 100, "graphturbo:plus@16": 120}
+    found = Findings().with_results([result("A", name, rate) for name, rate in rates.items()])
+    searched = claim(found, "`full` reaches 0.9 of what a search finds")
+    assert (searched.values, searched.short) == ({"A": 0.9}, ())
+    both = claim(found, "the better of it and of `plus`")
+    assert (both.values, both.short) == ({"A": 0.75}, ("A",))
+    assert claim(found, "`plus` reaches 0.95").values == {"A": 1.2}
+
+
 @pytest.mark.parametrize(
     ("rates", "is_kept"),
     [((10, 6, 80), 1.0), ((10, 11, 80), 0.0), ((10, 6, 9), 0.0)],
