@@ -39,11 +39,19 @@ ASSUMED_RULES = (
     AssumedRule("addresses", "multiples of 32 bytes"),
     AssumedRule("partial sums", "4 bytes each, in the staging buffer"),
     AssumedRule("streamed tensors", "two tiles take turns; one where tvm.double_buffering is off"),
+    AssumedRule(
+        "streamed data of a product whose weights are cut along K",
+        "fetched with all of K where that moves fewer bytes",
+    ),
     AssumedRule("LB ports", "compute does not use them"),
     AssumedRule("a move's channels", "first come, first served; it starts when it heads them all"),
     AssumedRule(
         "cores of like programs, above 64 a cluster or where all are too many to list",
         "simulated once; shared ports serve all of them, other cores' ports their even part",
+    ),
+    AssumedRule(
+        "DRAM that idle clusters lend",
+        "limited by the share that is read, not by the reader's own",
     ),
     AssumedRule("the batch", "divided over the clusters; rounds of a share are alike"),
 )
