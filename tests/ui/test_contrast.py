@@ -66,6 +66,16 @@ def test_what_is_switched_off_may_be_faint(browser: Browser):
     assert faint(browser, '<button disabled style="color: #aaa">x</button>') == []
 
 
+def test_what_a_run_may_still_replace_is_judged_when_it_ended(browser: Browser):
+    """Streamlit fades a page to a third while its script runs."""
+    body = """<main data-stale="true" style="opacity: 0.33"><p>x</p><p style="color: #777">y</p>
+      </main><script>setTimeout(() => {
+        document.body.firstElementChild.dataset.stale = "false";
+        document.body.firstElementChild.style.opacity = 1;
+      }, 500)</script>"""
+    assert faint(browser, body) == [("y", pytest.approx(4.48, abs=0.03))]
+
+
 def test_the_page_behind_is_that_of_the_colour_scheme(browser: Browser):
     assert faint(browser, '<p style="color: #767676">x</p>', "light") == []
     assert [text for text, _ in faint(browser, '<p style="color: #555">x</p>', "dark")] == ["x"]
