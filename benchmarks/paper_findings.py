@@ -42,17 +42,6 @@ class Findings:
         )
         return next(found, None)
 
-    def rate(self, row: str, level: str, chip: str = CHIP) -> float:
-        """Samples a second, 0 for a refusal.
-
-        Raises:
-            KeyError: that was not run.
-        """
-        found = self.find(row, level, chip)
-        if found is None:
-            raise KeyError(f"row {row} was not run with {level} on {chip}")
-        return found.throughput_per_s
-
     def ratios(self, level: str, below: str, chip: str = CHIP) -> dict[str, float]:
         """Rates of a level over another's, of each row that has both."""
         found = ((row, self.find(row, level, chip), self.find(row, below, chip)) for row in ROWS)

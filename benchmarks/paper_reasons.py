@@ -29,7 +29,7 @@ def megabytes_a_sample(result: Result, causes: tuple[str, ...] = tuple(CAUSES)) 
     return sum(result.dram_bytes.get(cause, 0) for cause in causes) / result.batch / 1e6
 
 
-def _short(value: float) -> str:
+def _three_digits(value: float) -> str:
     """Three digits, more where the whole part has more."""
     return f"{float(f'{value:.3g}'):,.10g}"
 
@@ -63,8 +63,8 @@ def reason(result: Result) -> str:
     parts = [f"{ratio:.2f} of the paper's rate: {limit(result)}."]
     moved, unavoidable = megabytes_a_sample(result), megabytes_a_sample(result, UNAVOIDABLE)
     most = sorted(result.dram_bytes, key=lambda cause: -result.dram_bytes[cause])[:2]
-    told = ", ".join(f"{CAUSES[c]} {_short(megabytes_a_sample(result, (c,)))}" for c in most)
-    parts.append(f"DRAM moves {_short(moved)} MB a sample ({told}).")
+    told = ", ".join(f"{CAUSES[c]} {_three_digits(megabytes_a_sample(result, (c,)))}" for c in most)
+    parts.append(f"DRAM moves {_three_digits(moved)} MB a sample ({told}).")
     full_rate = moved * result.throughput_per_s / result.dram_share if result.dram_share else 0.0
     if paper > result.bound_per_s:
         parts.append(
@@ -73,8 +73,8 @@ def reason(result: Result) -> str:
         )
     elif full_rate and ratio < 1:
         parts.append(
-            f"At the paper's rate DRAM leaves {_short(full_rate / paper)} MB a sample; "
-            f"{_short(unavoidable)} are inputs, outputs and weights once a cluster."
+            f"At the paper's rate DRAM leaves {_three_digits(full_rate / paper)} MB a sample; "
+            f"{_three_digits(unavoidable)} are inputs, outputs and weights once a cluster."
         )
         if paper > result.plan_bound_per_s:
             parts.append(f"These kernels and pieces allow {result.plan_bound_per_s:,.0f} a second.")
@@ -97,7 +97,7 @@ def order_reason(findings: Findings, row: str, chip: str) -> str:
     if is_in_order(findings, row, chip):
         return ""
     between = ("activation", "spill", "halo")
-    moved = [_short(megabytes_a_sample(each, between)) for each in (stitched, tvm)]
+    moved = [_three_digits(megabytes_a_sample(each, between)) for each in (stitched, tvm)]
     return (
         f"`astitch` has {ratio:.2f} of `tvm`'s rate, in the paper {paper:.2f}: it moves {moved[0]} "
         f"MB of activations a sample over DRAM, `tvm` {moved[1]}; DRAM is busy "
@@ -146,7 +146,7 @@ def limit_sheet(findings: Findings, chip: str, level: str) -> Sheet:
             _percent(result.busy["matrix"]),
             _percent(result.busy["vector"]),
             _percent(result.overlap),
-            *(_short(megabytes_a_sample(result, (cause,))) for cause in CAUSES),
+            *(_three_digits(megabytes_a_sample(result, (cause,))) for cause in CAUSES),
         )
         for row in ROWS
         if (result := findings.find(row, level, chip)) and not result.refused

@@ -145,23 +145,30 @@ def _results(asked: Asked) -> tuple[Result, ...]:
 
 
 def result_of(imports: Imports, asked: Asked, strategy: str, options: Mapping[str, str]) -> Result:
-    """One run; the model is imported already if another run had it.
-
-    Raises:
-        RuntimeError: a bug of ours; a plain error, since ours do not travel between processes.
-    """
+    """One run; the model is imported already if another run had it."""
     blank, variant = asked.blank(strategy, options), asked.variant
     request = RunRequest(
         variant.sample, strategy, asked.chip, blank.batch, dims=dict(variant.dims),
         options=dict(options),
     )  # fmt: skip
+    report = report_or_code(imports, request)
+    return replace(blank, refused=report) if isinstance(report, str) else _filled(blank, report)
+
+
+def report_or_code(
+    imports: Imports, request: RunRequest, profile_bytes: bytes | None = None
+) -> Report | str:
+    """A run, or the code of its refusal.
+
+    Raises:
+        RuntimeError: a bug of ours; a plain error, since ours do not travel between processes.
+    """
     try:
-        report = run_shared(imports, request)
+        return run_shared(imports, request, profile_bytes)
     except InvariantError as error:
-        raise RuntimeError(f"{asked.row} {strategy}: {error.line()}") from error
+        raise RuntimeError(f"{request.model_name} {request.strategy}: {error.line()}") from error
     except GraphTurboError as error:
-        return replace(blank, refused=error.code)
-    return _filled(blank, report)
+        return error.code
 
 
 def _filled(blank: Result, report: Report) -> Result:

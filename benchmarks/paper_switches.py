@@ -10,16 +10,14 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import cast
 
+from benchmarks.paper_results import PROCESSES, report_or_code
 from benchmarks.paper_rows import ROWS, PaperRow
 from benchmarks.sheet import Sheet
-from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.hardware.variation import changed_profile
-from graphturbo_core.pipeline import Imports, RunRequest, run_shared, warm_up
+from graphturbo_core.pipeline import Imports, RunRequest, warm_up
 
-PROCESSES = 2
-"""Each holds a model and a Trace."""
 NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -111,11 +109,7 @@ def _cell(rate: Rate, taken: Rate, *, is_first: bool) -> str:
 
 
 def row_rates(asked: tuple[str, str]) -> tuple[Rate, ...]:
-    """A row's throughput with each switch on a chip; the model is imported once if it can be.
-
-    Raises:
-        RuntimeError: a bug of ours; a plain error, since ours do not travel between processes.
-    """
+    """A row's throughput with each switch on a chip; the model is imported once if it can be."""
     letter, profile = asked
     row = ROWS[letter]
     imports = Imports(load_sample(row.variants[0].sample))
@@ -123,10 +117,6 @@ def row_rates(asked: tuple[str, str]) -> tuple[Rate, ...]:
 
 
 def _rate(imports: Imports, switch: Switch, row: PaperRow, profile: str) -> Rate:
-    try:
-        report = run_shared(imports, switch.request(row, profile), switch.profile_bytes(profile))
-    except InvariantError as error:
-        raise RuntimeError(f"{switch.name}: {error.line()}") from error
-    except GraphTurboError as error:
-        return error.code
-    return cast(float, report.contract["throughput_per_s"])
+    request, chip = switch.request(row, profile), switch.profile_bytes(profile)
+    found = report_or_code(imports, request, chip)
+    return found if isinstance(found, str) else cast(float, found.contract["throughput_per_s"])

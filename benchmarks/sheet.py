@@ -31,12 +31,12 @@ class Sheet:
             made.add_row(*row)
         return made
 
-    def markdown(self, level: int = 2) -> str:
+    def markdown(self) -> str:
         """As a page shows it; a bar in a cell would end it and is escaped."""
         lines = [self.headings, ["---", *["---:"] * (len(self.headings) - 1)], *self.rows]
         body = "\n".join(_line(cells) for cells in lines)
         remark = f"\n{self.remark}\n" if self.remark else ""
-        return f"{'#' * level} {self.title}\n\n{body}\n{remark}"
+        return f"## {self.title}\n\n{body}\n{remark}"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -103,6 +103,8 @@ class InputAccess:
 
 KEPT_READS = 512
 """Ways to read an input that are kept, over all models (our choice: a model has some dozens)."""
+KEPT_INTERVALS = 4096
+"""Intervals that each of them keeps an axis (our choice: tiles of a model have some hundreds)."""
 
 
 class _Intervals(dict[Interval, Interval]):
@@ -113,6 +115,8 @@ class _Intervals(dict[Interval, Interval]):
         self._whole = replace(axis, out_axis=min(axis.out_axis, 0))
 
     def __missing__(self, out: Interval) -> Interval:
+        if len(self) >= KEPT_INTERVALS:
+            self.clear()
         found = self[out] = self._whole.interval((out,))
         return found
 

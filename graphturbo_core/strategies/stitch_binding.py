@@ -137,18 +137,12 @@ class StitchBinder(Binder):
 class _Stitching(KernelWalk):
     """The rules above on one kernel."""
 
-    def __init__(
-        self,
-        binder: StitchBinder,
-        sem: GraphSemantics,
-        nests: Sequence[LoopNest],
-        boxes: Mapping[str, Box],
-    ) -> None:
-        super().__init__(binder, sem, nests, boxes)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.reads: list[list[str]] = []
         self.readers: dict[str, list[int]] = {}
-        for place, nest in enumerate(nests):
-            self.reads.append([t for t in nest_reads(sem, nest) if t in self.maker])
+        for place, nest in enumerate(self.nests):
+            self.reads.append([t for t in nest_reads(self.sem, nest) if t in self.maker])
             for tensor in self.reads[place]:
                 self.readers.setdefault(tensor, []).append(place)
 

@@ -52,6 +52,9 @@ def drawn_boxes(draw: Random, shape: tuple[int, ...]) -> tuple[Box, Box]:
     return one, other
 
 
+HALVED = "g (float[8] x) => (float[8] y) { y = Relu (x) }"
+
+
 def test_kept_boxes_and_work_of_every_op() -> None:
     """Of two boxes of the same extents in turn, so that the second finds what the first left."""
     draw = Random(0)
@@ -66,6 +69,16 @@ def test_kept_boxes_and_work_of_every_op() -> None:
                         assert kept.box(box) == access.box(box), case
                 if is_work_by_extents(semantics, index):
                     assert work_of(semantics, one, index) == work_of(semantics, other, index), case
+
+
+def test_a_full_memory_of_intervals_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two: the third and the fifth clear them, and what was known is worked out again."""
+    monkeypatch.setattr("graphturbo_core.semantics.access.KEPT_INTERVALS", 2)
+    (read,) = next(iter(analyse(graph_of(HALVED)).by_op.values())).accesses[0]
+    kept = Reads(read.axes)
+    boxes = [((lo, lo + 1),) for lo in (0, 1, 2, 0, 3)]
+    assert [kept.box(box) for box in boxes] == [read.box(box) for box in boxes]
+    assert [len(known) for _, known in kept._axes] == [1]
 
 
 def test_groups_that_a_box_touches_are_its_own_affair() -> None:

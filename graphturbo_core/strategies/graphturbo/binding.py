@@ -141,38 +141,33 @@ def _cost(binding: Binding, axes: NestAxes) -> AxisRank:
     return max((AxisRank.WINDOW, *(axes.ranks[axis] for axis in binding.axes)))
 
 
+@dataclass(eq=False)
 class KernelWalk:
     """One kernel whose nests, by their place, are bound one after the other.
 
-    `maker`: the nest that computes a tensor. `fixed`: bindings that a plan file names.
+    `boxes`: what one instance of the kernel computes. `maker`: the nest that computes a tensor.
+    `fixed`: bindings that a plan file names.
     """
 
-    def __init__(
-        self,
-        binder: Binder,
-        sem: GraphSemantics,
-        nests: Sequence[LoopNest],
-        boxes: Mapping[str, Box],
-    ) -> None:
-        """Nothing is bound yet; `boxes` hold what one instance of the kernel computes."""
-        self.binder, self.sem, self.nests, self.boxes = binder, sem, nests, boxes
-        self.maker = {t: place for place, nest in enumerate(nests) for t in nest_outputs(sem, nest)}
-        self.axes = kernel_axes(sem, nests, boxes)
-        self.fixed = fixed_bindings(binder, sem, nests, self.axes)
+    binder: Binder
+    sem: GraphSemantics
+    nests: Sequence[LoopNest]
+    boxes: Mapping[str, Box]
+
+    def __post_init__(self) -> None:
+        """Nothing is bound yet."""
+        outputs = (nest_outputs(self.sem, nest) for nest in self.nests)
+        self.maker = {t: place for place, tensors in enumerate(outputs) for t in tensors}
+        self.axes = kernel_axes(self.sem, self.nests, self.boxes)
+        self.fixed = fixed_bindings(self.binder, self.sem, self.nests, self.axes)
         self.bound: dict[int, Binding] = {}
 
 
 class _Walk(KernelWalk):
     """Algorithm 4 on one kernel."""
 
-    def __init__(
-        self,
-        binder: Binder,
-        sem: GraphSemantics,
-        nests: Sequence[LoopNest],
-        boxes: Mapping[str, Box],
-    ) -> None:
-        super().__init__(binder, sem, nests, boxes)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.handed: dict[int, Binding] = {}
         self.scopes = dict.fromkeys(self.maker, Scope.LB)
         self.in_gb: set[str] = set()

@@ -12,7 +12,7 @@ from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.placement import Nearest
 from graphturbo_core.strategies.graphturbo.splitting import SubGraph
-from graphturbo_core.strategies.instances import Section, instance_graph
+from graphturbo_core.strategies.instances import InstanceGraph, Section, instance_graph
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Group, Plan
 
@@ -36,7 +36,20 @@ def carry_of(part: SubGraph, cut: Cut) -> Carry:
     return carry_axis(part.graph, part.ops, part.outputs[-1], cut.axis)
 
 
-def cut_group(graph: LayerGraph, cut: Cut, name: str) -> tuple[Section, Group]:
+def cut_groups(
+    target: Target, graph: LayerGraph, cuts: Sequence[Cut]
+) -> tuple[InstanceGraph, tuple[Group, ...]]:
+    """All pieces of all groups, and the groups as plans list them.
+
+    Raises:
+        CapacityError: TOO_MANY_PIECES.
+    """
+    made = [_cut_group(graph, cut, f"g{number}") for number, cut in enumerate(cuts, 1)]
+    instances = instance_graph(target.semantics, [section for section, _ in made])
+    return instances, tuple(group for _, group in made)
+
+
+def _cut_group(graph: LayerGraph, cut: Cut, name: str) -> tuple[Section, Group]:
     """A group as it is cut, and as plans list it."""
     part = SubGraph(graph, cut.layers)
     carry = carry_of(part, cut) if cut.axis >= 0 else None
@@ -53,14 +66,13 @@ def cut_plan(target: Target, graph: LayerGraph, cuts: Sequence[Cut], strategy: s
     Raises:
         CapacityError: TOO_MANY_PIECES.
     """
-    made = [cut_group(graph, cut, f"g{number}") for number, cut in enumerate(cuts, 1)]
-    instances = instance_graph(target.semantics, [section for section, _ in made])
+    instances, groups = cut_groups(target, graph, cuts)
     names = [instance.name for instance in instances.instances]
     order = order_instances(names, instances.producers)
     recipe = Recipe(
         strategy,
         graph.layers,
-        tuple(group for _, group in made),
+        groups,
         Nearest.LB,
         is_scheduled_across_layers=True,
         has_gb_inside=True,

@@ -22,7 +22,7 @@ from graphturbo_core.strategies.graphturbo.mixing import (
     mixed_cuts,
 )
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.graphturbo.variants import HALF_ROOM, variants
+from graphturbo_core.strategies.graphturbo.variants import FULL, HALF_ROOM, variants
 from graphturbo_core.strategies.graphturbo.weight_bytes import fetch_cycles
 from graphturbo_core.strategies.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.plan import Decision, Plan
@@ -31,7 +31,6 @@ from graphturbo_core.strategies.wishes import RULE_FIXED, RULE_FORBIDDEN, RULE_F
 
 RULE_CHEAPEST = "the plan that takes the fewest cycles, graphturbo:full on a tie"
 RULE_STRETCH = "stretches of layers, each grouped as where its kernels took the fewest cycles"
-FULL = "full"
 FOLLOWED = (RULE_FORCED, RULE_FORBIDDEN, RULE_FIXED)
 """Rules by which `:full` followed a plan file; what else it decided is not the proposal's."""
 MERGED = (HALF_ROOM,)

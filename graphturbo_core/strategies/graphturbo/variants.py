@@ -7,6 +7,8 @@ from dataclasses import replace
 from graphturbo_core.strategies.graphturbo.splitting import fewest_pieces, literal_candidates
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 
+FULL = "full"
+"""What is asked for first, by all that try more than one plan."""
 HALF_ROOM = "room over 2"
 _CAPACITY_PARTS = (2, 4)
 """What is left of the cluster's LBs for Algorithm 1, as its half and its quarter (our choice)."""

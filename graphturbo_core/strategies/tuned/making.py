@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graphturbo_core.strategies.assemble import Recipe, assemble
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_group
+from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_groups
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.placement import Nearest
-from graphturbo_core.strategies.instances import InstanceGraph, instance_graph
+from graphturbo_core.strategies.instances import InstanceGraph
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import KernelPlan, Plan, ReadyStep, Residency
 from graphturbo_core.strategies.record import SEARCHED
@@ -72,13 +72,11 @@ class Maker:
         Raises:
             CapacityError: TOO_MANY_PIECES.
         """
-        graph = self.space.graph
-        made = [cut_group(graph, cut, f"g{place + 1}") for place, cut in enumerate(draft.cuts)]
-        instances = instance_graph(self.target.semantics, [section for section, _ in made])
+        instances, groups = cut_groups(self.target, self.space.graph, draft.cuts)
         recipe = Recipe(
             NAME,
-            graph.layers,
-            tuple(group for _, group in made),
+            self.space.graph.layers,
+            groups,
             draft.nearest,
             is_scheduled_across_layers=draft.is_scheduled,
             has_gb_inside=True,

@@ -10,10 +10,9 @@ from graphturbo_core.strategies.graphturbo.cuts import Cut, cuts_of
 from graphturbo_core.strategies.graphturbo.levels import LEVELS
 from graphturbo_core.strategies.graphturbo.splitting import Splitter
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.graphturbo.variants import variants
+from graphturbo_core.strategies.graphturbo.variants import FULL, variants
 from graphturbo_core.strategies.kernels import Target
 
-FULL = "full"
 _ORDER, _FULL = LEVELS[-2:]
 
 
