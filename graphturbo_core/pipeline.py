@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from graphturbo_core.emission import check_emit, emitted, held_file, named_plan, origin_of
-from graphturbo_core.errors import CapacityError, GraphTurboError, OptionError, PlanError
+from graphturbo_core.errors import GraphTurboError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.clean_up import pass_names
 from graphturbo_core.frontend.importer import read_input_dims
@@ -45,6 +45,7 @@ from graphturbo_core.strategies.registry import (
     plan_for,
     strategies,
 )
+from graphturbo_core.tried import Known, Tried
 from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = [
@@ -250,12 +251,15 @@ def _run(
     traces = {}
     for size, semantics in rounds.semantics.items():
         suffix = "" if is_one_size else f" (round of {size})"
+        tried = Tried(imports.limits, request.max_instructions, imports.known)
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
             held.held(size) if held is not None else NO_HELD_PLAN,
-            rounds.division.clusters_a_round, _cost(recorder, suffix, request, imports.limits),
+            rounds.division.clusters_a_round, _cost(recorder, suffix, request, tried),
         )  # fmt: skip
-        traces[size] = _schedule(recorder, suffix, spec, (task, request, imports.limits))
+        traces[size] = _schedule(recorder, suffix, spec, (task, tried), request)
+        if not request.verify:
+            imports.known.append(Known.of(traces[size], request.max_instructions))
     checked = None
     if request.verify:
         drawn = imports.drawn_weights
@@ -283,17 +287,21 @@ def _schedule(
     recorder: Recorder,
     suffix: str,
     spec: StrategySpec,
-    asked: tuple[PlanTask, RunRequest, Limits],
+    planned: tuple[PlanTask, Tried],
+    request: RunRequest,
 ) -> Trace:
     """The steps of one round size: GraphSemantics -> Plan -> Program -> Trace.
 
-    A replay needs each core simulated.
+    A replay needs each core simulated, so nothing that was tried serves it.
     """
-    run, (task, request, limits) = recorder.run, asked
+    run, (task, tried) = recorder.run, planned
     plan = run(f"plan{suffix}", plan_for, spec, task)
+    if not request.verify:
+        program = run(f"lower{suffix}", tried.lowered, plan)
+        return run(f"simulate{suffix}", tried.simulated, program)
     program = run(
-        f"lower{suffix}", lower, plan, limits,
-        is_each_core_simulated=request.verify, max_instructions=request.max_instructions,
+        f"lower{suffix}", lower, plan, tried.limits,
+        is_each_core_simulated=True, max_instructions=request.max_instructions,
     )  # fmt: skip
     return run(f"simulate{suffix}", simulate, program)
 
@@ -304,7 +312,7 @@ def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division
     return division if clusters == 1 else division.shared(clusters)
 
 
-def _cost(recorder: Recorder, suffix: str, request: RunRequest, limits: Limits) -> Cost:
+def _cost(recorder: Recorder, suffix: str, request: RunRequest, tried: Tried) -> Cost:
     """What a strategy that tries plans is told of one: cycles of a round and of its kernels.
 
     Of a search it tells how far that is: so many evaluations are asked for at most.
@@ -316,11 +324,7 @@ def _cost(recorder: Recorder, suffix: str, request: RunRequest, limits: Limits) 
 
     def spent(plan: Plan) -> Spent | None:
         try:
-            program = lower(plan, limits, max_instructions=request.max_instructions)
-            trace = simulate(program)
-            return Spent(trace.makespan, trace.kernel_cycles)
-        except (CapacityError, PlanError):
-            return None
+            return tried.spent(plan)
         finally:
             if is_search:
                 gc.collect()

@@ -18,6 +18,7 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.batching import Division, divide_batch, undivided
 from graphturbo_core.strategies.options import TVM, resolve_options
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
+from graphturbo_core.tried import Known
 from graphturbo_core.verify.verify import SEED
 
 
@@ -51,6 +52,7 @@ class Imports:
         self.data = model_bytes
         self.limits = limits
         self.drawn_weights = 0
+        self.known: list[Known] = []
         self._graphs: dict[tuple[object, ...], Graph] = {}
         self._numbered: Imports | None = None
 

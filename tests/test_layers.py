@@ -14,7 +14,7 @@ LAYERS = (
     "errors", "units", "limits", "compiled", "plain_yaml",
     "ir", "hardware", "semantics", "frontend",
     "strategies", "lowering", "sim", "verify", "report", "export",
-    "rounds", "emission", "pipeline", "register", "remote", "cli", "__main__",
+    "tried", "rounds", "emission", "pipeline", "register", "remote", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from itertools import accumulate, product
@@ -164,6 +164,10 @@ class ReadyStep:
     ready: tuple[str, ...]
 
 
+SAID = frozenset({"strategy", "decisions", "ready_steps", "notes"})
+"""Fields of a Plan that tell how it came about; lowering makes the same Program without them."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """Everything a strategy decides for one cluster's round; `graph` shapes are the round's.
@@ -189,6 +193,13 @@ class Plan:
     fixed: frozenset[str] = frozenset()
     feeding: Feeding = DEFAULT_FEEDING
     cooperation: Cooperation | None = None
+
+    def is_lowered_as(self, other: Plan) -> bool:
+        """Whether the two make the same Program: of the same graph, and apart in `SAID` alone."""
+        if self.semantics.graph is not other.semantics.graph:
+            return False
+        names = (each.name for each in fields(self) if each.name not in {*SAID, "semantics"})
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     @property
     def clusters(self) -> int:

@@ -1,0 +1,76 @@
+"""Plan -> what it takes, for a strategy that chooses among several; nothing is simulated twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from graphturbo_core.errors import CapacityError, PlanError
+from graphturbo_core.limits import Limits
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.program import Program
+from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.sim.trace import Trace
+from graphturbo_core.strategies.kernels import Spent
+from graphturbo_core.strategies.plan import Plan
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a plan took in an earlier run of a comparison, under the same cap on instructions."""
+
+    plan: Plan = field(repr=False)
+    max_instructions: int | None
+    spent: Spent
+
+    @classmethod
+    def of(cls, trace: Trace, max_instructions: int | None) -> Known:
+        """What is worth keeping of a run; a Trace is not."""
+        return cls(trace.program.plan, max_instructions, spent_in(trace))
+
+
+def spent_in(trace: Trace) -> Spent:
+    """Cycles of a Trace, and of each kernel."""
+    return Spent(trace.makespan, trace.kernel_cycles)
+
+
+@dataclass
+class Tried:
+    """Plans of one round size. The first Trace of the fewest cycles is kept: it will be chosen."""
+
+    limits: Limits
+    max_instructions: int | None
+    known: Sequence[Known] = ()
+    _best: Trace | None = None
+
+    def spent(self, plan: Plan) -> Spent | None:
+        """What a plan takes; None where it is refused."""
+        for each in self.known:
+            if each.max_instructions == self.max_instructions and each.plan.is_lowered_as(plan):
+                return each.spent
+        try:
+            trace = simulate(lower(plan, self.limits, max_instructions=self.max_instructions))
+        except (CapacityError, PlanError):
+            return None
+        if self._best is None or trace.makespan < self._best.makespan:
+            self._best = trace
+        return spent_in(trace)
+
+    def lowered(self, plan: Plan) -> Program:
+        """The plan's Program: the one that is kept, where it is of this plan.
+
+        Raises:
+            CapacityError, PlanError: the plan is refused.
+        """
+        if (kept := self._kept(plan)) is not None:
+            return replace(kept.program, plan=plan)
+        return lower(plan, self.limits, max_instructions=self.max_instructions)
+
+    def simulated(self, program: Program) -> Trace:
+        """The Program's Trace: the one that is kept, where it is of this plan."""
+        kept = self._kept(program.plan)
+        return simulate(program) if kept is None else replace(kept, program=program)
+
+    def _kept(self, plan: Plan) -> Trace | None:
+        best = self._best
+        return best if best is not None and best.program.plan.is_lowered_as(plan) else None
