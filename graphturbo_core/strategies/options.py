@@ -117,7 +117,7 @@ _OPTIONS = (
     StrategyOption(
         "plus.merging",
         ("on", "off"),
-        "graphturbo:plus: the grouping that half the room asks for is tried too",
+        "graphturbo:plus: the groupings of fewest pieces and of half the room are tried too",
     ),
     StrategyOption(
         "plus.mixing",

@@ -16,14 +16,14 @@ from graphturbo_core.strategies.graphturbo.cooperating import cooperating_plans
 from graphturbo_core.strategies.graphturbo.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.graphturbo.least_cycles import least_cycles
 from graphturbo_core.strategies.graphturbo.mixing import (
     Timed,
     cheapest_stretches,
     mixed_cuts,
 )
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.graphturbo.variants import FULL, HALF_ROOM, variants
-from graphturbo_core.strategies.graphturbo.weight_bytes import fetch_cycles
+from graphturbo_core.strategies.graphturbo.variants import FEWEST, FULL, HALF_ROOM, variants
 from graphturbo_core.strategies.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.plan import Decision, Plan
 from graphturbo_core.strategies.relay import relay_layers
@@ -33,9 +33,9 @@ RULE_CHEAPEST = "the plan that takes the fewest cycles, graphturbo:full on a tie
 RULE_STRETCH = "stretches of layers, each grouped as where its kernels took the fewest cycles"
 FOLLOWED = (RULE_FORCED, RULE_FORBIDDEN, RULE_FIXED)
 """Rules by which `:full` followed a plan file; what else it decided is not the proposal's."""
-MERGED = (HALF_ROOM,)
-"""Variants of Algorithms 1 and 2 that are tried (our choice: of all that `tuned` starts with, the
-one that won some of the paper's models, whole or in part; each costs a simulation)."""
+MERGED = (FEWEST, HALF_ROOM)
+"""Variants of Algorithms 1 and 2 that are tried (our choice: of all that `tuned` starts with, those
+that won some of the paper's models, whole or in part; each costs a simulation)."""
 GAIN_PART = 100
 """Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
 cycles (our choice: less is not worth a simulation)."""
@@ -65,13 +65,13 @@ class _Trials:
     done: list[Proposal] = field(default_factory=list)
 
     def take(self, name: str, plan: Plan) -> None:
-        """Cost a plan, unless one with the same kernels was, or its weights take too long."""
+        """Cost a plan, unless one with the same kernels was, or no program of it is faster."""
         if any(
             plan.kernels == each.plan.kernels and plan.cooperation == each.plan.cooperation
             for each in self.done
         ):
             return
-        spent, least = self.best.spent if self.done else None, fetch_cycles(plan)
+        spent, least = self.best.spent if self.done else None, least_cycles(plan)
         if spent is not None and least >= spent.cycles:
             self.done.append(Proposal(name, plan, None, least))
         else:

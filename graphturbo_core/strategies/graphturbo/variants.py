@@ -10,6 +10,7 @@ from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 FULL = "full"
 """What is asked for first, by all that try more than one plan."""
 HALF_ROOM = "room over 2"
+FEWEST = "best=fewest-pieces"
 _CAPACITY_PARTS = (2, 4)
 """What is left of the cluster's LBs for Algorithm 1, as its half and its quarter (our choice)."""
 
@@ -23,7 +24,7 @@ def variants(full: GraphTurbo) -> dict[str, GraphTurbo]:
     }
     splitters = {
         **less,
-        "best=fewest-pieces": replace(splitter, best=fewest_pieces),
+        FEWEST: replace(splitter, best=fewest_pieces),
         "candidates=literal": replace(splitter, candidates=literal_candidates),
         "peak=literal": replace(splitter, is_literal_peak=True),
     }

@@ -39,13 +39,17 @@ def fetch_cycles(plan: Plan) -> int:
     Of what a kernel holds in GB, all that GB has bytes for is taken to be there for the next one.
     """
     hardware = plan.hardware
-    total = 0
-    for kernel, reads, is_next in _reads(plan):
-        in_gb = sum(_in_gb(kernel, reads).values())
-        total += sum(reads.values())
-        total -= min(in_gb, hardware.gb_bytes) if is_next else 0
+    total = sum(size for _, size in fetched(plan))
     shares = hardware.clusters if plan.cooperation is not None else 1
     return hardware.transfer_cycles(total, shares * hardware.dram_bandwidth)
+
+
+def fetched(plan: Plan) -> Iterator[tuple[KernelPlan, int]]:
+    """Every kernel, and bytes of weights that it fetches at least."""
+    for kernel, reads, is_next in _reads(plan):
+        in_gb = sum(_in_gb(kernel, reads).values())
+        there = min(in_gb, plan.hardware.gb_bytes) if is_next else 0
+        yield kernel, sum(reads.values()) - there
 
 
 def _reads(plan: Plan) -> Iterator[tuple[KernelPlan, dict[str, int], bool]]:
