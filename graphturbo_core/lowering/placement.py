@@ -303,11 +303,9 @@ def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tu
     )
     if not is_plain:
         return (need,)
-    plan, name = task.plan, need.tensor
-    both = largest_bytes(plan, name, need.shares) + largest_bytes(plan, name, read)
-    if cuts.asked_bytes(need) <= both:
+    if cuts.asked_bytes(need) <= cuts.apart_bytes(need):
         return (need,)
-    handed_on = min(cuts.uses[name])
+    handed_on = min(cuts.uses[need.tensor])
     own = replace(need, boxes=need.shares, last=handed_on, is_own=True)
     return own, replace(need, boxes=read, first=handed_on)
 

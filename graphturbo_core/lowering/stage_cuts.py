@@ -74,6 +74,7 @@ class StageCuts:
         self._grain = grain
         self._cuts: dict[tuple[int, frozenset[str], bool], StageCut] = {}
         self._asked_bytes: dict[tuple[str, bool, int], int] = {}
+        self._apart_bytes: dict[str, int] = {}
 
     @cached_property
     def holdings(self) -> Mapping[str, Mapping[int, Box]]:
@@ -100,6 +101,14 @@ class StageCuts:
         if key not in self._asked_bytes:
             self._asked_bytes[key] = largest_bytes(self._plan, need.tensor, need.boxes)
         return self._asked_bytes[key]
+
+    def apart_bytes(self, need: Need) -> int:
+        """Bytes of the largest core's share, and those of what the largest core reads."""
+        name = need.tensor
+        if name not in self._apart_bytes:
+            boxes = need.shares, self.holdings.get(name, {})
+            self._apart_bytes[name] = sum(largest_bytes(self._plan, name, each) for each in boxes)
+        return self._apart_bytes[name]
 
     def cut(self, stage: Stage, in_lb: Collection[str], is_output_in_lb: bool) -> StageCut:
         """The stage where cores read the tensors `in_lb` from LB, and compute its output there.
