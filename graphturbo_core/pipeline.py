@@ -45,7 +45,7 @@ from graphturbo_core.strategies.registry import (
     plan_for,
     strategies,
 )
-from graphturbo_core.tried import Known, Tried
+from graphturbo_core.tried import Tried
 from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = [
@@ -259,7 +259,7 @@ def _run(
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, tried), request)
         if not request.verify:
-            imports.known.append(Known.of(traces[size], request.max_instructions))
+            tried.note(traces[size])
     checked = None
     if request.verify:
         drawn = imports.drawn_weights

@@ -1,8 +1,7 @@
-"""Plan -> what it takes, for a strategy that chooses among several; nothing is simulated twice."""
+"""Plan -> what it takes, for a strategy that chooses among several; each is simulated once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.errors import CapacityError, PlanError
@@ -14,19 +13,17 @@ from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.kernels import Spent
 from graphturbo_core.strategies.plan import Plan
 
+MOST_KNOWN = 32
+"""Plans that are remembered (our choice: what `graphturbo:plus` tries in some runs)."""
+
 
 @dataclass(frozen=True)
 class Known:
-    """What a plan took in an earlier run of a comparison, under the same cap on instructions."""
+    """What a plan took under this cap on instructions; None: it was refused."""
 
     plan: Plan = field(repr=False)
     max_instructions: int | None
-    spent: Spent
-
-    @classmethod
-    def of(cls, trace: Trace, max_instructions: int | None) -> Known:
-        """What is worth keeping of a run; a Trace is not."""
-        return cls(trace.program.plan, max_instructions, spent_in(trace))
+    spent: Spent | None
 
 
 def spent_in(trace: Trace) -> Spent:
@@ -36,11 +33,14 @@ def spent_in(trace: Trace) -> Spent:
 
 @dataclass
 class Tried:
-    """Plans of one round size. The first Trace of the fewest cycles is kept: it will be chosen."""
+    """Plans of one round size. The first Trace of the fewest cycles is kept: it will be chosen.
+
+    `known`: by all runs of a comparison, which adds to it.
+    """
 
     limits: Limits
     max_instructions: int | None
-    known: Sequence[Known] = ()
+    known: list[Known] = field(default_factory=list)
     _best: Trace | None = None
 
     def spent(self, plan: Plan) -> Spent | None:
@@ -51,10 +51,20 @@ class Tried:
         try:
             trace = simulate(lower(plan, self.limits, max_instructions=self.max_instructions))
         except (CapacityError, PlanError):
+            self._note(plan, None)
             return None
         if self._best is None or trace.makespan < self._best.makespan:
             self._best = trace
+        self.note(trace)
         return spent_in(trace)
+
+    def note(self, trace: Trace) -> None:
+        """Remember what the plan of a Trace took."""
+        self._note(trace.program.plan, spent_in(trace))
+
+    def _note(self, plan: Plan, spent: Spent | None) -> None:
+        if len(self.known) < MOST_KNOWN:
+            self.known.append(Known(plan, self.max_instructions, spent))
 
     def lowered(self, plan: Plan) -> Program:
         """The plan's Program: the one that is kept, where it is of this plan.

@@ -72,24 +72,37 @@ def test_the_first_of_the_cheapest_is_kept(lowered: list[Plan], plan: Plan) -> N
     trials = Tried(DEFAULT_LIMITS, None)
     for each in (slow, plan, slow):
         trials.spent(each)
-    assert len(lowered) == 3
+    assert len(lowered) == 2
     said = replace(plan, notes=("said afterwards",))
     program = trials.lowered(said)
     trace = trials.simulated(program)
-    assert len(lowered) == 3
+    assert len(lowered) == 2
     assert (program.plan, trace.program) == (said, program)
     assert trace.makespan == simulate(lower(plan)).makespan
     trials.lowered(slow)
-    assert len(lowered) == 4
+    assert len(lowered) == 3
 
 
 def test_what_is_known_holds_for_the_same_cap_alone(lowered: list[Plan], plan: Plan) -> None:
-    known = [Known.of(simulate(lower(plan)), None)]
+    known: list[Known] = []
+    Tried(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
     asked = replace(plan, strategy="another")
     assert Tried(DEFAULT_LIMITS, None, known).spent(asked) == known[0].spent
     assert lowered == []
-    assert Tried(DEFAULT_LIMITS, 2_000_000, known).spent(asked) == known[0].spent
-    assert len(lowered) == 1
+    for _ in range(2):
+        assert Tried(DEFAULT_LIMITS, 2_000_000, known).spent(asked) == known[0].spent
+        assert len(lowered) == 1
+
+
+def test_a_refusal_is_known_too_and_so_many_plans_alone(
+    lowered: list[Plan], plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tried, "MOST_KNOWN", 1)
+    small = replace(plan, hardware=replace(plan.hardware, lb_data_bytes=64))
+    trials = Tried(DEFAULT_LIMITS, None)
+    for each, times in ((small, 1), (small, 1), (plan, 2), (plan, 3)):
+        assert (trials.spent(each) is None) == (each is small)
+        assert len(lowered) == times
 
 
 def test_plans_are_lowered_alike_that_differ_in_what_is_said(plan: Plan) -> None:
