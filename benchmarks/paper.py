@@ -21,7 +21,14 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 WIDTH = 160
 """Characters of a line: room for all columns, also where the output is no terminal."""
 PLUS = "graphturbo:plus"
-INGREDIENTS = ("plus.pieces", "plus.merging", "plus.mixing", "plus.cooperation", "plus.lending")
+INGREDIENTS = {
+    **dict.fromkeys(
+        ("plus.pieces", "plus.merging", "plus.mixing", "plus.cooperation", "plus.lending"), "off"
+    ),
+    "graphturbo.peak": "literal",
+}
+"""Options that switch an ingredient of `graphturbo:plus` off. Halo-aware peaks are one of `:full`,
+so of `plus` too: without them a peak is divided by the pieces, as the paper prints it."""
 HEAVY = "DJHEICBAGF"
 """Rows that take long before others, so that two processes end together."""
 
@@ -81,7 +88,7 @@ def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
             searched = (f"tuned@{row.batch_of_others}", {EVALUATIONS: str(chosen.tuned)})
             yield Asked(name, CHIP, (searched,))
         elif chosen.ingredients:
-            yield Asked(name, CHIP, tuple((plus, {key: "off"}) for key in INGREDIENTS))
+            yield Asked(name, CHIP, tuple((plus, {key: value}) for key, value in INGREDIENTS.items()))
         elif chosen.variants:
             for place in range(1, len(row.variants)):
                 yield Asked(name, CHIP, plain, place)
