@@ -7,8 +7,8 @@ import pytest
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.far_memory import _is_cut_otherwise
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.stays import is_cut_otherwise
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.verify.coverage import moved_twice
 from tests.lowering.nets import chip, plan_of
@@ -25,7 +25,7 @@ from tests.models import imported
     ],
 )
 def test_boxes_that_meet_are_cut_otherwise(boxes: list[Box], is_so: bool) -> None:
-    assert _is_cut_otherwise(frozenset(boxes)) == is_so
+    assert is_cut_otherwise(frozenset(boxes)) == is_so
 
 
 def test_kernels_that_cut_a_weight_otherwise_do_not_hold_it() -> None:
