@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
@@ -13,10 +15,12 @@ from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.feeding import Feeding
+from graphturbo_core.sim.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.cooperation import Cooperation
+from graphturbo_core.strategies.kernels import Load
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.verify.causes import wrong_cause
@@ -90,12 +94,59 @@ def test_what_is_fetched_early_takes_an_earlier_kernels_cycles() -> None:
     assert fetched(trace.program, "w") == [(0, W_BYTES, "WEIGHT_FIRST")]
 
 
+def test_what_each_kernel_takes_of_dram_core_and_gb() -> None:
+    """By hand: as above; the move engine has all of a kernel's loads and stores, in GB is no data.
+
+    With w in the first kernel its 512 cycles of DRAM are that one's.
+    """
+    end = one_core().gb_bytes
+    assert kernel_loads(checked(soft()).program) == (
+        Load(32 + 32, 88, 0),
+        Load(32 + 512 + 512, 32 + 64 + 512, 0),
+    )
+    assert kernel_loads(checked(soft(Stay("w", 0, 1, W_BYTES))).program) == (
+        Load(32 + 32 + 512, 88, end),
+        Load(32 + 512, 32 + 64 + 512, end),
+    )
+
+
+def test_a_kernels_own_weights_come_before_those_of_later_ones() -> None:
+    """The product of kernel 0 has eight tiles of its own to fetch; v is for kernel 1."""
+    text = """g (float[16,64] x, float[64,256] w, float[256,256] v) => (float[16,256] y)
+    { a = MatMul (x, w) y = MatMul (a, v) }"""
+    plan = plan_of(weighted(text), "tvm", replace(one_core(), lb_weight_bytes=8192))
+    plan = replace(plan, is_scheduled_across_layers=True, stays=(Stay("v", 0, 1, 131072),))
+    program = checked(plan).program
+    is_first = (program.kernel == 0) & (program.kind == InstructionKind.PREFETCH)
+    tensor = program.buffers.tensor[program.access_buffer[program.access_at[:-1]]][is_first]
+    names = [program.tensors[number] for number in tensor]
+    own = names.count("w")
+    assert own >= 8 and names == ["w"] * own + ["v"] * (len(names) - own)
+
+
 def test_an_early_fetch_is_for_its_reader() -> None:
     program = checked(soft(Stay("w", 0, 1, W_BYTES))).program
     (row,) = np.flatnonzero(program.kind == InstructionKind.PREFETCH)
     product = [op.op_type for op in program.plan.semantics.graph.ops].index("MatMul")
     assert (program.kernel[row], program.op[row]) == (0, product)
     assert program.layer[row] == program.layer[program.op == product].max()
+
+
+@pytest.mark.parametrize("stays", [(), (Stay("w", 0, 1, 32),)])
+def test_nothing_else_may_be_for_an_op_of_another_kernel(stays: tuple[Stay, ...]) -> None:
+    """The load of x in the first kernel as one for the product; or w without its stay."""
+    program = checked(soft(Stay("w", 0, 1, W_BYTES))).program
+    (product,) = set(program.op[program.kernel == 1].tolist())
+    row = int(np.flatnonzero(program.kind == InstructionKind.LOAD)[0])
+    wrong = {"plan": soft()} if not stays else {"op": _with(program.op, row, product)}
+    found = wrong_claim(replace(program, **wrong))
+    assert found is not None and found[1] == "PLACE"
+
+
+def _with(column: NDArray[Any], row: int, value: int) -> NDArray[Any]:
+    changed = column.copy()
+    changed[row] = value
+    return changed
 
 
 def test_a_weight_that_stays_is_not_fetched_again() -> None:
@@ -169,16 +220,20 @@ def everything(plan: Plan) -> tuple[Stay, ...]:
     return tuple(found)
 
 
-FOUR = """g (float[16,64] x, float[64,64] w0, float[64,64] w1, float[64,64] w2) => (float[16,64] y)
+FOUR = """g (float[16,64] x, float[64,64] w0, float[64,64] w1, float[64,64] w2, float[64,64] w3)
+  => (float[16,64] y)
 { a = Softmax (x) b = MatMul (a, w0) c = Softmax (b) d = MatMul (c, w1) e = Softmax (d)
-  y = MatMul (e, w2) }"""
+  f = MatMul (e, w2) h = Softmax (f) y = MatMul (h, w3) }"""
 
 
-def test_kernels_with_stays_are_copies_of_their_likes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second and third pair of kernels; each emitted by itself it is the same program."""
+@pytest.mark.parametrize("with_stay", [(0, 1, 2, 3), (1,), (0, 3), (1, 2)])
+def test_kernels_with_stays_are_copies_of_their_likes(
+    monkeypatch: pytest.MonkeyPatch, with_stay: tuple[int, ...]
+) -> None:
+    """Pairs of kernels, some with a stay; the same program comes from each emitted by itself."""
     plan = replace(
         plan_of(weighted(FOUR), "tvm", one_core()),
-        stays=tuple(Stay(f"w{n}", 2 * n, 2 * n + 1, W_BYTES) for n in range(3)),
+        stays=tuple(Stay(f"w{n}", 2 * n, 2 * n + 1, W_BYTES) for n in with_stay),
     )
     emitted = []
     emit = lowering.emit_kernel

@@ -9,11 +9,11 @@ from functools import cache
 import pytest
 
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.semantics.feeding import Feeding
 from graphturbo_core.sim.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.graphturbo.keeping import chosen_stays, paying_stays
+from graphturbo_core.strategies.graphturbo.weight_bytes import fetched
 from graphturbo_core.strategies.held import HeldPlan
 from graphturbo_core.strategies.kernels import Load, Spent
 from graphturbo_core.strategies.plan import Plan, Residency
@@ -132,6 +132,15 @@ FIVE = """g (float[16,64] x, float[64,64] w0, float[64,64] w1, float[64,64] w2) 
 { a = Softmax (x) b = Softmax (a) c = MatMul (b, w0) d = MatMul (c, w1) y = MatMul (d, w2) }"""
 
 
+def test_no_bound_counts_what_may_be_in_gb_already() -> None:
+    """Bytes a kernel fetches at least: of v and w, all but what their stays have for it."""
+    plan = planned(THRICE)
+    assert [size for _, size in fetched(plan)] == [W_BYTES] * 3
+    stays = (Stay("w", 0, 2, W_BYTES), Stay("v", 0, 1, 1000))
+    found = [size for _, size in fetched(replace(plan, stays=stays))]
+    assert found == [W_BYTES, W_BYTES - 1000, 0]
+
+
 def spent(plan: Plan) -> Spent:
     trace = simulate(lower(plan))
     return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
@@ -181,8 +190,8 @@ def test_dearer_stays_are_not_taken() -> None:
     assert not plan.stays
 
 
-def test_own_fetches_have_no_stays() -> None:
-    chip = replace(hardware(), **SMALL)
+def test_a_chip_without_gb_has_no_stays() -> None:
     plan = plus("off", **SMALL)
-    assert plan.feeding == Feeding()
-    assert chosen_stays(replace(plan, hardware=replace(chip, gb_bytes=0)), spent(plan), NONE) == ()
+    bare = replace(plan.hardware, gb_bytes=0)
+    assert chosen_stays(plan, spent(plan), NONE)
+    assert not chosen_stays(replace(plan, hardware=bare), spent(plan), NONE)
