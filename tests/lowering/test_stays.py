@@ -21,12 +21,12 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.kernels import Load
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim
 from tests.lowering.counting import check_program
-from tests.lowering.nets import chip, plan_of, small_model
+from tests.lowering.nets import chip, plan_of, small_model, with_residency
 from tests.lowering.test_shared_engine import shared
 from tests.lowering.test_template import _arrays
 from tests.strategies.samples import weighted
@@ -143,6 +143,12 @@ def test_nothing_else_may_be_for_an_op_of_another_kernel(stays: tuple[Stay, ...]
     assert found is not None and found[1] == "PLACE"
 
 
+def test_a_stay_of_another_weight_is_no_leave_to_fetch_early() -> None:
+    program = checked(thrice(Stay("v", 0, 1, W_BYTES))).program
+    found = wrong_claim(replace(program, plan=thrice(Stay("w", 0, 2, W_BYTES))))
+    assert found is not None and found[1] == "PLACE"
+
+
 def _with(column: NDArray[Any], row: int, value: int) -> NDArray[Any]:
     changed = column.copy()
     changed[row] = value
@@ -206,6 +212,14 @@ def test_a_model_whose_weights_all_stay_is_sound(strategy: str, name: str, is_ac
     plan.check()
     assert plan.stays
     checked(plan)
+
+
+@pytest.mark.parametrize("gb_bytes", range(14_336, 22_528, 2048))
+def test_what_stays_and_what_neighbours_hold_share_no_byte(gb_bytes: int) -> None:
+    """Pieces of a group hold half of their weights in GB of themselves; GB is too small for all."""
+    small = replace(chip("tiny"), gb_bytes=gb_bytes)
+    plan = with_residency(plan_of(small_model("resnet"), "graphturbo:full", small), Residency.GB)
+    checked(replace(plan, stays=everything(plan)[::2]))
 
 
 def everything(plan: Plan) -> tuple[Stay, ...]:
