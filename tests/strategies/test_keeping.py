@@ -108,6 +108,32 @@ def test_a_weight_that_stays_takes_room_and_gain_from_those_fetched_early() -> N
     assert chosen_stays(planned(THRICE), spent, NONE) == (Stay("w", 0, 2, 8000),)
 
 
+SHARED = """g (float[16,64] x, float[64,64] w, float[64,64] v) => (float[16,64] y)
+{ a = Softmax (x) b = MatMul (a, w) c = MatMul (b, w) d = MatMul (c, v) y = MatMul (d, w) }"""
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "expected"),
+    [(12_300, (Stay("w", 1, 4, W_BYTES),)), (12_000, ())],
+    ids=["all of w", "a part of w"],
+)
+def test_what_neighbours_share_stays_whole_or_not_at_all(
+    free_bytes: int, expected: tuple[Stay, ...]
+) -> None:
+    """Kernels 1 and 2 are of one group and hold w in GB; 4 reads it too, 3 leaves few bytes free.
+
+    Two thirds of 12,300 are enough for w, of 12,000 not. Kernel 0, where DRAM idles, fetches
+    nothing for kernel 4, since others read w between them.
+    """
+    plan = planned(SHARED)
+    kernels = list(plan.kernels)
+    for place in (1, 2):
+        kernels[place] = replace(kernels[place], group=1, residency={"w": Residency.GB})
+    idle, reader = (2000, 1000, 2000, 0), (900, 900, 600, 0)
+    spent = took(idle, BUSY, BUSY, (*BUSY[:3], GB_BYTES - free_bytes), reader)
+    assert chosen_stays(replace(plan, kernels=tuple(kernels)), spent, NONE) == expected
+
+
 @pytest.mark.parametrize(
     ("after", "expected"),
     [
