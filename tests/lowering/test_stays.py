@@ -168,6 +168,18 @@ def test_a_weight_that_stays_is_not_fetched_again() -> None:
     assert once.kernel_cycles[2] < again.kernel_cycles[2] - 512 + 128
 
 
+def test_what_a_kernel_streams_again_and_again_it_fetches_once_where_it_stays() -> None:
+    """64 rows do not fit an LB of 8,192 bytes: each tile of rows goes through all of w."""
+    hardware = replace(one_core(), lb_data_bytes=8192, lb_weight_bytes=4096)
+    text = THRICE.replace("[16,64]", "[64,64]")
+    plan = with_residency(plan_of(weighted(text), "tvm", hardware), Residency.STREAM)
+    again = [size for *_, size, _ in fetched(checked(plan).program, "w")]
+    assert sum(again) > 2 * W_BYTES
+    once = fetched(checked(replace(plan, stays=(Stay("w", 0, 2, W_BYTES),))).program, "w")
+    assert sum(size for _, size, _ in once) == W_BYTES
+    assert {kernel for kernel, *_ in once} == {0}
+
+
 def test_a_stay_takes_no_more_than_its_bytes() -> None:
     """A core's 4,096 bytes take two tiles of 2,048: three of the four stay, one is streamed."""
     plan = plan_of(weighted(SOFT), "tvm", replace(one_core(), lb_weight_bytes=4096))
