@@ -8,6 +8,7 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Program
+from graphturbo_core.sim.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.kernels import Spent
@@ -27,8 +28,8 @@ class Known:
 
 
 def spent_in(trace: Trace) -> Spent:
-    """Cycles of a Trace, and of each kernel."""
-    return Spent(trace.makespan, trace.kernel_cycles)
+    """Cycles of a Trace, and of each kernel what it takes."""
+    return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
 
 
 @dataclass

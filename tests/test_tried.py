@@ -20,6 +20,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.plan import SAID, Plan
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
+from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.tried import Known, Tried
 
 MODEL = "teaching-resnet"
@@ -118,6 +119,7 @@ def test_plans_are_lowered_alike_that_differ_in_what_is_said(plan: Plan) -> None
         "fixed": frozenset({"input"}),
         "feeding": replace(plan.feeding, tiles=1),
         "cooperation": Cooperation(2, (0,) * len(plan.kernels), tuple(range(len(plan.kernels)))),
+        "stays": (Stay("stem/conv/weight", 0, 1, 32),),
     }
     assert others.keys() | SAID == {each.name for each in fields(plan)}
     for name, value in others.items():

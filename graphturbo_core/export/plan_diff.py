@@ -64,7 +64,23 @@ def _round_rows(a: Record, b: Record, suffix: str) -> list[Difference]:
     rows += capped(list(_order_rows(a, b, f"order{suffix}")))
     for part, read in _READERS.items():
         rows += capped(_joined(list(_tensor_rows(a, b, f"{part}{suffix}", read))))
-    return rows
+    return rows + capped(list(_stay_rows(a, b, f"stays{suffix}")))
+
+
+def _stay_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
+    """Weights by where they stay in GB."""
+    own, other = (_stays_of(record) for record in (a, b))
+    for weight in dict.fromkeys([*own, *other]):
+        if own.get(weight) != other.get(weight):
+            yield Difference(part, weight, own.get(weight, NONE), other.get(weight, NONE))
+
+
+def _stays_of(record: Record) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for stay in record.stays:
+        text = f"{stay.size_bytes} bytes from {stay.first} to {stay.last}"
+        found.setdefault(stay.weight, []).append(text)
+    return {weight: ", ".join(texts) for weight, texts in found.items()}
 
 
 def _joined(rows: Sequence[Difference]) -> list[Difference]:

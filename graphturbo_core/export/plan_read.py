@@ -12,7 +12,7 @@ from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds
 from graphturbo_core.plain_yaml import Plain, plain_yaml, shown
 from graphturbo_core.strategies.edits import NO_EDITS, Cuts, Edits, with_groups
 from graphturbo_core.strategies.plan import Binding, Decision, Residency, Scope
-from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
+from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record, StayRecord
 
 
 def read_plan(data: bytes, file_name: str) -> PlanFile:
@@ -108,6 +108,7 @@ def _record(section: plan_schema.RoundSection, file_name: str) -> Record:
         tuple(decisions),
         tuple(section.notes),
         section.across_layers,
+        tuple(StayRecord(s.weight, s.first, s.last, s.bytes) for s in section.stays),
     )
 
 

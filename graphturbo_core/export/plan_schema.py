@@ -83,6 +83,15 @@ class KernelSection(_Strict):
     residency: dict[Name, ResidencyWord] | Label
 
 
+class StaySection(_Strict):
+    """A weight in GB from one kernel to another, both by name."""
+
+    weight: Name
+    first: Label
+    last: Label
+    bytes: Annotated[int, Field(ge=1, lt=2**63)]
+
+
 class DecisionSection(_Strict):
     """A merge or refusal and the numbers that decided it."""
 
@@ -96,7 +105,8 @@ class DecisionSection(_Strict):
 class RoundSection(_Strict):
     """The plan of one round size; kernels in the order in which they run.
 
-    `across_layers`: only of a strategy whose name does not say it.
+    `across_layers`: only of a strategy whose name does not say it. `stays`: only where weights stay
+    in GB over several kernels.
     """
 
     size: Batch
@@ -105,6 +115,7 @@ class RoundSection(_Strict):
     decisions: list[DecisionSection]
     notes: list[Label]
     across_layers: bool | None = None
+    stays: Annotated[list[StaySection], Field(max_length=MAX_EDITS)] = []
 
 
 class RecordSection(_Strict):

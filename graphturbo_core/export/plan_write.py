@@ -102,6 +102,11 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
     }  # fmt: skip
     if record.is_scheduled_across_layers is not None:
         tree["across_layers"] = record.is_scheduled_across_layers
+    if record.stays:
+        tree["stays"] = [
+            {"weight": s.weight, "first": s.first, "last": s.last, "bytes": s.size_bytes}
+            for s in record.stays
+        ]
     return tree
 
 
@@ -122,7 +127,9 @@ def _kernel_tree(kernel: KernelRecord, seen: dict[tuple[str, str], str]) -> dict
 
 def _round_lines(tree: Mapping[str, Plain]) -> Iterator[str]:
     yield entry("  - ", "size", tree["size"])
-    for key in ("groups", "kernels", "decisions"):
+    for key in ("groups", "kernels", "stays", "decisions"):
+        if key not in tree:
+            continue
         rows = cast(list[dict[str, Plain]], tree[key])
         yield f"    {key}:\n" if rows else f"    {key}: []\n"
         for row in rows:

@@ -26,8 +26,10 @@ from graphturbo_core.lowering.program import (
 
 SharedKey = tuple[str, str, int, int]
 """(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common; of a
-shard (SHARD, tensor, core, number of its box). The core of GB and DRAM is `far_core`."""
+shard (SHARD, tensor, core, number of its box), of what stays in GB (STAY, tensor, core, number of
+its box). The core of GB and DRAM is `far_core`."""
 SHARD = "SHARD"
+STAY = "STAY"
 
 
 def far_core(cluster: int) -> int:

@@ -81,7 +81,8 @@ def emit_kernel(
 
     Inside a stage the moves of the next tile come before the computes of this one, so that
     in-order queues overlap them; weight tiles are fetched into GB one tile further ahead. Where a
-    plan has one buffer of each operand, they come after the computes that read what is there.
+    plan has one buffer of each operand, they come after the computes that read what is there. Last
+    come weights that later kernels read.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, as soon as `room` is used up.
@@ -89,6 +90,7 @@ def emit_kernel(
     emitter = _Emitter(common, placement, around, room)
     for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
         emitter.stage(stage, tiling)
+    emitter.weights.early(common.op_index)
     return emitter.builder.finish()
 
 

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import (
-    Box,
-    BoxIndex,
-    full_box,
-    hull,
-    volume,
-)
+from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, volume
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.code import SharedKey
@@ -27,6 +21,7 @@ from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.shards import place_shards
 from graphturbo_core.lowering.sites import SPILLS, GbRing, HeldWeight, Site, Surroundings
 from graphturbo_core.lowering.stages import cluster_reads, tensor_bytes
+from graphturbo_core.lowering.stays import Stays, is_cut_otherwise, place_stays
 from graphturbo_core.lowering.weight_items import item_gb_bytes
 from graphturbo_core.lowering.weight_space import small_bytes
 from graphturbo_core.strategies.plan import Plan, Residency, Scope
@@ -79,8 +74,8 @@ def place_far(
     """Give everything outside the LBs a place.
 
     GB holds, in this order of right: weight slots at its bottom, what kernels leave there in
-    order of production (whole or not at all; else DRAM, a spill), and above all of that the weights
-    that stay for a run of kernels, where they fit.
+    order of production (whole or not at all; else DRAM, a spill), then, from its end downwards, the
+    weights that the plan wants to stay, and between them those of a run of kernels, where they fit.
     """
     ring = _ring(plan, placements)
     outputs = _outputs(plan, placements, abroad.read)
@@ -111,14 +106,19 @@ def place_far(
         elif output.wants_gb:
             spilled.append(output.tensor)
         written.setdefault(output.tensor, {})[output.maker] = site
-    held = _held_weights(plan, placements, tops, offsets)
-    rings = _rings_ahead(plan, placements, ring, tops)
+    stays = place_stays(plan, placements, tops)
+    offsets.update(stays.offsets)
+    held = _held_weights(plan, placements, (tops, stays), offsets)
+    rings = _rings_ahead(plan, placements, ring, (tops, stays.floors))
     parts = {tensor: _Parts(sites) for tensor, sites in written.items()}
     shards = place_shards(plan, placements)
     blanks = (
-        Surroundings(index, {}, {}, rings[index], held[index], found)
+        Surroundings(
+            index, {}, {}, rings[index], held[index], found,
+            stays=stays.of_kernel[index], early=stays.early[index],
+        )
         for index, found in enumerate(shards.of_kernel)
-    )
+    )  # fmt: skip
     surroundings = tuple(
         _surroundings(plan, placements, blank, (parts, abroad)) for blank in blanks
     )
@@ -235,27 +235,32 @@ def _site(output: _Output, is_in_gb: bool) -> Site:
 def _held_weights(
     plan: Plan,
     placements: Sequence[KernelPlacement],
-    tops: NDArray[np.int64],
+    taken: tuple[NDArray[np.int64], Stays],
     offsets: dict[SharedKey, int],
 ) -> list[dict[str, HeldWeight]]:
     """Weights that stay in GB over a run of kernels of one group, above all that lies there.
 
-    `tops` rise by them.
+    `taken`: bytes from below, which rise by them, and what stays at the end of GB. A weight of
+    which boxes stay has no other place besides.
     """
+    tops, stays = taken
     held: list[dict[str, HeldWeight]] = [{} for _ in placements]
     for first, last in _runs(placements):
         free = int(tops[first : last + 1].max())
+        end = int(stays.floors[first : last + 1].min())
         for tensor in _streamed_weights(placements[first]):
             if placements[first].kernel.residency.get(tensor) is not Residency.GB:
+                continue
+            if stays.has(tensor, first, last):
                 continue
             if first == last and _is_streamed_ahead(plan, placements[first], tensor):
                 continue
             read = [_read_boxes(each, tensor) for each in placements[first : last + 1]]
-            if _is_cut_otherwise(frozenset().union(*read)):
+            if is_cut_otherwise(frozenset().union(*read)):
                 continue
             box = full_box(plan.semantics.graph.tensors[tensor].shape)
             size = aligned(tensor_bytes(plan, tensor, box))
-            if free + size > plan.hardware.gb_bytes:
+            if free + size > end:
                 continue
             offsets[(Memory.GB.name, tensor, -1, first)] = free
             free += size
@@ -281,25 +286,23 @@ def _is_streamed_ahead(plan: Plan, placement: KernelPlacement, tensor: str) -> b
 
 
 def _rings_ahead(
-    plan: Plan, placements: Sequence[KernelPlacement], ring: GbRing, tops: NDArray[np.int64]
+    plan: Plan,
+    placements: Sequence[KernelPlacement],
+    ring: GbRing,
+    taken: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> list[GbRing]:
-    """The ring of each kernel; the pieces of a group share one, so that they may be copies."""
+    """The ring of each kernel; the pieces of a group share one, so that they may be copies.
+
+    `taken`: bytes of GB that each kernel takes from below, and where what stays begins.
+    """
     if not plan.is_scheduled_across_layers or not plan.hardware.has_gb:
         return [ring] * len(placements)
-    highest: dict[int, int] = {}
-    for placement, top in zip(placements, tops.tolist(), strict=True):
-        group = placement.kernel.group
-        highest[group] = max(top, highest.get(group, 0))
-    bases = (highest[placement.kernel.group] for placement in placements)
-    room = plan.hardware.gb_bytes
-    return [replace(ring, ahead_offset=base, ahead_bytes=room - base) for base in bases]
-
-
-def _is_cut_otherwise(boxes: frozenset[Box]) -> bool:
-    """Whether two different boxes meet: held, the elements in both would be fetched twice."""
-    listed = sorted(boxes)
-    index = BoxIndex(listed)
-    return any(len(index.meeting(box)) > 1 for box in listed)
+    free: dict[int, tuple[int, int]] = {}
+    for placement, top, floor in zip(placements, *(each.tolist() for each in taken), strict=True):
+        low, high = free.get(placement.kernel.group, (top, floor))
+        free[placement.kernel.group] = max(top, low), min(floor, high)
+    found = (free[placement.kernel.group] for placement in placements)
+    return [replace(ring, ahead_offset=lo, ahead_bytes=max(0, hi - lo)) for lo, hi in found]
 
 
 def _runs(placements: Sequence[KernelPlacement]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts
-from graphturbo_core.lowering.program import IntArray
+from graphturbo_core.lowering.program import InstructionKind, IntArray
 
 
 def list_schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int) -> IntArray:
@@ -19,13 +19,15 @@ def list_schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels
     Longest path to the end first among those that can start earliest; loads move up as far as the
     buffers they fill are free, since reused bytes are conflicts. Every conflict keeps its way:
     an instruction starts after all it waits for have ended. Greedy with estimated starts: engines
-    and channels are free or not, queues are not modelled. Source: design, section 4 (our choice of
+    and channels are free or not, queues are not modelled. What is fetched for later kernels comes
+    last of those that can start. Source: design, section 4 (our choice of
     rule; the paper names only the aim).
     """
     hold = code.column("hold_cycles")
     latency = code.column("latency_cycles")
     later_at, later = _transposed(conflicts.at, conflicts.earlier)
     tail = _tails(later_at, later, hold + latency)
+    tail[(code.column("kind") == InstructionKind.PREFETCH) & (np.diff(later_at) == 0)] = 0
     start = _starts(
         conflicts.at, later_at, later, tail, hold, latency,
         code.column("engine"), code.channel_at, code.channel, code.channel_cycles,

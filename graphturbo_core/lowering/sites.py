@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.code import SHARD, SharedKey, far_core
+from graphturbo_core.lowering.code import SHARD, STAY, SharedKey, far_core
 from graphturbo_core.lowering.program import Cause, Memory
 
 SPILLS = -2
@@ -115,12 +115,41 @@ class Shard:
         return (SHARD, self.tensor, self.core, self.number)
 
 
+@dataclass(frozen=True, slots=True)
+class StayingBox:
+    """A box of a weight that stays in GB over several kernels, and as many more that are `alike`.
+
+    `number` tells the boxes that stay apart; `is_first`: this kernel fetches it.
+    """
+
+    tensor: str
+    box: Box
+    alike: int
+    number: int
+    is_first: bool
+
+    @property
+    def key(self) -> SharedKey:
+        """Identity of the buffer that holds it."""
+        return (STAY, self.tensor, far_core(0), self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyFetch:
+    """A box that stays, fetched by a kernel before those that read it: for that op and layer."""
+
+    staying: StayingBox
+    op: str
+    layer: int
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """Everything outside a kernel's own buffers that its code refers to.
 
     `kernel` is its place in order. `shards`: by tensor and box, those that it reads. `lenders`: how
-    many shares of DRAM its weights are fetched from in turn, its cluster's first.
+    many shares of DRAM its weights are fetched from in turn, its cluster's first. `stays`: by
+    tensor and box, what it reads and stays in GB; `early`: what it fetches for later kernels.
     """
 
     kernel: int
@@ -130,3 +159,5 @@ class Surroundings:
     held: Mapping[str, HeldWeight]
     shards: Mapping[tuple[str, Box], Shard] = field(default_factory=dict)
     lenders: int = 1
+    stays: Mapping[tuple[str, Box], StayingBox] = field(default_factory=dict)
+    early: tuple[EarlyFetch, ...] = ()

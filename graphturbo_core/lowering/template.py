@@ -42,7 +42,8 @@ class Setting:
         own = [name for op in self.ops for name in (*op.inputs, *op.outputs) if name]
         read = [operand.tensor for stage in placement.stages for operand in stage.operands]
         shards = [shard.tensor for shard in around.shards.values()]
-        far = (*around.sources, *around.targets, *around.held, *shards)
+        early = [each.staying.tensor for each in around.early]
+        far = (*around.sources, *around.targets, *around.held, *shards, *early)
         return tuple(dict.fromkeys((*own, *read, *placement.residents, *far)))
 
     @cached_property
@@ -85,6 +86,7 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
         _sites(setting),
         tuple((number[name], held.fetched) for name, held in setting.around.held.items()),
         _shards(setting),
+        _stays(setting),
         _edges(setting),
         setting.around.lenders,
     )
@@ -146,6 +148,18 @@ def _shards(setting: Setting) -> Hashable:
     return tuple(
         (setting.number[shard.tensor], shard.box, shard.core, shard.is_first)
         for shard in setting.around.shards.values()
+    )
+
+
+def _stays(setting: Setting) -> Hashable:
+    """Without `StayingBox.number`; ops and layers of early fetches by their place among them."""
+    number, early = setting.number, setting.around.early
+    ops = {op: place for place, op in enumerate(dict.fromkeys(each.op for each in early))}
+    layers = {own: place for place, own in enumerate(dict.fromkeys(e.layer for e in early))}
+    staying = (*setting.around.stays.values(), *(each.staying for each in early))
+    return (
+        tuple((number[each.tensor], each.box, each.alike, each.is_first) for each in staying),
+        tuple((ops[each.op], layers[each.layer]) for each in early),
     )
 
 
@@ -242,6 +256,9 @@ def _rows(
     """The rows under the ops and layers of `setting`; not copied where these are the model's."""
     ops = {op_index[a.name]: op_index[b.name] for a, b in zip(model.ops, setting.ops, strict=True)}
     layers = dict(zip(_layers(model), _layers(setting), strict=True))
+    for early, other in zip(model.around.early, setting.around.early, strict=True):
+        ops[op_index[early.op]] = op_index[other.op]
+        layers[early.layer] = other.layer
     if all(old == new for pairs in (ops, layers) for old, new in pairs.items()):
         return code.rows
     rows = code.rows.copy()
@@ -299,7 +316,17 @@ def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
             for core in resident.made.boxes:
                 key = ("KEPT", name, core, old.kernel - back)
                 found[key] = ("KEPT", names[name], core, new.kernel - back)
-    return found | _in_dram(names, old.lenders)
+    return found | _staying(names, old, new) | _in_dram(names, old.lenders)
+
+
+def _staying(
+    names: Mapping[str, str], old: Surroundings, new: Surroundings
+) -> dict[SharedKey, SharedKey]:
+    """The buffers of weights that stay in GB."""
+    found = {each.key: new.stays[names[n], box].key for (n, box), each in old.stays.items()}
+    for early, other in zip(old.early, new.early, strict=True):
+        found[early.staying.key] = other.staying.key
+    return found
 
 
 def _in_dram(names: Mapping[str, str], lenders: int) -> dict[SharedKey, SharedKey]:

@@ -18,9 +18,9 @@ from graphturbo_core.lowering.mover import Mover, Targets
 from graphturbo_core.lowering.own_weights import fetch_own, fetches_own, own_needs
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
-from graphturbo_core.lowering.sites import Site, Surroundings
+from graphturbo_core.lowering.sites import Site, StayingBox, Surroundings
 from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
-from graphturbo_core.lowering.weight_items import WeightItems, item_bytes
+from graphturbo_core.lowering.weight_items import WeightItems
 from graphturbo_core.lowering.weight_space import small_weights
 from graphturbo_core.strategies.plan import Plan
 
@@ -42,6 +42,7 @@ class WeightFeeder:
         self._lent = 0
         self._gb_end = 0
         self._held_boxes: set[tuple[str, Box]] = set()
+        self._staying: set[SharedKey] = set()
         self._small: dict[tuple[str, int], int] = {}
         self._is_ahead = True
         self._items: WeightItems | None = None
@@ -188,15 +189,40 @@ class WeightFeeder:
                     self._held_boxes.add((tensor, box))
                     self._mover.prefetch(where, (self._lent_site(tensor), box), target, alike=alike)
             return dict.fromkeys(boxes, target)
-        offset = self._turn_offset(item_bytes(self._plan, tensor, items.items[number]))
         found: dict[Box, int | None] = {}
-        for box, alike in boxes.items():
-            size = alike * aligned(tensor_bytes(self._plan, tensor, box))
+        stays = self._around.stays
+        for box in [box for box in boxes if (tensor, box) in stays]:
+            found[box] = self._stay(where, stays[tensor, box])
+            del boxes[box]
+        sizes = {
+            box: alike * aligned(tensor_bytes(self._plan, tensor, box))
+            for box, alike in boxes.items()
+        }
+        offset = self._turn_offset(sum(sizes.values())) if sizes else 0
+        for box, size in sizes.items():
             buffer = self._mover.local((Memory.GB, -1, offset), tensor, box, size_bytes=size)
             found[box] = buffer
-            self._mover.prefetch(where, (self._lent_site(tensor), box), buffer, alike=alike)
+            site = self._lent_site(tensor)
+            self._mover.prefetch(where, (site, box), buffer, alike=boxes[box])
             offset += size
         return found
+
+    def _stay(self, where: Where, staying: StayingBox) -> int:
+        """The buffer of a box that stays, filled by the kernel that is to fetch it."""
+        size = staying.alike * aligned(tensor_bytes(self._plan, staying.tensor, staying.box))
+        buffer = self._mover.local(
+            (Memory.GB, -1, 0), staying.tensor, staying.box, staying.key, size
+        )
+        if staying.is_first and staying.key not in self._staying:
+            self._staying.add(staying.key)
+            what = self._lent_site(staying.tensor), staying.box
+            self._mover.prefetch(where, what, buffer, alike=staying.alike)
+        return buffer
+
+    def early(self, op_index: Mapping[str, int]) -> None:
+        """Fetch what later kernels read: behind all else, so that it waits where DRAM is busy."""
+        for number, each in enumerate(self._around.early):
+            self._stay(Where(op_index[each.op], each.layer, number), each.staying)
 
     def _turn_offset(self, size_bytes: int) -> int:
         """Where in GB an item goes: after the one before, from the start where no room is left.

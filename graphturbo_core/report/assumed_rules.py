@@ -53,5 +53,9 @@ ASSUMED_RULES = (
         "DRAM that idle clusters lend",
         "limited by the share that is read, not by the reader's own",
     ),
+    AssumedRule(
+        "weights that a kernel fetches for later ones",
+        "behind its own; its barrier waits for them",
+    ),
     AssumedRule("the batch", "divided over the clusters; rounds of a share are alike"),
 )

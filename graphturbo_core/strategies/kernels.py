@@ -21,14 +21,28 @@ from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """What a kernel takes of its cluster: cycles of DRAM, and of a core's busiest engine.
+
+    `gb_bytes`: the end of what lies in GB while it runs, weights aside that only it holds there.
+    """
+
+    dram_cycles: int
+    core_cycles: int
+    gb_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Spent:
     """Cycles of a round, and of each kernel of its plan: launch, barrier and all between them.
 
     Kernels that run at once on clusters that co-operate each have the cycles of their step.
+    `loads`: of each kernel; empty where they are not told.
     """
 
     cycles: int
     kernel_cycles: tuple[int, ...]
+    loads: tuple[Load, ...] = ()
 
 
 Cost = Callable[[Plan], Spent | None]

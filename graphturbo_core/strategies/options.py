@@ -125,6 +125,12 @@ _OPTIONS = (
         "graphturbo:plus: stretches of layers, each grouped as in the plan that was fastest there",
     ),
     StrategyOption(
+        "plus.keeping",
+        ("on", "off"),
+        "graphturbo:plus: weights stay in GB from kernel to kernel, and come there before the "
+        "kernel that reads them, where that saves DRAM's time",
+    ),
+    StrategyOption(
         "plus.cooperation",
         ("on", "off"),
         "graphturbo:plus where clusters would be idle: they share the round if that costs less",

@@ -21,6 +21,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.cooperation import Cooperation, Crossing, crossings
 from graphturbo_core.strategies.layers import Layer
+from graphturbo_core.strategies.stays import Place, Stay, stay_fault
 
 
 class Scope(Enum):
@@ -175,7 +176,8 @@ class Plan:
     `rules`: how finely lowering is to cut. `feeding`: how cores get their operands.
     `fixed`: tensors and weights whose memory a plan file names: lowering may choose no other.
     `cooperation`: clusters that share the round; None: one cluster runs all of it, kernel by
-    kernel.
+    kernel. `stays`: weights that have a place in GB over several kernels, those with the first
+    right to room first.
     """
 
     strategy: str
@@ -193,6 +195,7 @@ class Plan:
     fixed: frozenset[str] = frozenset()
     feeding: Feeding = DEFAULT_FEEDING
     cooperation: Cooperation | None = None
+    stays: tuple[Stay, ...] = ()
 
     def is_lowered_as(self, other: Plan) -> bool:
         """Whether the two make the same Program: of the same graph, and apart in `SAID` alone."""
@@ -245,6 +248,13 @@ class Plan:
         }
 
     @cached_property
+    def weight_bytes(self) -> Mapping[str, int]:
+        """Bytes of each weight that a kernel reads."""
+        tensors = self.semantics.graph.tensors
+        read = {name for kernel in self.kernels for name in kernel.residency}
+        return {name: tensors[name].elements * self.element_bytes[name] for name in sorted(read)}
+
+    @cached_property
     def shard_bytes(self) -> int:
         """Bytes at the end of each LB's weight part that hold shards; 0 where there are none."""
         most, tensors = self.rules.shard_bytes(self.hardware), self.semantics.graph.tensors
@@ -259,6 +269,18 @@ class Plan:
             for kernel in self.kernels
         ]
         return min(shard_part(sharded, self.hardware.cores), most)
+
+    @property
+    def stay_fault(self) -> str:
+        """Why weights cannot stay as the plan says; "" where they can."""
+        place = Place(
+            [kernel.residency.keys() for kernel in self.kernels],
+            self.weight_bytes,
+            self.hardware,
+            is_alone=self.cooperation is None or len(self.cooperation.working) == 1,
+            has_own_fetches=self.feeding.has_own_fetches,
+        )
+        return stay_fault(self.stays, place)
 
     def check(self) -> None:
         """Every output element is computed exactly once and every op runs.
@@ -277,6 +299,8 @@ class Plan:
             if op.name not in ran:
                 raise InvariantError("PLAN_OPS", f"op {op.name!r} is in no kernel")
         self._check_cooperation()
+        if self.stay_fault:
+            raise InvariantError("PLAN_STAY", self.stay_fault)
 
     def _check_cooperation(self) -> None:
         """What another cluster reads waits in DRAM, and was left there in an earlier step."""

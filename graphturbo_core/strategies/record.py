@@ -32,11 +32,22 @@ class KernelRecord:
     residency: Mapping[str, Residency]
 
 
+@dataclass(frozen=True, slots=True)
+class StayRecord:
+    """A weight's place in GB from one kernel to another, by their instances' names."""
+
+    weight: str
+    first: str
+    last: str
+    size_bytes: int
+
+
 @dataclass(frozen=True)
 class Record:
     """A plan of one round; kernels in the order in which they run.
 
-    `is_scheduled_across_layers`: None where the strategy's name says it.
+    `is_scheduled_across_layers`: None where the strategy's name says it. `stays`: the one with the
+    first right to room first.
     """
 
     groups: tuple[GroupRecord, ...]
@@ -44,6 +55,7 @@ class Record:
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()
     is_scheduled_across_layers: bool | None = None
+    stays: tuple[StayRecord, ...] = ()
 
     @property
     def ops_of_groups(self) -> dict[str, tuple[str, ...]]:
@@ -63,4 +75,8 @@ def recorded(plan: Plan) -> Record:
     )  # fmt: skip
     is_said = plan.strategy != SEARCHED
     scheduled = None if is_said else plan.is_scheduled_across_layers
-    return Record(tuple(groups), tuple(kernels), plan.decisions, plan.notes, scheduled)
+    names = [kernel.name for kernel in plan.kernels]
+    stays = (StayRecord(s.weight, names[s.first], names[s.last], s.size_bytes) for s in plan.stays)
+    return Record(
+        tuple(groups), tuple(kernels), plan.decisions, plan.notes, scheduled, tuple(stays)
+    )

@@ -301,6 +301,7 @@ def _graphturbo(
         has_pieces=chosen["plus.pieces"] == "on",
         has_merging=chosen["plus.merging"] == "on",
         has_mixing=chosen["plus.mixing"] == "on",
+        has_keeping=chosen["plus.keeping"] == "on",
         has_cooperation=chosen["plus.cooperation"] == "on",
         has_lending=chosen["plus.lending"] == "on",
     )

@@ -37,9 +37,10 @@ from graphturbo_core.strategies.plan import (
     Residency,
     Scope,
 )
-from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
+from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record, StayRecord
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.residency import cluster_weights
+from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.strategies.whole import in_layers, op_graph
 
 ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
@@ -81,7 +82,8 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         cuts = [(in_layers(section, layer_of), covered) for section, covered in cuts]
     instances = instance_graph(target.semantics, [section for section, _ in cuts])
     order = _order(instances, record.kernels)
-    return Plan(
+    kernels = _kernels(target, instances, order, record.kernels)
+    plan = Plan(
         strategy=frame.strategy,
         semantics=target.semantics,
         hardware=target.hardware,
@@ -91,7 +93,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
             _group(SubGraph(graph, units), cut, owners, own.axis)
             for units, cut, own in zip(members, cuts, record.groups, strict=True)
         ),
-        kernels=_kernels(target, instances, order, record.kernels),
+        kernels=kernels,
         is_scheduled_across_layers=(
             frame.is_scheduled_across_layers
             if record.is_scheduled_across_layers is None
@@ -102,7 +104,11 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         notes=record.notes,
         rules=target.rules,
         feeding=target.feeding,
+        stays=_stays(kernels, record.stays),
     )
+    if plan.stay_fault:
+        raise _refused(plan.stay_fault, "stays")
+    return plan
 
 
 def _refused(what: str, where: str) -> PlanError:
@@ -232,6 +238,18 @@ def _kernel(place: _Place, record: KernelRecord) -> KernelPlan:
         scopes=dict(record.scopes),
         kept=frozenset(record.kept),
         residency=dict(record.residency),
+    )
+
+
+def _stays(kernels: Sequence[KernelPlan], records: Sequence[StayRecord]) -> tuple[Stay, ...]:
+    """Weights that stay in GB, by the places of the kernels that the record names."""
+    place_of = {kernel.name: place for place, kernel in enumerate(kernels)}
+    for name in (end for record in records for end in (record.first, record.last)):
+        if name not in place_of:
+            raise _refused(f"a weight stays for {shown(name)}, which is no kernel", "stays")
+    return tuple(
+        Stay(record.weight, place_of[record.first], place_of[record.last], record.size_bytes)
+        for record in records
     )
 
 

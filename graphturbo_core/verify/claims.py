@@ -14,6 +14,7 @@ from graphturbo_core.lowering.team import Team
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.arrays import int64, owners
+from graphturbo_core.verify.early import early_fetches
 from graphturbo_core.verify.local import TileTask
 from graphturbo_core.verify.lookups import asked_elements
 from graphturbo_core.verify.ports import ports, team_of
@@ -37,7 +38,8 @@ def wrong_claim(program: Program) -> Claim | None:
     4. Its bytes are those of the box it reads, or of the elements that a lookup asks; it takes the
        channels at its ends, each for bytes by bandwidth, its engine for the slowest, and has the
        latency of its farther end.
-    5. An instruction's op is of its layer and its kernel; segments are the kernels', or their
+    5. An instruction's op is of its layer and its kernel, or of a kernel to come where it fetches a
+       weight that stays from this one to that; segments are the kernels', or their
        layers', with launch and barrier.
     6. A move is for an op that reads what it brings, or gives what it stores.
     7. A move takes buffers for the tensors they hold; of a buffer that computes alone use, one
@@ -288,8 +290,8 @@ def _places(program: Program) -> Claim | None:
     is_inside = np.zeros((len(plan.kernels), len(ops)), dtype=np.bool_)
     for place, kernel in enumerate(plan.kernels):
         is_inside[place, [number[name] for name in kernel.ops]] = True
-    is_bad = ~is_inside[program.kernel, program.op] | (program.layer != layer_of[program.op])
-    is_bad |= program.op < 0
+    is_bad = ~is_inside[program.kernel, program.op] & ~early_fetches(program)
+    is_bad |= (program.layer != layer_of[program.op]) | (program.op < 0)
     return _first(
         is_bad, np.arange(program.size), "PLACE",
         lambda at: f"op {program.op[at]} is not of layer {program.layer[at]} and kernel "

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.far_memory import _is_cut_otherwise
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.stays import is_cut_otherwise
 from graphturbo_core.semantics.table import analyse
+from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.verify.coverage import moved_twice
 from tests.lowering.nets import chip, plan_of
 from tests.models import imported
@@ -25,11 +29,19 @@ from tests.models import imported
     ],
 )
 def test_boxes_that_meet_are_cut_otherwise(boxes: list[Box], is_so: bool) -> None:
-    assert _is_cut_otherwise(frozenset(boxes)) == is_so
+    assert is_cut_otherwise(frozenset(boxes)) == is_so
 
 
 def test_kernels_that_cut_a_weight_otherwise_do_not_hold_it() -> None:
-    """Pieces of AlexNet's first convolution have other tiles of its weights on the small chip."""
+    """Pieces of AlexNet's first convolution have other tiles of its weights on the small chip.
+
+    Nor does it stay where a plan wants it to.
+    """
     graph = imported(load_sample("light-bvlc_alexnet"), ImportOptions("alexnet"))
-    program = lower(plan_of(analyse(graph), "graphturbo:full", chip("generic-4x4")))
+    plan = plan_of(analyse(graph), "graphturbo:full", chip("generic-4x4"))
+    program = lower(plan)
     assert moved_twice(program) is None
+    weight = "conv1_w_0"
+    staying = replace(plan, stays=(Stay(weight, 0, 1, plan.weight_bytes[weight]),))
+    staying.check()
+    assert np.array_equal(lower(staying).access_buffer, program.access_buffer)

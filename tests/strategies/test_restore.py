@@ -10,8 +10,15 @@ import pytest
 from graphturbo_core.errors import PlanError
 from graphturbo_core.strategies.held import HeldPlan
 from graphturbo_core.strategies.plan import Binding, Plan, Residency, Scope
-from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record, recorded
+from graphturbo_core.strategies.record import (
+    GroupRecord,
+    KernelRecord,
+    Record,
+    StayRecord,
+    recorded,
+)
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.stays import Stay
 from tests.strategies.samples import sample_plan
 
 STRATEGIES = (
@@ -79,6 +86,12 @@ def rearranged(*places: int) -> Callable[[Record], Record]:
     return lambda record: replace(record, kernels=tuple(record.kernels[at] for at in places))
 
 
+def stays(**changes: object) -> Callable[[Record], Record]:
+    """A weight of the second group, with something wrong."""
+    right = StayRecord("stage1/block1/conv1/weight", "g1/1", "g2/1", 1024)
+    return lambda record: replace(record, stays=(replace(right, **changes),))
+
+
 WHOLE = Binding((), (), (0,))
 HALVES = Binding((0,), (2,), ())
 FORGED = {
@@ -140,11 +153,22 @@ FORGED = {
         kernel(0, lambda k: replace(k, residency=dict.fromkeys(k.residency, Residency.SHARDED))),
         "weights are sharded, which the chip does not do",
     ),
+    "a stay of no kernel": (stays(last="g9/1"), "stays for g9/1, which is no kernel"),
+    "a stay of no weight": (stays(weight="x"), "ends in kernel 2, which does not read it"),
+    "a stay backwards": (stays(first="g3/1"), "goes from kernel 3 to 2 of 4"),
+    "a stay of too much": (stays(size_bytes=10**9), "is of 1000000000 bytes of 4608"),
     "nothing": (lambda r: replace(r, groups=(), kernels=()), "is in no group"),
     "an empty group": (
         lambda r: replace(r, groups=(*r.groups, GroupRecord("g4", (), -1, 1))), "it has no ops",
     ),
 }  # fmt: skip
+
+
+def test_a_record_with_stays_is_its_plan_again() -> None:
+    plain = sample_plan(*PLAN_ARGUMENTS)
+    plan = restored(plain, stays()(recorded(plain)), "graphturbo")
+    assert plan.stays == (Stay("stage1/block1/conv1/weight", 0, 2, 1024),)
+    assert restored(plain, recorded(plan), "graphturbo") == plan
 
 
 @pytest.mark.parametrize("case", FORGED)

@@ -15,6 +15,7 @@ from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.cooperating import cooperating_plans
 from graphturbo_core.strategies.graphturbo.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
+from graphturbo_core.strategies.graphturbo.keeping import chosen_stays, paying_stays
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.least_cycles import least_cycles
 from graphturbo_core.strategies.graphturbo.mixing import (
@@ -67,7 +68,8 @@ class _Trials:
     def take(self, name: str, plan: Plan) -> None:
         """Cost a plan, unless one with the same kernels was, or no program of it is faster."""
         if any(
-            plan.kernels == each.plan.kernels and plan.cooperation == each.plan.cooperation
+            (plan.kernels, plan.cooperation, plan.stays)
+            == (each.plan.kernels, each.plan.cooperation, each.plan.stays)
             for each in self.done
         ):
             return
@@ -105,6 +107,7 @@ class Plus:
     has_pieces: bool = True
     has_merging: bool = True
     has_mixing: bool = True
+    has_keeping: bool = True
     has_cooperation: bool = True
     has_lending: bool = True
 
@@ -116,7 +119,14 @@ class Plus:
         layers = relay_layers(target.semantics)
         trials = _Trials(cost, layer_graph(target.semantics, layers, target.number_format))
         trials.take(FULL, plan)
-        for propose in (self._fewer, self._merged, self._mixed, self._lent, self._cooperating):
+        for propose in (
+            self._fewer,
+            self._merged,
+            self._mixed,
+            self._kept,
+            self._lent,
+            self._cooperating,
+        ):
             for name, made in propose(target, trials):
                 trials.take(name, made)
         best = trials.best
@@ -166,6 +176,25 @@ class Plus:
             make = partial(cut_plan, target, trials.graph, cuts, strategy)
             for name, plan in _named(f"mixture {number + 1}", make):
                 yield name, replace(plan, decisions=said)
+
+    def _kept(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """The cheapest so far with weights that stay in GB, then with those alone that paid.
+
+        Weights that a plan file places have no stay.
+        """
+        best = trials.best
+        if not self.has_keeping or best.spent is None or target.feeding.has_own_fetches:
+            return
+        stays = chosen_stays(best.plan, best.spent, frozenset(target.wishes.residencies))
+        if not stays:
+            return
+        kept = replace(best.plan, stays=stays)
+        yield f"{best.name}, weights stay", kept
+        spent = trials.done[-1].spent
+        if trials.done[-1].plan is kept and spent is not None:
+            fewer = paying_stays(kept, best.spent.kernel_cycles, spent.kernel_cycles)
+            if fewer:
+                yield f"{best.name}, fewer weights stay", replace(best.plan, stays=fewer)
 
     def _lent(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """`:full` and the cheapest so far, with weights through all clusters' DRAM."""

@@ -45,11 +45,19 @@ def fetch_cycles(plan: Plan) -> int:
 
 
 def fetched(plan: Plan) -> Iterator[tuple[KernelPlan, int]]:
-    """Every kernel, and bytes of weights that it fetches at least."""
-    for kernel, reads, is_next in _reads(plan):
+    """Every kernel, and bytes of weights that it fetches at least.
+
+    Of what stays in GB, all is taken to be there but in the stay's first kernel.
+    """
+    for place, (kernel, reads, is_next) in enumerate(_reads(plan)):
         in_gb = sum(_in_gb(kernel, reads).values())
         there = min(in_gb, plan.hardware.gb_bytes) if is_next else 0
-        yield kernel, sum(reads.values()) - there
+        there += sum(
+            stay.size_bytes
+            for stay in plan.stays
+            if stay.first < place <= stay.last and stay.weight in reads
+        )
+        yield kernel, max(0, sum(reads.values()) - there)
 
 
 def _reads(plan: Plan) -> Iterator[tuple[KernelPlan, dict[str, int], bool]]:
@@ -61,7 +69,7 @@ def _reads(plan: Plan) -> Iterator[tuple[KernelPlan, dict[str, int], bool]]:
     sharded: set[str] = set()
     seen: set[int] = set()
     for kernel in plan.kernels:
-        reads = _product_reads(plan, kernel)
+        reads = product_reads(plan, kernel)
         yield (
             kernel,
             {n: size for n, size in reads.items() if n not in sharded},
@@ -71,7 +79,7 @@ def _reads(plan: Plan) -> Iterator[tuple[KernelPlan, dict[str, int], bool]]:
         seen = {*seen, kernel.group} if plan.cooperation is not None else {kernel.group}
 
 
-def _product_reads(plan: Plan, kernel: KernelPlan) -> dict[str, int]:
+def product_reads(plan: Plan, kernel: KernelPlan) -> dict[str, int]:
     """Bytes of each weight that a product of the kernel reads: of its own boxes alone."""
     found: dict[str, int] = {}
     for name in kernel.ops:
