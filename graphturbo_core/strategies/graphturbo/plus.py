@@ -15,6 +15,7 @@ from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.cooperating import cooperating_plans
 from graphturbo_core.strategies.graphturbo.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
+from graphturbo_core.strategies.graphturbo.further_axes import MOST_JOINED, FurtherAxes
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.least_cycles import least_cycles
 from graphturbo_core.strategies.graphturbo.mixing import (
@@ -22,6 +23,7 @@ from graphturbo_core.strategies.graphturbo.mixing import (
     cheapest_stretches,
     mixed_cuts,
 )
+from graphturbo_core.strategies.graphturbo.section_cycles import SectionCycles
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.graphturbo.variants import FEWEST, FULL, HALF_ROOM, variants
 from graphturbo_core.strategies.kernels import Cost, Spent, Target
@@ -85,6 +87,11 @@ class _Trials:
         return self.done[cycles.index(min(possible)) if possible else 0]
 
     @property
+    def timed_best(self) -> Timed | None:
+        """The cheapest with what its kernels took; None where all are refused."""
+        return next((each for each in self.groupings if each.plan is self.best.plan), None)
+
+    @property
     def groupings(self) -> list[Timed]:
         """Those that can be mixed."""
         return [
@@ -104,6 +111,7 @@ class Plus:
     full: GraphTurbo
     has_pieces: bool = True
     has_merging: bool = True
+    has_axes: bool = True
     has_mixing: bool = True
     has_cooperation: bool = True
     has_lending: bool = True
@@ -116,7 +124,14 @@ class Plus:
         layers = relay_layers(target.semantics)
         trials = _Trials(cost, layer_graph(target.semantics, layers, target.number_format))
         trials.take(FULL, plan)
-        for propose in (self._fewer, self._merged, self._mixed, self._lent, self._cooperating):
+        for propose in (
+            self._fewer,
+            self._merged,
+            self._axes,
+            self._mixed,
+            self._lent,
+            self._cooperating,
+        ):
             for name, made in propose(target, trials):
                 trials.take(name, made)
         best = trials.best
@@ -146,6 +161,20 @@ class Plus:
         found = variants(self.full)
         for name in MERGED if self.has_merging else ():
             yield from _named(name, partial(found[name], target))
+
+    def _axes(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """Groups of the cheapest so far along two axes, with and without merging neighbours."""
+        best = trials.timed_best
+        if best is None or not self.has_axes or target.wishes.shape_groups:
+            return
+        capacity_bytes = self.full.splitter.capacity_bytes
+        further = FurtherAxes(SectionCycles(target), trials.graph, best, capacity_bytes)
+        least_gain = sum(best.kernel_cycles) // GAIN_PART
+        for name, most in (("two axes, merged", MOST_JOINED), ("two axes", 1)):
+            cuts = further.cheapest(most, least_gain)
+            if cuts != further.cuts:
+                make = partial(cut_plan, target, trials.graph, cuts, best.plan.strategy)
+                yield from _named(name, make)
 
     def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """What was tried so far, mixed stretch by stretch."""
