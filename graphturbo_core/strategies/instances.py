@@ -28,7 +28,8 @@ class Section:
     """Ops that run as kernels of their own: layer by layer, with what they hand out.
 
     `axis_of`: for each output the axis that is cut; empty when nothing is. `pieces`: in all, the
-    product of the parts of every axis. Pieces are numbered row-major, the last axis fastest.
+    product of the parts of every axis. Pieces are numbered row-major, the last axis fastest. Two
+    axes of a result lie on two axes of each operand that has both: one follows one result's axis.
     """
 
     name: str

@@ -126,6 +126,7 @@ def test_every_option_is_tried_above() -> None:
     elsewhere = {
         ("plus.cooperation", "off"), ("plus.lending", "off"),  # tests/strategies/test_plus.py
         ("plus.pieces", "off"), ("plus.merging", "off"), ("plus.mixing", "off"),  # there too
+        ("plus.axes", "off"),  # tests/strategies/test_further_axes.py
         ("tvm.normalisation", "decomposed"),  # it changes the import
     }  # fmt: skip
     assert tried == others - elsewhere

@@ -23,7 +23,7 @@ def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
     assert title == "Sub-graph g2 of B"
     assert told == {
         "ops": "6 of 2 layers: 2 Conv, 2 Relu, 2 Add",
-        "split (Algorithm 1)": "axis 0 in 8 pieces, carried by 6 of 6 ops",
+        "split (Algorithm 1)": "8 pieces along axis 0, carried by 6 of 6 ops",
         "pieces": "8, run as 0 kernels in this round",
         "live activations at their peak": "3 MiB",
         "output": "t12",
@@ -35,7 +35,7 @@ def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
 
 
 def test_a_sub_graph_without_a_split_runs_whole():
-    groups = tuple({**row, "split_axis": -1} for row in FINE.tables["groups"])
+    groups = tuple({**row, "split_axis": -1, "along": ""} for row in FINE.tables["groups"])
     report = replace(FINE, tables={**FINE.tables, "groups": groups})
     _, told = facts(Selection("A", "group", 0), {"A": report})
     assert told["split (Algorithm 1)"] == "none: it runs whole"

@@ -28,10 +28,6 @@ class Carry:
     has_halo: bool
     links: tuple[LinkedOutput, ...] = field(repr=False)
 
-    def is_apart(self, other: Carry) -> bool:
-        """Whether no tensor has both axes in one: then pieces may be cut along both."""
-        return all(other.axis_of.get(tensor, -1) != axis for tensor, axis in self.axis_of.items())
-
     def intervals(self, outputs: Mapping[str, Interval]) -> dict[str, Interval]:
         """What a piece needs of each split tensor along its axis, for wanted output intervals."""
         needed = dict(outputs)

@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, combinations
+from itertools import combinations
 
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.strategies.graphturbo.carry import (
@@ -21,7 +21,7 @@ from graphturbo_core.strategies.graphturbo.carry import (
     piece_intervals,
     piece_numbers,
 )
-from graphturbo_core.strategies.graphturbo.cuts import Cut, carry_of, cuts_of
+from graphturbo_core.strategies.graphturbo.cuts import Cut, carry_of
 from graphturbo_core.strategies.graphturbo.fitting import held_bytes, section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.mixing import Timed
@@ -34,6 +34,7 @@ from graphturbo_core.strategies.graphturbo.splitting import (
     divisors,
 )
 from graphturbo_core.strategies.instances import Section
+from graphturbo_core.strategies.kernels import Target
 
 MOST_JOINED = 4
 """Neighbouring groups that are merged under two axes, at most (our choice: halos grow with every
@@ -109,9 +110,8 @@ class Crossed:
         """
         waiting: list[_Trial] = []
         for first, second in combinations(range(len(self.axes)), 2):
-            if self.axes[first].carry.is_apart(self.axes[second].carry):
-                for parts in self.axes[second].counts:
-                    waiting += self._trial(first, second, parts, 0)
+            for parts in self.axes[second].counts:
+                waiting += self._trial(first, second, parts, 0)
         heapq.heapify(waiting)
         target = self.price.target
         while waiting and waiting[0].cycles < limit_cycles:
@@ -168,55 +168,53 @@ class Crossed:
 
 @dataclass(frozen=True)
 class FurtherAxes:
-    """The groups of a simulated plan, and which of them had better be cut along two axes."""
+    """A simulated plan, and which of its groups had better be cut along two axes."""
 
-    price: SectionCycles
-    graph: LayerGraph
+    target: Target
     timed: Timed
     capacity_bytes: int
 
-    @cached_property
-    def cuts(self) -> tuple[Cut, ...]:
-        """The plan's own groups."""
-        return cuts_of(self.timed.plan)
+    @property
+    def graph(self) -> LayerGraph:
+        """The layers."""
+        return self.timed.graph
 
-    def cheapest(self, most: int, least_gain: int = 0) -> tuple[Cut, ...]:
+    def cheapest(self, least_gain: int = 0) -> tuple[Cut, ...]:
         """Groups in order whose cycles sum to the least.
 
-        A group stays as it is, with the cycles that it took, or up to `most` neighbours become one
-        that is cut along two axes: then what they took, in the ratio of the closed forms. Only
-        where one of them is wanting (`is_wanting`). On a tie as it is; the plan's own groups where
-        no more than `least_gain` cycles are saved.
+        A group stays as it is, with the cycles that it took, or up to `MOST_JOINED` neighbours
+        become one that is cut along two axes: then what they took, in the ratio of the closed
+        forms. That is looked at where one of them is wanting (`is_wanting`). On a tie as it is; the
+        plan's own groups where no more than `least_gain` cycles are saved.
         """
-        took = list(accumulate(self._took, initial=0))
+        cuts, took = self.timed.cuts, self._took
         best: list[tuple[int, tuple[Cut, ...]]] = [(0, ())]
-        for last, own in enumerate(self.cuts, 1):
-            ways = [(best[-1][0] + self._took[last - 1], (*best[-1][1], own))]
-            for first in range(last - 1, max(-1, last - 1 - most), -1):
+        for last, own in enumerate(cuts, 1):
+            ways = [(best[-1][0] + took[last - 1], (*best[-1][1], own))]
+            for first in range(last - 1, max(-1, last - 1 - MOST_JOINED), -1):
                 made = self._crossed(first, last) if any(self._wanting[first:last]) else None
                 if made is not None:
-                    old = sum(self._estimates[first:last])
-                    new = (took[last] - took[first]) * made[1] // old
-                    ways.append((best[first][0] + new, (*best[first][1], made[0])))
+                    cut, cycles = made
+                    ways.append((best[first][0] + cycles, (*best[first][1], cut)))
             best.append(min(ways, key=lambda way: way[0]))
-        return best[-1][1] if took[-1] - best[-1][0] > least_gain else self.cuts
+        return best[-1][1] if sum(took) - best[-1][0] > least_gain else cuts
 
     def _crossed(self, first: int, last: int) -> tuple[Cut, int] | None:
         """The groups from `first` to before `last` as one; None where that promises nothing."""
-        if (first, last) not in self._made:
-            layers = tuple(sorted(n for cut in self.cuts[first:last] for n in cut.layers))
-            crossed = Crossed(self.price, SubGraph(self.graph, layers), self.capacity_bytes)
-            self._made[first, last] = crossed.best(sum(self._estimates[first:last]))
-        return self._made[first, last]
+        layers = tuple(sorted(n for cut in self.timed.cuts[first:last] for n in cut.layers))
+        crossed = Crossed(self._price, SubGraph(self.graph, layers), self.capacity_bytes)
+        old = sum(self._estimates[first:last])
+        found = crossed.best(old)
+        return (found[0], sum(self._took[first:last]) * found[1] // old) if found else None
 
     @cached_property
-    def _made(self) -> dict[tuple[int, int], tuple[Cut, int] | None]:
-        return {}
+    def _price(self) -> SectionCycles:
+        return SectionCycles(self.target)
 
     @cached_property
     def _took(self) -> Sequence[int]:
         """Cycles of each group's kernels in the simulation."""
-        took = [0] * len(self.cuts)
+        took = [0] * len(self.timed.cuts)
         for kernel, cycles in zip(self.timed.plan.kernels, self.timed.kernel_cycles, strict=True):
             took[kernel.group] += cycles
         return took
@@ -225,22 +223,22 @@ class FurtherAxes:
     def _estimates(self) -> Sequence[int]:
         """What the closed forms say of each group as it is."""
         handed = handed_in_lb(self.timed.plan)
-        return [self.price.of_cut(self.graph, cut, handed) for cut in self.cuts]
+        return [self._price.of_cut(self.graph, cut, handed) for cut in self.timed.cuts]
 
     @cached_property
     def _wanting(self) -> Sequence[bool]:
-        return [is_wanting(SubGraph(self.graph, cut.layers), cut, self.capacity_bytes)
-                for cut in self.cuts]  # fmt: skip
+        parts = ((SubGraph(self.graph, cut.layers), cut) for cut in self.timed.cuts)
+        return [is_wanting(part, cut, self.capacity_bytes) for part, cut in parts]
 
 
 def is_wanting(part: SubGraph, cut: Cut, capacity_bytes: int) -> bool:
     """Whether one axis serves a group badly: a second one is looked at only there.
 
-    1. Its pieces have halos. 2. Its axis is cut as finely as it can be. 3. It runs whole and is
-    more than the cores hold.
+    1. No axis was found, and it is more than the cores hold. 2. Its pieces have halos. 3. Its axis
+    is cut as finely as it can be.
     """
-    if cut.pieces == 1:
+    if cut.axis < 0:
         return part.whole_peak_bytes > capacity_bytes
     carry = carry_of(part, cut)
     is_at_end = cut.pieces == carried_sizes(part, carry)[part.outputs[-1]]
-    return not cut.further and (carry.has_halo or is_at_end)
+    return cut.pieces > 1 and not cut.further and (carry.has_halo or is_at_end)

@@ -15,7 +15,7 @@ from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.cooperating import cooperating_plans
 from graphturbo_core.strategies.graphturbo.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
-from graphturbo_core.strategies.graphturbo.further_axes import MOST_JOINED, FurtherAxes
+from graphturbo_core.strategies.graphturbo.further_axes import FurtherAxes
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.least_cycles import least_cycles
 from graphturbo_core.strategies.graphturbo.mixing import (
@@ -23,7 +23,6 @@ from graphturbo_core.strategies.graphturbo.mixing import (
     cheapest_stretches,
     mixed_cuts,
 )
-from graphturbo_core.strategies.graphturbo.section_cycles import SectionCycles
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.graphturbo.variants import FEWEST, FULL, HALF_ROOM, variants
 from graphturbo_core.strategies.kernels import Cost, Spent, Target
@@ -85,11 +84,6 @@ class _Trials:
         cycles = [None if each.spent is None else each.spent.cycles for each in self.done]
         possible = [number for number in cycles if number is not None]
         return self.done[cycles.index(min(possible)) if possible else 0]
-
-    @property
-    def timed_best(self) -> Timed | None:
-        """The cheapest with what its kernels took; None where all are refused."""
-        return next((each for each in self.groupings if each.plan is self.best.plan), None)
 
     @property
     def groupings(self) -> list[Timed]:
@@ -163,18 +157,18 @@ class Plus:
             yield from _named(name, partial(found[name], target))
 
     def _axes(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """Groups of the cheapest so far along two axes, with and without merging neighbours."""
-        best = trials.timed_best
-        if best is None or not self.has_axes or target.wishes.shape_groups:
+        """`:full` and the cheapest so far, with groups along two axes; not against a plan file."""
+        best = trials.best
+        if not self.has_axes or target.wishes.shape_groups or best.spent is None:
             return
-        capacity_bytes = self.full.splitter.capacity_bytes
-        further = FurtherAxes(SectionCycles(target), trials.graph, best, capacity_bytes)
-        least_gain = sum(best.kernel_cycles) // GAIN_PART
-        for name, most in (("two axes, merged", MOST_JOINED), ("two axes", 1)):
-            cuts = further.cheapest(most, least_gain)
-            if cuts != further.cuts:
-                make = partial(cut_plan, target, trials.graph, cuts, best.plan.strategy)
-                yield from _named(name, make)
+        for base in trials.groupings:
+            if base.name not in (FULL, best.name):
+                continue
+            further = FurtherAxes(target, base, self.full.splitter.capacity_bytes)
+            cuts = further.cheapest(best.spent.cycles // GAIN_PART)
+            if cuts != base.cuts:
+                make = partial(cut_plan, target, trials.graph, cuts, base.plan.strategy)
+                yield from _named(f"{base.name}, two axes", make)
 
     def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """What was tried so far, mixed stretch by stretch."""
