@@ -42,6 +42,16 @@ def test_a_sub_graph_without_a_split_runs_whole():
     assert group_table(report)[0]["split axis"] == "none"
 
 
+def test_all_axes_of_a_split_are_told():
+    more = {"split_axis": 2, "along": "axes 2 in 4 and 3 in 2"}
+    groups = tuple({**row, **more} for row in COARSE.tables["groups"])
+    report = replace(COARSE, tables={**COARSE.tables, "groups": groups})
+    _, told = facts(Selection("A", "group", 0), {"A": report})
+    split = "8 pieces along axes 2 in 4 and 3 in 2, carried by 6 of 6 ops"
+    assert told["split (Algorithm 1)"] == split
+    assert group_table(report)[0]["split axis"] == "2 in 4 and 3 in 2"
+
+
 def test_only_the_most_frequent_op_types_are_named():
     nodes = tuple(
         {**row, "op_type": f"T{max(0, int(row['index']) - 2)}"}

@@ -55,12 +55,13 @@ class SectionCycles:
             for tensor, size_bytes in self._sizes(boxes):
                 moved[Scope.LB if tensor in handed else self._waits_in(tensor)] += size_bytes
         weights = sum(size_bytes for _, size_bytes in self._sizes(work.weights))
-        is_held = weights <= chip.gb_bytes - weight_part_bytes(chip)
+        whole = sum(self._whole_bytes(name) for name in work.weights)
+        is_held = whole <= chip.gb_bytes - weight_part_bytes(chip)
         moved[Scope.DRAM] += 0 if is_held else weights
         moved[Scope.GB] += weights
         dram = chip.transfer_cycles(moved[Scope.DRAM], chip.dram_bandwidth)
         gb = chip.transfer_cycles(moved[Scope.GB], chip.gb_bandwidth) if chip.gb_bytes else 0
-        once = chip.transfer_cycles(weights, chip.dram_bandwidth) if is_held else 0
+        once = chip.transfer_cycles(whole, chip.dram_bandwidth) if is_held else 0
         longest = max(work.cycles, dram, gb)
         return section.pieces * (chip.launch_cycles + chip.barrier_cycles + longest) + once
 
@@ -68,10 +69,14 @@ class SectionCycles:
         width = self.target.element_bytes
         return ((name, volume(box) * width[name]) for name, box in boxes.items())
 
+    def _whole_bytes(self, name: str) -> int:
+        return (
+            self.target.semantics.graph.tensors[name].elements * self.target.element_bytes[name]
+        )
+
     def _waits_in(self, tensor: str) -> Scope:
         """Where a tensor between groups waits; the graph's inputs and outputs in DRAM."""
-        graph, width = self.target.semantics.graph, self.target.element_bytes
-        size_bytes = graph.tensors[tensor].elements * width[tensor]
+        graph = self.target.semantics.graph
         is_outside = tensor in graph.output_names or tensor in graph.inputs
-        holds = size_bytes <= self.target.hardware.gb_bytes
+        holds = self._whole_bytes(tensor) <= self.target.hardware.gb_bytes
         return Scope.GB if holds and not is_outside else Scope.DRAM
