@@ -208,8 +208,9 @@ def test_neighbours_become_one_group_where_that_saves_most() -> None:
 
 
 def test_groups_that_one_axis_serves_well_are_left_alone() -> None:
-    plan = cut(PRODUCTS, Cut(BOTH, 1, 4))
-    assert further(plan, PRODUCTS, (10**6,) * 4).cheapest() == cuts_of(plan)
+    """Fewer pieces of two axes would launch less, but that is another ingredient's to find."""
+    plan = cut(PRODUCTS, Cut(BOTH, 1, 32))
+    assert further(plan, PRODUCTS, (10**6,) * 32).cheapest() == cuts_of(plan)
 
 
 def test_a_consumer_waits_for_the_boxes_that_it_reads() -> None:
@@ -296,3 +297,41 @@ def test_a_forged_split_is_refused(case: str) -> None:
         plus(plan.semantics, HeldPlan(record))
     assert caught.value.code == "PLAN_RECORD"
     assert said in caught.value.what
+
+
+THREE = """g (float[1,16,32,32] x, float[16,16,3,3] w0, float[16,16,3,3] w1, float[16,16,3,3] w2)
+  => (float[1,16,32,32] z)
+{ a = Conv <pads = [1,1,1,1]> (x, w0) b = Conv <pads = [1,1,1,1]> (a, w1)
+  z = Conv <pads = [1,1,1,1]> (b, w2) }"""
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (10, ["full", "room over 2", "full, two axes", "room over 2, two axes"]),
+        (1, ["full", "room over 2", "full, two axes"]),
+    ],
+)
+def test_the_groups_of_full_and_of_the_cheapest_are_cut_so(part: int, expected: list[str]) -> None:
+    """The second plan that is simulated, half the room's, costs a tenth, or what it does."""
+    seen: list[Plan] = []
+
+    def cheap(plan: Plan) -> Spent:
+        seen.append(plan)
+        spent, own = cost(plan), part if len(seen) == 2 else 1
+        return Spent(spent.cycles // own, tuple(each // own for each in spent.kernel_cycles))
+
+    task = PlanTask(made(THREE)[0].semantics, chip("tiny"), "fp16", {}, cost=cheap)
+    names = proposed(plan_for(parse_strategy(PLUS), task))
+    assert [name for name in names if not name.startswith("mixture")] == expected
+
+
+def test_not_tried_where_less_than_a_hundredth_is_promised() -> None:
+    """No more is saved than the kernels take, which is a hundredth of all."""
+
+    def idle(plan: Plan) -> Spent:
+        spent = cost(plan)
+        return Spent(100 * sum(spent.kernel_cycles), spent.kernel_cycles)
+
+    task = PlanTask(made(LARGE)[0].semantics, chip("tiny"), "fp16", {}, cost=idle)
+    assert "full, two axes" not in proposed(plan_for(parse_strategy(PLUS), task))
