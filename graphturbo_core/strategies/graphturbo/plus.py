@@ -39,7 +39,8 @@ MERGED = (FEWEST, HALF_ROOM)
 that won some of the paper's models, whole or in part; each costs a simulation)."""
 GAIN_PART = 100
 """Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
-cycles (our choice: less is not worth a simulation)."""
+cycles, two axes where more than that of the best so far (our choice: less is not worth a
+simulation)."""
 MOST_MIXED = 2
 """Mixtures that are simulated: the second knows what the first one's kernels took."""
 
