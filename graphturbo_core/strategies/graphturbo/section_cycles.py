@@ -70,9 +70,7 @@ class SectionCycles:
         return ((name, volume(box) * width[name]) for name, box in boxes.items())
 
     def _whole_bytes(self, name: str) -> int:
-        return (
-            self.target.semantics.graph.tensors[name].elements * self.target.element_bytes[name]
-        )
+        return self.target.semantics.graph.tensors[name].elements * self.target.element_bytes[name]
 
     def _waits_in(self, tensor: str) -> Scope:
         """Where a tensor between groups waits; the graph's inputs and outputs in DRAM."""
