@@ -88,7 +88,9 @@ def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
             searched = (f"tuned@{row.batch_of_others}", {EVALUATIONS: str(chosen.tuned)})
             yield Asked(name, CHIP, (searched,))
         elif chosen.ingredients:
-            yield Asked(name, CHIP, tuple((plus, {key: value}) for key, value in INGREDIENTS.items()))
+            yield Asked(
+                name, CHIP, tuple((plus, {key: value}) for key, value in INGREDIENTS.items())
+            )
         elif chosen.variants:
             for place in range(1, len(row.variants)):
                 yield Asked(name, CHIP, plain, place)

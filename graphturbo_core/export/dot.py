@@ -102,7 +102,7 @@ def _group_label(group: Row) -> str:
     """`g2: 8 pieces along axis 0`."""
     if group["pieces"] == 1:
         return f"{group['name']}: not split"
-    return f"{group['name']}: {group['pieces']} pieces along axis {group['split_axis']}"
+    return f"{group['name']}: {group['pieces']} pieces along {group['along']}"
 
 
 def _input_ids(edges: tuple[Row, ...]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 
 from graphturbo_core.export.difference import NONE, Difference, capped
 from graphturbo_core.export.plan_file import Origin, PlanFile
+from graphturbo_core.report.rows import along_text
 from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.plan import Binding
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
@@ -98,7 +99,7 @@ def _group_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
     """Groups of the same ops whose split differs, then those that share some ops only."""
     for own, other in _families(a.groups, b.groups):
         if len(own) == len(other) == 1:
-            if (own[0].axis, own[0].pieces) != (other[0].axis, other[0].pieces):
+            if _split(own[0]) != _split(other[0]):
                 name = f"{own[0].name}, {_ops_text(own[0])}"
                 yield Difference(part, name, _split_text(own[0]), _split_text(other[0]))
             continue
@@ -135,8 +136,13 @@ def _groups_text(groups: Sequence[GroupRecord]) -> str:
     return " + ".join(f"{group.name} ({_split_text(group)})" for group in groups) or NONE
 
 
+def _split(group: GroupRecord) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+    return group.axis, group.pieces, group.further
+
+
 def _split_text(group: GroupRecord) -> str:
-    return "whole" if group.axis < 0 else f"{group.pieces} pieces along axis {group.axis}"
+    along = along_text(*_split(group))
+    return f"{group.pieces} pieces along {along}" if along else "whole"
 
 
 def _ops_text(group: GroupRecord) -> str:

@@ -93,7 +93,12 @@ def _cuts(section: plan_schema.CutsSection) -> Cuts:
 
 
 def _record(section: plan_schema.RoundSection, file_name: str) -> Record:
-    groups = (GroupRecord(g.name, tuple(g.ops), g.axis, g.pieces) for g in section.groups)
+    groups = (
+        GroupRecord(
+            g.name, tuple(g.ops), g.axis, g.pieces, tuple((s.axis, s.parts) for s in g.further)
+        )
+        for g in section.groups
+    )
     kernels: dict[str, KernelRecord] = {}
     for kernel in section.kernels:
         if kernel.run in kernels:

@@ -64,12 +64,20 @@ class EditsSection(_Strict):
     residency: Annotated[dict[Name, ResidencyWord], Field(max_length=MAX_EDITS)] = {}
 
 
+class FurtherSection(_Strict):
+    """One more axis along which a group is split."""
+
+    axis: Axis
+    parts: Pieces
+
+
 class GroupSection(_Strict):
-    """A group; axis -1: not split."""
+    """A group; axis -1: not split. `pieces`: the product over the first axis and `further` ones."""
 
     name: Label
     axis: Annotated[int, Field(ge=-1, lt=DEFAULT_LIMITS.max_rank)]
     pieces: Pieces
+    further: Annotated[list[FurtherSection], Field(max_length=DEFAULT_LIMITS.max_rank)] = []
     ops: Annotated[list[Name], Field(min_length=1)]
 
 

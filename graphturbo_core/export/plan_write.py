@@ -14,7 +14,7 @@ from graphturbo_core.export.yaml_text import entry
 from graphturbo_core.plain_yaml import Plain
 from graphturbo_core.strategies.edits import Cuts, Edits, with_other_names
 from graphturbo_core.strategies.plan import Binding
-from graphturbo_core.strategies.record import KernelRecord, Record
+from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
 
 HEAD = """\
 # A plan of GraphTurbo Explorer. Change it below `edits`, for instance
@@ -86,10 +86,7 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
     seen: dict[tuple[str, str], str] = {}
     tree: dict[str, Plain] = {
         "size": size,
-        "groups": [
-            {"name": g.name, "axis": g.axis, "pieces": g.pieces, "ops": list(g.ops)}
-            for g in record.groups
-        ],
+        "groups": [_group_tree(group) for group in record.groups],
         "kernels": [_kernel_tree(kernel, seen) for kernel in record.kernels],
         "decisions": [
             {
@@ -108,6 +105,13 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
             for s in record.stays
         ]
     return tree
+
+
+def _group_tree(group: GroupRecord) -> dict[str, Plain]:
+    tree: dict[str, Plain] = {"name": group.name, "axis": group.axis, "pieces": group.pieces}
+    if group.further:
+        tree["further"] = [{"axis": axis, "parts": parts} for axis, parts in group.further]
+    return {**tree, "ops": list(group.ops)}
 
 
 def _kernel_tree(kernel: KernelRecord, seen: dict[tuple[str, str], str]) -> dict[str, Plain]:

@@ -19,6 +19,7 @@ from graphturbo_core.report.verify_rows import verify_rows
 from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.strategies.options import strategy_options
+from graphturbo_core.strategies.plan import Group
 from graphturbo_core.units import per_second, seconds_from_cycles
 
 SCHEMA = 1
@@ -138,10 +139,17 @@ def _lists(outcome: Outcome) -> dict[str, object]:
             "pieces": group.pieces,
             "covered_ops": group.covered_ops,
             "peak_bytes": group.peak_bytes,
+            **_further(group),
         }
         for index, group in enumerate(plan.groups)
     ]
     return {"groups": groups, "order": [kernel.name for kernel in plan.kernels]}
+
+
+def _further(group: Group) -> dict[str, object]:
+    """Axes after the first and their parts, of a group that has some (`pieces`: all of them)."""
+    pairs = [list(split) for split in group.further_splits]
+    return {"further_splits": pairs} if pairs else {}
 
 
 def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:

@@ -18,7 +18,7 @@ class EditChoices:
 
     `layers`: its layers in order, each with its ops. `neighbours`: the sub-graphs that it passes
     tensors to or has them from, each with its ops. `extents`: the sizes of its last result by axis;
-    `axis` is -1 where it is not split.
+    `axis` is -1 where it is not split; `along`: all axes, as the report tells them.
     """
 
     name: str
@@ -27,6 +27,7 @@ class EditChoices:
     extents: tuple[int, ...]
     axis: int
     pieces: int
+    along: str
 
     @property
     def ops(self) -> tuple[str, ...]:
@@ -68,6 +69,7 @@ def edit_choices(report: Report, group: int) -> EditChoices:
         extents=_extents(inside[-1]),
         axis=cast(int, groups[group]["split_axis"]),
         pieces=cast(int, groups[group]["pieces"]),
+        along=cast(str, groups[group]["along"]),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.report.rows import layer_counts, numbers_text, scope_text
+from graphturbo_core.report.rows import along_text, layer_counts, numbers_text, scope_text
 from graphturbo_core.strategies.plan import Binding, Decision, Group, KernelPlan, Plan
 from graphturbo_core.strategies.stitch_schemes import STITCH_STEP, STITCH_STEPS
 
@@ -35,6 +35,7 @@ def group_rows(outcome: Outcome) -> Iterator[Row]:
             "ops": len(group.ops),
             "split_axis": group.split_axis,
             "pieces": group.pieces,
+            "along": along_text(group.split_axis, group.pieces, group.further_splits),
             "covered_ops": group.covered_ops,
             "peak_bytes": group.peak_bytes,
             "why": reasons.why(index, group),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.ir.boxes import Box, volume
+from graphturbo_core.ir.boxes import Box, is_empty
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.report.outcome import Outcome
 
@@ -52,25 +52,15 @@ def _computed_boxes(program: Program) -> dict[str, set[Box]]:
 
 
 def _union(boxes: set[Box]) -> int:
-    """Elements in any of the boxes, which differ on at most one axis: that of the split."""
-    if not boxes:
+    """Elements in any of the boxes: cells between all their edges, and which of them one covers."""
+    full = [box for box in boxes if not is_empty(box)]
+    if not full:
         return 0
-    columns = list(zip(*boxes, strict=True))
-    differing = [axis for axis, column in enumerate(columns) if len(set(column)) > 1]
-    if not differing:
-        return volume(next(iter(boxes)))
-    if len(differing) > 1:
-        raise InvariantError("REPORT_HALO", f"pieces differ on axes {differing}, not on one")
-    (axis,) = differing
-    (first, *_) = boxes
-    lo, hi = first[axis]
-    return volume(first) // max(1, hi - lo) * _covered(sorted(box[axis] for box in boxes))
-
-
-def _covered(intervals: list[tuple[int, int]]) -> int:
-    """Places in any of the intervals, which come sorted."""
-    total, reached = 0, intervals[0][0]
-    for lo, hi in intervals:
-        total += max(0, hi - max(lo, reached))
-        reached = max(reached, hi)
-    return total
+    edges = [sorted({end for side in column for end in side}) for column in zip(*full, strict=True)]
+    covered = np.zeros([len(ends) - 1 for ends in edges], np.int64)
+    for box in full:
+        sides = zip(edges, box, strict=True)
+        covered[tuple(slice(ends.index(lo), ends.index(hi)) for ends, (lo, hi) in sides)] = 1
+    for ends in reversed(edges):
+        covered = covered @ np.diff(ends)
+    return int(covered)

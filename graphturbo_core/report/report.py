@@ -38,9 +38,10 @@ class Report:
                 move_cycles, dma_cycles, matrix_utilization, window_s
       roofs     one row, of one cluster: matrix_macs_per_s, vector_macs_per_s, dram_bytes_per_s,
                 gb_bytes_per_s
-      groups    index, name, layers (to how many its ops belong), ops, split_axis, pieces,
-                covered_ops, peak_bytes, why, why_not, outputs (tensors handed out), binding (how
-                the cores divide them), scope (the memories in which they wait for their readers)
+      groups    index, name, layers (to how many its ops belong), ops, split_axis, pieces, along
+                (`axis 0`, `axes 2 in 8 and 3 in 4`, nothing where it is whole), covered_ops,
+                peak_bytes, why, why_not, outputs (tensors handed out), binding (how the cores
+                divide them), scope (the memories in which they wait for their readers)
       kernels   index, name, group, start_cycle, end_cycle, layers (as above)
       decisions index, step, rule, subject, taken, numbers (text)
       splits    part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,

@@ -92,13 +92,12 @@ def group_table(report: Report) -> Table:
     for heading in ("group", "layers", "ops", "pieces", "split axis", "live before split"):
         table.add_column(heading, justify="left" if heading == "group" else "right")
     for row in report.tables["groups"]:
-        axis = row["split_axis"]
         table.add_row(
             escape(str(row["name"])),
             str(row["layers"]),
             str(row["ops"]),
             str(row["pieces"]),
-            "none" if axis == -1 else str(axis),
+            str(row["along"]).removeprefix("axis ").removeprefix("axes ") or "none",
             format_bytes(cast(int, row["peak_bytes"])),
         )
     return table

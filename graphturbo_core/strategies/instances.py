@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, part_of, with_interval
@@ -15,10 +16,20 @@ from graphturbo_core.semantics.table import GraphSemantics
 
 
 @dataclass(frozen=True)
+class FurtherSplit:
+    """One more axis along which pieces are cut: of each output its axis, and into how many."""
+
+    axis_of: Mapping[str, int]
+    parts: int
+
+
+@dataclass(frozen=True)
 class Section:
     """Ops that run as kernels of their own: layer by layer, with what they hand out.
 
-    `axis_of`: for each output the axis that is cut into `pieces`; empty when nothing is cut.
+    `axis_of`: for each output the axis that is cut; empty when nothing is. `pieces`: in all, the
+    product of the parts of every axis. Pieces are numbered row-major, the last axis fastest. Two
+    axes of a result lie on two axes of each operand that has both: one follows one result's axis.
     """
 
     name: str
@@ -26,6 +37,21 @@ class Section:
     outputs: tuple[str, ...]
     axis_of: Mapping[str, int] = field(default_factory=dict)
     pieces: int = 1
+    further: tuple[FurtherSplit, ...] = ()
+
+    @property
+    def splits(self) -> tuple[FurtherSplit, ...]:
+        """Every axis that is cut, the first one first."""
+        first = self.pieces // prod(split.parts for split in self.further)
+        return (FurtherSplit(self.axis_of, first), *self.further)
+
+    @property
+    def middle(self) -> int:
+        """The piece in the middle of every axis: of three and more, with halos on all sides."""
+        piece = 0
+        for split in self.splits:
+            piece = piece * split.parts + split.parts // 2
+        return piece
 
     @property
     def ops(self) -> tuple[str, ...]:
@@ -44,10 +70,12 @@ class Section:
 
     def _piece_box(self, sem: GraphSemantics, tensor: str, piece: int) -> Box:
         box = full_box(sem.graph.tensors[tensor].shape)
-        if tensor not in self.axis_of:
-            return box
-        axis = self.axis_of[tensor]
-        return with_interval(box, axis, part_of(box[axis], self.pieces, piece))
+        for split in reversed(self.splits):
+            piece, place = divmod(piece, split.parts)
+            if tensor in split.axis_of:
+                axis = split.axis_of[tensor]
+                box = with_interval(box, axis, part_of(box[axis], split.parts, place))
+        return box
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,11 @@ _OPTIONS = (
         "graphturbo:plus: the groupings of fewest pieces and of half the room are tried too",
     ),
     StrategyOption(
+        "plus.axes",
+        ("on", "off"),
+        "graphturbo:plus: groups whose pieces are cut along two axes, neighbours merged with them",
+    ),
+    StrategyOption(
         "plus.mixing",
         ("on", "off"),
         "graphturbo:plus: stretches of layers, each grouped as in the plan that was fastest there",

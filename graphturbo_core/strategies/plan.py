@@ -134,7 +134,8 @@ class Group:
     """A coarse sub-graph: its layers, and the split that all of it carries.
 
     `split_axis` -1: not split. `covered_ops`: n of the split quadruple. `peak_bytes`: live
-    activations of the cluster's share before splitting (reference, 3.1).
+    activations of the cluster's share before splitting (reference, 3.1). `further_splits`: axes of
+    the last result after the first, each with its parts; `pieces` is the product of all.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Group:
     pieces: int
     covered_ops: int
     peak_bytes: int
+    further_splits: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,16 @@ SEARCHED = "tuned"
 
 @dataclass(frozen=True, slots=True)
 class GroupRecord:
-    """A group: its ops layer by layer, and the split; axis -1 is none."""
+    """A group: its ops layer by layer, and the split; axis -1 is none.
+
+    `further`: more axes with their parts; `pieces` is the product of all.
+    """
 
     name: str
     ops: tuple[str, ...]
     axis: int
     pieces: int
+    further: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,9 @@ class Record:
 
 def recorded(plan: Plan) -> Record:
     """What determines `plan`, tensors in order of production."""
-    groups = (GroupRecord(g.name, g.ops, g.split_axis, g.pieces) for g in plan.groups)
+    groups = (
+        GroupRecord(g.name, g.ops, g.split_axis, g.pieces, g.further_splits) for g in plan.groups
+    )
     kernels = (
         KernelRecord(
             kernel.name, kernel.bindings, kernel.scopes, tuple(sorted(kernel.kept)),

@@ -300,6 +300,7 @@ def _graphturbo(
         graphturbo,
         has_pieces=chosen["plus.pieces"] == "on",
         has_merging=chosen["plus.merging"] == "on",
+        has_axes=chosen["plus.axes"] == "on",
         has_mixing=chosen["plus.mixing"] == "on",
         has_keeping=chosen["plus.keeping"] == "on",
         has_cooperation=chosen["plus.cooperation"] == "on",

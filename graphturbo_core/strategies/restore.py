@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
@@ -14,7 +15,7 @@ from graphturbo_core.plain_yaml import shown
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.strategies.graphturbo.axes import AxisRank, kernel_axes
-from graphturbo_core.strategies.graphturbo.carry import carry_axis
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
@@ -90,7 +91,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         number_format=target.number_format,
         layers=layers,
         groups=tuple(
-            _group(SubGraph(graph, units), cut, owners, own.axis)
+            _group(SubGraph(graph, units), cut, owners, own)
             for units, cut, own in zip(members, cuts, record.groups, strict=True)
         ),
         kernels=kernels,
@@ -144,30 +145,46 @@ def _members(graph: LayerGraph, groups: Sequence[GroupRecord]) -> list[tuple[int
 def _cut(part: SubGraph, group: GroupRecord) -> tuple[Section, int]:
     """The section of a group, and how many ops its split covers."""
     if group.axis < 0:
-        if group.pieces != 1:
+        if group.pieces != 1 or group.further:
             raise _refused(f"{group.pieces} pieces without an axis", group.name)
         return section_of(part, group.name, None, 1), 0
+    first, left = divmod(group.pieces, prod(parts for _, parts in group.further))
+    if left:
+        raise _refused(f"{group.pieces} pieces are not the product of all axes", group.name)
+    carry = _carried(part, group.name, group.axis, first)
+    further = [(_carried(part, group.name, *split), split[1]) for split in group.further]
+    axes = [group.axis, *(axis for axis, _ in group.further)]
+    if len(set(axes)) < len(axes):
+        raise _refused("an axis is named twice", group.name)
+    return section_of(part, group.name, carry, group.pieces, further), carry.covered_ops
+
+
+def _carried(part: SubGraph, name: str, axis: int, pieces: int) -> Carry:
+    """How an axis of a group that is cut so often carries."""
     shape = part.graph.semantics.graph.tensors[part.outputs[-1]].shape if part.outputs else ()
-    if group.axis >= len(shape):
-        raise _refused(f"its result has {len(shape)} axes, none is {group.axis}", group.name)
-    carry = carry_axis(part.graph, part.ops, part.outputs[-1], group.axis)
+    if axis >= len(shape):
+        raise _refused(f"its result has {len(shape)} axes, none is {axis}", name)
+    carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
     if not carry.is_complete:
-        raise _refused(f"axis {group.axis} does not carry through its ops", group.name)
-    if not 1 <= group.pieces <= shape[group.axis] or not divides(part, carry, group.pieces):
-        raise _refused(f"{group.pieces} pieces do not divide axis {group.axis}", group.name)
-    return section_of(part, group.name, carry, group.pieces), carry.covered_ops
+        raise _refused(f"axis {axis} does not carry through its ops", name)
+    if not 1 <= pieces <= shape[axis] or not divides(part, carry, pieces):
+        raise _refused(f"{pieces} pieces do not divide axis {axis}", name)
+    return carry
 
 
-def _group(part: SubGraph, cut: tuple[Section, int], owners: Sequence[int], axis: int) -> Group:
+def _group(
+    part: SubGraph, cut: tuple[Section, int], owners: Sequence[int], record: GroupRecord
+) -> Group:
     section, covered_ops = cut
     return Group(
         name=section.name,
         layers=tuple(dict.fromkeys(owners[unit] for unit in part.layers)),
         ops=section.ops,
-        split_axis=axis,
+        split_axis=record.axis,
         pieces=section.pieces,
         covered_ops=covered_ops,
         peak_bytes=part.whole_peak_bytes,
+        further_splits=record.further,
     )
 
 

@@ -47,7 +47,7 @@ def group_selections(*reports: Report, names: str = BOTH) -> list[Selection]:
 
 
 def _axis(row: Row) -> str:
-    return "none" if cast(int, row["split_axis"]) < 0 else str(row["split_axis"])
+    return str(row["along"]).removeprefix("axis ").removeprefix("axes ") or "none"
 
 
 def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapping[str, str]]:
@@ -92,7 +92,7 @@ def _quadruple(row: Row) -> str:
     if cast(int, row["split_axis"]) < 0:
         return "none: it runs whole"
     return (
-        f"axis {row['split_axis']} in {counted(cast(int, row['pieces']), 'piece')}, carried by "
+        f"{counted(cast(int, row['pieces']), 'piece')} along {row['along']}, carried by "
         f"{row['covered_ops']} of {row['ops']} ops"
     )
 

@@ -71,7 +71,7 @@ def _one(key: str, report: Report, found: EditChoices) -> None:
 def _split_text(found: EditChoices) -> str:
     if found.axis < 0:
         return "not split"
-    return f"{found.pieces} pieces along axis {found.axis}"
+    return f"{found.pieces} pieces along {found.along}"
 
 
 def _cut(key: str, found: EditChoices, taken: frozenset[str]) -> None:

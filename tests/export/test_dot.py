@@ -60,6 +60,7 @@ def group(index: int, pieces: int = 1, axis: int = -1, name: str | None = None) 
         "name": f"g{index + 1}" if name is None else name,
         "pieces": pieces,
         "split_axis": axis,
+        "along": f"axis {axis}",
     }
 
 

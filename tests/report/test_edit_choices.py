@@ -21,7 +21,12 @@ def chain(groups: tuple[int, ...] = GROUP) -> Report:
     nodes = tuple(dict(zip(keys, row, strict=True)) for row in values)
     axes = {0: (0, 2), 1: (1, 3), 2: (-1, 1)}
     rows = tuple(
-        {"name": f"g{i + 1}", "split_axis": axes[i][0], "pieces": axes[i][1]}
+        {
+            "name": f"g{i + 1}",
+            "split_axis": axes[i][0],
+            "pieces": axes[i][1],
+            "along": f"axis {axes[i][0]}",
+        }
         for i in sorted(set(groups))
     )
     tables = {
@@ -38,7 +43,7 @@ def test_a_group_in_the_middle_has_two_neighbours():
     assert found.name == "g2"
     assert found.layers == {"layer1": ("op2", "op3")}
     assert found.neighbours == {"g1": ("op0", "op1"), "g3": ("op4",)}
-    assert (found.extents, found.axis, found.pieces) == ((8, 6), 1, 3)
+    assert (found.extents, found.axis, found.pieces, found.along) == ((8, 6), 1, 3, "axis 1")
 
 
 def test_only_divisors_of_an_axis_can_be_its_pieces():

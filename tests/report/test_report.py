@@ -37,8 +37,8 @@ COLUMNS = {
     "macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "
     "matrix_utilization window_s",
     "roofs": "matrix_macs_per_s vector_macs_per_s dram_bytes_per_s gb_bytes_per_s",
-    "groups": "index name layers ops split_axis pieces covered_ops peak_bytes why why_not "
-    "outputs binding scope",
+    "groups": "index name layers ops split_axis pieces along covered_ops peak_bytes why "
+    "why_not outputs binding scope",
     "kernels": "index name group start_cycle end_cycle layers",
     "decisions": "index step rule subject taken numbers",
     "ready": "index run ready",

@@ -127,6 +127,7 @@ def test_every_option_is_tried_above() -> None:
         ("plus.cooperation", "off"), ("plus.lending", "off"),  # tests/strategies/test_plus.py
         ("plus.pieces", "off"), ("plus.merging", "off"), ("plus.mixing", "off"),  # there too
         ("plus.keeping", "off"),  # tests/strategies/test_keeping.py
+        ("plus.axes", "off"),  # tests/strategies/test_further_axes.py
         ("tvm.normalisation", "decomposed"),  # it changes the import
     }  # fmt: skip
     assert tried == others - elsewhere

@@ -155,6 +155,7 @@ def _group(index, layers, layers_per_group):
         "layers": inside,
         "ops": inside * OPS_PER_LAYER,
         "split_axis": 0,
+        "along": "axis 0",
         "pieces": 8 if layers_per_group > 1 else 1,
         "covered_ops": inside * OPS_PER_LAYER,
         "peak_bytes": 3 << 20,

@@ -23,7 +23,7 @@ def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
     assert title == "Sub-graph g2 of B"
     assert told == {
         "ops": "6 of 2 layers: 2 Conv, 2 Relu, 2 Add",
-        "split (Algorithm 1)": "axis 0 in 8 pieces, carried by 6 of 6 ops",
+        "split (Algorithm 1)": "8 pieces along axis 0, carried by 6 of 6 ops",
         "pieces": "8, run as 0 kernels in this round",
         "live activations at their peak": "3 MiB",
         "output": "t12",
@@ -35,11 +35,21 @@ def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
 
 
 def test_a_sub_graph_without_a_split_runs_whole():
-    groups = tuple({**row, "split_axis": -1} for row in FINE.tables["groups"])
+    groups = tuple({**row, "split_axis": -1, "along": ""} for row in FINE.tables["groups"])
     report = replace(FINE, tables={**FINE.tables, "groups": groups})
     _, told = facts(Selection("A", "group", 0), {"A": report})
     assert told["split (Algorithm 1)"] == "none: it runs whole"
     assert group_table(report)[0]["split axis"] == "none"
+
+
+def test_all_axes_of_a_split_are_told():
+    more = {"split_axis": 2, "along": "axes 2 in 4 and 3 in 2"}
+    groups = tuple({**row, **more} for row in COARSE.tables["groups"])
+    report = replace(COARSE, tables={**COARSE.tables, "groups": groups})
+    _, told = facts(Selection("A", "group", 0), {"A": report})
+    split = "8 pieces along axes 2 in 4 and 3 in 2, carried by 6 of 6 ops"
+    assert told["split (Algorithm 1)"] == split
+    assert group_table(report)[0]["split axis"] == "2 in 4 and 3 in 2"
 
 
 def test_only_the_most_frequent_op_types_are_named():

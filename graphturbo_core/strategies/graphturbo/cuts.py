@@ -19,21 +19,34 @@ from graphturbo_core.strategies.plan import Group, Plan
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A group: layers in topological order, the axis it is split along, -1 for none, the pieces."""
+    """A group: layers in topological order, the axis it is split along, -1 for none, the pieces.
+
+    `further`: more axes of its last result, each with its parts; `pieces` is the product of all.
+    """
 
     layers: tuple[int, ...]
     axis: int
     pieces: int
+    further: tuple[tuple[int, int], ...] = ()
 
 
 def cuts_of(plan: Plan) -> tuple[Cut, ...]:
     """The groups of a plan, in their order."""
-    return tuple(Cut(group.layers, group.split_axis, group.pieces) for group in plan.groups)
+    return tuple(
+        Cut(group.layers, group.split_axis, group.pieces, group.further_splits)
+        for group in plan.groups
+    )
 
 
 def carry_of(part: SubGraph, cut: Cut) -> Carry:
-    """How the split axis of a group carries through it."""
+    """How the split axis of a group carries through it, the first of several."""
     return carry_axis(part.graph, part.ops, part.outputs[-1], cut.axis)
+
+
+def further_carries(part: SubGraph, further: Sequence[tuple[int, int]]) -> list[tuple[Carry, int]]:
+    """How each axis after the first carries through a group, and its parts."""
+    main = part.outputs[-1] if further else ""
+    return [(carry_axis(part.graph, part.ops, main, axis), parts) for axis, parts in further]
 
 
 def cut_groups(
@@ -53,11 +66,13 @@ def _cut_group(graph: LayerGraph, cut: Cut, name: str) -> tuple[Section, Group]:
     """A group as it is cut, and as plans list it."""
     part = SubGraph(graph, cut.layers)
     carry = carry_of(part, cut) if cut.axis >= 0 else None
-    section = section_of(part, name, carry, cut.pieces)
+    further = further_carries(part, cut.further)
+    section = section_of(part, name, carry, cut.pieces, further)
     covered = carry.covered_ops if carry else 0
     return section, Group(
-        name, cut.layers, section.ops, cut.axis, cut.pieces, covered, part.whole_peak_bytes
-    )
+        name, cut.layers, section.ops, cut.axis, cut.pieces, covered, part.whole_peak_bytes,
+        cut.further,
+    )  # fmt: skip
 
 
 def cut_plan(target: Target, graph: LayerGraph, cuts: Sequence[Cut], strategy: str) -> Plan:

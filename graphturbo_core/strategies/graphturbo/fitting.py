@@ -6,7 +6,7 @@ the closed form of `semantics/fit.py` must hold on the worst core too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, piece_numbers
@@ -17,7 +17,7 @@ from graphturbo_core.strategies.graphturbo.splitting import (
     carried_sizes,
     divides,
 )
-from graphturbo_core.strategies.instances import Section, cut_piece
+from graphturbo_core.strategies.instances import FurtherSplit, Section, cut_piece
 from graphturbo_core.strategies.kernels import Target, bind_instance
 from graphturbo_core.strategies.plan import Decision
 
@@ -68,11 +68,23 @@ class Fitter:
         return FittedSection(section, tuple(decisions), (note,))
 
 
-def section_of(part: SubGraph, name: str, carry: Carry | None, pieces: int) -> Section:
-    """A group as it is cut along the axis that `carry` follows; without one it is whole."""
+def section_of(
+    part: SubGraph,
+    name: str,
+    carry: Carry | None,
+    pieces: int,
+    further: Sequence[tuple[Carry, int]] = (),
+) -> Section:
+    """A group as it is cut along the axis that `carry` follows; without one it is whole.
+
+    `further`: how each axis after the first carries, and its parts; `pieces` is the product of all.
+    """
     layer_ops = tuple(part.graph.layers[index].ops for index in part.layers)
     axis_of = {t: carry.axis_of[t] for t in part.outputs} if carry else {}
-    return Section(name, layer_ops, part.outputs, axis_of, pieces)
+    more = (
+        FurtherSplit({t: other.axis_of[t] for t in part.outputs}, parts) for other, parts in further
+    )
+    return Section(name, layer_ops, part.outputs, axis_of, pieces, tuple(more))
 
 
 def _candidates(splitter: Splitter, part: SubGraph, first: int, carry: Carry) -> Iterator[int]:
@@ -94,8 +106,13 @@ def _raised_note(section: Section, pieces: int, first: Decision) -> tuple[str, .
 
 def core_bytes(target: Target, section: Section, carry: Carry) -> int:
     """The worst core's peak over the pieces that may be the largest."""
-    nests = section.nests(target.semantics)
     pieces = piece_numbers(section.pieces) if carry.has_halo else (0,)
+    return held_bytes(target, section, pieces)
+
+
+def held_bytes(target: Target, section: Section, pieces: Sequence[int]) -> int:
+    """The worst core's peak over these pieces."""
+    nests = section.nests(target.semantics)
     return max(
         bind_instance(
             target, cut_piece(target.semantics, section, 0, piece), nests

@@ -15,6 +15,7 @@ from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.cooperating import cooperating_plans
 from graphturbo_core.strategies.graphturbo.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
+from graphturbo_core.strategies.graphturbo.further_axes import FurtherAxes
 from graphturbo_core.strategies.graphturbo.keeping import chosen_stays, paying_stays
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.least_cycles import least_cycles
@@ -39,7 +40,8 @@ MERGED = (FEWEST, HALF_ROOM)
 that won some of the paper's models, whole or in part; each costs a simulation)."""
 GAIN_PART = 100
 """Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
-cycles (our choice: less is not worth a simulation)."""
+cycles, two axes where more than that of the best so far (our choice: less is not worth a
+simulation)."""
 MOST_MIXED = 2
 """Mixtures that are simulated: the second knows what the first one's kernels took."""
 
@@ -106,6 +108,7 @@ class Plus:
     full: GraphTurbo
     has_pieces: bool = True
     has_merging: bool = True
+    has_axes: bool = True
     has_mixing: bool = True
     has_keeping: bool = True
     has_cooperation: bool = True
@@ -122,6 +125,7 @@ class Plus:
         for propose in (
             self._fewer,
             self._merged,
+            self._axes,
             self._mixed,
             self._kept,
             self._lent,
@@ -156,6 +160,20 @@ class Plus:
         found = variants(self.full)
         for name in MERGED if self.has_merging else ():
             yield from _named(name, partial(found[name], target))
+
+    def _axes(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """`:full` and the cheapest so far, with groups along two axes; not against a plan file."""
+        best = trials.best
+        if not self.has_axes or target.wishes.shape_groups or best.spent is None:
+            return
+        for base in trials.groupings:
+            if base.name not in (FULL, best.name):
+                continue
+            further = FurtherAxes(target, base, self.full.splitter.capacity_bytes)
+            cuts = further.cheapest(best.spent.cycles // GAIN_PART)
+            if cuts != base.cuts:
+                make = partial(cut_plan, target, trials.graph, cuts, base.plan.strategy)
+                yield from _named(f"{base.name}, two axes", make)
 
     def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """What was tried so far, mixed stretch by stretch."""

@@ -7,11 +7,10 @@ through that cluster's share, once by each reader.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import (
     Box,
     extents,
@@ -23,12 +22,10 @@ from graphturbo_core.ir.boxes import (
     with_interval,
 )
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.semantics.cost import compute_cycles
-from graphturbo_core.semantics.propagate import needed_boxes
-from graphturbo_core.semantics.work import work_of
 from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.piece_work import Boxes, piece_work
 from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.instances import Section
 from graphturbo_core.strategies.kernels import Target
@@ -41,8 +38,6 @@ AXES = (1, 2)
 """Axes that are tried: channels and rows of images, rows and columns of texts."""
 MOST_ROUNDS = 16
 """Pieces of a split run that a cluster computes one after the other, at most."""
-
-Boxes = Mapping[str, Box]
 
 
 @dataclass(frozen=True)
@@ -149,28 +144,9 @@ class Runs:
 
     def _piece(self, section: Section, piece: int, shares: int = 1) -> tuple[int, Boxes]:
         """Cycles of one piece whose weights come through so many shares of DRAM, and its reads."""
-        sem, target = self.target.semantics, self.target
-        graph = sem.graph
-        ops = [graph.op_by_name[name] for name in section.ops]
-        boxes = needed_boxes(sem, ops, section.piece_outputs(sem, piece))
-        own = {name for op in ops for name in op.outputs}
-        work = {EngineKind.MATRIX: 0, EngineKind.VECTOR: 0}
-        for op in ops:
-            semantics = sem.by_op[op.name]
-            for index, name in enumerate(op.outputs):
-                if name and not semantics.is_view:
-                    done = work_of(semantics, boxes[name], index)
-                    kind, cycles = compute_cycles(
-                        done, semantics, target.hardware, target.number_format
-                    )
-                    work[kind] += cycles
-        read = {name: box for name, box in boxes.items() if name not in own}
-        weights = {n: b for n, b in read.items() if graph.tensors[n].kind is TensorKind.WEIGHT}
-        needs = {name: box for name, box in read.items() if name not in weights}
-        cycles = max(
-            self._dram_cycles(weights) // shares, max(work.values()) // target.hardware.cores
-        )
-        return cycles, needs
+        own = piece_work(self.target, section, piece)
+        cycles = max(self._dram_cycles(own.weights) // shares, own.cycles)
+        return cycles, own.activations
 
     def _dram_cycles(self, boxes: Boxes) -> int:
         """Cycles of one cluster's share of DRAM."""

@@ -1,0 +1,137 @@
+"""Groups that are split along two axes: contract, replay, plan file, and how they are told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import cast
+
+import pytest
+from rich.console import Console
+
+from graphturbo_core.export.plan_diff import plan_differences
+from graphturbo_core.export.plan_read import read_plan
+from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.report.halo import _union
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows import along_text
+from graphturbo_core.report.text import group_table
+from tests.models import model_bytes
+
+WEIGHTS = "{" + ",".join(["0.5", "-1", "0.25"] * (16 * 16 * 3)) + "}"
+LARGE = f"""g (float[4,16,32,32] x) => (float[4,16,32,32] z)
+<float[16,16,3,3] w0 = {WEIGHTS}, float[16,16,3,3] w1 = {WEIGHTS}>
+{{ y = Conv <pads = [1,1,1,1]> (x, w0) r = Relu (y)
+  c = Conv <pads = [1,1,1,1]> (r, w1) z = Relu (c) }}"""
+"""A sample a cluster of the chip below; whole it is 32 KiB, all its LBs'."""
+PROFILE = Path(__file__).resolve().parents[2] / "hardware_profiles" / "generic-4x4.yaml"
+SMALLER = {
+    "lb_data_bytes: {value: 196608": "lb_data_bytes: {value: 8192",
+    "lb_weight_bytes: {value: 65536": "lb_weight_bytes: {value: 4096",
+    "gb_bytes: {value: 2097152": "gb_bytes: {value: 32768",
+    "staging_bytes: {value: 65536": "staging_bytes: {value: 4096",
+    "matrix_rows: {value: 32": "matrix_rows: {value: 8",
+    "matrix_columns: {value: 32": "matrix_columns: {value: 8",
+}
+CLOCK = ("steps", "schedule_seconds")
+
+
+def small_chip() -> bytes:
+    text = PROFILE.read_text(encoding="utf-8")
+    for old, new in SMALLER.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text.encode()
+
+
+def run(plan: str = "", options: dict[str, str] | None = None, *, verify: bool = False) -> Report:
+    request = RunRequest(
+        "large", "graphturbo:plus", "small", 4, options=options or {}, plan=plan, emit=("plan",),
+        verify=verify,
+    )  # fmt: skip
+    return run_report(model_bytes(LARGE), request, small_chip())
+
+
+@cache
+def split() -> Report:
+    return run(verify=True)
+
+
+def groups(report: Report) -> list[dict[str, object]]:
+    return cast(list[dict[str, object]], report.contract["groups"])
+
+
+def test_it_replays_on_numbers() -> None:
+    assert cast(dict[str, object], split().contract["verify"])["ok"] is True
+
+
+def test_the_contract_names_further_axes_where_there_are_some() -> None:
+    (group,) = groups(split())
+    assert (group["split_axis"], group["pieces"], group["further_splits"]) == (2, 4, [[3, 2]])
+    without = run(options={"plus.axes": "off"})
+    assert all("further_splits" not in group for group in groups(without))
+    assert cast(int, split().contract["cycles"]) < cast(int, without.contract["cycles"])
+
+
+def test_a_plan_file_gives_the_same_plan() -> None:
+    text = split().text("plan")
+    assert "further:" in text
+    again = run(text)
+    assert again.text("plan") == text
+    same = [
+        {key: value for key, value in report.contract.items() if key not in (*CLOCK, "verify")}
+        for report in (again, split())
+    ]
+    assert json.dumps(same[0]) == json.dumps(same[1])
+
+
+def test_differences_tell_all_axes() -> None:
+    file = read_plan(split().text("plan").encode(), "p.yaml")
+    (record,) = file.rounds.values()
+    (group,) = record.groups
+    other = replace(record, groups=(replace(group, pieces=4, further=((3, 1),)),))
+    rows = plan_differences(file, replace(file, rounds={1: other}))
+    (row,) = (row for row in rows if row.part.startswith("groups"))
+    assert row.a == "4 pieces along axes 2 in 2 and 3 in 2"
+    assert row.b == "4 pieces along axes 2 in 4 and 3 in 1"
+
+
+@pytest.mark.parametrize(
+    ("axis", "pieces", "further", "text"),
+    [
+        (-1, 1, (), ""),
+        (0, 8, (), "axis 0"),
+        (2, 24, ((3, 4),), "axes 2 in 6 and 3 in 4"),
+        (0, 12, ((2, 3), (3, 2)), "axes 0 in 2 and 2 in 3 and 3 in 2"),
+    ],
+)
+def test_axes_in_words(
+    axis: int, pieces: int, further: tuple[tuple[int, int], ...], text: str
+) -> None:
+    assert along_text(axis, pieces, further) == text
+
+
+def test_the_table_of_groups_tells_all_axes() -> None:
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(group_table(split()))
+    assert "2 in 2 and 3 in 2" in console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("boxes", "elements"),
+    [
+        # Four of 5 x 5 in 8 x 8, as 2 x 2 pieces of a 3 x 3 window have them.
+        ({((0, 5), (0, 5)), ((0, 5), (3, 8)), ((3, 8), (0, 5)), ((3, 8), (3, 8))}, 64),
+        # Two corners that overlap in 1 x 1.
+        ({((0, 3), (0, 3)), ((2, 5), (2, 5))}, 17),
+        ({((0, 2), (4, 6)), ((5, 7), (4, 6))}, 8),
+        ({((0, 2), (4, 4))}, 0),
+        (set(), 0),
+        ({()}, 1),
+    ],
+)
+def test_places_in_any_of_the_boxes(boxes: set[tuple[tuple[int, int], ...]], elements: int) -> None:
+    assert _union(boxes) == elements
