@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -21,12 +22,24 @@ __all__ = ["orders"]
 A, B = "tvm@2", "graphturbo@16"
 
 
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One worker that answers at once, for all tests that give it no orders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(fake_worker.ORDERS, str(tmp_path_factory.mktemp("orders")))
+        desk = Desk(workers=1, target=fake_worker.main)
+        yield desk
+        desk.close()
+
+
 @pytest.fixture
-def app(orders: Path) -> AppTest:
-    """The smallest sample on workers that answer at once, with both forms open."""
+def app(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The smallest sample with both forms open, and one view: none of these tests looks at it."""
+    for module in (charts, frame, shown):
+        monkeypatch.setattr(module, "shared_desk", lambda: desk)
     test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
-    test.query_params["model"] = "teaching-resnet"
-    test.query_params["batch"] = "8"
+    for key, value in {"model": "teaching-resnet", "batch": "8", "views": "Export"}.items():
+        test.query_params[key] = value
     for key in ("a", "b"):
         test.session_state[f"options_{key}"] = True
     return test
