@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -15,28 +14,16 @@ from graphturbo_core.strategies.options import strategy_options as all_options
 from graphturbo_ui import charts, frame, jobs, run_state, shown
 from graphturbo_ui.jobs import Desk
 from tests.remote import fake_worker
-from tests.ui.test_app import APP, PATIENCE_S, orders
+from tests.ui.test_app import APP, PATIENCE_S, answering, desk, orders
 
-__all__ = ["orders"]
+__all__ = ["answering", "desk", "orders"]
 
 A, B = "tvm@2", "graphturbo@16"
 
 
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """One worker that answers at once, for all tests that give it no orders."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(fake_worker.ORDERS, str(tmp_path_factory.mktemp("orders")))
-        desk = Desk(workers=1, target=fake_worker.main)
-        yield desk
-        desk.close()
-
-
 @pytest.fixture
-def app(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+def app(answering: Desk) -> AppTest:
     """The smallest sample with both forms open, and one view: none of these tests looks at it."""
-    for module in (charts, frame, shown):
-        monkeypatch.setattr(module, "shared_desk", lambda: desk)
     test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
     for key, value in {"model": "teaching-resnet", "batch": "8", "views": "Export"}.items():
         test.query_params[key] = value
