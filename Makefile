@@ -19,7 +19,12 @@ endif
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 BROWSER_PORT ?= 8501
 
-.PHONY: help run test test-all test-full lint types samples check-samples bench clean
+# Where a setting forbids it, Python keeps no bytecode, and each process compiles its sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+# A worker begins with half of the tests, in their order, and takes some of the other's at the end.
+PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
+
+.PHONY: help run test test-all test-full checks lint types compiled samples check-samples bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -28,18 +33,24 @@ help:  ## list the targets
 run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 	$(PYTHON) -m streamlit run app.py --server.port $(BROWSER_PORT)
 
-test: lint types check-samples  ## lint, types, samples and all tests but slow ones and those in a browser
-	$(PYTHON) -m pytest -n 2 -m "not browser and not slow"
+test: checks  ## lint, types, samples and all tests but slow ones and those in a browser
+	GRAPHTURBO_QUICK=1 $(PYTEST) -m "not browser and not slow"
 
-test-all: $(MODELS) lint types check-samples  ## all tests, slow ones, browser and trained models too; models x chips x strategies pairwise; onnx's node suite
-	$(PYTHON) -m pytest -n 2 -m "not browser"
-	$(PYTHON) -m pytest -n 2 -m browser
+test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models too; models x chips x strategies pairwise; onnx's node suite
+	$(PYTEST) -m "not browser"
+	$(PYTEST) -m browser
 	$(PYTHON) -m tests.matrix --pairwise
 	$(PYTHON) -m tests.verify.node_table
 
 test-full: $(MODELS)  ## whole models, every chip, every strategy: hours
-	GRAPHTURBO_FULL=1 $(PYTHON) -m pytest -n 2 tests/test_soundness.py tests/verify
+	GRAPHTURBO_FULL=1 $(PYTEST) tests/test_soundness.py tests/verify
 	$(PYTHON) -m tests.matrix
+
+checks: $(TOOLS)  ## what goes before the tests, two at a time
+	@$(MAKE) --no-print-directory --jobs 2 compiled types lint check-samples
+
+compiled: $(TOOLS)  ## compile the hot loops, once for all processes
+	$(PYTHON) -c "from graphturbo_core.pipeline import warm_up; warm_up()"
 
 lint: $(TOOLS)  ## ruff: rules and format
 	$(PYTHON) -m ruff check .

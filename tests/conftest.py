@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.full import examples
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REQUIRE_BROWSER = "GRAPHTURBO_REQUIRE_BROWSER"
 
 settings.register_profile(
     "graphturbo",
     derandomize=True,
-    max_examples=50,
+    max_examples=examples(50),
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -16,6 +16,7 @@ from graphturbo_core.ir.graph import Graph, TensorKind
 from tests.data.exports import exported
 from tests.data.fill_weights import fill_weights
 from tests.frontend.reference import random_inputs, run_graph, run_model
+from tests.full import often
 from tests.models import imported
 
 EXPORTED = ("resnet50_ts", "vgg16", "efficientnet_b0")
@@ -72,7 +73,7 @@ def with_filled_weights(graph: Graph, data: bytes) -> Graph:
     return replace(graph, tensors=tensors)
 
 
-@pytest.mark.parametrize("name", ["resnet50_ts", "efficientnet_b0"])
+@pytest.mark.parametrize("name", often(["resnet50_ts", "efficientnet_b0"], ("efficientnet_b0",)))
 def test_exported_models_with_weights_give_the_same_numbers(name: str) -> None:
     model = fill_weights(onnx.load_model_from_string(exported(name)))
     data = model.SerializeToString()
@@ -81,7 +82,7 @@ def test_exported_models_with_weights_give_the_same_numbers(name: str) -> None:
     assert_same_numbers(run_model(data, inputs), run_graph(graph, inputs))
 
 
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("name", often(EXPORTED, ("efficientnet_b0",)))
 def test_exported_models_import_without_weights_alike(name: str) -> None:
     stripped = imported(exported(name))
     filled = imported(fill_weights(onnx.load_model_from_string(exported(name))).SerializeToString())

@@ -21,6 +21,7 @@ from graphturbo_core.lowering.template import Setting
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Binding, Plan
+from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
 from tests.lowering.test_folding import CHIPS, FEW
@@ -73,7 +74,7 @@ def exchanges(plan: Plan) -> tuple[int, int]:
     return sum(fewest), int((program.kind == InstructionKind.EXCHANGE).sum())
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from(CHIPS), st.booleans())
 def test_never_more_exchanges_are_counted_than_there_are(
     sem: GraphSemantics, strategy: str, hardware: Hardware, is_folded: bool

@@ -14,6 +14,7 @@ from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import MANY_ACCESSES, _cells, find_conflicts
 from graphturbo_core.lowering.program import MAX_RANK, Memory
+from tests.full import examples
 from tests.lowering.codes import Row, closure, csr_edges, kernel_code, kernel_codes, local, space
 
 LEFT: Box = ((0, 4), (0, 2))
@@ -88,7 +89,7 @@ def _definition(code: KernelCode, is_pooled: bool) -> dict[tuple[int, int], bool
     return found
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(kernel_codes(), st.booleans())
 def test_edges_are_conflicts_and_imply_all_of_them(code: KernelCode, is_pooled: bool) -> None:
     _check(code, is_pooled)

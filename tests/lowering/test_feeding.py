@@ -27,6 +27,7 @@ from graphturbo_core.strategies.registry import PlanTask, make_plan, parse_strat
 from graphturbo_core.verify.causes import wrong_cause
 from sample_models.bert import BertSize, bert
 from sample_models.build_samples import teaching_resnet
+from tests.full import examples, in_turn
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, conv_nets, small_model, with_residency
 from tests.lowering.test_no_gb import bare
@@ -181,7 +182,7 @@ def chip_of(name: str) -> Hardware:
     return bare("tiny") if name == "bare" else chip(name)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(conv_nets(), st.sampled_from(OPTIONS), st.sampled_from(CHIPS))
 def test_random_networks(sem: GraphSemantics, options: Mapping[str, str], name: str) -> None:
     try:
@@ -271,16 +272,22 @@ def moved(program: Program, tensor: str) -> set[tuple[Memory, Memory]]:
     return {(Memory(program.source[row]), Memory(program.target[row])) for row in rows}
 
 
-@pytest.mark.parametrize("profile", ["generic-4x4", "ipu-gc2"])
-@pytest.mark.parametrize("model", ["teaching-resnet", "bert-base"])
-@pytest.mark.parametrize(
-    "options",
-    [
-        OWN, SINGLE, {"tvm.division": "outermost"}, {"tvm.division": "literal"},
-        {"tvm.normalisation": "decomposed"},
-    ],
-    ids=lambda options: " ".join(f"{name}={value}" for name, value in options.items()),
+SWITCHES = (
+    OWN, SINGLE, {"tvm.division": "outermost"}, {"tvm.division": "literal"},
+    {"tvm.normalisation": "decomposed"},
 )  # fmt: skip
+
+
+def _id(value: object) -> str:
+    is_options = isinstance(value, dict)
+    return " ".join(f"{name}={v}" for name, v in value.items()) if is_options else str(value)
+
+
+@pytest.mark.parametrize(
+    ("options", "profile", "model"),
+    in_turn(SWITCHES, ["generic-4x4", "ipu-gc2"], ["teaching-resnet", "bert-base"]),
+    ids=_id,
+)
 def test_every_switch_replays(model: str, profile: str, options: Mapping[str, str]) -> None:
     """With a GB, and without one: eight tiles of `ipu-gc2`."""
     built = {

@@ -24,6 +24,7 @@ from graphturbo_core.sim.occupancy import occupancy
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.plan import Binding, Plan
+from tests.full import examples
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
 from tests.lowering.test_no_gb import GEMM, bare
 from tests.lowering.test_shards import sharing
@@ -173,7 +174,7 @@ def busy(program: Program, kind: EngineKind) -> int:
     return int(busy_cycles(program)[is_kind[program.engine]].sum())
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from(CHIPS))
 def test_bytes_and_work_are_those_of_all_cores(
     sem: GraphSemantics, strategy: str, hardware: Hardware

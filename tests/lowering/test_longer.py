@@ -20,6 +20,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
+from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
 from tests.lowering.test_caps import TEXT, turned
@@ -169,7 +170,7 @@ def test_boxes_are_allowed_in_proportion() -> None:
     assert lower(plan, few, max_instructions=2 * made.size + 8).size == made.size
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.integers(1, 400))
 def test_no_program_is_shorter_than_a_refusal_says(
     sem: GraphSemantics, strategy: str, most: int

@@ -17,6 +17,7 @@ from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
+from tests.full import EVERY_DAY, examples, in_turn, often
 from tests.lowering.counting import check_program
 from tests.lowering.nets import (
     MODELS,
@@ -46,9 +47,7 @@ def _is_same(one: object, other: object) -> bool:
     return one == other
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("name", CHIPS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "strategy", "name"), in_turn(MODELS, STRATEGIES, CHIPS))
 def test_small_models(model: str, name: str, strategy: str) -> None:
     plan = plan_of(small_model(model), strategy, chip(name))
     program = lower(plan)
@@ -70,13 +69,13 @@ def _check_totals(plan: Plan, program: Program) -> None:
     assert read <= sum(graph.tensors[name].elements for name in graph.inputs) * 2
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", often(STRATEGIES, ("astitch", "graphturbo:lb")))
 def test_a_pool_of_data_and_weights(strategy: str) -> None:
     plan = plan_of(small_model("teaching-resnet"), strategy, chip("stcp920-10mib"))
     check_program(simulate(lower(plan)))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", often(STRATEGIES, EVERY_DAY))
 def test_a_chip_on_which_little_fits(strategy: str) -> None:
     plan = plan_of(small_model("resnet"), strategy, chip("tiny"))
     program = lower(plan)
@@ -84,7 +83,7 @@ def test_a_chip_on_which_little_fits(strategy: str) -> None:
     assert same_bytes(program, lower(plan))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     conv_nets(),
     st.sampled_from(STRATEGIES),
@@ -99,7 +98,7 @@ def test_random_networks(sem: GraphSemantics, strategy: str, name: str) -> None:
     check_program(simulate(program))
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(
     conv_nets(),
     st.sampled_from(["graphturbo:order", "graphturbo:full"]),
@@ -182,8 +181,7 @@ SPECIAL = {
 }
 
 
-@pytest.mark.parametrize("name", CHIPS)
-@pytest.mark.parametrize("case", SPECIAL)
+@pytest.mark.parametrize(("case", "name"), in_turn(SPECIAL, CHIPS))
 def test_special_cases(case: str, name: str) -> None:
     sem = weighted(SPECIAL[case])
     for strategy in ("layerwise", "graphturbo:lb", "graphturbo:order", "graphturbo:full"):

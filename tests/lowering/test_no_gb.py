@@ -19,6 +19,7 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Residency, Scope
 from graphturbo_core.verify.causes import wrong_cause
+from tests.full import examples, in_turn
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
 from tests.strategies.samples import weighted
@@ -80,8 +81,9 @@ def test_there_is_no_gb_anywhere() -> None:
     assert all(Residency.GB not in kernel.residency.values() for kernel in plan.kernels)
 
 
-@pytest.mark.parametrize("name", ["generic-4x4", "tiny", "stcp920-10mib"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    ("strategy", "name"), in_turn(STRATEGIES, ["generic-4x4", "tiny", "stcp920-10mib"])
+)
 def test_every_strategy(strategy: str, name: str) -> None:
     check_program(simulate(lower(plan_of(small_model("resnet"), strategy, bare(name)))))
 
@@ -135,7 +137,7 @@ def test_each_piece_is_booked_to_why_it_waits() -> None:
 
 
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from([1, 3, 19]))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_random_networks(sem: GraphSemantics, strategy: str, cores: int) -> None:
     hardware = bare("tiny", cores=cores, split_capacity_bytes=cores * 8192)
     try:

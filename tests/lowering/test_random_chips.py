@@ -12,6 +12,7 @@ from graphturbo_core.hardware.hardware import Hardware, MatrixModel
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
+from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
 
@@ -53,7 +54,7 @@ def chips(draw: st.DrawFn) -> Hardware:
 
 
 @given(conv_nets(), chips(), st.sampled_from(STRATEGIES))
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=examples(EXAMPLES))
 def test_sound_or_refused(sem: GraphSemantics, hardware: Hardware, strategy: str) -> None:
     plan = plan_of(sem, strategy, hardware)
     try:

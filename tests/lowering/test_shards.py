@@ -22,6 +22,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import SHARD_ROUNDING, Plan, Residency
 from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim
+from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, conv_nets, plan_of, small_model, with_residency
 from tests.lowering.test_no_gb import bare
@@ -204,7 +205,7 @@ def test_bytes_are_given_back_after_the_last_use() -> None:
 
 
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from([1, 3, 19]), st.booleans())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_random_networks(
     sem: GraphSemantics, strategy: str, cores: int, is_everything: bool
 ) -> None:

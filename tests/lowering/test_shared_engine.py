@@ -22,6 +22,7 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.strategies.plan import Residency, Scope
+from tests.full import EVERY_DAY, examples, often
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model, with_residency
 from tests.strategies.samples import weighted
@@ -190,7 +191,7 @@ def _split_reads(program: Program) -> int:
     return count
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", often(STRATEGIES, EVERY_DAY))
 def test_every_strategy_on_goya(strategy: str) -> None:
     program = lower(plan_of(small_model("teaching-resnet"), strategy, chip("goya")))
     check_program(simulate(program))
@@ -203,7 +204,7 @@ def test_every_strategy_on_goya(strategy: str) -> None:
     conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from([1, 3, 4]),
     st.sampled_from([16, 48, 256]), st.sampled_from([1, 4, 16]),
 )  # fmt: skip
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_random_networks(
     sem: GraphSemantics, strategy: str, cores: int, gb_kib: int, pieces: int
 ) -> None:

@@ -15,6 +15,7 @@ from graphturbo_core.lowering.stage_cuts import StageCut, StageCuts
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
+from tests.full import EVERY_DAY, often
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of
 from tests.lowering.test_tiling import check_placements
@@ -47,14 +48,14 @@ def small_profile() -> bytes:
     return text.encode()
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", often(STRATEGIES, ("layerwise", "graphturbo:order")))
 def test_a_head_of_shifted_scores_larger_than_a_tile(strategy: str) -> None:
     plan = plan_of(analyse(graph_of(SHIFTED)), strategy, chip("tiny"))
     check_placements(plan)
     check_program(simulate(lower(plan)))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", often(STRATEGIES, EVERY_DAY))
 def test_it_computes_the_right_numbers(strategy: str) -> None:
     request = RunRequest("shift", strategy, "tiny", verify=True)
     found = run_report(model_bytes(SHIFTED), request, small_profile()).contract["verify"]

@@ -16,6 +16,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
+from tests.full import in_turn
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, analysed, chip, plan_of
 from tests.lowering.test_shards import sharing
@@ -132,16 +133,17 @@ def _check_copies(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> int:
     return calls
 
 
-@pytest.mark.parametrize("hardware", CHIPS.values(), ids=CHIPS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("op", ["b{n} = Relu (a{n})", "b{n} = MatMul (a{n}, w{n})"])
+@pytest.mark.parametrize(
+    ("op", "strategy", "name"),
+    in_turn(["b{n} = Relu (a{n})", "b{n} = MatMul (a{n}, w{n})"], STRATEGIES, CHIPS),
+)
 def test_blocks_with_other_names_are_copied(
-    monkeypatch: pytest.MonkeyPatch, op: str, strategy: str, hardware: Hardware
+    monkeypatch: pytest.MonkeyPatch, op: str, strategy: str, name: str
 ) -> None:
     """Names and numbers are all that eight equal blocks differ by; a weight read twice is shared
     between LBs where a chip does so.
     """
-    plan = plan_of(_blocks(*[op] * 8), strategy, hardware)
+    plan = plan_of(_blocks(*[op] * 8), strategy, CHIPS[name])
     calls = _check_copies(monkeypatch, plan)
     assert calls <= max(1, len(plan.kernels) // 2)
 

@@ -23,6 +23,7 @@ from graphturbo_core.lowering.tiling import (
 )
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.plan import Plan
+from tests.full import examples
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of, small_model
 from tests.models import graph_of
 from tests.strategies.samples import weighted
@@ -80,7 +81,7 @@ def _check_all(plan: Plan, placements: list[KernelPlacement]) -> None:
             _check(plan, stage, tiling)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(conv_nets(), st.sampled_from(STRATEGIES))
 def test_of_small_nets(net: GraphSemantics, strategy: str) -> None:
     plan = plan_of(net, strategy, chip("tiny"))

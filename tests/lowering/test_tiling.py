@@ -15,6 +15,7 @@ from graphturbo_core.lowering.stages import Stage, tensor_bytes
 from graphturbo_core.lowering.tiling import LoopOrder, Steps, operand_box
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.plan import Plan
+from tests.full import examples
 from tests.lowering.identities import slices
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of
 from tests.strategies.samples import weighted
@@ -105,7 +106,7 @@ def check_placements(plan: Plan) -> None:
 chips = st.sampled_from(["tiny", "generic-4x4", "stcp920", "stcp920-10mib"])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(conv_nets(), st.sampled_from(STRATEGIES), chips)
 def test_every_element_is_computed_by_one_tile(
     sem: GraphSemantics, strategy: str, name: str

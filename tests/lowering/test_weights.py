@@ -15,6 +15,7 @@ from graphturbo_core.lowering.weight_items import WeightItem, item_gb_bytes
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Residency
+from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of, with_residency
 from tests.lowering.test_tiling import CONV, one_conv
@@ -99,7 +100,7 @@ def test_moves_of_weights_by_hand() -> None:
     assert (program.source[broadcasts] == Memory.GB).all()
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from(["tiny", "generic-4x4"]))
 def test_every_step_finds_its_weights(sem: GraphSemantics, strategy: str, name: str) -> None:
     try:

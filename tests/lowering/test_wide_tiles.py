@@ -25,6 +25,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
+from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of
 from tests.lowering.test_folding import by_rows
@@ -88,7 +89,7 @@ def long_nests(draw: st.DrawFn) -> GraphSemantics:
     return weighted(f"{head} {{ {' '.join(texts)} y = Relu ({value}) }}")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(long_nests(), st.sampled_from(STRATEGIES), st.sampled_from(["tiny", "generic-4x4"]))
 def test_wide_tiles_compute_the_same(sem: GraphSemantics, strategy: str, name: str) -> None:
     plan = plan_of(sem, strategy, chip(name))

@@ -49,6 +49,7 @@ def test_clusters_share_a_sample_and_it_replays() -> None:
     assert len(shared.tables["engines"]) == 4 * len(full.tables["engines"])
 
 
+@pytest.mark.slow
 def test_a_light_model_replays_through_split_runs() -> None:
     """Inception: a tensor that a kernel exchanges and leaves in LB is not exchanged again."""
     name = "light-inception_v1"

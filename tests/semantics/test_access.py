@@ -18,6 +18,7 @@ from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.verify.local import Operand, TileTask, tile_result
 from graphturbo_core.verify.single_op import OpRunner, load_runtime
+from tests.full import examples
 from tests.semantics.all_cases import ALL_CASES as CASES
 from tests.semantics.cases import Case
 from tests.semantics.models import graph_of, model
@@ -102,7 +103,7 @@ def widened(sem: GraphSemantics, index: int, box: Box) -> Box:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @settings(
-    max_examples=8,
+    max_examples=examples(8),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -127,7 +128,7 @@ def test_only_the_access_box_matters(case: Case, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.is_tiled], ids=lambda case: case.name)
-@settings(max_examples=4, deadline=None, derandomize=True)
+@settings(max_examples=examples(4), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_a_tile_gives_its_part_of_the_whole(case: Case, data: st.DataObject) -> None:
     """What a tile computes from the boxes that it names, NaN beside them, is the op's own."""

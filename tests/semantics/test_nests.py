@@ -6,6 +6,7 @@ from hypothesis import given, settings
 
 from graphturbo_core.semantics.nests import loop_nests, nest_slots
 from graphturbo_core.semantics.table import GraphSemantics
+from tests.full import examples
 from tests.semantics.models import semantics
 from tests.semantics.random_graphs import random_graphs
 
@@ -78,7 +79,7 @@ def test_a_broadcast_result_does_not_share_tiles() -> None:
     assert [nest.ops for nest in found] == [("g",), ("y",)]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(sem=random_graphs())
 def test_nests_run_in_order_and_keep_their_values(sem: GraphSemantics) -> None:
     """Each op once; operands come from before; only the output leaves a nest."""

@@ -12,6 +12,7 @@ from graphturbo_core.sim.occupancy import layer_memory, occupancy
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.sweeps import overlapping_pair
 from graphturbo_core.sim.trace import Trace
+from tests.full import examples
 
 from .programs import MATRIX, MOVE, VECTOR, Block, Step, build, hardware
 
@@ -105,7 +106,7 @@ def test_a_layer_without_instructions_is_all_zeros() -> None:
 INTERVAL = st.tuples(st.integers(0, 12), st.integers(0, 5)).map(lambda p: (p[0], p[0] + p[1]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.tuples(INTERVAL, INTERVAL), max_size=8))
 def test_the_sweep_finds_an_overlap_if_there_is_one(
     rectangles: list[tuple[tuple[int, int], tuple[int, int]]],
@@ -122,7 +123,7 @@ def test_the_sweep_finds_an_overlap_if_there_is_one(
     assert found is None or found in shared
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from graphturbo_core.lowering.program import Engine
 from graphturbo_core.sim.overlap import layer_overlap
 from graphturbo_core.sim.simulate import simulate
+from tests.full import examples
 
 from .programs import MATRIX, MOVE, VECTOR, Step, build
 
@@ -51,7 +52,7 @@ def test_nothing_runs() -> None:
     assert (len(found.core), found.ratio) == (0, 0.0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.sim.simulate import simulate
+from tests.full import examples
 
 from .programs import MATRIX, MOVE, VECTOR, Step, build
 from .reference import Reference
@@ -40,7 +41,7 @@ def _programs(draw: st.DrawFn) -> tuple[list[Step], list[tuple[int, int]]]:
     return [draw(_step(i, s)) for i, s in enumerate(sorted(of_steps))], segments
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(_programs())
 def test_equal_to_stepping_every_cycle(case: tuple[list[Step], list[tuple[int, int]]]) -> None:
     steps, segments = case

@@ -36,6 +36,7 @@ from graphturbo_core.strategies.stitch_schemes import (
     SCHEME_STEP,
     STITCH_STEP,
 )
+from tests.full import in_turn
 from tests.models import model_bytes
 from tests.strategies.samples import hardware, plan_of, weighted
 from tests.verify.test_samples import BATCH, SMALL, check_right
@@ -275,8 +276,9 @@ def test_reasons_of_groups() -> None:
     assert str(region["why_not"]) == "astitch stitches nothing to or across a compute-intensive op"
 
 
-@pytest.mark.parametrize("chip", ["stcp920", "generic-4x4"])
-@pytest.mark.parametrize("name", ["bert-base", "densenet-121", "dlrm"])
+@pytest.mark.parametrize(
+    ("name", "chip"), in_turn(["bert-base", "densenet-121", "dlrm"], ["stcp920", "generic-4x4"])
+)
 def test_it_computes_the_model(name: str, chip: str) -> None:
     model = SMALL[name]().SerializeToString(deterministic=True)
     check_right(run_report(model, RunRequest(name, "astitch", chip, BATCH, verify=True)))

@@ -20,6 +20,7 @@ from graphturbo_core.strategies.graphturbo.weight_bytes import fetch_cycles, fet
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.relay import relay_layers
+from tests.full import examples
 from tests.lowering.nets import chip, conv_nets
 from tests.lowering.nets import plan_of as chip_plan_of
 from tests.strategies.samples import hardware, plan_of, weighted
@@ -133,7 +134,7 @@ def test_what_lies_in_gb_is_not_counted_twice_however_full_it_is() -> None:
     assert fetch_cycles(plan) == -(-(2 * PART + lacking) // 27)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(conv_nets(), st.sampled_from(("tvm", "graphturbo:order", "graphturbo")))
 def test_no_program_is_faster_than_its_fetches(net: GraphSemantics, strategy: str) -> None:
     plan = chip_plan_of(net, strategy, chip("tiny"))

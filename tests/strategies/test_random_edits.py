@@ -16,6 +16,7 @@ from graphturbo_core.strategies.held import HeldPlan
 from graphturbo_core.strategies.plan import Plan, Residency, Scope
 from graphturbo_core.strategies.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from tests.full import examples
 from tests.strategies.samples import sample_plan
 
 MODEL, BATCH = "teaching-resnet", 16
@@ -57,7 +58,7 @@ def held_to(strategy: str, chip: str, held: HeldPlan) -> Plan:
 
 @pytest.mark.parametrize("chip", ["generic-4x4", "stcp920", "goya"])
 @pytest.mark.parametrize("strategy", ["tvm", "astitch", "graphturbo"])
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(data=st.data())
 def test_edits_are_followed_or_refused(strategy: str, chip: str, data: st.DataObject) -> None:
     kinds = {**PLACES, **(SHAPES if strategy == "graphturbo" else {})}

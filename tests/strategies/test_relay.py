@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from graphturbo_core.semantics.access import FusionKind
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.relay import relay_layers
+from tests.full import examples
 from tests.semantics.models import semantics
 from tests.semantics.random_graphs import random_graphs
 
@@ -197,7 +198,7 @@ def test_resnet50_has_a_layer_per_convolution() -> None:
     assert sum("s0" in layer.ops for layer in layers) == 1
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(sem=random_graphs())
 def test_layers_of_random_graphs(sem: GraphSemantics) -> None:
     """Each op once, producers in the same or an earlier layer, one contraction a layer at most."""

@@ -29,6 +29,24 @@ def app() -> AppTest:
     return test
 
 
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One worker that answers at once, for all tests that give it no orders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(fake_worker.ORDERS, str(tmp_path_factory.mktemp("orders")))
+        desk = Desk(workers=1, target=fake_worker.main)
+        yield desk
+        desk.close()
+
+
+@pytest.fixture
+def answering(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """The app's workers are that one."""
+    for module in (charts, frame, shown):
+        monkeypatch.setattr(module, "shared_desk", lambda: desk)
+    return desk
+
+
 @pytest.fixture
 def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder with orders for the workers, which are fake: what a strategy's run does."""
@@ -109,7 +127,10 @@ def test_another_strategy_is_computed(app: AppTest):
         ("dtype", "fp1", "is not a number format"),
     ],
 )
-def test_a_wrong_link_is_said_and_the_default_shown(app: AppTest, key: str, value: str, note: str):
+def test_a_wrong_link_is_said_and_the_default_shown(
+    app: AppTest, answering: Desk, key: str, value: str, note: str
+):
+    app.query_params["views"] = "Export"
     app.query_params[key] = value
     if key != "model":
         app.query_params["model"] = "teaching-resnet"

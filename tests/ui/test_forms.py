@@ -14,19 +14,19 @@ from graphturbo_core.strategies.options import strategy_options as all_options
 from graphturbo_ui import charts, frame, jobs, run_state, shown
 from graphturbo_ui.jobs import Desk
 from tests.remote import fake_worker
-from tests.ui.test_app import APP, PATIENCE_S, orders
+from tests.ui.test_app import APP, PATIENCE_S, answering, desk, orders
 
-__all__ = ["orders"]
+__all__ = ["answering", "desk", "orders"]
 
 A, B = "tvm@2", "graphturbo@16"
 
 
 @pytest.fixture
-def app(orders: Path) -> AppTest:
-    """The smallest sample on workers that answer at once, with both forms open."""
+def app(answering: Desk) -> AppTest:
+    """The smallest sample with both forms open, and one view: none of these tests looks at it."""
     test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
-    test.query_params["model"] = "teaching-resnet"
-    test.query_params["batch"] = "8"
+    for key, value in {"model": "teaching-resnet", "batch": "8", "views": "Export"}.items():
+        test.query_params[key] = value
     for key in ("a", "b"):
         test.session_state[f"options_{key}"] = True
     return test

@@ -83,6 +83,7 @@ def runner() -> OpRunner:
     return OpRunner(load_runtime())
 
 
+@cache
 def make(name: str) -> Case:
     """The case; the right outputs are those of the unsplit ops."""
     trace = simulate(lower(CASES[name]()))

@@ -42,12 +42,17 @@ def run_indices(indices: Sequence[int]) -> list[Outcome]:
     return [run_case(cases()[index]) for index in indices]
 
 
+def how_many() -> int:
+    """Models in the suite."""
+    return len(cases())
+
+
 def run_all() -> list[Outcome]:
-    """Outcomes of the whole suite on two processes, in the suite's order."""
-    count = len(cases())
-    chunks = [range(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
+    """Outcomes of the whole suite on two processes, in the suite's order; they alone collect it."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(WORKERS, mp_context=context) as pool:
+        count = pool.submit(how_many).result()
+        chunks = [range(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
         return list(chain.from_iterable(pool.map(run_indices, chunks, timeout=SECONDS_FOR_ALL)))
 
 
@@ -77,13 +82,6 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     right = sum(outcome.is_right for outcome in outcomes)
     rest = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     return f"{right} of {len(outcomes)} right in {seconds:.0f} s: {rest}"
-
-
-def recorded_refusals() -> dict[str, str]:
-    """The rule of every model that the page says is not right."""
-    below = PAGE.read_text(encoding="utf-8").split(REFUSED_HEADING, 1)[1]
-    rows = [line.split(" | ", 2) for line in below.splitlines() if line.startswith("| test_")]
-    return {name.removeprefix("| "): rule for name, rule, _ in rows}
 
 
 REFUSED_HEADING = "## Models that are not right"

@@ -38,11 +38,19 @@ def test_the_program_without_a_fault_passes(name: str) -> None:
     assert is_ordered(program)
 
 
+@pytest.mark.parametrize("name", ["cuts of K", "pieces of a batch"])
+def test_mutants_of_a_case_are_caught_or_mean_the_same(name: str) -> None:
+    judgements = verdicts([name])
+    assert [verdict for verdict in judgements if verdict.rule == SURVIVED] == []
+    assert sum(bool(verdict.rule) for verdict in judgements) > 10
+
+
 @pytest.mark.slow
 def test_every_mutant_is_caught_or_means_the_same() -> None:
     assert [verdict for verdict in found() if verdict.rule == SURVIVED] == []
 
 
+@pytest.mark.slow
 def test_there_are_enough_mutants_of_enough_kinds() -> None:
     caught = Counter(verdict.kind for verdict in found() if verdict.rule)
     assert len(found()) >= 200
@@ -50,6 +58,7 @@ def test_there_are_enough_mutants_of_enough_kinds() -> None:
     assert set(caught) == {verdict.kind for verdict in found()}, "of each kind some are caught"
 
 
+@pytest.mark.slow
 def test_the_page_says_what_became_of_them() -> None:
     """`python -m tests.verify.judge` writes it anew."""
     assert PAGE.read_text(encoding="utf-8") == page(found())

@@ -1,0 +1,34 @@
+"""What the quicker runs look at: some of each sweep, and nothing of it is lost to the others."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from tests.full import examples, in_turn, often
+
+
+def test_a_quarter_of_the_examples_and_four_at_least() -> None:
+    assert [examples(count, is_quick=True) for count in (400, 50, 12, 3)] == [100, 12, 4, 3]
+    assert [examples(count, is_quick=False) for count in (400, 3)] == [400, 3]
+
+
+def quick(cases: list[Any]) -> list[Any]:
+    """The values of those cases that are not `slow`."""
+    return [case.values for case in cases if not case.marks]
+
+
+def test_each_combination_meets_one_of_the_last_axis_in_turn() -> None:
+    """Of 3 x 2 combinations number (i + j) mod 2 of the last axis: a z, a w; b w, b z; c z, c w."""
+    cases: list[Any] = in_turn("abc", "xy", "zw")
+    assert [case.values for case in cases] == list(product("abc", "xy", "zw"))
+    found = ["".join(values) for values in quick(cases)]
+    assert found == ["axz", "ayw", "bxw", "byz", "cxz", "cyw"]
+
+
+def test_what_is_looked_at_often_keeps_its_place() -> None:
+    first, *others = often(("tvm", "astitch", "layerwise"), ("tvm",))
+    assert first == "tvm"
+    rest: list[Any] = others
+    assert [case.values for case in rest] == [("astitch",), ("layerwise",)]
+    assert quick(rest) == []
