@@ -23,10 +23,14 @@ WIDTH = 160
 PLUS = "graphturbo:plus"
 INGREDIENTS = {
     **dict.fromkeys(
-        ("plus.pieces", "plus.merging", "plus.mixing", "plus.cooperation", "plus.lending"), "off"
+        (
+            "plus.pieces", "plus.merging", "plus.axes", "plus.mixing", "plus.keeping",
+            "plus.cooperation", "plus.lending",
+        ),
+        "off",
     ),
     "graphturbo.peak": "literal",
-}
+}  # fmt: skip
 """Options that switch an ingredient of `graphturbo:plus` off. Halo-aware peaks are one of `:full`,
 so of `plus` too: without them a peak is divided by the pieces, as the paper prints it."""
 HEAVY = "DJHEICBAGF"
