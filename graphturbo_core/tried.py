@@ -56,8 +56,9 @@ class Tried:
             return None
         if self._best is None or trace.makespan < self._best.makespan:
             self._best = trace
-        self.note(trace)
-        return spent_in(trace)
+        found = spent_in(trace)
+        self._note(plan, found)
+        return found
 
     def note(self, trace: Trace) -> None:
         """Remember what the plan of a Trace took."""
