@@ -88,7 +88,7 @@ def claims(findings: Findings, chip: str) -> Iterator[Claim]:
     tuned = findings.ratios("full", "tuned", chip)
     words = "`full` reaches 0.9 of what a search finds"
     yield Claim(words, tuned, lambda ratio: ratio >= LEAST_OF_TUNED, ROWS_OF_TUNED)
-    words = "and 0.9 of the better of it and of `plus`, whose plans a longer search may find"
+    words = "and 0.9 of the better of it and of `plus`, which has more choices"
     plus = findings.ratios("plus", "full", chip)
     both = {row: min(tuned[row], 1 / plus[row]) for row in tuned if row in plus}
     yield Claim(words, both, lambda ratio: ratio >= LEAST_OF_TUNED, ROWS_OF_TUNED)
