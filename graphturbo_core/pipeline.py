@@ -251,7 +251,10 @@ def _run(
     traces = {}
     for size, semantics in rounds.semantics.items():
         suffix = "" if is_one_size else f" (round of {size})"
-        tried = Tried(imports.limits, request.max_instructions, imports.known)
+        tried = Tried(
+            imports.limits, request.max_instructions, imports.known,
+            keeps_trace=not request.verify,
+        )  # fmt: skip
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
             held.held(size) if held is not None else NO_HELD_PLAN,

@@ -1,4 +1,4 @@
-"""Plan -> what it takes, for a strategy that chooses among several; each is simulated once."""
+"""Plan -> what it takes, for a strategy that chooses among several; each is tried once."""
 
 from __future__ import annotations
 
@@ -36,29 +36,38 @@ def spent_in(trace: Trace) -> Spent:
 class Tried:
     """Plans of one round size. The first Trace of the fewest cycles is kept: it will be chosen.
 
-    `known`: by all runs of a comparison, which adds to it.
+    `known`: by all runs of a comparison, which adds to it; a plan that an earlier run tried and
+    this one chooses is lowered anew. `keeps_trace`: not where what was tried will not do.
     """
 
     limits: Limits
     max_instructions: int | None
     known: list[Known] = field(default_factory=list)
+    keeps_trace: bool = True
+    _least: int | None = None
     _best: Trace | None = None
 
     def spent(self, plan: Plan) -> Spent | None:
         """What a plan takes; None where it is refused."""
         for each in self.known:
             if each.max_instructions == self.max_instructions and each.plan.is_lowered_as(plan):
+                if each.spent is not None:
+                    self._keep_least(each.spent.cycles, None)
                 return each.spent
         try:
             trace = simulate(lower(plan, self.limits, max_instructions=self.max_instructions))
         except (CapacityError, PlanError):
             self._note(plan, None)
             return None
-        if self._best is None or trace.makespan < self._best.makespan:
-            self._best = trace
+        self._keep_least(trace.makespan, trace if self.keeps_trace else None)
         found = spent_in(trace)
         self._note(plan, found)
         return found
+
+    def _keep_least(self, cycles: int, trace: Trace | None) -> None:
+        """Any other Trace will not be chosen: it would hold memory for nothing."""
+        if self._least is None or cycles < self._least:
+            self._least, self._best = cycles, trace
 
     def note(self, trace: Trace) -> None:
         """Remember what the plan of a Trace took."""
@@ -80,7 +89,7 @@ class Tried:
 
     def simulated(self, program: Program) -> Trace:
         """The Program's Trace: the one that is kept, where it is of this plan."""
-        kept = self._kept(program.plan)
+        kept, self._best = self._kept(program.plan), None
         return simulate(program) if kept is None else replace(kept, program=program)
 
     def _kept(self, plan: Plan) -> Trace | None:

@@ -84,6 +84,28 @@ def test_the_first_of_the_cheapest_is_kept(lowered: list[Plan], plan: Plan) -> N
     assert len(lowered) == 3
 
 
+def test_no_trace_is_kept_that_will_not_be_chosen(lowered: list[Plan], plan: Plan) -> None:
+    """Where another run's plan was cheaper, where replays need another, and once it was given."""
+    slow = replace(plan, is_scheduled_across_layers=False)
+    known: list[Known] = []
+    Tried(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
+    others = Tried(DEFAULT_LIMITS, None, known), Tried(DEFAULT_LIMITS, None, keeps_trace=False)
+    for trials in others:
+        lowered.clear()
+        trials.spent(plan)
+        trials.spent(slow)
+        tried_so_far = len(lowered)
+        trials.lowered(slow)
+        trials.lowered(plan)
+        assert len(lowered) == tried_so_far + 2
+    trials = Tried(DEFAULT_LIMITS, None)
+    trials.spent(plan)
+    trials.simulated(trials.lowered(plan))
+    lowered.clear()
+    trials.lowered(plan)
+    assert lowered == [plan]
+
+
 def test_what_is_known_holds_for_the_same_cap_alone(lowered: list[Plan], plan: Plan) -> None:
     known: list[Known] = []
     Tried(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -151,23 +152,17 @@ class _Room:
     def place(self, size_bytes: int, stay: Stay) -> int | None:
         """The highest offset that is free in all kernels of the stay; None: there is none.
 
-        Linear in the places taken so far.
+        Linear in the places taken so far, which lie from the highest to the lowest.
         """
         kernels = slice(stay.first, stay.last + 1)
         base = int(self._tops[kernels].max())
-        at_once = sorted(
-            (
-                (start, end)
-                for start, end, first, last in self._taken
-                if first <= stay.last and stay.first <= last
-            ),
-            reverse=True,
-        )
         top = self._end
-        for start, end in (*at_once, (0, base)):
+        for start, end, first, last in (*self._taken, (0, base, stay.first, stay.last)):
+            if first > stay.last or stay.first > last:
+                continue
             if top - end >= size_bytes and top - size_bytes >= base:
                 offset = top - size_bytes
-                self._taken.append((offset, top, stay.first, stay.last))
+                insort(self._taken, (offset, top, stay.first, stay.last), key=lambda own: -own[0])
                 self.floors[kernels] = np.minimum(self.floors[kernels], offset)
                 return offset
             top = min(top, start)

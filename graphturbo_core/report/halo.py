@@ -57,10 +57,11 @@ def _union(boxes: set[Box]) -> int:
     if not full:
         return 0
     edges = [sorted({end for side in column for end in side}) for column in zip(*full, strict=True)]
+    places = [{end: place for place, end in enumerate(ends)} for ends in edges]
     covered = np.zeros([len(ends) - 1 for ends in edges], np.int64)
     for box in full:
-        sides = zip(edges, box, strict=True)
-        covered[tuple(slice(ends.index(lo), ends.index(hi)) for ends, (lo, hi) in sides)] = 1
+        sides = zip(places, box, strict=True)
+        covered[tuple(slice(place[lo], place[hi]) for place, (lo, hi) in sides)] = 1
     for ends in reversed(edges):
         covered = covered @ np.diff(ends)
     return int(covered)

@@ -20,8 +20,9 @@ def split_rows(outcome: Outcome) -> Iterator[Row]:
     """What Algorithm 1 gives for each part and axis of its last output; none without it.
 
     `possible`: the axis carries through the whole part and the pieces divide it; `pieces` 0: no
-    count fits. `taken`: the sub-graph is split so; a core that would not hold its share may have
-    raised the pieces since (the decisions say so).
+    count fits. `taken`: the sub-graph is split along this axis. `pieces` is Algorithm 1's count for
+    the axis alone: where there are further axes the groups say how many of each there are, and a
+    core that would not hold its share may have raised them since (the decisions say so).
     """
     splitter = splitter_of(outcome.named.strategy, outcome.hardware, outcome.named.options)
     if splitter is None:
@@ -41,18 +42,19 @@ def split_rows(outcome: Outcome) -> Iterator[Row]:
             "peak_bytes": split.peak_bytes,
             "whole_peak_bytes": sub_graph.whole_peak_bytes,
             "capacity_bytes": splitter.capacity_bytes,
-            "taken": split.is_split and split.axis == axis,
+            "taken": split.is_split and split.axis in axes,
         }
-        for part, index, name, axis, layers in _parts(plan)
+        for part, index, name, axes, layers in _parts(plan)
         for sub_graph in (SubGraph(graph, layers),)
         for split in splitter.splits(sub_graph)
     )
     yield from islice(rows, MAX_SPLITS)
 
 
-def _parts(plan: Plan) -> Iterator[tuple[str, int, str, int, tuple[int, ...]]]:
-    """Sub-graphs, then layers: kind, index, name, the axis that is taken (-1: none), layers."""
+def _parts(plan: Plan) -> Iterator[tuple[str, int, str, frozenset[int], tuple[int, ...]]]:
+    """Sub-graphs, then layers: kind, index, name, the axes that are taken, layers."""
     for index, group in enumerate(plan.groups):
-        yield "sub-graph", index, group.name, group.split_axis, group.layers
+        axes = frozenset((group.split_axis, *(axis for axis, _ in group.further_splits)))
+        yield "sub-graph", index, group.name, axes, group.layers
     for layer in plan.layers:
-        yield "layer", layer.index, layer.name, -1, (layer.index,)
+        yield "layer", layer.index, layer.name, frozenset(), (layer.index,)

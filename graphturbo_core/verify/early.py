@@ -14,16 +14,19 @@ def early_fetches(program: Program) -> NDArray[np.bool_]:
     That op reads the weight, and its kernel is one of those of the stay.
     """
     plan, first = program.plan, program.access_at[:-1]
-    ops = plan.semantics.graph.ops
+    found = np.zeros(program.size, dtype=np.bool_)
+    if not plan.stays:
+        return found
     tensor = program.buffers.tensor[program.access_buffer[first]]
     is_prefetch = (program.kind == InstructionKind.PREFETCH) & (program.target == Memory.GB)
-    found = np.zeros(program.size, dtype=np.bool_)
+    fetches: dict[tuple[int, str], list[int]] = {}
+    for row in np.flatnonzero(is_prefetch).tolist():
+        key = int(program.kernel[row]), program.tensors[tensor[row]]
+        fetches.setdefault(key, []).append(row)
+    ops = plan.semantics.graph.ops
     for stay in plan.stays:
         later = {name for own in plan.kernels[stay.first + 1 : stay.last + 1] for name in own.ops}
-        readers = [
-            place for place, op in enumerate(ops) if op.name in later and stay.weight in op.inputs
-        ]
-        is_own = is_prefetch & (program.kernel == stay.first)
-        is_own &= tensor == program.tensors.index(stay.weight)
-        found |= is_own & np.isin(program.op, readers)
+        for row in fetches.get((stay.first, stay.weight), ()):
+            op = ops[program.op[row]]
+            found[row] |= op.name in later and stay.weight in op.inputs
     return found

@@ -135,3 +135,19 @@ def test_the_table_of_groups_tells_all_axes() -> None:
 )
 def test_places_in_any_of_the_boxes(boxes: set[tuple[tuple[int, int], ...]], elements: int) -> None:
     assert _union(boxes) == elements
+
+
+def test_all_axes_of_a_group_are_told_as_taken() -> None:
+    """Of Algorithm 1's quadruples, each of which knows one axis."""
+    report = split()
+    groups = {group["name"]: group for group in report.contract["groups"]}
+    crossed = [name for name, group in groups.items() if "further_splits" in group]
+    assert crossed
+    for name in crossed:
+        axes = {groups[name]["split_axis"], *(axis for axis, _ in groups[name]["further_splits"])}
+        assert len(axes) > 1
+        rows = [row for row in report.tables["splits"] if row["name"] == name]
+        assert {row["axis"] for row in rows if row["taken"]} == {
+            row["axis"] for row in rows if row["possible"] and row["axis"] in axes
+        }
+        assert sum(bool(row["taken"]) for row in rows) > 1

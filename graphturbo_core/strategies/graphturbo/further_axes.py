@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.strategies.graphturbo.carry import (
@@ -166,6 +167,23 @@ class Crossed:
         return {}
 
 
+class _Link(NamedTuple):
+    """The fewest cycles of the groups so far, and the last of them, which begins at `first`."""
+
+    cycles: int
+    first: int
+    cut: Cut | None
+
+
+def _followed(links: Sequence[_Link]) -> tuple[Cut, ...]:
+    """The groups, from the last link back to the first."""
+    found, link = [], links[-1]
+    while link.cut is not None:
+        found.append(link.cut)
+        link = links[link.first]
+    return tuple(reversed(found))
+
+
 @dataclass(frozen=True)
 class FurtherAxes:
     """A simulated plan, and which of its groups had better be cut along two axes."""
@@ -188,16 +206,18 @@ class FurtherAxes:
         plan's own groups where no more than `least_gain` cycles are saved.
         """
         cuts, took = self.timed.cuts, self._took
-        best: list[tuple[int, tuple[Cut, ...]]] = [(0, ())]
+        if not any(self._wanting):
+            return cuts
+        best = [_Link(0, 0, None)]
         for last, own in enumerate(cuts, 1):
-            ways = [(best[-1][0] + took[last - 1], (*best[-1][1], own))]
+            ways = [_Link(best[-1].cycles + took[last - 1], last - 1, own)]
             for first in range(last - 1, max(-1, last - 1 - MOST_JOINED), -1):
                 made = self._crossed(first, last) if any(self._wanting[first:last]) else None
                 if made is not None:
                     cut, cycles = made
-                    ways.append((best[first][0] + cycles, (*best[first][1], cut)))
-            best.append(min(ways, key=lambda way: way[0]))
-        return best[-1][1] if sum(took) - best[-1][0] > least_gain else cuts
+                    ways.append(_Link(best[first].cycles + cycles, first, cut))
+            best.append(min(ways, key=lambda way: way.cycles))
+        return _followed(best) if sum(took) - best[-1].cycles > least_gain else cuts
 
     def _crossed(self, first: int, last: int) -> tuple[Cut, int] | None:
         """The groups from `first` to before `last` as one; None where that promises nothing."""

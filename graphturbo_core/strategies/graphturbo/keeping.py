@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import networkx as nx
+
 from graphturbo_core.strategies.graphturbo.weight_bytes import product_reads
 from graphturbo_core.strategies.kernels import Spent
 from graphturbo_core.strategies.plan import Plan, Residency
@@ -57,19 +59,16 @@ def paying_stays(plan: Plan, before: Sequence[int], after: Sequence[int]) -> tup
     A stay touches the kernel that fetches and those that read it. Stays that touch a kernel in
     common are looked at together, since nobody can say which of them changed it.
     """
-    touched = [
-        {stay.first, *(k for k in range(stay.first, stay.last + 1)
-                       if stay.weight in plan.kernels[k].residency)}
-        for stay in plan.stays
-    ]  # fmt: skip
-    part_of = list(range(len(plan.kernels)))
-    for kernels in touched:
-        parts = {part_of[kernel] for kernel in kernels}
-        part_of = [min(parts) if part in parts else part for part in part_of]
-    gained: dict[int, int] = {}
-    for part, own, other in zip(part_of, before, after, strict=True):
-        gained[part] = gained.get(part, 0) + own - other
-    return tuple(stay for stay in plan.stays if gained[part_of[stay.first]] > 0)
+    touching = nx.Graph()
+    for stay in plan.stays:
+        span = range(stay.first, stay.last + 1)
+        readers = (kernel for kernel in span if stay.weight in plan.kernels[kernel].residency)
+        nx.add_star(touching, [stay.first, *readers])
+    paid: set[int] = set()
+    for kernels in nx.connected_components(touching):
+        if sum(before[kernel] - after[kernel] for kernel in kernels) > 0:
+            paid |= kernels
+    return tuple(stay for stay in plan.stays if stay.first in paid)
 
 
 @dataclass(frozen=True)
