@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import networkx as nx
-
 from graphturbo_core.strategies.graphturbo.weight_bytes import product_reads
 from graphturbo_core.strategies.kernels import Spent
 from graphturbo_core.strategies.plan import Plan, Residency
@@ -59,6 +57,8 @@ def paying_stays(plan: Plan, before: Sequence[int], after: Sequence[int]) -> tup
     A stay touches the kernel that fetches and those that read it. Stays that touch a kernel in
     common are looked at together, since nobody can say which of them changed it.
     """
+    import networkx as nx  # noqa: PLC0415  # some 150 ms that no other strategy should cost
+
     touching = nx.Graph()
     for stay in plan.stays:
         span = range(stay.first, stay.last + 1)
