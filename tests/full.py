@@ -1,7 +1,7 @@
 """How much of a sweep a run looks at: all, what `make test` leaves out, whole models.
 
 GRAPHTURBO_FULL=1 (`make test-full`): whole models, every chip, every strategy; hours.
-GRAPHTURBO_QUICK=1 (`make test`): fewer of the random examples; `make test-all` has all of them.
+GRAPHTURBO_QUICK=1 (`make test`): fewer random examples and strategies; `make test-all` has all.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from sample_models.conformer import ConformerSize, conformer
 from sample_models.dlrm import CRITEO_KAGGLE, dlrm
 from sample_models.llama import LlamaSize, llama
 from sample_models.vit import VitSize, vit
-from tests.full import IS_FULL
+from tests.full import IS_FULL, IS_QUICK
 
 CHIPS = ("stcp920", "generic-4x4")
 STRATEGIES = (
@@ -50,6 +50,8 @@ SMALL = {
     "llama": lambda: llama(LlamaSize(2, 128, 4, 256, 4000), {"sequence": 32}),
 }
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
+LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
+"""Tens of thousands of instructions on the small chip: one strategy there is enough."""
 FULL = (("resnet50-slim", "graphturbo@16"), ("densenet-121", "graphturbo@2"))
 
 
@@ -57,11 +59,13 @@ def strategies_on(chip: str) -> tuple[str, ...]:
     return STRATEGIES if IS_FULL or chip == CHIPS[0] else ("tvm@1", "graphturbo")
 
 
-def light_strategies(chip: str) -> tuple[str, ...]:
-    """One a chip: with the others they are in the pairwise sample (`tests/matrix.py`)."""
+def light_strategies(name: str, chip: str) -> tuple[str, ...]:
+    """Two, and one every day."""
     if IS_FULL:
         return STRATEGIES
-    return ("graphturbo",) if chip == CHIPS[0] else ("tvm",)
+    if IS_QUICK:
+        return ("graphturbo",) if chip == CHIPS[0] else ("tvm",)
+    return ("graphturbo",) if name in LARGE and chip != CHIPS[0] else ("tvm", "graphturbo")
 
 
 def small_model(name: str) -> bytes:
@@ -182,7 +186,7 @@ def test_the_same_bytes_twice(name: str, chip: str) -> None:
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", LIGHT)
 def test_the_onnx_packages_models(name: str, chip: str) -> None:
-    requests = [RunRequest(name, strategy, chip) for strategy in light_strategies(chip)]
+    requests = [RunRequest(name, strategy, chip) for strategy in light_strategies(name, chip)]
     for report in run_reports(load_sample(name), requests):
         check_sound(report)
         assert report.contract["batch"] == 1

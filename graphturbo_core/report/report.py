@@ -23,6 +23,11 @@ Row = Mapping[str, Scalar]
 Json = Mapping[str, object]
 
 
+def axes_text(row: Row) -> str:
+    """The axes of a row of the table groups without that word: `0`, `2 in 8 and 3 in 4`, `none`."""
+    return str(row["along"]).partition(" ")[2] or "none"
+
+
 @dataclass(frozen=True)
 class Report:
     """One run (one strategy on one model and chip) as a person may see it.

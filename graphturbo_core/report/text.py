@@ -8,7 +8,7 @@ from typing import cast
 from rich.markup import escape
 from rich.table import Table
 
-from graphturbo_core.report.report import Json, Report
+from graphturbo_core.report.report import Json, Report, axes_text
 from graphturbo_core.units import (
     format_bytes,
     format_count,
@@ -97,7 +97,7 @@ def group_table(report: Report) -> Table:
             str(row["layers"]),
             str(row["ops"]),
             str(row["pieces"]),
-            str(row["along"]).removeprefix("axis ").removeprefix("axes ") or "none",
+            axes_text(row),
             format_bytes(cast(int, row["peak_bytes"])),
         )
     return table

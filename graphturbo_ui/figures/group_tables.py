@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report, Row, axes_text
 from graphturbo_core.units import counted, format_bytes
 from graphturbo_ui.figures.tables import BOTH, Table
 from graphturbo_ui.selection import Selection
@@ -23,7 +23,7 @@ def group_table(*reports: Report, names: str = BOTH) -> Table:
             "sub-graph": safe_text(row["name"]),
             "layers": row["layers"],
             "ops": row["ops"],
-            "split axis": _axis(row),
+            "split axis": axes_text(row),
             "pieces": row["pieces"],
             "ops covered": row["covered_ops"],
             "peak": format_bytes(cast(int, row["peak_bytes"])),
@@ -44,10 +44,6 @@ def group_selections(*reports: Report, names: str = BOTH) -> list[Selection]:
         for name, report in zip(names, reports, strict=False)
         for index in range(len(report.tables["groups"]))
     ]
-
-
-def _axis(row: Row) -> str:
-    return str(row["along"]).removeprefix("axis ").removeprefix("axes ") or "none"
 
 
 def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapping[str, str]]:

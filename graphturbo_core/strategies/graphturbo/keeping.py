@@ -59,7 +59,7 @@ def paying_stays(plan: Plan, before: Sequence[int], after: Sequence[int]) -> tup
     """
     import networkx as nx  # noqa: PLC0415  # some 150 ms that no other strategy should cost
 
-    touching = nx.Graph()
+    touching: nx.Graph[int] = nx.Graph()
     for stay in plan.stays:
         span = range(stay.first, stay.last + 1)
         readers = (kernel for kernel in span if stay.weight in plan.kernels[kernel].residency)
