@@ -30,7 +30,10 @@ CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
+    "--process-per-site",
 )
+"""The last: pages of a context share a process, and what it has compiled."""
+KEPT_FOR_A_SITE = "cookies,local_storage,session_storage,indexeddb"
 WITH_CANVAS = frozenset({"Groupings", "Memory", "Gantt"})
 """Views that have one each; an address that names no views has these."""
 HARMLESS = ("willReadFrequently", "Not using web worker")
@@ -110,6 +113,13 @@ class AppPage:
     def _note_request(self, request) -> None:
         if not request.url.startswith(self.address):
             self.errors.append(f"request to {request.url}")
+
+    def leave(self) -> None:
+        """Close the page, and have the browser forget what the app kept there."""
+        session = self.page.context.new_cdp_session(self.page)
+        kept = {"origin": self.address, "storageTypes": KEPT_FOR_A_SITE}
+        session.send("Storage.clearDataForOrigin", kept)
+        self.page.close()
 
     def open(self, query: str = "") -> None:
         """Go there and wait until both runs are drawn."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.conftest import find_browser
 from tests.ui.app_server import HARMLESS, PATIENCE_MS, AppPage, browser_of, served
@@ -30,15 +31,34 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
+@pytest.fixture(scope="session")
+def visitor(browser: Browser, address: str) -> Callable[[str], BrowserContext]:
+    """The context of all visits of a colour scheme.
+
+    It has the app's files, as parsed and compiled for the visit before, as long as one process
+    serves all its pages: one small page stays open. Nothing moves without being asked to.
+    """
+
+    @cache
+    def visitor_of(scheme: str) -> BrowserContext:
+        size = {"width": 1400, "height": 2600}
+        context = browser.new_context(color_scheme=scheme, viewport=size, reduced_motion="reduce")
+        context.new_page().goto(f"{address}/_stcore/health")
+        return context
+
+    return visitor_of
+
+
 @pytest.fixture
-def visit(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[AppPage]:
-    """A page, `light` unless the test asks for `dark`, that ends without an error anywhere."""
-    scheme = getattr(request, "param", "light")
-    size = {"width": 1400, "height": 2600}
-    with browser.new_context(color_scheme=scheme, viewport=size) as context:
-        found = AppPage.of(context, address)
-        yield found
-        assert found.errors == []
+def visit(
+    visitor: Callable[[str], BrowserContext], address: str, request: pytest.FixtureRequest
+) -> Iterator[AppPage]:
+    """A newcomer's page, `light` unless the test asks for `dark`, that ends without an error."""
+    found = AppPage.of(visitor(getattr(request, "param", "light")), address)
+    yield found
+    errors = [*found.errors]
+    found.leave()
+    assert errors == []
 
 
 @pytest.fixture
