@@ -6,15 +6,18 @@ import io
 import json
 import re
 from contextlib import redirect_stderr, redirect_stdout
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphturbo_core import register as register_module
 from graphturbo_core.cli import main
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.hardware import variation
 from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
 from graphturbo_core.hardware.variation import changed_profile, other_values
 from graphturbo_core.pipeline import RunRequest, own_options, run_report
@@ -106,9 +109,15 @@ def test_what_is_not_legal_is_told(register: dict[str, dict[str, Any]]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", profile_names())
-def test_every_number_of_every_chip_can_be_replaced(name: str) -> None:
-    """The value put back gives the same chip, any other one another chip or a refusal."""
-    hardware = load_profile(name)
+def test_every_number_of_every_chip_can_be_replaced(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The value put back gives the same chip, any other one another chip or a refusal.
+
+    The file is read once, for all of its numbers.
+    """
+    hardware, tree = load_profile(name), variation.profile_tree(name)
+    monkeypatch.setattr(variation, "profile_tree", lambda _: deepcopy(tree))
     for number in hardware.numbers:
         if "derived: data parts" in number.source:
             continue  # not in the file: it follows from others
@@ -150,8 +159,12 @@ def test_options_of_other_strategies_are_no_assumptions_of_a_run() -> None:
 
 
 @pytest.mark.slow
-def test_how_tvm_s_kernels_run_is_tried() -> None:
-    """Each other choice, really run: the latencies are those of a run by hand."""
+def test_how_tvm_s_kernels_run_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each other choice, really run: the latencies are those of a run by hand.
+
+    Of the chip no number is tried: `test_each_number_is_tried_at_half_and_double` looks at those.
+    """
+    monkeypatch.setattr(register_module, "_chip_entries", lambda _: iter(()))
     request = RunRequest(SAMPLE, "tvm", "generic-4x4", 8)
     rows = assumption_register(load_sample(SAMPLE), request, lambda _name, _seconds: None)
     found = {row.key: row.trials for row in rows if row.key.startswith("tvm.")}
