@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import parse_qs, urlsplit
@@ -85,6 +86,18 @@ def browser_of(path: str) -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
         yield browser
         browser.close()
+
+
+@cache
+def context_of(browser: Browser, width: int, height: int, scheme: str = "light") -> BrowserContext:
+    """The context of all pages of a size without the app.
+
+    One page stays open, so that its process serves those that follow.
+    """
+    size = {"width": width, "height": height}
+    context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+    context.new_page()
+    return context
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.conftest import find_browser
-from tests.ui.app_server import HARMLESS, PATIENCE_MS, AppPage, browser_of, served
+from tests.ui.app_server import HARMLESS, PATIENCE_MS, AppPage, browser_of, context_of, served
 from tests.ui.canvas_page import CanvasPage
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -64,7 +64,7 @@ def visit(
 @pytest.fixture
 def shown(browser: Browser) -> Iterator[CanvasPage]:
     """An empty page that takes one component, without a server; ends without an error anywhere."""
-    page = browser.new_page(viewport={"width": 1100, "height": 900})
+    page = context_of(browser, 1100, 900).new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text))

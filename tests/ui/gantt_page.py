@@ -6,7 +6,7 @@ import base64
 import json
 import struct
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page
 from graphturbo_core.report.gantt_canvas import gantt_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components import gantt, graph
+from tests.ui.app_server import context_of
 from tests.ui.synthetic import synthetic_report
 
 MATRIX, VECTOR, MOVE, DMA = 0, 1, 2, 3
@@ -122,8 +123,7 @@ class Chart:
 def chart_of(browser: Browser, *reports: Report) -> Iterator[Chart]:
     """A chart of reports; ends without an error in the page."""
     errors: list[str] = []
-    with browser.new_context(viewport={"width": WIDTH, "height": 900}) as context:
-        page = context.new_page()
+    with closing(context_of(browser, WIDTH, 900).new_page()) as page:
         page.on("pageerror", lambda error: errors.append(str(error)))
         buffer = gantt_buffer(*reports) + struct.pack("<d", 1.0)
         sent = base64.b64encode(buffer).decode()

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from graphturbo_core.report.address_canvas import address_buffer
 from graphturbo_ui.components.addresses import ADDRESSES
-from tests.ui.app_server import POLL_MS, AppPage
+from tests.ui.app_server import POLL_MS, AppPage, context_of
 from tests.ui.contrast import faint_texts
 from tests.ui.synthetic import synthetic_report
 from tests.ui.synthetic_buffers import LANE_BYTES, LANES
@@ -38,7 +38,7 @@ WEIGHTS = 4
 @pytest.fixture
 def alone(browser: Browser):
     """The map by itself, of a made-up run: 64 buffers a space in lanes, held 3/4 of their turn."""
-    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page = context_of(browser, 1000, 800).new_page()
     data = list(address_buffer(synthetic_report(), synthetic_report("graphturbo@16")) + bytes(8))
     page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), data])
     page.wait_for_selector("canvas[data-ready]")
@@ -138,7 +138,7 @@ def test_the_core_that_holds_most_is_shown_first(browser: Browser):
     is_last = report.arrays["buffer_space"] == len(report.tables["spaces"]) - 1
     larger = report.arrays["buffer_size_bytes"] + is_last
     report = replace(report, arrays={**report.arrays, "buffer_size_bytes": larger})
-    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    page = context_of(browser, 1000, 800).new_page()
     sent = list(address_buffer(report) + bytes(8))
     page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), sent])
     page.wait_for_selector("canvas[data-ready]")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from playwright.sync_api import Browser
 
+from tests.ui.app_server import context_of
 from tests.ui.contrast import faint_texts
 
 pytestmark = pytest.mark.browser
 
+SIZE = (1280, 720)
+
 
 def faint(browser: Browser, body: str, scheme: str = "light") -> list[tuple[str, float]]:
-    with browser.new_context(color_scheme=scheme) as context:
-        page = context.new_page()
+    with closing(context_of(browser, *SIZE, scheme).new_page()) as page:
         page.set_content(f"<style>:root {{ color-scheme: light dark }}</style>{body}")
         return [(entry.text, entry.ratio) for entry in faint_texts(page)]
 
@@ -56,8 +60,7 @@ def test_a_text_is_judged_as_it_reaches_the_eye(browser: Browser, style: str, ra
     ],
 )
 def test_no_place_hides_a_faint_text(browser: Browser, body: str):
-    with browser.new_context() as context:
-        page = context.new_page()
+    with closing(context_of(browser, *SIZE).new_page()) as page:
         page.goto("data:text/html," + body.replace("#", "%23"))
         assert [entry.text for entry in faint_texts(page)] == ["x"]
 
