@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, expect
 
 from tests.ui.app_server import AppPage
 from tests.ui.contrast import faint_texts
@@ -30,6 +31,22 @@ def link(visit: AppPage) -> str:
 def figure(visit: AppPage, label: str) -> Locator:
     metric = visit.page.get_by_test_id("stMetric").filter(has_text=label)
     return metric.get_by_test_id("stMetricValue")
+
+
+def test_a_visit_leaves_nothing_for_the_next(
+    visitor: Callable[[str], BrowserContext], address: str
+):
+    """Tests share a context of the browser, so what the app keeps there has to go."""
+    kept = "[localStorage.a ?? '', document.cookie.includes('b=2')]"
+    found = []
+    for _ in range(2):
+        visit = AppPage.of(visitor("light"), address)
+        visit.page.goto(f"{address}/_stcore/health")
+        found.append(visit.page.evaluate(kept))
+        visit.page.evaluate("localStorage.a = '1'; document.cookie = 'b=2'")
+        assert visit.page.evaluate(kept) == ["1", True]
+        visit.leave()
+    assert found == [["", False], ["", False]]
 
 
 def test_runs_are_cancelled_while_a_step_is_under_way_and_run_again(visit: AppPage):
