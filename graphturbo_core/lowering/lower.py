@@ -25,8 +25,8 @@ from graphturbo_core.lowering.placement import (
     KernelPlacement,
     PlacementTask,
     Resident,
-    place_kernel,
 )
+from graphturbo_core.lowering.places import Places
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.schedule import list_schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
@@ -302,7 +302,7 @@ def _place_all(
     """
     placements: list[KernelPlacement] = []
     parked: dict[int, frozenset[str]] = {}
-    computes, alike = [0], Alike(plan)
+    computes, alike, places = [0], Alike(plan), Places()
     while len(placements) < len(stages):
         index = len(placements)
         kernel = plan.kernels[index]
@@ -313,7 +313,7 @@ def _place_all(
             plan, kernel, stages[index], inherited, wanted, parked.get(index, none), grain,
             alike, computes[-1], max_instructions,
         )  # fmt: skip
-        placement = place_kernel(task)
+        placement = places.place(task)
         if placement is None:
             parked[index - 1] = placements.pop().kernel.kept
             computes.pop()

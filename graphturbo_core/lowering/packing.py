@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.allocator import aligned
+from graphturbo_core.lowering.program import IntArray
 
 RETRIES = 8
 """How often buffers are packed anew with those first that found no place (our choice: measured on
@@ -52,57 +53,57 @@ def pack(
     Greedy by size (our choice: in order of production, first fit leaves holes that cost ResNet-50's
     stage 1 its 882 of 1,024 KiB). Ties: earlier first, then by key. Where one finds no place, all
     of that is done again with it before the others, a few times: what is hard to place goes first.
-    Cost: requests squared, in array operations.
+    Cost: requests squared, in compiled code.
     """
     order = sorted(requests, key=lambda r: (-r.size_bytes, r.first, r.place))
+    blocks = _rows(
+        (block.offset, block.offset + block.size_bytes, block.first, block.last)
+        for block in sorted(taken, key=lambda block: block.offset)
+    )
     first: tuple[dict[tuple[str, bool], int], str | None] | None = None
     for _ in range(1 + RETRIES):
-        offsets, failed = _packed(order, taken, capacity_bytes)
-        if failed is None:
+        asked = _rows((aligned(r.size_bytes), r.first, r.last, 0) for r in order)
+        found = _packed(asked, blocks, capacity_bytes).tolist()
+        offsets = {r.place: offset for r, offset in zip(order, found, strict=False)}
+        if len(found) == len(order):
             return offsets, None
+        failed = order[len(found)].key
         first = first or (offsets, failed)
         order = [r for r in order if r.key == failed] + [r for r in order if r.key != failed]
     assert first is not None
     return first
 
 
-def _packed(
-    requests: Sequence[Request], taken: Sequence[Taken], capacity_bytes: int
-) -> tuple[dict[tuple[str, bool], int], str | None]:
-    """One after the other, each as low as it fits; the key of the first that does not."""
-    begin, end, first, last = _columns(taken, len(taken) + len(requests))
+def _rows(rows: Iterable[tuple[int, int, int, int]]) -> IntArray:
+    return np.array(list(rows), dtype=np.int64).reshape(-1, 4)
+
+
+@compiled
+def _packed(asked: IntArray, taken: IntArray, capacity_bytes: int) -> IntArray:
+    """Offsets of what is asked, each as low as it fits, up to the first that does not.
+
+    `asked`: size, first and last step a row. `taken`: begin, end, first and last step, by begin.
+    """
     used = len(taken)
-    offsets: dict[tuple[str, bool], int] = {}
-    for request in requests:
-        size = aligned(request.size_bytes)
-        near = np.flatnonzero((first[:used] <= request.last) & (last[:used] >= request.first))
-        offset = _lowest_gap(begin[near], end[near], size)
+    blocks = np.zeros((used + len(asked), 4), dtype=np.int64)
+    blocks[:used] = taken
+    offsets = np.zeros(len(asked), dtype=np.int64)
+    for row in range(len(asked)):
+        size, first, last = asked[row, 0], asked[row, 1], asked[row, 2]
+        offset = np.int64(0)
+        for place in range(used):
+            if blocks[place, 2] <= last and blocks[place, 3] >= first:
+                if blocks[place, 0] - offset >= size:
+                    break
+                offset = max(offset, blocks[place, 1])
         if offset + size > capacity_bytes:
-            return offsets, request.key
-        offsets[request.place] = offset
-        place = int(np.searchsorted(begin[:used], offset, side="right"))
-        block = (offset, offset + size, request.first, request.last)
-        for column, value in zip((begin, end, first, last), block, strict=True):
-            column[place + 1 : used + 1] = column[place:used].copy()
-            column[place] = value
+            return offsets[:row]
+        offsets[row] = offset
+        place = used
+        while place > 0 and blocks[place - 1, 0] > offset:
+            blocks[place] = blocks[place - 1]
+            place -= 1
+        blocks[place, 0], blocks[place, 1] = offset, offset + size
+        blocks[place, 2], blocks[place, 3] = first, last
         used += 1
-    return offsets, None
-
-
-def _columns(taken: Sequence[Taken], rows: int) -> tuple[NDArray[np.int64], ...]:
-    """Begin, end, first and last step of what is taken, by begin, with room for so many rows."""
-    columns = np.zeros((4, rows), dtype=np.int64)
-    blocks = sorted(taken, key=lambda block: block.offset)
-    for place, block in enumerate(blocks):
-        end = block.offset + block.size_bytes
-        columns[:, place] = (block.offset, end, block.first, block.last)
-    return tuple(columns)
-
-
-def _lowest_gap(begin: NDArray[np.int64], end: NDArray[np.int64], size: int) -> int:
-    """The lowest offset with `size` free bytes beside blocks sorted by where they begin."""
-    if not len(begin):
-        return 0
-    ends = np.concatenate(([0], np.maximum.accumulate(end)))
-    gaps = np.append(begin, np.iinfo(np.int64).max) - ends
-    return int(ends[np.argmax(gaps >= size)])
+    return offsets

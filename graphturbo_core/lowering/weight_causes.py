@@ -48,9 +48,7 @@ def weight_causes(moved: WeightMoves) -> NDArray[np.int8]:
     result = moved.cause.copy()
     is_weight = moved.cause == Cause.WEIGHT_FIRST
     is_lookup = is_weight & (moved.size_bytes < moved.box_bytes)
-    for rows in _by_tensor(moved, np.flatnonzero(is_weight & ~is_lookup)):
-        again = _covered(moved.boxes[0][rows], moved.boxes[1][rows])
-        result[rows[again]] = Cause.WEIGHT_AGAIN
+    result[_brought_again(moved, np.flatnonzero(is_weight & ~is_lookup))] = Cause.WEIGHT_AGAIN
     for rows in _by_tensor(moved, np.flatnonzero(is_lookup)):
         size = moved.size_bytes[rows] * moved.cores[rows]
         again = np.cumsum(size) - size >= moved.box_bytes[rows]
@@ -62,25 +60,48 @@ def _by_tensor(moved: WeightMoves, moves: NDArray[np.intp]) -> list[NDArray[np.i
     """The moves of each tensor from each memory, in order."""
     if not len(moves):
         return []
-    keys = np.column_stack((moved.source[moves], moved.tensor[moves]))
-    _, group = np.unique(keys, axis=0, return_inverse=True)
-    order = np.argsort(group.ravel(), kind="stable")
-    edges = np.flatnonzero(np.diff(group.ravel()[order])) + 1
-    return np.split(moves[order], edges)
+    group = _groups(moved, moves)
+    order = np.argsort(group, kind="stable")
+    return np.split(moves[order], np.flatnonzero(np.diff(group[order])) + 1)
+
+
+def _groups(moved: WeightMoves, moves: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Of each move a number for its tensor and memory."""
+    _, source = np.unique(moved.source[moves], return_inverse=True)
+    tensor = moved.tensor[moves]
+    return np.unique(source * (int(tensor.max()) + 1) + tensor, return_inverse=True)[1]
+
+
+def _brought_again(moved: WeightMoves, moves: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The moves whose box those before them cover, of the same tensor from the same memory.
+
+    Where every box of a tensor fills one cell of the grid that their ends make, no two different
+    ones meet: such tensors are gone through all at once, the others one by one.
+    """
+    if not len(moves):
+        return moves
+    group = _groups(moved, moves)
+    lo, hi = moved.boxes[0][moves], moved.boxes[1][moves]
+    number, is_cell = group, np.ones(len(moves), dtype=np.bool_)
+    for axis in range(lo.shape[1]):
+        begin, end = _cells(lo[:, axis], hi[:, axis], group)
+        is_cell &= end - begin == 1
+        number = np.unique(number * len(moves) * 2 + begin, return_inverse=True)[1]
+    again = np.ones(len(moves), dtype=np.bool_)
+    again[np.unique(number, return_index=True)[1]] = False
+    for other in np.unique(group[~is_cell]).tolist():
+        rows = np.flatnonzero(group == other)
+        again[rows] = _covered(lo[rows], hi[rows])
+    return moves[again]
 
 
 def _covered(lo: NDArray[np.int32], hi: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Per box, in order: whether the boxes before it cover it.
-
-    Where each fills one cell of the grid that their ends make, no two different ones meet.
-    """
+    """Per box of one tensor, in order: whether the boxes before it cover it."""
     _, first = np.unique(np.column_stack((lo, hi)), axis=0, return_index=True)
     again = np.ones(len(lo), dtype=np.bool_)
-    again[first] = False
     places = np.sort(first)
-    cells = [_cells(lo[places, axis], hi[places, axis]) for axis in range(lo.shape[1])]
-    if all((end - begin == 1).all() for begin, end in cells):
-        return again
+    alone = np.zeros(len(places), dtype=np.intp)
+    cells = [_cells(lo[places, axis], hi[places, axis], alone) for axis in range(lo.shape[1])]
     is_there = np.zeros([int(end.max()) for _, end in cells], dtype=np.bool_)
     slices = zip(*(map(slice, *ends) for ends in cells), strict=True)
     for place, inside in zip(places.tolist(), slices, strict=True):
@@ -89,7 +110,10 @@ def _covered(lo: NDArray[np.int32], hi: NDArray[np.int32]) -> NDArray[np.bool_]:
     return again
 
 
-def _cells(lo: NDArray[np.int32], hi: NDArray[np.int32]) -> tuple[NDArray[np.intp], ...]:
-    """First and last + 1 of the cells that each interval fills, if all their ends are cuts."""
-    cuts = np.unique((lo, hi))
-    return np.searchsorted(cuts, lo), np.searchsorted(cuts, hi)
+def _cells(
+    lo: NDArray[np.int32], hi: NDArray[np.int32], group: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], ...]:
+    """First and last + 1 of the cells that each interval fills, if all ends of a group are cuts."""
+    base = group * (int(hi.max()) + 1)
+    cuts = np.unique((base + lo, base + hi))
+    return np.searchsorted(cuts, base + lo), np.searchsorted(cuts, base + hi)

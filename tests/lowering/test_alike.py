@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -152,16 +153,17 @@ def test_stages_that_are_alike_share_their_lists(strategy: str) -> None:
     assert wide is not one
 
 
-def again(boxes: list[Box]) -> list[bool]:
-    """Which moves of these boxes of one weight fetch what was fetched before."""
+def again(boxes: list[Box], tensors: Sequence[int] = (), sources: Sequence[int] = ()) -> list[bool]:
+    """Which moves of these boxes fetch what was fetched before; of one weight, unless given."""
     count = len(boxes)
     corners = np.array(boxes, dtype=np.int32).reshape(count, -1, 2)
     sizes = (corners[:, :, 1] - corners[:, :, 0]).prod(axis=1).astype(np.int64)
     moved = WeightMoves(
         cause=np.full(count, Cause.WEIGHT_FIRST, dtype=np.int8), size_bytes=sizes,
-        cores=np.ones(count, dtype=np.int32), source=np.zeros(count, dtype=np.int64),
-        tensor=np.zeros(count, dtype=np.int32), boxes=(corners[:, :, 0], corners[:, :, 1]),
-        element_bytes=np.ones(1, dtype=np.int64),
+        cores=np.ones(count, dtype=np.int32),
+        source=np.array(sources or [0] * count, dtype=np.int64),
+        tensor=np.array(tensors or [0] * count, dtype=np.int32),
+        boxes=(corners[:, :, 0], corners[:, :, 1]), element_bytes=np.ones(3, dtype=np.int64),
     )  # fmt: skip
     return (weight_causes(moved) == Cause.WEIGHT_AGAIN).tolist()
 
@@ -184,6 +186,24 @@ def test_what_earlier_boxes_cover_is_fetched_again(
         expected.append(elements <= brought)
         brought |= elements
     assert again(boxes) == expected
+
+
+SPANS = st.tuples(st.integers(0, 3), st.integers(1, 2))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), SPANS, SPANS), min_size=1, max_size=10)
+)
+def test_tensors_and_memories_are_booked_apart(
+    drawn: list[tuple[int, int, tuple[int, int], tuple[int, int]]],
+) -> None:
+    """All moves at once are booked as those of each tensor from each memory alone."""
+    boxes: list[Box] = [tuple((lo, lo + size) for lo, size in spans) for _, _, *spans in drawn]
+    tensors, sources = [each[0] for each in drawn], [each[1] for each in drawn]
+    found = again(boxes, tensors, sources)
+    for pair in set(zip(tensors, sources, strict=True)):
+        rows = [row for row, each in enumerate(drawn) if each[:2] == pair]
+        assert [found[row] for row in rows] == again([boxes[row] for row in rows])
 
 
 def test_tiles_of_a_grid_are_fetched_first_once() -> None:

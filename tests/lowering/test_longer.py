@@ -15,6 +15,7 @@ from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.places import Places
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
@@ -121,14 +122,14 @@ def test_each_step_counts_what_it_knows(
 ) -> None:
     """Twelve kernels of seven tiles on each of four cores, each with a load and a store: 84."""
     plan = plan_of(weighted(TEXT), "layerwise", chip("tiny"))
-    place, seen = lowering.place_kernel, list[object]()
+    place, seen = Places.place, list[object]()
 
-    def placing(task: PlacementTask) -> KernelPlacement | None:
-        found = place(task)
+    def placing(places: Places, task: PlacementTask) -> KernelPlacement | None:
+        found = place(places, task)
         seen.append(found)
         return found
 
-    monkeypatch.setattr(lowering, "place_kernel", placing)
+    monkeypatch.setattr(Places, "place", placing)
     of_grain(monkeypatch, COARSEST)
     with pytest.raises(CapacityError) as error:
         lower(plan, at_most(cap), is_each_core_simulated=True)

@@ -1,0 +1,131 @@
+"""Kernels that differ by names alone share one placement, and no others do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graphturbo_core.frontend.importer import ImportOptions
+from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import places as places_module
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.places import Places
+from graphturbo_core.semantics.table import analyse
+from graphturbo_core.strategies.plan import Binding, Plan, Scope
+from sample_models.bert import BertSize, bert
+from tests.lowering.nets import chip, placements_of, plan_of
+from tests.models import imported
+from tests.strategies.samples import weighted
+
+ALIKE = """
+g (float[8,64] x, float[64,64] w1, float[64,64] w2) => (float[8,64] y) {
+  a = Relu (x)
+  b1 = MatMul (a, w1)
+  c1 = Sigmoid (b1)
+  b2 = MatMul (c1, w2)
+  c2 = Sigmoid (b2)
+  y = Relu (c2)
+}
+"""
+
+
+class Compared(Places):
+    """Each placement is what its kernel gets by itself."""
+
+    def place(self, task: PlacementTask) -> KernelPlacement | None:
+        found = super().place(task)
+        assert found == Places().place(task)
+        return found
+
+
+@pytest.mark.parametrize("strategy", ["layerwise", "astitch", "graphturbo:lb", "graphturbo:full"])
+def test_what_is_shared_is_what_each_kernel_gets_by_itself(
+    strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four encoder layers, on a chip where some tensors stay in LB from kernel to kernel."""
+    monkeypatch.setattr(lowering, "Places", Compared)
+    model = bert(BertSize(4, 64, 4, 500, 32), {"batch": 4, "sequence": 32})
+    graph = imported(model.SerializeToString(), ImportOptions("test"))
+    lower(plan_of(analyse(graph), strategy, chip("tiny")))
+
+
+def counted(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many of a plan's kernels are placed from nothing."""
+    place, seen = places_module.place_kernel, list[str]()
+
+    def placing(task: PlacementTask) -> KernelPlacement | None:
+        seen.append(task.kernel.name)
+        return place(task)
+
+    monkeypatch.setattr(places_module, "place_kernel", placing)
+    lower(plan)
+    return len(seen)
+
+
+def test_layers_that_are_alike_are_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two sigmoids are; of the products one reads what a ReLU made.
+
+    The second sigmoid's placement has the names of its own tensors.
+    """
+    plan = plan_of(weighted(ALIKE), "layerwise", chip("tiny"))
+    assert len(plan.kernels) == 6
+    assert counted(plan, monkeypatch) == 5
+    first, second = (placements_of(plan)[kernel] for kernel in (2, 4))
+    assert first.tilings == second.tilings
+    assert (first.read, second.read) == ({"b1"}, {"b2"})
+    assert second.kernel is plan.kernels[4]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"scopes": {"c2": Scope.LB}}, {"kept": frozenset({"c2"})}, {"outputs": {}}],
+    ids=["in LB", "kept", "not handed out"],
+)
+def test_what_else_becomes_of_the_result_is_another_placement(
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first sigmoid's result waits in DRAM for its reader."""
+    plan = plan_of(weighted(ALIKE), "layerwise", chip("tiny"))
+    kernels = list(plan.kernels)
+    kernels[4] = replace(kernels[4], **change)
+    assert counted(replace(plan, kernels=tuple(kernels)), monkeypatch) == 6
+
+
+def test_what_the_next_kernel_reads_is_part_of_a_placement(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both results stay in LB: rows are read of the one, and columns of the other."""
+    plan = plan_of(weighted(ALIKE), "layerwise", chip("tiny"))
+    kernels = [
+        replace(kernel, kept=frozenset(kernel.outputs) & {"c1", "c2"}) for kernel in plan.kernels
+    ]
+    halves = Binding((1,), (4,), (0, 1, 2, 3))
+    kernels[5] = replace(kernels[5], bindings={"y": halves})
+    assert counted(replace(plan, kernels=tuple(kernels)), monkeypatch) == 6
+
+
+@pytest.mark.parametrize(("relu", "sigmoid", "placed"), [("p2", "q2", 3), ("q2", "p2", 4)])
+def test_names_break_ties_as_they_would(
+    relu: str, sigmoid: str, placed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two layers with branches of equal size: not shared where names sort the other way."""
+    text = f"""
+    g (float[8,64] x, float[64,64] w1, float[64,64] w2, float[64,64] w3) => (float[8,64] y) {{
+      n0 = Relu (x)
+      l1 = MatMul (n0, w1)
+      p1 = Relu (l1)
+      q1 = Sigmoid (l1)
+      n1 = Add (p1, q1)
+      l2 = MatMul (n1, w2)
+      {relu} = Relu (l2)
+      {sigmoid} = Sigmoid (l2)
+      n2 = Add ({relu}, {sigmoid})
+      y = MatMul (n2, w3)
+    }}
+    """
+    plan = plan_of(weighted(text), "tvm", chip("tiny"))
+    assert len(plan.kernels) == 4
+    assert counted(plan, monkeypatch) == placed
