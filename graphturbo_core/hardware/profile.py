@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +33,9 @@ PROFILE_YAML = YamlKind(
 )
 """A profile is four mappings deep; up to eight, the schema gives the better message."""
 
+MOST_PARSED = 16
+"""Profiles whose chips are kept (our choice: all that are shipped, and a few of a user's)."""
+
 PROFILES_FOLDER = Path(__file__).resolve().parents[2] / "hardware_profiles"
 
 
@@ -51,10 +55,11 @@ def load_profile(name_or_path: str) -> Hardware:
     return parse_profile(_read(path, name_or_path), path.name)
 
 
+@lru_cache(maxsize=MOST_PARSED)
 def parse_profile(data: bytes, file_name: str) -> Hardware:
     """The chip that `data`, a YAML profile, describes; `file_name` is for messages only.
 
-    A profile may say `extends: NAME` of a shipped one and give only what differs (one level).
+    The chips of the last files are kept. A profile may say `extends: NAME` of a shipped one and give only what differs (one level).
 
     Raises:
         ProfileError: naming file, key, value and range.

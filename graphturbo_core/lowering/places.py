@@ -68,7 +68,7 @@ def _key(task: PlacementTask, number: Mapping[str, int]) -> Hashable:
     plan, kernel = task.plan, task.kernel
     kinds = plan.semantics.kinds
     return (
-        tuple(sorted(number.values(), key=tuple(number).__getitem__)),
+        tuple(number[name] for name in sorted(number)),
         tuple(plan.element_bytes[name] for name in number),
         tuple(
             (

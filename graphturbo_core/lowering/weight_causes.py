@@ -69,7 +69,8 @@ def _groups(moved: WeightMoves, moves: NDArray[np.intp]) -> NDArray[np.intp]:
     """Of each move a number for its tensor and memory."""
     _, source = np.unique(moved.source[moves], return_inverse=True)
     tensor = moved.tensor[moves]
-    return np.unique(source * (int(tensor.max()) + 1) + tensor, return_inverse=True)[1]
+    pair = source * (int(tensor.max()) + 1) + tensor
+    return np.asarray(np.unique(pair, return_inverse=True)[1])
 
 
 def _brought_again(moved: WeightMoves, moves: NDArray[np.intp]) -> NDArray[np.intp]:
