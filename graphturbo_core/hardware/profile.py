@@ -59,7 +59,8 @@ def load_profile(name_or_path: str) -> Hardware:
 def parse_profile(data: bytes, file_name: str) -> Hardware:
     """The chip that `data`, a YAML profile, describes; `file_name` is for messages only.
 
-    The chips of the last files are kept. A profile may say `extends: NAME` of a shipped one and give only what differs (one level).
+    A profile may say `extends: NAME` of a shipped one and give only what differs (one level). The
+    chips of the last files are kept.
 
     Raises:
         ProfileError: naming file, key, value and range.
