@@ -95,11 +95,18 @@ class Graph:
 
     def activations_in(self, op: Op) -> tuple[str, ...]:
         """The op's distinct data inputs (not weights, not missing), in order."""
-        return tuple(
-            name
-            for name in dict.fromkeys(op.inputs)
-            if name and self.tensors[name].kind is not TensorKind.WEIGHT
-        )
+        return self._activations[op.name]
+
+    @cached_property
+    def _activations(self) -> Mapping[str, tuple[str, ...]]:
+        return {
+            op.name: tuple(
+                name
+                for name in dict.fromkeys(op.inputs)
+                if name and self.tensors[name].kind is not TensorKind.WEIGHT
+            )
+            for op in self.ops
+        }
 
     def weights_in(self, op: Op) -> tuple[str, ...]:
         """The op's distinct weight inputs, in order."""

@@ -41,8 +41,20 @@ def nest_reads(sem: GraphSemantics, nest: LoopNest) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in reads if name not in own))
 
 
-def core_needs(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> dict[str, dict[int, Box]]:
-    """The box of each activation that each core reads to compute its share of the nest."""
+def core_needs(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> dict[str, Mapping[int, Box]]:
+    """The box of each activation that each core reads to compute its share of the nest.
+
+    Worked out once for nests that are alike, as those of a model's layers are.
+    """
+    known, key = sem.known_needs, _needs_key(sem, nest, shares)
+    found = known.get(key)
+    if found is None:
+        found = tuple(_core_needs(sem, nest, shares).values())
+        known.keep(key, found)
+    return dict(zip(nest_reads(sem, nest), found, strict=True))
+
+
+def _core_needs(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> dict[str, dict[int, Box]]:
     ops = [sem.graph.op_by_name[name] for name in nest.ops]
     reads = nest_reads(sem, nest)
     outputs = [name for name in nest_outputs(sem, nest) if name in shares]
@@ -61,14 +73,10 @@ def holding_boxes(
 ) -> dict[str, dict[int, Box]]:
     """Per tensor and core: hull of its own share and of what the core's nests read of it."""
     held: dict[str, dict[int, Box]] = {}
-    known: dict[Hashable, tuple[Mapping[int, Box], ...]] = {}
     for nest in (nest for nest in nests if not nest.is_on_cluster(sem)):
         for name in nest_outputs(sem, nest):
             held.setdefault(name, {}).update(shares.get(name, {}))
-        key = _needs_key(sem, nest, shares)
-        if key not in known:
-            known[key] = tuple(core_needs(sem, nest, shares).values())
-        for name, needs in zip(nest_reads(sem, nest), known[key], strict=True):
+        for name, needs in core_needs(sem, nest, shares).items():
             own = held.setdefault(name, {})
             for core, box in needs.items():
                 own[core] = hull(own[core], box) if core in own else box

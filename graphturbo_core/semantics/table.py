@@ -34,6 +34,7 @@ from graphturbo_core.semantics import (
 )
 from graphturbo_core.semantics.access import AxisMap, OpSemantics
 from graphturbo_core.semantics.kinds import op_kinds
+from graphturbo_core.semantics.known_needs import KnownNeeds
 from graphturbo_core.semantics.maps import OPAQUE_FORMAT, Entry, opaque
 from graphturbo_core.semantics.view import OpView
 
@@ -84,6 +85,11 @@ class GraphSemantics:
     def kinds(self) -> Mapping[str, int]:
         """A number for every op, by name: equal where two ops differ by names alone."""
         return op_kinds(self.graph, self.by_op, self.cluster_ops)
+
+    @cached_property
+    def known_needs(self) -> KnownNeeds:
+        """What cores read for their shares of nests, as far as it was worked out."""
+        return KnownNeeds()
 
     def notes(self) -> tuple[str, ...]:
         """One note per opaque op type: how many, and their share of the bytes ops touch."""

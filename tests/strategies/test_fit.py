@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphturbo_core.ir.boxes import Box, full_box
+from graphturbo_core.semantics import fit, known_needs
 from graphturbo_core.semantics.fit import KernelHold, holding_boxes
 from graphturbo_core.semantics.nests import LoopNest, loop_nests
+from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.plan import Binding
 from graphturbo_core.strategies.relay import relay_layers
 from tests.strategies.samples import weighted
@@ -83,3 +87,40 @@ def test_nests_alike_hold_boxes_of_their_own_tensors() -> None:
     assert held["b"][0] == ((0, 8), (0, 8))
     assert held["b"][3] == ((0, 8), (0, 8))
     assert held["c"] == {0: ((0, 4), (0, 8)), 1: ((2, 8), (0, 8)), 2: rows[2], 3: rows[3]}
+
+
+CHAIN = "g (float[4,8] x) => (float[4,8] z) { a = Relu(x) b = Relu(a) z = Relu(b) }"
+
+
+def worked_out(patch: pytest.MonkeyPatch) -> list[str]:
+    """Outputs of the nests whose needs are worked out from now on."""
+    seen, real = list[str](), fit._core_needs
+
+    def counted(sem: GraphSemantics, nest: LoopNest, shares: fit.Shares) -> object:
+        seen.append(nest.output)
+        return real(sem, nest, shares)
+
+    patch.setattr(fit, "_core_needs", counted)
+    return seen
+
+
+def test_needs_of_nests_alike_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The middle one reads no input and writes no output: with another binding it is another."""
+    seen, sem = worked_out(monkeypatch), weighted(CHAIN)
+    nests = [LoopNest((op.name,), op.outputs[0]) for op in sem.graph.ops]
+    rows = {0: ((0, 2), (0, 8)), 1: ((2, 4), (0, 8))}
+    for shares in (rows, rows, {0: ((0, 4), (0, 8))}):
+        found = [fit.core_needs(sem, nest, {nest.output: shares}) for nest in nests]
+        assert found == [{"x": shares}, {"a": shares}, {"b": shares}]
+    assert len(seen) == 2 * len({sem.kinds[op.name] for op in sem.graph.ops})
+
+
+def test_needs_are_forgotten_when_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three boxes two may be kept: the first is worked out again, and again."""
+    monkeypatch.setattr(known_needs, "MOST_BOXES", 2)
+    seen, sem = worked_out(monkeypatch), weighted(CHAIN)
+    nest = LoopNest((sem.graph.ops[1].name,), "b")
+    for end in (1, 2, 3, 3, 1):
+        shares = {0: ((0, end), (0, 8))}
+        assert fit.core_needs(sem, nest, {"b": shares}) == {"a": shares}
+    assert len(seen) == 4
