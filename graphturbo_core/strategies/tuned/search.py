@@ -122,8 +122,10 @@ class _Walk:
         ranked = sorted(self.space.general, key=lambda variable: variable.name not in added)
         for variable in ranked:
             for value in variable.values if variable.name != START else ():
-                self._try({**self.trials.best.point, variable.name: value})
-                yield
+                best = self.trials.best.point
+                if value != best[variable.name]:
+                    self._try({**best, variable.name: value})
+                    yield
 
     def in_turns(self, random: Random) -> None:
         """Rules 2 and 3."""
