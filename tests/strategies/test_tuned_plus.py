@@ -223,14 +223,15 @@ def test_decisions_for_the_whole_model_and_neighbourhoods_take_turns(
 
 
 def test_it_finds_what_plus_does_not_try() -> None:
-    """As simulated, but in 2 x 4 pieces a tenth of it: no proposal of plus has these."""
+    """2 x 4 pieces cost a tenth of what all others do; plus tries 2 x 2 alone, by closed forms."""
 
     def cost(plan: Plan) -> Spent:
-        took = spent(plan)
         is_so = any(g.further_splits == ((3, 4),) and g.pieces == 8 for g in plan.groups)
-        return replace(took, cycles=took.cycles // 10) if is_so else took
+        cycles = 10**6 - 10**5 * bool(plan.groups[0].further_splits)
+        count = len(plan.kernels)
+        return Spent(cycles // (10 if is_so else 1), (cycles // count,) * count)
 
-    plan = searched("two axes", 60, cost=cost)
+    plan = searched("two axes", 40, cost=cost)
     (group,) = plan.groups
     assert (group.split_axis, group.pieces, group.further_splits) == (2, 8, ((3, 4),))
     told = {d.rule: dict(d.numbers) for d in plan.decisions[1:]}
