@@ -179,7 +179,7 @@ def test_nothing_comes_before_the_first_kernel_and_nothing_without_loads() -> No
 
 
 def test_what_is_wanted_has_room_and_gain_before_the_rest() -> None:
-    """The first right to room, and the reader's gain; rules 1 and 2 leave it alone.
+    """The first right to room, and the reader's gain.
 
     Kernel 1 reads v, kernel 2 w, which kernel 0 reads too. 12,000 bytes are free in kernel 1: a
     third is for what it streams, 8,000 for others. w has them all, v then has none of them.

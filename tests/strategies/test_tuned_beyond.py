@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from random import Random
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ from graphturbo_core.verify.single_op import OpRunner, load_runtime
 from tests.lowering.nets import chip
 from tests.lowering.replay import replay
 from tests.strategies.samples import weighted
-from tests.strategies.test_further_axes import BOTH, PAIR, PRODUCTS, QUARTERS
+from tests.strategies.test_further_axes import BOTH, PAIR, PRODUCTS, QUARTERS, RESIDUAL
 
 TWO, ONE = {"second axis": "two axes"}, {"second axis": "one axis"}
 NONE: frozenset[str] = frozenset()
@@ -145,6 +146,30 @@ def test_two_axes_join_what_one_keeps_apart(
     checked(maker, plan)
 
 
+@pytest.mark.parametrize("second", [2, 3])
+def test_the_axis_that_a_point_names_is_one_of_two(second: int) -> None:
+    """Two samples of 32 rows and columns; the other one of the two is the group's own."""
+    maker = made(weighted(RESIDUAL), "tiny", Cut(BOTH, 0, 2))
+    number = maker.space.classes[1]
+    plan = maker.plan(maker.draft({f"second axis {number}": str(second)}))
+    assert cuts_of(plan) == (Cut(BOTH, 0, 4, ((second, 2),)),)
+    checked(maker, plan)
+
+
+def test_points_at_random_replay() -> None:
+    """Values of all variables of a small model, drawn for twelve points of a seed."""
+    own = Trials(made(weighted(PRODUCTS), "tiny", Cut(BOTH, 1, 2), gb_bytes=2**16), spent, 100)
+    names, random = variables(own.maker), Random(0)
+    for _ in range(12):
+        point = {name: random.choice(values) for name, values in names.items()}
+        trial = own.evaluate(point)
+        if trial.plan is not None and trial.spent is not None:
+            checked(own.maker, trial.plan)
+    kept = [trial.plan for trial in own.done if trial.plan is not None]
+    assert any(plan.stays for plan in kept)
+    assert any(group.further_splits for plan in kept for group in plan.groups)
+
+
 def test_an_axis_that_halos_do_not_ask_for() -> None:
     """Two samples of 64 rows in two pieces of rows: a point may cut samples too."""
     maker = made(weighted(PRODUCTS), "tiny", Cut(BOTH, 1, 2))
@@ -226,6 +251,8 @@ def test_weights_stay_as_the_closed_forms_say_of_the_plan() -> None:
     assert own.evaluated == len(own.done) == 2  # the plan without stays is a point too
     assert own.done[0].point == {"stays": "as is"}
     assert own.evaluate({}).is_known
+    leaving = own.maker.draft({"stays 1": "does not stay"})
+    assert leaving == own.maker.draft({})  # nothing stays by rule
     checked(own.maker, found.plan)
 
 

@@ -162,7 +162,7 @@ class _Books:
         return own.group == before.group and held == {Residency.GB}
 
     def keep_wanted(self, wanted: frozenset[str]) -> None:
-        """Rule 0, in the order of the kernels that fetch; rules 1 and 2 leave these weights."""
+        """Rule 0, in the order of the kernels that fetch; rule 2 may add what found no room."""
         found = {name: runs for name, runs in self._runs().items() if name in wanted}
         for name, runs in sorted(found.items(), key=lambda item: (item[1][0].first, item[0])):
             stay = self._wanted(name, runs)
@@ -174,9 +174,6 @@ class _Books:
                 self._slack[run.first] -= min(self._slack[run.first], cycles)
             if is_early:
                 self._idle[stay.first] -= min(self._idle[stay.first], cycles)
-        for reads in (*self._reads, *self._left):
-            for name in wanted & reads.keys():
-                del reads[name]
 
     def _wanted(self, name: str, runs: Sequence[_Run]) -> Stay | None:
         """The stay of a weight as far as GB has room; where a run is of several, all of it."""
