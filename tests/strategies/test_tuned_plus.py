@@ -236,7 +236,10 @@ def test_it_finds_what_plus_does_not_try() -> None:
     assert (group.split_axis, group.pieces, group.further_splits) == (2, 8, ((3, 4),))
     told = {d.rule: dict(d.numbers) for d in plan.decisions[1:]}
     said = told["cuts pieces along a second axis otherwise than graphturbo:plus"]
-    assert said == {"cut": "axis 2 in 2, axis 3 in 4", "cut_of_plus": "axis 2 in 2, axis 3 in 2"}
+    assert said == {
+        "pieces": 8, "along": "axes 2 in 2 and 3 in 4",
+        "pieces_of_plus": 4, "along_of_plus": "axes 2 in 2 and 3 in 2",
+    }  # fmt: skip
 
 
 def cut(text: str, *cuts: Cut) -> Plan:
@@ -255,11 +258,14 @@ def test_second_axes_are_told() -> None:
     one, two = cut(PAIR, Cut(BOTH, 2, 4)), cut(PAIR, QUARTERS)
     rule = "cuts pieces along a second axis otherwise"
     assert otherwise(one, two)[rule] == {
-        "cut": "axis 2 in 2, axis 3 in 2", "cut_of_plus": "axis 2 in 4",
+        "pieces": 4, "along": "axes 2 in 2 and 3 in 2", "pieces_of_plus": 4,
+        "along_of_plus": "axis 2",
     }  # fmt: skip
-    assert otherwise(two, one)[rule]["cut"] == "axis 2 in 4"
+    whole = cut(PAIR, Cut(BOTH, -1, 1))
+    assert otherwise(two, one)[rule]["along"] == "axis 2"
+    assert otherwise(two, whole)[rule]["along"] == "none"
     apart = cut(PAIR, Cut((0,), -1, 1), Cut((1,), 2, 4, ((3, 2),)))
-    assert otherwise(one, apart)[rule] == {"cut": "axis 2 in 2, axis 3 in 2"}
+    assert otherwise(one, apart)[rule] == {"pieces": 4, "along": "axes 2 in 2 and 3 in 2"}
     assert otherwise(apart, one)["groups its layers otherwise"]["of_plus"] == "g1, g2"
     assert rule not in otherwise(one, cut(PAIR, Cut(BOTH, 2, 2)))
     assert not otherwise(two, two)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from graphturbo_core.ir.boxes import volume
-from graphturbo_core.strategies.plan import Decision, Group, Plan, Scope
+from graphturbo_core.strategies.plan import Decision, Group, Plan, Scope, along_text
 from graphturbo_core.strategies.stays import Stay
 
 Numbers = dict[str, int | float | str]
@@ -160,19 +160,14 @@ def _axes(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
         was = old.get(group.layers)
         before = was.further_splits if was is not None else ()
         if group.further_splits != before:
-            said: Numbers = {"cut": axes_text(group)}
+            said: Numbers = {"pieces": group.pieces, "along": _along(group)}
             if was is not None:
-                said[f"cut_of_{word}"] = axes_text(was)
+                said |= {f"pieces_of_{word}": was.pieces, f"along_of_{word}": _along(was)}
             yield Decision(STEP, RULE_AXES, (group.name,), True, said)
 
 
-def axes_text(group: Group) -> str:
-    """`axis 2 in 4, axis 3 in 2`, or that it is whole."""
-    count = group.pieces
-    for _, parts in group.further_splits:
-        count //= parts
-    splits = ((group.split_axis, count), *group.further_splits)
-    return ", ".join(f"axis {axis} in {parts}" for axis, parts in splits if parts > 1) or "whole"
+def _along(group: Group) -> str:
+    return along_text(group.split_axis, group.pieces, group.further_splits) or "none"
 
 
 def _stays(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
