@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.paper_findings import CHIP, OTHER_CHIP, read_findings
+from benchmarks.paper_findings import CHIP, OTHER_CHIP, OWN_SPACE, read_findings
 from benchmarks.paper_page import DATA, reason_text, sheets, write
 from benchmarks.paper_results import Asked, results_of
 from benchmarks.paper_rows import ROWS
@@ -69,9 +69,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         ("ingredients", f"{PLUS} with each ingredient switched off"),
     ):
         kinds.add_argument(f"--{name}", action="store_true", help=told)
-    kinds.add_argument(
-        "--tuned", type=int, metavar="N", help="the best schedule that N evaluations find"
-    )
+    for name, choices in (("tuned", "graphturbo"), ("tuned-plus", PLUS)):
+        told = f"the best schedule that N evaluations find among the choices of {choices}"
+        kinds.add_argument(f"--{name}", type=int, metavar="N", help=told)
     chosen = parser.parse_args(arguments)
     unknown = [name for name in _letters(chosen) if name not in ROWS]
     if unknown:
@@ -88,8 +88,9 @@ def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
         row = ROWS[name]
         plain = tuple((strategy, {}) for strategy, _ in row.strategies())
         plus = f"{PLUS}@{row.batch_of_others}"
-        if chosen.tuned:
-            searched = (f"tuned@{row.batch_of_others}", {EVALUATIONS: str(chosen.tuned)})
+        if count := chosen.tuned or chosen.tuned_plus:
+            space = dict(OWN_SPACE) if chosen.tuned_plus else {}
+            searched = (f"tuned@{row.batch_of_others}", {EVALUATIONS: str(count), **space})
             yield Asked(name, CHIP, (searched,))
         elif chosen.ingredients:
             yield Asked(

@@ -12,9 +12,13 @@ from pydantic import TypeAdapter
 
 from benchmarks.paper_results import Result
 from benchmarks.paper_rows import ROWS
+from graphturbo_core.strategies.options import SPACE
 
 CHIP, OTHER_CHIP = "stcp920", "stcp920-10mib"
 """The paper's chip, and the same with the capacity that Algorithm 1's figures come out with."""
+OWN_SPACE = ((SPACE, "plus"),)
+"""Options of a search among the choices of `graphturbo:plus`."""
+Options = Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -28,9 +32,7 @@ class Findings:
     def _by_key(self) -> dict[tuple[object, ...], Result]:
         return {result.key: result for result in self.results}
 
-    def find(
-        self, row: str, level: str, chip: str = CHIP, options: Iterable[tuple[str, str]] = ()
-    ) -> Result | None:
+    def find(self, row: str, level: str, chip: str = CHIP, options: Options = ()) -> Result | None:
         """A row's taken variant under a strategy (for `graphturbo` a level); None: not run."""
         sample, wanted = ROWS[row].variants[0].sample, tuple(sorted(options))
         found = (
@@ -42,14 +44,24 @@ class Findings:
         )
         return next(found, None)
 
-    def ratios(self, level: str, below: str, chip: str = CHIP) -> dict[str, float]:
-        """Rates of a level over another's, of each row that has both."""
-        found = ((row, self.find(row, level, chip), self.find(row, below, chip)) for row in ROWS)
+    def ratios(
+        self, level: str, below: str, chip: str = CHIP, options: Options = ()
+    ) -> dict[str, float]:
+        """Rates of a level over another's with these options, of each row that has both."""
+        found = (
+            (row, self.find(row, level, chip), self.find(row, below, chip, options)) for row in ROWS
+        )
         return {
             row: one.throughput_per_s / other.throughput_per_s
             for row, one, other in found
             if one and other and not one.refused and not other.refused
         }
+
+    def over_searches(self, level: str, chip: str = CHIP) -> dict[str, float]:
+        """Rates of a level over the better of both searches', or the one that was run."""
+        over = [self.ratios(level, "tuned", chip, options) for options in ((), OWN_SPACE)]
+        found = {row: [own[row] for own in over if row in own] for row in ROWS}
+        return {row: min(ratios) for row, ratios in found.items() if ratios}
 
     def over_published(self, level: str, chip: str = CHIP) -> dict[str, float]:
         """Our rate over the paper's, of each row that has both."""

@@ -54,7 +54,7 @@ def sheets(findings: Findings) -> Iterator[Sheet]:
         yield variant_sheet(others)
     if findings.switches:
         yield switch_sheet(findings.switches, CHIP)
-    if findings.ratios("tuned", "full"):
+    if findings.over_searches("full"):
         yield tuned_sheet(findings, CHIP)
     if findings.ratios("plus", "full"):
         yield ingredient_sheet(findings, CHIP)

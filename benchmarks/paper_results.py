@@ -204,7 +204,7 @@ def _filled(blank: Result, report: Report) -> Result:
 
 
 def _otherwise(report: Report) -> str:
-    """What a search did otherwise than `full`, and how often; "" where none was asked."""
+    """What a search did otherwise than `full` or `plus`, and how often; "" where none was asked."""
     rules = [str(row["rule"]) for row in report.tables["decisions"] if row["step"] == STEP]
     counted = Counter(rule.partition(THAN)[0] for rule in rules if THAN in rule)
     return ", ".join(f"{rule} ({count})" for rule, count in counted.items())

@@ -117,5 +117,5 @@ def _check_not_shared(outcome: Outcome) -> None:
             "PLAN_SHARED",
             f"{outcome.plan.clusters} clusters share the one sample: no plan file can say that",
             "--emit plan",
-            "choose graphturbo:full, or --set plus.cooperation=off",
+            "choose graphturbo:full, --set plus.cooperation=off, or tuned.space=graphturbo",
         )

@@ -37,6 +37,7 @@ from graphturbo_core.strategies.options import (
     strategy_options,
 )
 from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.record import SEARCHED
 from graphturbo_core.strategies.registry import (
     PlanTask,
     StrategyInfo,
@@ -318,7 +319,8 @@ def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division
 def _cost(recorder: Recorder, suffix: str, request: RunRequest, tried: Tried) -> Cost:
     """What a strategy that tries plans is told of one: cycles of a round and of its kernels.
 
-    Of a search it tells how far that is: so many evaluations are asked for at most.
+    Of a search it tells how far that is: so many evaluations are asked for at most; what another
+    strategy tries, whose plans it begins with, does not count.
     """
     is_search = strategies()[parse_strategy(request.strategy).name].is_search
     total = int(resolve_options(request.options)[EVALUATIONS])
@@ -331,6 +333,7 @@ def _cost(recorder: Recorder, suffix: str, request: RunRequest, tried: Tried) ->
         finally:
             if is_search:
                 gc.collect()
+            if plan.strategy == SEARCHED:
                 tell(next(numbers), total)
 
     return spent

@@ -7,9 +7,8 @@ from dataclasses import fields, replace
 
 from graphturbo_core.export.difference import NONE, Difference, capped
 from graphturbo_core.export.plan_file import Origin, PlanFile
-from graphturbo_core.report.rows import along_text
 from graphturbo_core.strategies.edits import Edits
-from graphturbo_core.strategies.plan import Binding
+from graphturbo_core.strategies.plan import Binding, along_text
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
 
 MAX_NAMED = 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import prod
 
 import numpy as np
 
@@ -120,14 +119,6 @@ def binding_rows(outcome: Outcome) -> Iterator[Row]:
                 "axes": ", ".join(str(axis) for axis in binding.axes),
                 "scope": scope_text(kernel, tensor),
             }
-
-
-def along_text(axis: int, pieces: int, further: Sequence[tuple[int, int]]) -> str:
-    """Along which axes a group is cut: `axis 0`, `axes 2 in 8 and 3 in 4`; nothing for -1."""
-    if not further:
-        return "" if axis < 0 else f"axis {axis}"
-    first = pieces // prod(parts for _, parts in further)
-    return "axes " + " and ".join(f"{a} in {n}" for a, n in ((axis, first), *further))
 
 
 def nested_text(binding: Binding) -> str:

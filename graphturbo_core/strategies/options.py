@@ -14,7 +14,7 @@ LOWERING = "lowering"
 """Prefix of the options that every strategy's plans are lowered with."""
 TVM = "tvm"
 """Prefix of the options that say how TVM's kernels run; docs/paper-assumptions.md has the why."""
-SEED, EVALUATIONS = "tuned.seed", "tuned.evaluations"
+SEED, EVALUATIONS, SPACE = "tuned.seed", "tuned.evaluations", "tuned.space"
 MAX_DIGITS = 9
 
 
@@ -151,6 +151,12 @@ _OPTIONS = (
     ),
     StrategyOption(
         EVALUATIONS, ("64",), "plans that the search lowers and simulates", (1, 100_000)
+    ),
+    StrategyOption(
+        SPACE,
+        ("graphturbo", "plus"),
+        "among whose choices the search looks: those of graphturbo, or also those of "
+        "graphturbo:plus, whose own plan it begins with",
     ),
     _number("tile_share", (1, 1024), "a streamed tile takes at most this part of an LB"),
     _number("tiles", (1, 64), "tiles into which a core's share is cut for overlap, at most"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from itertools import accumulate, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,14 @@ class Group:
     covered_ops: int
     peak_bytes: int
     further_splits: tuple[tuple[int, int], ...] = ()
+
+
+def along_text(axis: int, pieces: int, further: Sequence[tuple[int, int]]) -> str:
+    """Along which axes a group is cut: `axis 0`, `axes 2 in 8 and 3 in 4`; nothing for -1."""
+    if not further:
+        return "" if axis < 0 else f"axis {axis}"
+    first = pieces // prod(parts for _, parts in further)
+    return "axes " + " and ".join(f"{a} in {n}" for a, n in ((axis, first), *further))
 
 
 @dataclass(frozen=True, slots=True)

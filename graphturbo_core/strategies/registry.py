@@ -41,6 +41,7 @@ from graphturbo_core.strategies.layerwise import layerwise_plan
 from graphturbo_core.strategies.options import (
     EVALUATIONS,
     SEED,
+    SPACE,
     TVM,
     feeding,
     resolve_options,
@@ -311,4 +312,5 @@ def _graphturbo(
 def _tuned(task: PlanTask, chosen: Mapping[str, str], target: Target) -> Plan:
     if task.cost is None:
         raise InvariantError("NO_COST", "'tuned' was asked for a plan without a cost function")
-    return Tuned(task.cost, int(chosen[SEED]), int(chosen[EVALUATIONS]))(target)
+    is_beyond_paper = chosen[SPACE] == "plus"
+    return Tuned(task.cost, int(chosen[SEED]), int(chosen[EVALUATIONS]), is_beyond_paper)(target)

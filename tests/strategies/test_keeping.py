@@ -12,12 +12,20 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.sim.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.edits import Edits
-from graphturbo_core.strategies.graphturbo.keeping import chosen_stays, paying_stays
+from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
+from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan
+from graphturbo_core.strategies.graphturbo.keeping import (
+    chosen_stays,
+    paying_stays,
+    wanted_stays,
+)
+from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.graphturbo.weight_bytes import fetched
 from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.kernels import Load, Spent
+from graphturbo_core.strategies.kernels import Load, Spent, Target
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.stays import Stay
 from tests.strategies.samples import hardware, plan_of, weighted
 
@@ -131,7 +139,85 @@ def test_what_neighbours_share_stays_whole_or_not_at_all(
         kernels[place] = replace(kernels[place], group=1, residency={"w": Residency.GB})
     idle, reader = (2000, 1000, 2000, 0), (900, 900, 600, 0)
     spent = took(idle, BUSY, BUSY, (*BUSY[:3], GB_BYTES - free_bytes), reader)
-    assert chosen_stays(replace(plan, kernels=tuple(kernels)), spent, NONE) == expected
+    plan = replace(plan, kernels=tuple(kernels))
+    assert chosen_stays(plan, spent, NONE) == expected
+    assert wanted_stays(plan, spent, frozenset({"w"})) == expected
+
+
+W_ALONE = frozenset({"w"})
+
+
+@pytest.mark.parametrize(
+    ("text", "kernels", "expected"),
+    [
+        # One kernel reads w, and none gains by it: it comes in the kernel before.
+        (SOFT, (BUSY, BUSY, BUSY), (Stay("w", 1, 2, W_BYTES),)),
+        # 1,000 bytes are free there; of the 3,000 in the reader a third is for what it streams.
+        (SOFT, (BUSY, (*BUSY[:3], GB_BYTES - 1000), BUSY), (Stay("w", 1, 2, 1000),)),
+        (SOFT, (BUSY, BUSY, (*BUSY[:3], GB_BYTES - 3000)), (Stay("w", 1, 2, 2000),)),
+        (SOFT, (BUSY, (*BUSY[:3], GB_BYTES), BUSY), ()),
+        # Several do: from the first to the last of them.
+        (THRICE, (BUSY, BUSY, BUSY), (Stay("w", 0, 2, W_BYTES),)),
+    ],
+    ids=["one reader", "GB before", "GB of the reader", "no room", "two readers"],
+)
+def test_a_weight_that_is_wanted_stays_as_far_as_gb_has_room(
+    text: str, kernels: tuple[tuple[int, int, int, int], ...], expected: tuple[Stay, ...]
+) -> None:
+    assert wanted_stays(planned(text), took(*kernels), W_ALONE) == expected
+    assert wanted_stays(planned(text), took(*kernels), NONE) == ()
+
+
+def test_nothing_comes_before_the_first_kernel_and_nothing_without_loads() -> None:
+    """v0 is read by the first kernel alone."""
+    text = "g (float[16,64] x, float[64,64] v0) => (float[16,64] y) {y = MatMul (x, v0)}"
+    assert wanted_stays(planned(text), took(BUSY), frozenset({"v0"})) == ()
+    spent = replace(took(BUSY, BUSY, BUSY), loads=())
+    assert wanted_stays(planned(SOFT), spent, W_ALONE) == ()
+    bare = replace(planned(SOFT), hardware=replace(planned(SOFT).hardware, gb_bytes=0))
+    assert wanted_stays(bare, took(BUSY, BUSY, BUSY), W_ALONE) == ()
+
+
+def test_what_is_wanted_has_room_and_gain_before_the_rest() -> None:
+    """The first right to room, and the reader's gain.
+
+    Kernel 1 reads v, kernel 2 w, which kernel 0 reads too. 12,000 bytes are free in kernel 1: a
+    third is for what it streams, 8,000 for others. w has them all, v then has none of them.
+    """
+    full = GB_BYTES - 12_000
+    spent = took((1000, 400, 1000, 0), (1000, 1000, 400, full), (1000, 1000, 999, 0))
+    plan = planned(THRICE)
+    assert chosen_stays(plan, spent, W_ALONE) == (Stay("v", 0, 1, 8000),)
+    assert chosen_stays(plan, spent, NONE, W_ALONE) == (Stay("w", 0, 2, 8000),)
+
+
+def test_what_is_wanted_takes_idle_cycles_and_gain() -> None:
+    """Kernel 1 of FIVE idles for 600 cycles, of which w0 takes 512: 88 x 16 bytes are left to w1.
+
+    Where one kernel reads w and v and gains 600 cycles at most, 88 are left to v.
+    """
+    spent = took(BUSY, (1000, 400, 1000, 0), BUSY, (1000, 1000, 400, 0), BUSY)
+    plan = planned(FIVE)
+    assert chosen_stays(plan, spent, NONE) == (Stay("w1", 1, 3, W_BYTES),)
+    early = Stay("w0", 1, 2, W_BYTES)
+    wanted = frozenset({"w0"})
+    assert chosen_stays(plan, spent, NONE, wanted) == (early, Stay("w1", 1, 3, 1408))
+    spent = took((2000, 0, 2000, 0), (1000, 1000, 400, 0))
+    assert chosen_stays(paired(), spent, NONE) == (Stay("w", 0, 1, W_BYTES), Stay("v", 0, 1, 1408))
+    assert chosen_stays(paired(), spent, NONE, frozenset({"v"})) == (
+        Stay("v", 0, 1, W_BYTES),
+        Stay("w", 0, 1, 1408),
+    )
+
+
+def paired() -> Plan:
+    """A softmax, and then two products in one kernel."""
+    text = """g (float[16,64] x, float[64,64] w, float[64,64] v) => (float[16,64] y)
+    { a = Softmax (x) b = MatMul (a, w) y = MatMul (b, v) }"""
+    sem, chip = weighted(text), hardware("generic-4x4")
+    target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind))
+    graph = layer_graph(sem, relay_layers(sem), "fp16")
+    return cut_plan(target, graph, [Cut((0,), -1, 1), Cut((1, 2), -1, 1)], "graphturbo:plus")
 
 
 @pytest.mark.parametrize(

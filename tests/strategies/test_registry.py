@@ -128,6 +128,7 @@ def test_every_option_is_tried_above() -> None:
         ("plus.pieces", "off"), ("plus.merging", "off"), ("plus.mixing", "off"),  # there too
         ("plus.keeping", "off"),  # tests/strategies/test_keeping.py
         ("plus.axes", "off"),  # tests/strategies/test_further_axes.py
+        ("tuned.space", "plus"),  # tests/strategies/test_tuned_plus.py
         ("tvm.normalisation", "decomposed"),  # it changes the import
     }  # fmt: skip
     assert tried == others - elsewhere

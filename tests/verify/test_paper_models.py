@@ -12,12 +12,13 @@ import pytest
 from benchmarks.paper_rows import ROWS
 from benchmarks.paper_switches import FARTHEST
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared
-from graphturbo_core.strategies.options import EVALUATIONS
+from graphturbo_core.strategies.options import EVALUATIONS, SPACE
 from tests.verify.test_samples import BATCH, SMALL, check_right
 
 RUNS = {
     "graphturbo:plus": ("generic-4x4", {}),
     "tuned@2": ("generic-4x4", {EVALUATIONS: "3"}),
+    "tuned": ("generic-4x4", {EVALUATIONS: "5", SPACE: "plus"}),
     "tvm@1": ("generic-4x4", FARTHEST),
     "astitch@2": ("stcp920", {}),
 }

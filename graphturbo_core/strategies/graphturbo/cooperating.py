@@ -23,6 +23,7 @@ from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Decision, Group, Plan
 from graphturbo_core.strategies.relay import relay_layers
 
+SPLITS_AT = "cooperation, splits at {} %"
 PRICES = (100, 140)
 """Percent of its estimate at which a split run is taken; a plan for each (our choice: the closed
 forms leave out how loads and computes of a kernel overlap)."""
@@ -41,7 +42,14 @@ def cooperating_plans(
         shape = [(run.last, run.axis) for run in chosen]
         if shape not in known and any(run.axis != ALONE for run in chosen):
             known.append(shape)
-            yield f"cooperation, splits at {price} %", _plan(target, runs, chosen, level)
+            yield SPLITS_AT.format(price), _plan(target, runs, chosen, level)
+
+
+def plan_at_price(runs: Runs, price: int, level: str) -> Plan | None:
+    """The plan for splits at this price; None where no run would be split."""
+    chosen = cheapest_runs(runs, price)
+    is_split = any(run.axis != ALONE for run in chosen)
+    return _plan(runs.target, runs, chosen, level) if is_split else None
 
 
 def cheapest_runs(runs: Runs, price: int) -> tuple[Run, ...]:

@@ -37,6 +37,7 @@ from graphturbo_core.strategies.graphturbo.splitting import (
 from graphturbo_core.strategies.instances import Section
 from graphturbo_core.strategies.kernels import Target
 
+ANY_AXES: frozenset[int] = frozenset()
 MOST_JOINED = 4
 """Neighbouring groups that are merged under two axes, at most (our choice: halos grow with every
 window, and each stretch of so many groups is looked at)."""
@@ -71,6 +72,20 @@ class _Axis:
         return found
 
 
+def carried_axes(part: SubGraph) -> tuple[int, ...]:
+    """Axes of the last result that a sub-graph can be cut along, outermost first."""
+    return tuple(own.axis for own in _carried(part))
+
+
+def _carried(part: SubGraph) -> tuple[_Axis, ...]:
+    tensors, found = part.graph.semantics.graph.tensors, []
+    for axis, size in enumerate(tensors[part.outputs[-1]].shape if part.outputs else ()):
+        carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis) if size > 1 else None
+        if carry and carry.is_complete and carry.axis_of.keys() >= set(part.outputs):
+            found.append(_Axis(part, axis, carry))
+    return tuple(own for own in found if own.counts)
+
+
 @dataclass(frozen=True, order=True)
 class _Trial:
     """Parts of two axes, each by its place; the order is that in which they are tried."""
@@ -93,16 +108,12 @@ class Crossed:
     @cached_property
     def axes(self) -> tuple[_Axis, ...]:
         """Axes that all of it carries and that some count divides, outermost first."""
-        part, found = self.part, []
-        tensors = part.graph.semantics.graph.tensors
-        for axis, size in enumerate(tensors[part.outputs[-1]].shape if part.outputs else ()):
-            carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis) if size > 1 else None
-            if carry and carry.is_complete and carry.axis_of.keys() >= set(part.outputs):
-                found.append(_Axis(part, axis, carry))
-        return tuple(own for own in found if own.counts)
+        return _carried(self.part)
 
-    def best(self, limit_cycles: int) -> tuple[Cut, int] | None:
+    def best(self, limit_cycles: int, having: frozenset[int] = ANY_AXES) -> tuple[Cut, int] | None:
         """The split of the fewest cycles, below the limit, whose pieces fit; None: there is none.
+
+        `having`: axes that must be among its two.
 
         1. Of each count of the second axis, the least of the first with which live activations of
         the largest piece are within capacity. 2. The cheapest of these first: it is taken where
@@ -111,6 +122,8 @@ class Crossed:
         """
         waiting: list[_Trial] = []
         for first, second in combinations(range(len(self.axes)), 2):
+            if not having <= {self.axes[first].axis, self.axes[second].axis}:
+                continue
             for parts in self.axes[second].counts:
                 waiting += self._trial(first, second, parts, 0)
         heapq.heapify(waiting)

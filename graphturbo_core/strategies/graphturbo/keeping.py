@@ -26,6 +26,9 @@ AHEAD_SHARE = 3
 streams ahead itself (our choice: of 2, 3 and 4 the best on the paper's models)."""
 
 
+NOTHING: frozenset[str] = frozenset()
+
+
 class _Run(NamedTuple):
     """Kernels next to each other that share one fetch of a weight."""
 
@@ -33,8 +36,12 @@ class _Run(NamedTuple):
     last: int
 
 
-def chosen_stays(plan: Plan, spent: Spent, barred: frozenset[str]) -> tuple[Stay, ...]:
+def chosen_stays(
+    plan: Plan, spent: Spent, barred: frozenset[str], wanted: frozenset[str] = NOTHING
+) -> tuple[Stay, ...]:
     """Which weights shall stay in GB from when to when, by what DRAM has to do in each kernel.
+
+    0. Those that are `wanted` have the first right to room, as in `wanted_stays`.
 
     1. A weight that several kernels fetch stays from the first to the last of them, or over those
        next to each other: what saves most cycles for each byte and kernel first.
@@ -46,8 +53,22 @@ def chosen_stays(plan: Plan, spent: Spent, barred: frozenset[str]) -> tuple[Stay
     if not spent.loads or not plan.hardware.has_gb:
         return ()
     books = _Books(plan, spent, barred)
+    books.keep_wanted(wanted)
     books.keep_for_later()
     books.fetch_early()
+    return tuple(books.stays)
+
+
+def wanted_stays(plan: Plan, spent: Spent, wanted: frozenset[str]) -> tuple[Stay, ...]:
+    """These weights alone stay, whether or not that promises anything, as far as GB has room.
+
+    From the first kernel that fetches them to the last that reads them; where kernels share one
+    fetch, or only one reads them, from the kernel before it.
+    """
+    if not spent.loads or not plan.hardware.has_gb:
+        return ()
+    books = _Books(plan, spent, NOTHING)
+    books.keep_wanted(wanted)
     return tuple(books.stays)
 
 
@@ -139,6 +160,30 @@ class _Books:
         own, before = self._plan.kernels[place], self._plan.kernels[place - 1]
         held = {each.residency[name] for each in (own, before)}
         return own.group == before.group and held == {Residency.GB}
+
+    def keep_wanted(self, wanted: frozenset[str]) -> None:
+        """Rule 0, in the order of the kernels that fetch; rule 2 may add what found no room."""
+        found = {name: runs for name, runs in self._runs().items() if name in wanted}
+        for name, runs in sorted(found.items(), key=lambda item: (item[1][0].first, item[0])):
+            stay = self._wanted(name, runs)
+            if stay is None:
+                continue
+            self._take(stay)
+            cycles, is_early = self._cycles(stay.size_bytes), stay.first < runs[0].first
+            for run in runs if is_early else runs[1:]:
+                self._slack[run.first] -= min(self._slack[run.first], cycles)
+            if is_early:
+                self._idle[stay.first] -= min(self._idle[stay.first], cycles)
+
+    def _wanted(self, name: str, runs: Sequence[_Run]) -> Stay | None:
+        """The stay of a weight as far as GB has room; where a run is of several, all of it."""
+        first = runs[0].first - (len(runs) == 1)
+        last = runs[-1].last
+        whole = max(self._reads[run.first][name] for run in runs)
+        size = min(whole, max(0, min(self._room[max(0, first) : last + 1])))
+        is_whole = any(run.last > run.first for run in runs)
+        is_there = first >= 0 and size > 0 and (size == whole or not is_whole)
+        return Stay(name, first, last, size) if is_there else None
 
     def keep_for_later(self) -> None:
         """Rule 1."""

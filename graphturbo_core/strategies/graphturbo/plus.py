@@ -42,6 +42,9 @@ GAIN_PART = 100
 """Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
 cycles, two axes where more than that of the best so far (our choice: less is not worth a
 simulation)."""
+STAYING, FEWER_STAYING = ", weights stay", ", fewer weights stay"
+LENT = ", DRAM lent"
+"""Ends of the names of plans that are another one and that besides."""
 MOST_MIXED = 2
 """Mixtures that are simulated: the second knows what the first one's kernels took."""
 
@@ -116,12 +119,26 @@ class Plus:
 
     def __call__(self, target: Target) -> Plan:
         """The cheapest proposal; `:full`'s without a cost function, or where all are refused."""
-        plan, cost = self.full(target), target.cost
-        if cost is None:
-            return plan
+        if target.cost is None:
+            return self.full(target)
+        trials = self._tried(target, target.cost)
+        plan, best = trials.done[0].plan, trials.best
+        decisions = tuple(
+            Decision("plus", RULE_CHEAPEST, (each.name,), each is best, _numbers(each))
+            for each in (trials.done if len(trials.done) > 1 else ())
+        )
+        own = best.plan.decisions
+        followed = tuple(d for d in plan.decisions if d.rule in FOLLOWED and d not in own)
+        return replace(best.plan, decisions=(*followed, *own, *decisions))
+
+    def proposals(self, target: Target, cost: Cost) -> tuple[Proposal, ...]:
+        """All that is tried, `:full` first, in order."""
+        return tuple(self._tried(target, cost).done)
+
+    def _tried(self, target: Target, cost: Cost) -> _Trials:
         layers = relay_layers(target.semantics)
         trials = _Trials(cost, layer_graph(target.semantics, layers, target.number_format))
-        trials.take(FULL, plan)
+        trials.take(FULL, self.full(target))
         for propose in (
             self._fewer,
             self._merged,
@@ -133,14 +150,7 @@ class Plus:
         ):
             for name, made in propose(target, trials):
                 trials.take(name, made)
-        best = trials.best
-        decisions = tuple(
-            Decision("plus", RULE_CHEAPEST, (each.name,), each is best, _numbers(each))
-            for each in (trials.done if len(trials.done) > 1 else ())
-        )
-        own = best.plan.decisions
-        followed = tuple(d for d in plan.decisions if d.rule in FOLLOWED and d not in own)
-        return replace(best.plan, decisions=(*followed, *own, *decisions))
+        return trials
 
     def _fewer(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """The groups of `:full` in fewer pieces; not where a plan file says in how many."""
@@ -207,32 +217,37 @@ class Plus:
         if not stays:
             return
         kept = replace(best.plan, stays=stays)
-        yield f"{best.name}, weights stay", kept
+        yield f"{best.name}{STAYING}", kept
         spent = trials.done[-1].spent
         if trials.done[-1].plan is kept and spent is not None:
             fewer = paying_stays(kept, best.spent.kernel_cycles, spent.kernel_cycles)
             if fewer:
-                yield f"{best.name}, fewer weights stay", replace(best.plan, stays=fewer)
+                yield f"{best.name}{FEWER_STAYING}", replace(best.plan, stays=fewer)
 
     def _lent(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """`:full` and the cheapest so far, with weights through all clusters' DRAM."""
-        if not self.has_lending or not _has_idle(target):
+        if not self.has_lending or not has_idle(target):
             return
         for each in dict.fromkeys((0, trials.done.index(trials.best))):
-            plan = trials.done[each].plan
-            kernels = len(plan.kernels)
-            lent = Cooperation(target.clusters, (0,) * kernels, tuple(range(kernels)), is_lent=True)
-            yield f"{trials.done[each].name}, DRAM lent", replace(plan, cooperation=lent)
+            plan = lent_plan(target, trials.done[each].plan)
+            yield f"{trials.done[each].name}{LENT}", plan
 
     def _cooperating(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
-        if self.has_cooperation and _has_idle(target):
+        if self.has_cooperation and has_idle(target):
             splitter, level = self.full.splitter, self.full.level.name
             yield from cooperating_plans(target, splitter, level, is_lent=self.has_lending)
 
 
-def _has_idle(target: Target) -> bool:
+def has_idle(target: Target) -> bool:
     """Whether other clusters would be idle, and this one can reach them."""
     return target.clusters > 1 and target.hardware.can_cooperate
+
+
+def lent_plan(target: Target, plan: Plan) -> Plan:
+    """A plan of one cluster whose weights come through all clusters' DRAM."""
+    kernels = len(plan.kernels)
+    lent = Cooperation(target.clusters, (0,) * kernels, tuple(range(kernels)), is_lent=True)
+    return replace(plan, cooperation=lent)
 
 
 def _named(name: str, make: Callable[[], Plan]) -> Iterator[tuple[str, Plan]]:

@@ -1,40 +1,55 @@
-"""Two plans -> Decisions: what the second one does otherwise than `graphturbo:full`, the first."""
+"""Two plans -> Decisions: what the second one does otherwise than the first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from graphturbo_core.ir.boxes import volume
-from graphturbo_core.strategies.plan import Decision, Group, Plan, Scope
+from graphturbo_core.strategies.plan import Decision, Group, Plan, Scope, along_text
+from graphturbo_core.strategies.stays import Stay
 
 Numbers = dict[str, int | float | str]
 STEP = "search"
-RULE_GROUP = "groups its layers otherwise than graphturbo:full"
-RULE_SPLIT = "splits the same layers otherwise than graphturbo:full"
-RULE_ORDER = "runs instances in another order than graphturbo:full"
-RULE_SCHEDULE = "schedules instructions across layers otherwise than graphturbo:full"
-RULE_WEIGHTS = "holds weights otherwise than graphturbo:full"
-RULE_HAND_ON = "hands outputs on otherwise than graphturbo:full"
+RULE_GROUP = "groups its layers otherwise"
+RULE_SPLIT = "splits the same layers otherwise"
+RULE_ORDER = "runs instances in another order"
+RULE_SCHEDULE = "schedules instructions across layers otherwise"
+RULE_WEIGHTS = "holds weights otherwise"
+RULE_HAND_ON = "hands outputs on otherwise"
+RULE_AXES = "cuts pieces along a second axis otherwise"
+RULE_STAYS = "keeps weights in GB from kernel to kernel otherwise"
+RULE_CLUSTERS = "shares clusters and their DRAM otherwise"
+THAN = " than "
+"""Stands before the name of the first plan's strategy."""
 MAX_NAMED = 8
 """Weights that a decision names; how many there are it says besides (our choice)."""
 
 
-def differences(full: Plan, plan: Plan) -> tuple[Decision, ...]:
-    """Groups that are not in both, then other splits, order, weights, and outputs kept in LB."""
-    return (
-        *_grouping(full, plan),
-        *_splits(full, plan),
-        *_order(full, plan),
-        *_schedule(full, plan),
-        *_weights(full, plan),
-        *_handed_on(full, plan),
+def differences(first: Plan, plan: Plan, name: str) -> tuple[Decision, ...]:
+    """Groups that are not in both, then other splits, order, weights, and outputs kept in LB.
+
+    Then second axes, weights that stay, and clusters. `name`: the strategy of the first plan.
+    """
+    word = name.rpartition(":")[2]
+    found = (
+        *_grouping(first, plan, word),
+        *_splits(first, plan, word),
+        *_order(first, plan, word),
+        *_schedule(first, plan),
+        *_weights(first, plan, word),
+        *_handed_on(first, plan, word),
+        *_axes(first, plan, word),
+        *_stays(first, plan, word),
+        *_clusters(first, plan, word),
     )
+    return tuple(replace(each, rule=f"{each.rule}{THAN}{name}") for each in found)
 
 
-def _grouping(full: Plan, plan: Plan) -> Iterator[Decision]:
-    old = {layer: group for group in full.groups for layer in group.layers}
-    known = {group.layers for group in full.groups}
+def _grouping(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
+    old = {layer: group for group in first.groups for layer in group.layers}
+    known = {group.layers for group in first.groups}
     for group in plan.groups:
         if group.layers not in known:
             parts = tuple(dict.fromkeys(old[layer].name for layer in group.layers))
@@ -44,21 +59,21 @@ def _grouping(full: Plan, plan: Plan) -> Iterator[Decision]:
                 "last": plan.layers[group.layers[-1]].name,
                 "pieces": group.pieces,
                 "axis": group.split_axis,
-                "of_full": ", ".join(parts),
+                f"of_{word}": ", ".join(parts),
             }
             yield Decision(STEP, RULE_GROUP, (group.name,), True, numbers)
 
 
-def _splits(full: Plan, plan: Plan) -> Iterator[Decision]:
-    old = {group.layers: group for group in full.groups}
+def _splits(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
+    old = {group.layers: group for group in first.groups}
     for group in plan.groups:
         was = old.get(group.layers)
         if was is not None and _cut(was) != _cut(group):
             numbers = {
                 "pieces": group.pieces,
                 "axis": group.split_axis,
-                "pieces_of_full": was.pieces,
-                "axis_of_full": was.split_axis,
+                f"pieces_of_{word}": was.pieces,
+                f"axis_of_{word}": was.split_axis,
             }
             yield Decision(STEP, RULE_SPLIT, (group.name,), True, numbers)
 
@@ -68,12 +83,12 @@ def _cut(group: Group) -> tuple[int, int]:
     return (group.split_axis if group.pieces > 1 else -1, group.pieces)
 
 
-def _order(full: Plan, plan: Plan) -> Iterator[Decision]:
+def _order(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
     """Where both have the same instances in another order, or others in no depth-first one."""
-    own, old = ([kernel.name for kernel in each.kernels] for each in (plan, full))
+    own, old = ([kernel.name for kernel in each.kernels] for each in (plan, first))
     is_other = own != old if sorted(own) == sorted(old) else not plan.ready_steps
     if is_other:
-        numbers = {"turns": _turns(plan), "turns_of_full": _turns(full), "kernels": len(own)}
+        numbers = {"turns": _turns(plan), f"turns_of_{word}": _turns(first), "kernels": len(own)}
         yield Decision(STEP, RULE_ORDER, (own[0], own[-1]), True, numbers)
 
 
@@ -82,15 +97,15 @@ def _turns(plan: Plan) -> int:
     return sum(1 for _ in groupby(kernel.group for kernel in plan.kernels)) - 1
 
 
-def _schedule(full: Plan, plan: Plan) -> Iterator[Decision]:
-    if full.is_scheduled_across_layers != plan.is_scheduled_across_layers:
+def _schedule(first: Plan, plan: Plan) -> Iterator[Decision]:
+    if first.is_scheduled_across_layers != plan.is_scheduled_across_layers:
         said = "across layers" if plan.is_scheduled_across_layers else "layer by layer"
         yield Decision(STEP, RULE_SCHEDULE, (plan.strategy,), True, {"scheduled": said})
 
 
-def _weights(full: Plan, plan: Plan) -> Iterator[Decision]:
+def _weights(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
     """One decision for each change of residency, with the bytes of the weights that it is of."""
-    old, own = _held(full), _held(plan)
+    old, own = _held(first), _held(plan)
     moved: dict[tuple[str, str], list[str]] = {}
     for name, held in own.items():
         if held != old[name]:
@@ -102,7 +117,7 @@ def _weights(full: Plan, plan: Plan) -> Iterator[Decision]:
             "weights": len(names),
             "bytes": size,
             "held": after,
-            "held_by_full": before,
+            f"held_by_{word}": before,
         }
         yield Decision(STEP, RULE_WEIGHTS, tuple(names[:MAX_NAMED]), True, numbers)
 
@@ -116,15 +131,15 @@ def _held(plan: Plan) -> Mapping[str, str]:
     return {name: " or ".join(sorted(found)) for name, found in words.items()}
 
 
-def _handed_on(full: Plan, plan: Plan) -> Iterator[Decision]:
+def _handed_on(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
     """Outputs by where they wait, told where nothing else explains it: the groups are the same."""
-    if [group.layers for group in full.groups] != [group.layers for group in plan.groups]:
+    if [group.layers for group in first.groups] != [group.layers for group in plan.groups]:
         return
-    own, old = _waiting(plan), _waiting(full)
+    own, old = _waiting(plan), _waiting(first)
     if own != old:
         numbers = {
             **{f"bytes in {scope.value}": own[scope] for scope in Scope},
-            **{f"bytes in {scope.value}, full": old[scope] for scope in Scope},
+            **{f"bytes in {scope.value}, {word}": old[scope] for scope in Scope},
         }
         yield Decision(STEP, RULE_HAND_ON, (plan.strategy,), True, numbers)
 
@@ -136,3 +151,57 @@ def _waiting(plan: Plan) -> dict[Scope, int]:
         for tensor, box in kernel.outputs.items():
             found[kernel.scopes[tensor]] += volume(box) * plan.element_bytes[tensor]
     return found
+
+
+def _axes(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
+    """Groups that are cut along more axes than one, or were, each with its axes in words."""
+    old = {group.layers: group for group in first.groups}
+    for group in plan.groups:
+        was = old.get(group.layers)
+        before = was.further_splits if was is not None else ()
+        if group.further_splits != before:
+            said: Numbers = {"pieces": group.pieces, "along": _along(group)}
+            if was is not None:
+                said |= {f"pieces_of_{word}": was.pieces, f"along_of_{word}": _along(was)}
+            yield Decision(STEP, RULE_AXES, (group.name,), True, said)
+
+
+def _along(group: Group) -> str:
+    return along_text(group.split_axis, group.pieces, group.further_splits) or "none"
+
+
+def _stays(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
+    """Weights that stay for other kernels, or with other bytes; kernels by name."""
+    own, old = _staying(plan), _staying(first)
+    if own != old:
+        names = tuple(dict.fromkeys(weight for weight, *_ in sorted(own ^ old)))
+        numbers: Numbers = {"weights": len(names), **_sums(plan.stays, "")}
+        said: Numbers = {**numbers, **_sums(first.stays, f"_of_{word}")}
+        yield Decision(STEP, RULE_STAYS, names[:MAX_NAMED], True, said)
+
+
+def _staying(plan: Plan) -> set[tuple[str, str, str, int]]:
+    names = [kernel.name for kernel in plan.kernels]
+    return {(s.weight, names[s.first], names[s.last], s.size_bytes) for s in plan.stays}
+
+
+def _sums(stays: Sequence[Stay], ending: str) -> Numbers:
+    size = sum(stay.size_bytes for stay in stays)
+    return {f"stays{ending}": len(stays), f"bytes{ending}": size}
+
+
+def _clusters(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
+    own, old = clusters_text(plan), clusters_text(first)
+    if own != old:
+        numbers = {"clusters": own, f"clusters_of_{word}": old}
+        yield Decision(STEP, RULE_CLUSTERS, (plan.strategy,), True, numbers)
+
+
+def clusters_text(plan: Plan) -> str:
+    """How many clusters work, and through whose DRAM weights come."""
+    shared = plan.cooperation
+    if shared is None:
+        return "one works"
+    lent = ", weights through all clusters' DRAM" if shared.is_lent else ""
+    kernels = ", ".join(str(len(shared.kernels_of(cluster))) for cluster in shared.working)
+    return f"{len(shared.working)} work on {kernels} kernels{lent}"

@@ -6,18 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from graphturbo_core.errors import CapacityError
 from graphturbo_core.strategies.assemble import Recipe, assemble
+from graphturbo_core.strategies.graphturbo.cooperating import plan_at_price
 from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_groups
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.graphturbo.plus import lent_plan
+from graphturbo_core.strategies.graphturbo.runs import Runs
 from graphturbo_core.strategies.instances import InstanceGraph
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import KernelPlan, Plan, ReadyStep, Residency
 from graphturbo_core.strategies.record import SEARCHED
 from graphturbo_core.strategies.residency import weight_part_bytes
+from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper
 from graphturbo_core.strategies.tuned.space import AS_IS, WAITS, Point, Space
+from graphturbo_core.strategies.tuned.starts import plain_splitter
+from graphturbo_core.strategies.tuned.staying import NO_STAYS, Staying, staying
 
 NAME = SEARCHED
 
@@ -27,7 +35,9 @@ class Draft:
     """What tells points apart before a plan is made: many points are the same draft.
 
     `waits`: places of the groups that run only after all before them. `residencies`: of weights
-    that are held otherwise than by rule.
+    that are held otherwise than by rule. `price`: percent at which clusters split runs of layers,
+    0 where one runs all; then groups, order and stays are not asked for. `is_lent`: weights come
+    through all clusters' DRAM.
     """
 
     cuts: tuple[Cut, ...]
@@ -36,6 +46,9 @@ class Draft:
     residencies: tuple[tuple[str, Residency], ...]
     nearest: Nearest
     is_scheduled: bool
+    staying: Staying = NO_STAYS
+    price: int = 0
+    is_lent: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +64,11 @@ class Maker:
 
     def draft(self, point: Point) -> Draft:
         """What a point comes to; values that change nothing are not in it."""
+        is_lent = point.get(LENDING, AS_IS) == LENT
+        wanted, price = tuple(self._wanted(point).items()), self._price(point, is_lent=is_lent)
+        if price:
+            order = next(iter(ORDERS))
+            return Draft((), order, (), wanted, Nearest.LB, True, price=price, is_lent=is_lent)
         start, cuts = self._shaper.start(point), self._shaper.cuts(point)
         classes = self.space.classes
         return Draft(
@@ -61,13 +79,46 @@ class Maker:
                 for place, cut in enumerate(cuts)
                 if place and point.get(f"order {classes[cut.layers[0]]}") == WAITS
             ),
-            tuple(self._wanted(point).items()),
+            wanted,
             Nearest.GB if point.get("hand on", AS_IS) == Nearest.GB.value else Nearest.LB,
             start.is_scheduled,
+            staying(point, classes, self._weights),
+            is_lent=is_lent,
         )
 
-    def plan(self, draft: Draft) -> Plan:
-        """The plan of a draft.
+    def plan(self, draft: Draft, stays: tuple[Stay, ...] = ()) -> Plan:
+        """The plan of a draft; which weights stay, its own simulation must have told.
+
+        Raises:
+            CapacityError: TOO_MANY_PIECES.
+        """
+        made = self._teams[draft.price, draft.is_lent] if draft.price else self._alone(draft)
+        assert made is not None
+        if draft.residencies:
+            wanted = dict(draft.residencies)
+            made = replace(made, kernels=tuple(_held(kernel, wanted) for kernel in made.kernels))
+        made = replace(made, stays=stays)
+        return lent_plan(self.target, made) if draft.is_lent and not draft.price else made
+
+    def _price(self, point: Point, *, is_lent: bool) -> int:
+        """At which clusters co-operate; 0 where they do not, no run is split, or into too many."""
+        price = SPLITS.get(point.get(COOPERATION, AS_IS), 0)
+        if price and (price, is_lent) not in self._teams:
+            splitter = plain_splitter(self.target.hardware)
+            runs = Runs(self.target, self.space.graph, splitter, is_lent)
+            try:
+                made = plan_at_price(runs, price, NAME)
+            except CapacityError:
+                made = None
+            self._teams[price, is_lent] = made and replace(made, strategy=NAME, decisions=())
+        return price if price and self._teams[price, is_lent] is not None else 0
+
+    @cached_property
+    def _teams(self) -> dict[tuple[int, bool], Plan | None]:
+        return {}
+
+    def _alone(self, draft: Draft) -> Plan:
+        """The plan of one cluster, weights held by rule.
 
         Raises:
             CapacityError: TOO_MANY_PIECES.
@@ -82,11 +133,7 @@ class Maker:
             has_gb_inside=True,
         )
         order = in_regions(instances, ORDERS[draft.order](instances), draft.waits)
-        plan = assemble(self.target, recipe, instances, order, _ready_steps(instances, order))
-        if not draft.residencies:
-            return plan
-        wanted = dict(draft.residencies)
-        return replace(plan, kernels=tuple(_held(kernel, wanted) for kernel in plan.kernels))
+        return assemble(self.target, recipe, instances, order, _ready_steps(instances, order))
 
     def _wanted(self, point: Point) -> dict[str, Residency]:
         """The residency of each weight that the point speaks of and that it may have.

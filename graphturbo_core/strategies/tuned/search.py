@@ -1,20 +1,31 @@
-"""Target, cost -> Plan: a seeded search over the space of `graphturbo`'s decisions.
+"""Target, cost -> Plan: a seeded search over the decisions of `graphturbo`, or of `:plus`.
 
-It stands for the vendor's hand-written code, which was not seen. Our choice: large neighbourhoods
-around the best point so far, since a budget of tens cannot sample a space of hundreds of variables.
+Among `graphturbo`'s it stands for the vendor's hand-written code, which was not seen; among those
+of `graphturbo:plus` it says how good that strategy's own choices are. Our choice: large
+neighbourhoods around the best point so far, since a budget of tens cannot sample a space of
+hundreds of variables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.graphturbo.plus import Proposal, has_idle
 from graphturbo_core.strategies.kernels import Cost, Target
 from graphturbo_core.strategies.plan import Decision, Plan
 from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.differences import STEP, differences
-from graphturbo_core.strategies.tuned.making import Maker
+from graphturbo_core.strategies.tuned.making import NAME, Maker
+from graphturbo_core.strategies.tuned.proposed import (
+    cheapest,
+    proposals,
+    proposed_point,
+    proposed_starts,
+)
 from graphturbo_core.strategies.tuned.sampler import Sampler
 from graphturbo_core.strategies.tuned.space import START, Point, Space
 from graphturbo_core.strategies.tuned.starts import find_starts
@@ -26,16 +37,22 @@ MOST_FREE = 4
 """Variables of classes that change at once (our choice: with more, most points are worse)."""
 GENERAL_SHARE = 0.25
 """How often a decision for the whole model changes instead (our choice: they are few)."""
+FULL, BEYOND = "graphturbo:full", "graphturbo:plus"
+"""What a plan that was found is held against."""
 RULE_BEST = "the cheapest point that was evaluated"
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The strategy with its options: the seed, and how many points it evaluates."""
+    """The strategy with its options: the seed, and how many points it evaluates.
+
+    `is_beyond_paper`: over the decisions of `graphturbo:plus` too.
+    """
 
     cost: Cost
     seed: int
     evaluations: int
+    is_beyond_paper: bool = False
 
     def __call__(self, target: Target) -> Plan:
         """The cheapest plan found; never one that costs more than `graphturbo:full`'s.
@@ -44,16 +61,31 @@ class Tuned:
         for the whole model is replaced by each other value. 3. A few variables of the best point
         are freed, those of classes by the bytes that they are about, and the sampler chooses them;
         until the budget is spent or too few new plans come. Identical plans are evaluated once.
+        Over the decisions of `graphturbo:plus` its proposals stand in the place of rule 1, so that
+        nothing costs more than its plan, and cost no budget; rules 2 and 3 take turns (our choice:
+        the proposals have tried most of what rule 2 does).
 
         Raises:
             OptionError: NO_OPTUNA.
         """
         graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-        space = Space(graph, target.hardware, tuple(find_starts(target)))
+        starts = {start.name: start for start in find_starts(target)}
+        proposed: tuple[Proposal, ...] = ()
+        beyond = None
+        if self.is_beyond_paper:
+            proposed = proposals(target, self.cost)
+            starts = {**{each.name: each for each in proposed_starts(proposed)}, **starts}
+            beyond = Beyond(graph, target.hardware, has_idle(target))
+        space = Space(graph, target.hardware, tuple(starts.values()), beyond)
         trials = Trials(Maker(target, space), self.cost, self.evaluations)
         walk = _Walk(trials, space, Sampler((*space.general, *space.special), self.seed))
+        if self.is_beyond_paper:
+            walk.given(proposed)
+            walk.in_turns(Random(self.seed))
+            return _result_beyond(trials, self.seed, proposed)
         walk.starts()
-        walk.one_at_a_time()
+        for _ in walk.one_at_a_time():
+            pass
         walk.neighbourhoods(Random(self.seed))
         return _result(trials, self.seed)
 
@@ -66,31 +98,62 @@ class _Walk:
     space: Space
     sampler: Sampler
 
+    @property
+    def _neutral(self) -> dict[str, str]:
+        return {each.name: each.values[0] for each in (*self.space.general, *self.space.special)}
+
     def starts(self) -> None:
         """Rule 1."""
-        neutral = {each.name: each.values[0] for each in (*self.space.general, *self.space.special)}
         for start in self.space.starts:
-            self._try({**neutral, START: start.name})
+            self._try({**self._neutral, START: start.name})
 
-    def one_at_a_time(self) -> None:
-        """Rule 2."""
-        for variable in self.space.general:
+    def given(self, proposed: Sequence[Proposal]) -> None:
+        """What `graphturbo:plus` had simulated: `:full` first, though it be refused."""
+        for place, each in enumerate(proposed):
+            if each.spent is not None or not place:
+                point = {**self._neutral, **proposed_point(each.name)}
+                plan = replace(each.plan, strategy=NAME, decisions=(), notes=())
+                self.trials.take(point, plan, each.spent)
+                self.sampler.learn(point, self.trials.done[-1].cycles)
+
+    def one_at_a_time(self) -> Iterator[None]:
+        """Rule 2, a point each time; what `graphturbo:plus` adds comes first."""
+        added = {name for name, _ in self.space.beyond.of_model()} if self.space.beyond else set()
+        ranked = sorted(self.space.general, key=lambda variable: variable.name not in added)
+        for variable in ranked:
             for value in variable.values if variable.name != START else ():
-                self._try({**self.trials.best.point, variable.name: value})
+                best = self.trials.best.point
+                if value != best[variable.name]:
+                    self._try({**best, variable.name: value})
+                    yield
+
+    def in_turns(self, random: Random) -> None:
+        """Rules 2 and 3."""
+        general, known = self.one_at_a_time(), 0
+        while known < MOST_KNOWN and not self.trials.is_over:
+            next(general, None)
+            known = self._near(random, known)
 
     def neighbourhoods(self, random: Random) -> None:
-        """Rule 3; after a point that was known the values are drawn at random, none the best's."""
+        """Rule 3."""
         known = 0
         while known < MOST_KNOWN and not self.trials.is_over:
-            best, free = self.trials.best.point, self._free(random)
-            point: Point
-            if known:
-                others = {name: [v for v in free[name] if v != best[name]] for name in free}
-                point = {**best, **{name: random.choice(others[name]) for name in free}}
-            else:
-                fixed = {name: value for name, value in best.items() if name not in free}
-                point = self.sampler.sample(fixed)
-            known = known + 1 if self._try(point) else 0
+            known = self._near(random, known)
+
+    def _near(self, random: Random, known: int) -> int:
+        """A point near the best, after so many known ones; so many there are then.
+
+        After one that was known the values are drawn at random, none the best's.
+        """
+        best, free = self.trials.best.point, self._free(random)
+        point: Point
+        if known:
+            others = {name: [v for v in free[name] if v != best[name]] for name in free}
+            point = {**best, **{name: random.choice(others[name]) for name in free}}
+        else:
+            fixed = {name: value for name, value in best.items() if name not in free}
+            point = self.sampler.sample(fixed)
+        return known + 1 if self._try(point) else 0
 
     def _free(self, random: Random) -> dict[str, tuple[str, ...]]:
         """Variables to change, with their values."""
@@ -101,13 +164,14 @@ class _Walk:
         return {each.name: each.values for each in chosen}
 
     def _try(self, point: Point) -> bool:
-        """Evaluate a point while the budget lasts; whether its plan was known."""
+        """Evaluate a point while the budget lasts; whether no new plan came of it."""
         if self.trials.is_over:
             return True
-        trial = self.trials.evaluate(point)
-        if not trial.is_known:
-            self.sampler.learn(point, trial.cycles)
-        return trial.is_known
+        before = len(self.trials.done)
+        self.trials.evaluate(point)
+        for trial in self.trials.done[before:]:
+            self.sampler.learn(trial.point, trial.cycles)
+        return len(self.trials.done) == before
 
 
 def _result(trials: Trials, seed: int) -> Plan:
@@ -116,15 +180,34 @@ def _result(trials: Trials, seed: int) -> Plan:
     plan, full = best.plan, first.plan
     if plan is None or full is None:
         plan = full = trials.maker.plan(trials.maker.draft(first.point))
+    said = _said(trials, seed, {})
+    return replace(plan, decisions=(said, *differences(full, plan, FULL)))
+
+
+def _result_beyond(trials: Trials, seed: int, proposed: Sequence[Proposal]) -> Plan:
+    """The best plan; its decisions say how it differs from that of `graphturbo:plus`."""
+    base = cheapest(proposed)
     numbers: dict[str, int | float | str] = {
-        "evaluated": len(trials.done),
+        "tried_by_plus": len(proposed),
+        "cycles_of_plus": "refused" if base.spent is None else base.spent.cycles,
+    }
+    plan = trials.best.plan
+    assert plan is not None
+    said = _said(trials, seed, numbers)
+    return replace(plan, decisions=(said, *differences(base.plan, plan, BEYOND)))
+
+
+def _said(trials: Trials, seed: int, further: dict[str, int | float | str]) -> Decision:
+    first, best = trials.done[0], trials.best
+    numbers: dict[str, int | float | str] = {
+        "evaluated": trials.evaluated,
         "refused": trials.refused,
         "seed": seed,
         "cycles": _told(best),
         "cycles_of_full": _told(first),
+        **further,
     }
-    said = Decision(STEP, RULE_BEST, (best.point[START],), True, numbers)
-    return replace(plan, decisions=(said, *differences(full, plan)))
+    return Decision(STEP, RULE_BEST, (best.point[START],), True, numbers)
 
 
 def _told(trial: Trial) -> int | str:

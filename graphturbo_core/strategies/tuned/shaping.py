@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
-from graphturbo_core.strategies.graphturbo.cuts import Cut, carry_of
+from graphturbo_core.strategies.graphturbo.cuts import Cut
 from graphturbo_core.strategies.graphturbo.fitting import Fitter
-from graphturbo_core.strategies.graphturbo.splitting import (
-    Splitter,
-    SubGraph,
-    carried_sizes,
-    divides,
-    divisors,
-)
+from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.tuned.beyond import ONE, PARTS, SECOND_AXIS, TWO
+from graphturbo_core.strategies.tuned.crossing import Crosser, parts_of, plain, stepped
 from graphturbo_core.strategies.tuned.space import AS_IS, FLIPPED, START, STEPS, WHOLE, Point, Space
 from graphturbo_core.strategies.tuned.starts import Start, plain_splitter
 
@@ -46,20 +42,23 @@ class Shaper:
         1. A neighbour is taken off a group or joined to one as the point says; it is joined only
         where the whole has a split (Algorithm 1). 2. A group that the start has too keeps its
         split, another one gets Algorithm 1's, its count raised until each core holds its part.
-        3. Along another axis, where the point names one that carries. 4. As many steps up or down
-        as it says in the list of counts that divide all tensors inside; LB may then overflow, and
-        lowering spills.
+        3. Along another axis, where the point names one that carries. 4. Along a second one, or
+        along one alone, as the point says; where it wants two, a whole that no one axis fits is
+        joined too. 5. As many steps up or down as it says in the list of counts that divide all
+        tensors inside, of the first axis and of the second; LB may then overflow, and lowering
+        spills.
         """
         own = {cut.layers: cut for cut in self.start(point).cuts}
-        return tuple(
-            self._stepped(self._turned(cut, point), point) for cut in self._merged(point, own)
-        )
+        turned = (self._turned(cut, point) for cut in self._merged(point, own))
+        return tuple(self._stepped(self._crossed(cut, point), point) for cut in turned)
 
     def _merged(self, point: Point, own: dict[tuple[int, ...], Cut]) -> Iterator[Cut]:
         """Rules 1 and 2."""
         held: Cut | None = None
         for layers, is_joined in self._runs(point):
-            joined = self._known((*held.layers, *layers), own) if held and is_joined else None
+            joined = (
+                self._joined((*held.layers, *layers), own, point) if held and is_joined else None
+            )
             if joined is None and held is not None:
                 yield held
             held = joined or self._known(layers, own) or Cut(layers, -1, 1)
@@ -93,6 +92,17 @@ class Shaper:
     def _place_of(self) -> dict[str, dict[int, int]]:
         return {}
 
+    def _joined(
+        self, layers: tuple[int, ...], own: dict[tuple[int, ...], Cut], point: Point
+    ) -> Cut | None:
+        """These layers as one group; along two axes where no one fits and the point wants two."""
+        known = self._known(layers, own)
+        says = self._second_axis(layers, point)
+        if known is not None or says in (AS_IS, ONE):
+            return known
+        having = frozenset(() if says == TWO else (int(says),))
+        return self._crosser.pair(tuple(sorted(layers)), having)
+
     def _known(self, layers: tuple[int, ...], own: dict[tuple[int, ...], Cut]) -> Cut | None:
         """The group of these layers as the start has it, or as Algorithm 1 splits it."""
         rising = tuple(sorted(layers))
@@ -123,24 +133,46 @@ class Shaper:
             return cut
         return self._fitted(cut.layers, int(axis)) or cut
 
-    def _stepped(self, cut: Cut, point: Point) -> Cut:
+    def _crossed(self, cut: Cut, point: Point) -> Cut:
         """Rule 4."""
+        says = self._second_axis(cut.layers, point)
+        if says == AS_IS or (says == ONE and not cut.further):
+            return cut
+        if says == ONE:
+            return self._fitted(cut.layers, None) or Cut(cut.layers, -1, 1)
+        if says == TWO:
+            return self._crosser.wanting(cut)
+        return self._crosser.along(cut, int(says))
+
+    def _second_axis(self, layers: tuple[int, ...], point: Point) -> str:
+        """What a point says of a group: its last layer's class, or else the whole model."""
+        says = point.get(f"{SECOND_AXIS} {self.space.classes[max(layers)]}", AS_IS)
+        return point.get(SECOND_AXIS, AS_IS) if says == AS_IS else says
+
+    @cached_property
+    def _crosser(self) -> Crosser:
+        return Crosser(self.target, self.space.graph)
+
+    def _stepped(self, cut: Cut, point: Point) -> Cut:
+        """Rule 5."""
+        number = self.space.classes[cut.layers[-1]]
+        step = point.get(f"{PARTS} {number}", AS_IS)
+        parted = cut if step == AS_IS else self._crosser.parted(cut, STEPS[step])
+        return self._counted(parted, point)
+
+    def _counted(self, cut: Cut, point: Point) -> Cut:
+        """Rule 5, of the first axis."""
         step = point.get(f"pieces {self.space.classes[cut.layers[-1]]}", AS_IS)
         if step == AS_IS:
             step = point.get("pieces", AS_IS)
         if step == AS_IS:
             return cut
         if step == WHOLE:
-            return replace(cut, pieces=1)
+            return replace(cut, pieces=1, further=())
         base = cut if cut.axis >= 0 else self._fitted(cut.layers, None)
         if base is None:
             return cut
-        counts = self._counts(base)
-        place = bisect_left(counts, base.pieces) + STEPS[step]
-        return replace(base, pieces=counts[min(max(place, 0), len(counts) - 1)])
-
-    def _counts(self, cut: Cut) -> list[int]:
-        part = SubGraph(self.space.graph, cut.layers)
-        carry = carry_of(part, cut)
-        size = carried_sizes(part, carry)[part.outputs[-1]]
-        return [count for count in divisors(size) if divides(part, carry, count)]
+        inner = prod(parts for _, parts in base.further)
+        counts = parts_of(self.space.graph, base.layers, base.axis)
+        first = stepped(counts, base.pieces // inner, STEPS[step])
+        return plain(replace(base, pieces=first * inner))

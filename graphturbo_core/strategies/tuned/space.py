@@ -8,6 +8,7 @@ from functools import cached_property
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.likes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS
 from graphturbo_core.strategies.tuned.starts import Start
@@ -34,15 +35,17 @@ class Variable:
 
 @dataclass(frozen=True)
 class Space:
-    """The variables: five for the whole model, then those of each class of layers.
+    """The variables: some for the whole model, then those of each class of layers.
 
-    Our choice: a group takes what its last layer's class says of split and weights, and its first
+    `beyond`: what `graphturbo:plus` decides besides; None where the search leaves it out. Our
+    choice: a group takes what its last layer's class says of split and weights, and its first
     layer's of waiting; whether two layers next to each other share a group is said by both classes.
     """
 
     graph: LayerGraph
     hardware: Hardware
     starts: tuple[Start, ...]
+    beyond: Beyond | None = None
 
     @cached_property
     def classes(self) -> tuple[int, ...]:
@@ -54,6 +57,7 @@ class Space:
         """Decisions for the whole model."""
         size = sum(self._layer_bytes)
         hand_on = (AS_IS, "GB") if self.hardware.gb_bytes else (AS_IS,)
+        further = self.beyond.of_model() if self.beyond is not None else ()
         return tuple(
             Variable(name, values, size)
             for name, values in (
@@ -62,6 +66,7 @@ class Space:
                 ("pieces", (AS_IS, *STEPS, WHOLE)),
                 ("weights", (AS_IS, *self._residencies)),
                 ("hand on", hand_on),
+                *((name, (AS_IS, *values)) for name, values in further),
             )
             if len(values) > 1
         )
@@ -86,6 +91,9 @@ class Space:
             yield Variable(f"order {number}", (AS_IS, WAITS), size)
             if any(self.graph.has_weights[layer] for layer in layers):
                 yield Variable(f"weights {number}", (AS_IS, *self._residencies), size)
+            if self.beyond is not None:
+                for name, values in self.beyond.of_class(number, layers, tuple(STEPS)):
+                    yield Variable(name, (AS_IS, *values), size)
 
     def _of_pairs(self) -> Iterator[Variable]:
         """Of neighbours in the line of any start."""

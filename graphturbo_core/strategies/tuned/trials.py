@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graphturbo_core.errors import CapacityError, PlanError
-from graphturbo_core.strategies.kernels import Cost
+from graphturbo_core.strategies.kernels import Cost, Spent
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.tuned.beyond import PAID
 from graphturbo_core.strategies.tuned.making import Draft, Maker
 from graphturbo_core.strategies.tuned.space import Point
+from graphturbo_core.strategies.tuned.staying import paid_stays, point_before, stays_of
+
+MOST_BEHIND_PERCENT = 5
+"""Stays are not tried where a plan takes so much longer without any than the best without any (our
+choice: they shorten plans that are alike by about as much)."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a point: no plan where none can be made, no cycles where it is refused.
+    """What came of a point: no plan where none can be made, None spent where it is refused.
 
-    `is_known`: another point had the same plan, so nothing was evaluated.
+    `is_known`: another point had the same plan, or it is not worth its budget; nothing was
+    evaluated. `is_given`: another strategy had it simulated; it costs no budget.
     """
 
     point: Point
     plan: Plan | None
-    cycles: int | None
+    spent: Spent | None
     is_known: bool = False
+    is_given: bool = False
+
+    @property
+    def cycles(self) -> int | None:
+        """What the plan takes; None where it is refused."""
+        return None if self.spent is None else self.spent.cycles
 
 
 @dataclass
@@ -34,12 +48,17 @@ class Trials:
     cost: Cost
     budget: int
     done: list[Trial] = field(default_factory=list)
-    _known: dict[Hashable, int | None] = field(default_factory=dict)
+    _known: dict[Hashable, Trial] = field(default_factory=dict)
+
+    @property
+    def evaluated(self) -> int:
+        """How many points were evaluated."""
+        return sum(not trial.is_given for trial in self.done)
 
     @property
     def is_over(self) -> bool:
         """Whether the budget is spent."""
-        return len(self.done) >= self.budget
+        return self.evaluated >= self.budget
 
     @property
     def refused(self) -> int:
@@ -51,25 +70,62 @@ class Trials:
         """The cheapest so far, of equal ones the first; where all are refused the first of all."""
         return min(self.done, key=lambda t: (t.cycles is None, t.cycles or 0))
 
+    def take(self, point: Point, plan: Plan, spent: Spent | None) -> None:
+        """A plan that another strategy had simulated; the point comes to it."""
+        trial = Trial(point, plan, spent, is_given=True)
+        self.done.append(trial)
+        self._known[identity(plan)] = trial
+
     def evaluate(self, point: Point) -> Trial:
-        """The point's plan and its cycles, looked up where the same plan was evaluated before."""
+        """The point's plan and its cycles, looked up where the same plan was evaluated before.
+
+        Where weights stay, the point without stays is evaluated first, and of those that paid the
+        one with all of them: each is a point of its own and counts.
+        """
         draft = self.maker.draft(point)
         if draft in self._known:
-            return Trial(point, None, self._known[draft], is_known=True)
-        plan = self._made(draft)
+            return replace(self._known[draft], point=point, is_known=True)
+        stays: tuple[Stay, ...] = ()
+        if draft.staying.is_asked:
+            found = self._stays(point, draft)
+            if found is None:
+                return Trial(point, None, None, is_known=True)
+            stays = found
+        plan = self._made(draft, stays)
         key = draft if plan is None else identity(plan)
-        if key in self._known:
+        if key not in self._known:
+            spent = self.cost(plan) if plan is not None else None
+            self._known[key] = Trial(point, plan, spent)
+            self.done.append(self._known[key])
             self._known[draft] = self._known[key]
-            return Trial(point, plan, self._known[key], is_known=True)
-        spent = self.cost(plan) if plan is not None else None
-        trial = Trial(point, plan, None if spent is None else spent.cycles)
-        self._known[key] = self._known[draft] = trial.cycles
-        self.done.append(trial)
-        return trial
+            return self._known[key]
+        self._known[draft] = self._known[key]
+        return Trial(point, plan, self._known[key].spent, is_known=True)
 
-    def _made(self, draft: Draft) -> Plan | None:
+    def _stays(self, point: Point, draft: Draft) -> tuple[Stay, ...] | None:
+        """The stays of a point; None where they cannot be known or are not worth trying."""
+        base = self.evaluate(point_before(point))
+        if base.plan is None or base.spent is None or self.is_over:
+            return None
+        if draft.staying.rule != PAID:
+            is_behind = base.spent.cycles > self._least_bare * (100 + MOST_BEHIND_PERCENT) // 100
+            return None if is_behind else stays_of(draft.staying, base.plan, base.spent)
+        before = self.evaluate(point_before(base.point))
+        assert before.spent is not None
+        return paid_stays(draft.staying, base.plan, before.spent, base.spent)
+
+    @property
+    def _least_bare(self) -> int:
+        """The fewest cycles of a plan without stays."""
+        return min(
+            trial.spent.cycles
+            for trial in self.done
+            if trial.spent is not None and trial.plan is not None and not trial.plan.stays
+        )
+
+    def _made(self, draft: Draft, stays: tuple[Stay, ...]) -> Plan | None:
         try:
-            return self.maker.plan(draft)
+            return self.maker.plan(draft, stays)
         except (CapacityError, PlanError):
             return None
 
@@ -79,7 +135,7 @@ def identity(plan: Plan) -> Hashable:
     record = recorded(plan)
     return (
         plan.is_scheduled_across_layers,
-        tuple((group.ops, group.axis, group.pieces) for group in record.groups),
+        tuple((group.ops, group.axis, group.pieces, group.further) for group in record.groups),
         tuple(
             (
                 kernel.name, kernel.kept, tuple(kernel.bindings.items()),
@@ -87,4 +143,6 @@ def identity(plan: Plan) -> Hashable:
             )
             for kernel in record.kernels
         ),
+        plan.stays,
+        plan.cooperation,
     )  # fmt: skip

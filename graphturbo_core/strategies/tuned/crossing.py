@@ -1,0 +1,100 @@
+"""Cut, point -> Cut: whether the pieces of a group are cut along a second axis, and how finely."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from graphturbo_core.strategies.graphturbo.carry import carry_axis
+from graphturbo_core.strategies.graphturbo.cuts import Cut
+from graphturbo_core.strategies.graphturbo.further_axes import ANY_AXES, Crossed, is_wanting
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.section_cycles import SectionCycles
+from graphturbo_core.strategies.graphturbo.splitting import (
+    SubGraph,
+    carried_sizes,
+    divides,
+    divisors,
+)
+from graphturbo_core.strategies.kernels import Target
+
+NO_LIMIT_CYCLES = 2**62
+"""Whatever the closed forms say, the pieces that they price least are taken: a search asked."""
+
+
+def parts_of(graph: LayerGraph, layers: tuple[int, ...], axis: int) -> list[int]:
+    """Into how many parts an axis of a group may be cut: such that all tensors inside divide."""
+    part = SubGraph(graph, layers)
+    carry = carry_axis(graph, part.ops, part.outputs[-1], axis)
+    size = carried_sizes(part, carry)[part.outputs[-1]]
+    return [count for count in divisors(size) if divides(part, carry, count)]
+
+
+def stepped(counts: list[int], count: int, step: int) -> int:
+    """So many places up or down in a rising list, as far as it goes."""
+    place = bisect_left(counts, count) + step
+    return counts[min(max(place, 0), len(counts) - 1)]
+
+
+def plain(cut: Cut) -> Cut:
+    """A cut of two axes as one of one, where either has one part."""
+    further = tuple(split for split in cut.further if split[1] > 1)
+    first = cut.pieces
+    for _, parts in further:
+        first //= parts
+    if first == 1 and further:
+        return Cut(cut.layers, further[0][0], cut.pieces, further[1:])
+    return replace(cut, further=further)
+
+
+@dataclass(frozen=True)
+class Crosser:
+    """Cuts groups of one model along two axes; what was worked out is kept."""
+
+    target: Target
+    graph: LayerGraph
+
+    def wanting(self, cut: Cut) -> Cut:
+        """Along two axes where one serves it badly and two fit, else as it is."""
+        part = SubGraph(self.graph, cut.layers)
+        if cut.further or not is_wanting(part, cut, self._capacity_bytes):
+            return cut
+        return self.pair(cut.layers) or cut
+
+    def along(self, cut: Cut, axis: int) -> Cut:
+        """Along its axis and this one, any and this one where it has none; if that fits."""
+        axes = {cut.axis, *(further for further, _ in cut.further)} - {-1}
+        if axis in axes:
+            return cut
+        return self.pair(cut.layers, frozenset({axis, *({cut.axis} - {-1})})) or cut
+
+    def pair(self, layers: tuple[int, ...], having: frozenset[int] = ANY_AXES) -> Cut | None:
+        """The cheapest two axes by the closed forms, these among them; None where none fit."""
+        key = (layers, having)
+        if key not in self._known:
+            crossed = Crossed(self._price, SubGraph(self.graph, layers), self._capacity_bytes)
+            found = crossed.best(NO_LIMIT_CYCLES, having)
+            self._known[key] = found[0] if found else None
+        return self._known[key]
+
+    def parted(self, cut: Cut, step: int) -> Cut:
+        """Its last axis in more or fewer parts; LB may then overflow, and lowering spills."""
+        if not cut.further:
+            return cut
+        axis, parts = cut.further[-1]
+        count = stepped(parts_of(self.graph, cut.layers, axis), parts, step)
+        further = (*cut.further[:-1], (axis, count))
+        return plain(replace(cut, pieces=cut.pieces // parts * count, further=further))
+
+    @property
+    def _capacity_bytes(self) -> int:
+        return self.target.hardware.split_capacity_bytes
+
+    @cached_property
+    def _price(self) -> SectionCycles:
+        return SectionCycles(self.target)
+
+    @cached_property
+    def _known(self) -> dict[tuple[tuple[int, ...], frozenset[int]], Cut | None]:
+        return {}

@@ -1,0 +1,55 @@
+"""Target -> Proposals of `graphturbo:plus`, as starts and points of a search over its space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphturbo_core.strategies.graphturbo.cuts import cuts_of
+from graphturbo_core.strategies.graphturbo.levels import PLUS
+from graphturbo_core.strategies.graphturbo.plus import (
+    FEWER_STAYING,
+    LENT,
+    STAYING,
+    Plus,
+    Proposal,
+)
+from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.kernels import Cost, Target
+from graphturbo_core.strategies.tuned import beyond
+from graphturbo_core.strategies.tuned.space import START, Point
+from graphturbo_core.strategies.tuned.starts import Start, plain_splitter
+
+
+def proposals(target: Target, cost: Cost) -> tuple[Proposal, ...]:
+    """What `graphturbo:plus` tries where no option says otherwise, `:full` first."""
+    full = GraphTurbo(plain_splitter(target.hardware), level=PLUS)
+    return Plus(full).proposals(target, cost)
+
+
+def proposed_starts(proposed: Sequence[Proposal]) -> tuple[Start, ...]:
+    """The groupings among them: without stays, one cluster, its own DRAM."""
+    return tuple(
+        Start(each.name, cuts_of(each.plan))
+        for each in proposed
+        if proposed_point(each.name) == {START: each.name}
+    )
+
+
+def proposed_point(name: str) -> Point:
+    """The point of a proposal, by its name; what it does not name is as is."""
+    if name in beyond.SPLITS:
+        return {beyond.COOPERATION: name, beyond.LENDING: beyond.LENT}
+    point: dict[str, str] = {}
+    start = name.removesuffix(LENT)
+    if start != name:
+        point[beyond.LENDING] = beyond.LENT
+    for ending, rule in ((FEWER_STAYING, beyond.PAID), (STAYING, beyond.CHOSEN)):
+        if start.endswith(ending):
+            start = start.removesuffix(ending)
+            point[beyond.STAYS] = rule
+    return {START: start, **point}
+
+
+def cheapest(proposed: Sequence[Proposal]) -> Proposal:
+    """The plan of `graphturbo:plus`: of equal ones the first, `:full` where all are refused."""
+    return min(proposed, key=lambda p: (p.spent is None, p.spent.cycles if p.spent else 0))

@@ -1,0 +1,81 @@
+"""Point, simulated plan -> Stays: which weights stay in GB, worked out anew for each plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.strategies.graphturbo.keeping import (
+    chosen_stays,
+    paying_stays,
+    wanted_stays,
+)
+from graphturbo_core.strategies.kernels import Spent
+from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.tuned.beyond import CHOSEN, LEAVE, LENDING, PAID, STAY, STAYS
+from graphturbo_core.strategies.tuned.space import AS_IS, Point
+
+
+@dataclass(frozen=True, slots=True)
+class Staying:
+    """What a point says of stays; by default there are none.
+
+    `rule`: as is (none), by closed forms, or those of them that paid. `wanted`: weights that stay
+    in any case, as far as GB has room; `barred`: that do not.
+    """
+
+    rule: str = AS_IS
+    wanted: frozenset[str] = frozenset()
+    barred: frozenset[str] = frozenset()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether any weight may stay."""
+        return self.rule != AS_IS or bool(self.wanted)
+
+
+NO_STAYS = Staying()
+
+
+def staying(point: Point, classes: Sequence[int], weights: Sequence[Sequence[str]]) -> Staying:
+    """What a point says; `classes` and `weights`: of each layer.
+
+    Of a weight of several layers the last one's class decides. Where nothing stays by rule, barring
+    a weight says nothing.
+    """
+    said: dict[str, str] = {}
+    for number, names in zip(classes, weights, strict=True):
+        says = point.get(f"{STAYS} {number}", AS_IS)
+        if says != AS_IS:
+            said.update(dict.fromkeys(names, says))
+    rule = point.get(STAYS, AS_IS)
+    wanted = frozenset(name for name, says in said.items() if says == STAY)
+    barred = frozenset(name for name, says in said.items() if says == LEAVE)
+    return Staying(rule, wanted, barred if rule != AS_IS else frozenset())
+
+
+def point_before(point: Point) -> Point:
+    """The point whose simulation says which weights stay at this one.
+
+    Of those that paid, all that the closed forms choose; else none. Weights come through one
+    cluster's DRAM there.
+    """
+    alone = {**point, **({LENDING: AS_IS} if LENDING in point else {})}
+    if point.get(STAYS) == PAID:
+        return {**alone, STAYS: CHOSEN}
+    is_stay = {name for name in alone if name.partition(" ")[0] == STAYS}
+    return {**alone, **dict.fromkeys(is_stay, AS_IS)}
+
+
+def stays_of(asked: Staying, plan: Plan, spent: Spent) -> tuple[Stay, ...]:
+    """The stays that are chosen for a plan that took so much without any."""
+    if asked.rule == AS_IS:
+        return wanted_stays(plan, spent, asked.wanted)
+    return chosen_stays(plan, spent, asked.barred, asked.wanted)
+
+
+def paid_stays(asked: Staying, kept: Plan, before: Spent, after: Spent) -> tuple[Stay, ...]:
+    """Of the stays of a plan those that paid, and those that are wanted; what it took each way."""
+    paid = paying_stays(kept, before.kernel_cycles, after.kernel_cycles)
+    return tuple(stay for stay in kept.stays if stay in paid or stay.weight in asked.wanted)
