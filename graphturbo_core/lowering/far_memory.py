@@ -42,7 +42,11 @@ class FarMemory:
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """A tensor's box that a kernel leaves outside its LBs, and its last reader."""
+    """A tensor's box that a kernel leaves outside its LBs, and its last reader.
+
+    `held`: all that is left there, more than others find where this kernel reads it back, halo and
+    all; `is_held_once`: by an engine that the cores share, for which no two kernels leave the same.
+    """
 
     tensor: str
     box: Box
@@ -52,6 +56,7 @@ class _Output:
     is_graph_output: bool
     is_spill: bool
     held: Box
+    is_held_once: bool
 
 
 class _Parts:
@@ -101,7 +106,7 @@ def place_far(
             offsets[site.key] = offset
             while_live = tops[output.maker : output.last + 1]
             np.maximum(while_live, offset + aligned(size), out=while_live)
-        elif output.held != output.box:
+        elif output.held != output.box and (output.is_held_once or output.tensor in abroad.read):
             raise _halo_without_room(plan, output)
         elif output.wants_gb:
             spilled.append(output.tensor)
@@ -129,10 +134,13 @@ def place_far(
 
 
 def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:
-    """DRAM has one buffer a tensor: two pieces cannot both leave the same rows there."""
+    """DRAM has one buffer a tensor: two kernels that run at once cannot leave the same rows there.
+
+    Nor those of a shared engine.
+    """
     return CapacityError(
         "GB_FULL",
-        f"{output.tensor!r} and its halo do not fit in GB, where a shared engine reads them",
+        f"{output.tensor!r} and its halo do not fit in GB, where its kernel reads them back",
         where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes} bytes",
         change="choose a smaller batch or cluster batch, or level graphturbo:gb",
     )
@@ -174,8 +182,9 @@ def _outputs(
                 last = readers.last(tensor, box, index)
             held = placement.kernel.boxes[tensor]
             is_read_there = tensor in in_gb or (stage.is_on_cluster and tensor in placement.read)
+            is_read_back = tensor in placement.spilled and tensor in placement.read
             is_needed = is_output or last > index or tensor not in placement.kernel.outputs
-            is_needed |= is_read_there or (scope is Scope.DRAM and tensor in abroad)
+            is_needed |= is_read_there or is_read_back or (scope is Scope.DRAM and tensor in abroad)
             if scope is Scope.LB or not is_needed:
                 continue
             found.append(
@@ -187,7 +196,8 @@ def _outputs(
                     scope is Scope.GB and not is_output,
                     is_output,
                     tensor in placement.spilled and tensor not in placement.kernel.outputs,
-                    held if is_read_there else box,
+                    held if is_read_there or is_read_back else box,
+                    is_read_there,
                 )
             )
     return found
@@ -218,9 +228,9 @@ class _Readers:
 
 
 def _site(output: _Output, is_in_gb: bool) -> Site:
+    held = output.held if output.held != output.box else None
     if is_in_gb:
         cause = Cause.SPILL if output.is_spill else Cause.ACTIVATION
-        held = output.held if output.held != output.box else None
         return Site(
             output.tensor, Memory.GB, output.box, output.maker, cause, output.is_spill, held
         )
@@ -229,7 +239,7 @@ def _site(output: _Output, is_in_gb: bool) -> Site:
     if output.is_graph_output:
         cause, is_spill = Cause.OUTPUT, False
     maker = SPILLS if is_spill else -1
-    return Site(output.tensor, Memory.DRAM, output.box, maker, cause, is_spill)
+    return Site(output.tensor, Memory.DRAM, output.box, maker, cause, is_spill, held)
 
 
 def _held_weights(
