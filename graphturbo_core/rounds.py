@@ -54,6 +54,8 @@ class Imports:
         self.drawn_weights = 0
         self.known: list[Known] = []
         self._graphs: dict[tuple[object, ...], Graph] = {}
+        self._semantics: dict[int, GraphSemantics] = {}
+        self._dependence: dict[tuple[int, int], str | None] = {}
         self._numbered: Imports | None = None
 
     def numbered(self) -> Imports:
@@ -67,6 +69,19 @@ class Imports:
     def whole(self, request: RunRequest) -> Graph:
         """The model at the whole batch."""
         return self._import(request, request.batch, dict(request.dims))
+
+    def semantics(self, graph: Graph) -> GraphSemantics:
+        """What the ops of a graph that was imported here need and do."""
+        if id(graph) not in self._semantics:
+            self._semantics[id(graph)] = analyse(graph)
+        return self._semantics[id(graph)]
+
+    def dependence(self, whole: GraphSemantics, part: GraphSemantics) -> str | None:
+        """As `dependence_on_batch`, of semantics that were found here."""
+        key = id(whole.graph), id(part.graph)
+        if key not in self._dependence:
+            self._dependence[key] = dependence_on_batch(whole, part)
+        return self._dependence[key]
 
     def batch(self, whole: Graph) -> int:
         """Samples of the whole model: the leading size of its batch input, 1 where none has one."""
@@ -123,7 +138,7 @@ def divide(
 ) -> Rounds:
     """Rounds over the clusters, as long as samples do not depend on each other."""
     graph, hardware, spec = chosen
-    whole, batch = analyse(graph), imports.batch(graph)
+    whole, batch = imports.semantics(graph), imports.batch(graph)
     division = divide_batch(batch, hardware.clusters, spec.cluster_batch)
     rounds: dict[int, GraphSemantics] = {}
     is_assumed = False
@@ -158,8 +173,8 @@ def _round(
     graph = imports.round(request, whole.graph, size)
     if graph is whole.graph:
         return whole, False
-    part = analyse(graph)
-    why = dependence_on_batch(whole, part)
+    part = imports.semantics(graph)
+    why = imports.dependence(whole, part)
     if why is None:
         return part, False
     is_free = request.batch is not None or imports.has_free_batch(whole.graph)

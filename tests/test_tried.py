@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
-from graphturbo_core import tried
+from graphturbo_core import rounds, tried
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions, import_model
 from graphturbo_core.hardware.profile import load_profile
@@ -147,3 +148,27 @@ def test_plans_are_lowered_alike_that_differ_in_what_is_said(plan: Plan) -> None
     for name, value in others.items():
         assert not plan.is_lowered_as(replace(plan, **{name: value})), name
     assert plan.is_lowered_as(replace(plan, **{name: () for name in SAID}))
+
+
+def test_a_comparison_looks_at_each_graph_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batch of 8 and a cluster's share of 2, which three strategies run; then a share of 1."""
+    seen: list[tuple[str, int]] = []
+    for name, place in (("analyse", 0), ("dependence_on_batch", 1)):
+        real = getattr(rounds, name)
+
+        def counted(*args: Any, real: Any = real, name: str = name, place: int = place) -> object:
+            graph = getattr(args[place], "graph", args[place])
+            seen.append((name, graph.tensors[graph.inputs[0]].shape[0]))
+            return real(*args)
+
+        monkeypatch.setattr(rounds, name, counted)
+    names = ("tvm", "graphturbo:order", "graphturbo:full", "tvm@1")
+    requests = [RunRequest("teaching-resnet", name, "generic-4x4", 8) for name in names]
+    list(run_reports(load_sample("teaching-resnet"), requests))
+    shares = [
+        ("analyse", 2),
+        ("dependence_on_batch", 2),
+        ("analyse", 1),
+        ("dependence_on_batch", 1),
+    ]
+    assert seen == [("analyse", 8), *shares]
