@@ -32,7 +32,10 @@ def extents(box: Box) -> tuple[int, ...]:
 
 def is_empty(box: Box) -> bool:
     """Whether no element lies in the box."""
-    return not volume(box)
+    for lo, hi in box:  # noqa: SIM110 (a generator takes twice as long; asked for of each access)
+        if hi <= lo:
+            return True
+    return False
 
 
 def intersect(first: Box, second: Box) -> Box:
