@@ -14,6 +14,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.placement import KernelPlacement
+from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.team import Team
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.plan import Plan, Residency
@@ -75,6 +76,11 @@ def with_residency(plan: Plan, residency: Residency) -> Plan:
 
 def placements_of(plan: Plan) -> list[KernelPlacement]:
     """What lowering decides of the plan before it emits."""
+    return lowered_with_placements(plan)[1]
+
+
+def lowered_with_placements(plan: Plan) -> tuple[Program, list[KernelPlacement]]:
+    """A plan's program, and what was decided of it before."""
     found: list[KernelPlacement] = []
     place_far = lowering.place_team_far
 
@@ -84,10 +90,9 @@ def placements_of(plan: Plan) -> list[KernelPlacement]:
 
     lowering.place_team_far = spy  # type: ignore[assignment]
     try:
-        lowering.lower(plan)
+        return lowering.lower(plan), found
     finally:
         lowering.place_team_far = place_far
-    return found
 
 
 MODELS: dict[str, tuple[Callable[[], onnx.ModelProto], int]] = {

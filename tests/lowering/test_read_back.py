@@ -9,7 +9,6 @@ import pytest
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.dram import Abroad
 from graphturbo_core.lowering.far_memory import place_far
-from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.sim.simulate import simulate
@@ -21,7 +20,7 @@ from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space
 from graphturbo_core.strategies.tuned.starts import find_starts
-from tests.lowering.nets import chip, placements_of, small_model
+from tests.lowering.nets import chip, lowered_with_placements, placements_of, small_model
 from tests.lowering.replay import replay
 
 TENSOR = "stem/relu:0"
@@ -55,12 +54,12 @@ def in_gb(plan: Plan) -> Plan:
     return replace(plan, hardware=hardware, kernels=tuple(kernels))
 
 
-@pytest.mark.parametrize("memory", [Memory.DRAM, Memory.GB])
+@pytest.mark.parametrize("memory", [Memory.DRAM, pytest.param(Memory.GB, marks=pytest.mark.slow)])
 def test_all_that_a_kernel_reads_back_is_left_there(plan: Plan, memory: Memory) -> None:
     """Rows 23 to 32 by the piece that answers for 24 to 32; others are told of these alone."""
     if memory is Memory.GB:
         plan = in_gb(plan)
-    placements = placements_of(plan)
+    program, placements = lowered_with_placements(plan)
     piece = next(
         number for number, each in enumerate(placements)
         if each.kernel.outputs.get(TENSOR, ((0, 0),) * 4)[2] == (24, 32)
@@ -77,7 +76,7 @@ def test_all_that_a_kernel_reads_back_is_left_there(plan: Plan, memory: Memory) 
         if site.maker == target.maker and site.box[2][1] == 32
     ]
     assert others and set(others) <= {(24, 32), (0, 32)}
-    trace = simulate(lower(plan, is_each_core_simulated=True))
+    trace = simulate(program)
     trace.check()
     replay(trace)
 
