@@ -71,7 +71,10 @@ class Imports:
         return self._import(request, request.batch, dict(request.dims))
 
     def semantics(self, graph: Graph) -> GraphSemantics:
-        """What the ops of a graph that was imported here need and do."""
+        """What the ops of a graph that was imported here need and do.
+
+        Kept by the graph's identity: what is kept holds the graph, so that no other one takes it.
+        """
         if id(graph) not in self._semantics:
             self._semantics[id(graph)] = analyse(graph)
         return self._semantics[id(graph)]

@@ -134,9 +134,9 @@ def place_far(
 
 
 def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:
-    """DRAM has one buffer a tensor: two kernels that run at once cannot leave the same rows there.
+    """DRAM has one buffer a tensor, in which some kernels cannot leave rows that others leave too.
 
-    Nor those of a shared engine.
+    Those of a shared engine, and those that leave what other clusters read meanwhile.
     """
     return CapacityError(
         "GB_FULL",
