@@ -17,6 +17,7 @@ from graphturbo_core.lowering.code import (
     pack_boxes,
 )
 from graphturbo_core.lowering.conflicts import Conflicts
+from graphturbo_core.lowering.csr import CsrPart, joined, ranks
 from graphturbo_core.lowering.program import Buffers, IntArray, Memory, Program
 from graphturbo_core.lowering.stages import bytes_per_element
 from graphturbo_core.lowering.team import Team
@@ -91,9 +92,6 @@ def assemble(
 Arrays = dict[str, NDArray[Any]]
 """Columns of Program by their name."""
 
-CsrPart = tuple[IntArray, IntArray, tuple[NDArray[Any], ...]]
-"""Row offsets, the order that the rows shall have, and the columns of a CSR table."""
-
 _DTYPES = {
     "engine": np.int16, "cores": np.int32, "kind": np.int8, "op": np.int32, "layer": np.int32,
     "tile": np.int32, "source": np.int8, "target": np.int8, "cause": np.int8,
@@ -141,11 +139,11 @@ def _tables(
         "access_at", "access_buffer", "access_write", "access_lo", "access_hi", "access_tensor",
     )  # fmt: skip
     return {
-        **dict(zip(("channel_at", "channel", "channel_cycles"), _joined(channels), strict=True)),
+        **dict(zip(("channel_at", "channel", "channel_cycles"), joined(channels), strict=True)),
         **dict(
-            zip(("conflict_at", "conflict", "is_address_conflict"), _joined(conflicts), strict=True)
+            zip(("conflict_at", "conflict", "is_address_conflict"), joined(conflicts), strict=True)
         ),
-        **dict(zip(columns, _joined(accesses), strict=True)),
+        **dict(zip(columns, joined(accesses), strict=True)),
     }
 
 
@@ -170,25 +168,7 @@ def _segments(
 
 def _renumbered(kernel: NumberedKernel, start: int) -> NDArray[np.int32]:
     """Conflicts as sequence numbers of the whole program."""
-    rank = np.empty(len(kernel.order), dtype=np.int64)
-    rank[kernel.order] = np.arange(len(kernel.order))
-    return (rank[kernel.conflicts.earlier] + start).astype(np.int32)
-
-
-def _joined(
-    parts: Sequence[CsrPart],
-) -> tuple[NDArray[Any], ...]:
-    """Concatenate CSR tables with their rows put in order."""
-    counts: list[IntArray] = []
-    columns: list[tuple[NDArray[Any], ...]] = []
-    for at, order, values in parts:
-        lengths = np.diff(at)[order]
-        begin = np.repeat(at[:-1][order] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
-        picked = begin + np.arange(lengths.sum())
-        counts.append(lengths)
-        columns.append(tuple(value[picked] for value in values))
-    at = np.concatenate(([0], np.cumsum(np.concatenate(counts)))).astype(np.int64)
-    return at, *(np.concatenate(column) for column in zip(*columns, strict=True))
+    return (ranks(kernel.order)[kernel.conflicts.earlier] + start).astype(np.int32)
 
 
 def _number_buffers(

@@ -28,7 +28,7 @@ from graphturbo_core.lowering.placement import (
 )
 from graphturbo_core.lowering.places import Places
 from graphturbo_core.lowering.program import Program
-from graphturbo_core.lowering.schedule import list_schedule
+from graphturbo_core.lowering.schedule import schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
 from graphturbo_core.lowering.team import Team, own_plan, place_team_far
 from graphturbo_core.lowering.template import Setting, copied, template_key
@@ -357,7 +357,7 @@ def _numbered(common: Common, code: KernelCode) -> NumberedKernel:
     plan, machine = common.plan, common.machine
     conflicts = find_conflicts(code, plan.hardware.is_pooled)
     if plan.is_scheduled_across_layers:
-        order = list_schedule(code, conflicts, len(machine.engines()), len(machine.channels()))
+        order = schedule(code, conflicts, len(machine.engines()), len(machine.channels()))
     else:
         order = np.arange(len(code.rows))
     return NumberedKernel(code, conflicts, order)

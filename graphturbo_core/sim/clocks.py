@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.arrays import int64
 from graphturbo_core.lowering.program import IntArray, Program
-from graphturbo_core.sim.arrays import int64
 
 Clocks = NDArray[np.int32]
 """`[i, c]`: the last instruction of chain c and i's segment that has ended when i starts; of one

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.errors import InvariantError
+from graphturbo_core.lowering.arrays import owners
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
-from graphturbo_core.sim.arrays import owners
 from graphturbo_core.sim.ordering import unordered_accesses
 from graphturbo_core.sim.sweeps import overlapping_pair
 

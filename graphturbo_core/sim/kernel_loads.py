@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.arrays import owners
 from graphturbo_core.lowering.program import IntArray, Memory, Program
-from graphturbo_core.sim.arrays import owners
 from graphturbo_core.strategies.kernels import Load
 
 

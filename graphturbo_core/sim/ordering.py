@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.arrays import Integer, int64, owners
 from graphturbo_core.lowering.program import IntArray, Program
-from graphturbo_core.sim.arrays import Integer, int64, owners
 from graphturbo_core.sim.clocks import are_in_order, chains_of
 from graphturbo_core.sim.shared_boxes import pairs_within_buffers
 

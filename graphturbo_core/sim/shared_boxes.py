@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.arrays import Integer, int64
 from graphturbo_core.lowering.program import IntArray, Program
-from graphturbo_core.sim.arrays import Integer, int64
 
 Boxes = NDArray[np.int32]
 Flags = NDArray[np.bool_]

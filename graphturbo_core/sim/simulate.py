@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.errors import InvariantError
+from graphturbo_core.lowering.arrays import frozen, int64, owners
 from graphturbo_core.lowering.program import IntArray, Program
-from graphturbo_core.sim.arrays import frozen, int64, owners
+from graphturbo_core.lowering.queues import Issued, State, queues_of, run_segments
 from graphturbo_core.sim.critical_path import critical_path_cycles
-from graphturbo_core.sim.events import State, Work, reverse_conflicts, run_segments
 from graphturbo_core.sim.stalls import Timing, account
 from graphturbo_core.sim.trace import Trace
 
@@ -22,7 +22,7 @@ def simulate(program: Program) -> Trace:
         InvariantError: the Program cannot be run as it stands.
     """
     check_runnable(program)
-    work, state = _queues(program)
+    work, state = queues_of(_issued(program))
     segments = np.arange(len(program.segment_open_cycles) + 1)
     opens, closes = run_segments(
         work,
@@ -91,47 +91,19 @@ def _refuse(
         raise InvariantError("PROGRAM_RUN", f"instruction {i} has a wrong {what}", instruction=i)
 
 
-def _queues(program: Program) -> tuple[Work, State]:
-    """The engines' and channels' queues before the first cycle."""
-    n, rows = program.size, len(program.channel)
-    conflict_at, conflict = int64(program.conflict_at), int64(program.conflict)
-    waiting, released_at, released = reverse_conflicts(
-        conflict_at, conflict, int64(program.segment)
+def _issued(program: Program) -> Issued:
+    return Issued(
+        engine=program.engine,
+        segment=program.segment,
+        hold_cycles=program.hold_cycles,
+        latency_cycles=program.latency_cycles,
+        channel_at=program.channel_at,
+        channel=program.channel,
+        channel_cycles=program.channel_cycles,
+        conflict_at=program.conflict_at,
+        conflict=program.conflict,
+        channels=len(program.channels),
     )
-    follower = _followers(program)
-    waiting[follower[follower >= 0]] += 1
-    work = Work(
-        hold=int64(program.hold_cycles),
-        latency=int64(program.latency_cycles),
-        follower=follower,
-        released_at=released_at,
-        released=released,
-        channel_at=int64(program.channel_at),
-        channel=int64(program.channel),
-        channel_cycles=int64(program.channel_cycles),
-        owner=owners(program.channel_at),
-    )
-    state = State(
-        waiting=waiting,
-        blocked=np.zeros(n, np.int64),
-        behind=np.full(rows, -1, np.int64),
-        tail=np.full(len(program.channels), -1, np.int64),
-        start=np.full(n, -1, np.int64),
-        let_in_cycle=np.full(n, -1, np.int64),
-        let_in_by=np.full(n, -1, np.int64),
-    )
-    return work, state
-
-
-def _followers(program: Program) -> IntArray:
-    """The next instruction of the same engine and segment; -1 where there is none."""
-    follower = np.full(program.size, -1, np.int64)
-    order = np.argsort(program.engine, kind="stable")
-    before, after = order[:-1], order[1:]
-    is_queued = program.engine[before] == program.engine[after]
-    is_queued &= program.segment[before] == program.segment[after]
-    follower[before[is_queued]] = after[is_queued]
-    return follower
 
 
 def _trace(program: Program, state: State, opens: IntArray, closes: IntArray) -> Trace:

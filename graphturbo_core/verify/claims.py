@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.lowering.arrays import int64, owners
 from graphturbo_core.lowering.box_bytes import box_bytes
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.lowering.team import Team
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
-from graphturbo_core.sim.arrays import int64, owners
 from graphturbo_core.verify.early import early_fetches
 from graphturbo_core.verify.local import TileTask
 from graphturbo_core.verify.lookups import asked_elements

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import find_conflicts
-from graphturbo_core.lowering.schedule import list_schedule
+from graphturbo_core.lowering.schedule import schedule
 from tests.lowering.codes import Row, csr_edges, kernel_code, kernel_codes, local
 
 BOX = ((0, 4), (0, 4))
@@ -15,19 +15,19 @@ MOVE, MATRIX = 0, 1
 
 
 def _schedule(code: KernelCode) -> list[int]:
-    return list_schedule(code, find_conflicts(code, False), 3, 2).tolist()
+    return schedule(code, find_conflicts(code, False), 3, 2).tolist()
 
 
 @given(kernel_codes())
 def test_every_conflict_keeps_its_direction(code: KernelCode) -> None:
     conflicts = find_conflicts(code, False)
-    order = list_schedule(code, conflicts, 3, 2)
+    order = schedule(code, conflicts, 3, 2)
     assert sorted(order.tolist()) == list(range(len(code.rows)))
     rank = np.argsort(order)
     assert all(
         rank[earlier] < rank[later] for later, earlier in csr_edges(conflicts.at, conflicts.earlier)
     )
-    assert list_schedule(code, conflicts, 3, 2).tolist() == order.tolist()
+    assert schedule(code, conflicts, 3, 2).tolist() == order.tolist()
 
 
 def _load(buffer: int, hold: int = 10, latency: int = 0) -> Row:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
+from graphturbo_core.lowering.arrays import owners
 from graphturbo_core.lowering.program import MAX_RANK, Memory, Program
 from graphturbo_core.sim import shared_boxes
-from graphturbo_core.sim.arrays import owners
 from graphturbo_core.sim.ordering import unordered_accesses
 from graphturbo_core.sim.shared_boxes import FEW_ACCESSES, pairs_within_buffers
 from tests.sim.programs import MOVE, Block, Step, build

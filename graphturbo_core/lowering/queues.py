@@ -1,4 +1,7 @@
-"""The simulator's event loop, compiled: when does each instruction start?
+"""How the hardware issues, an event loop, compiled: when does each instruction start?
+
+The simulator runs whole programs with it; instruction scheduling runs one kernel after the other,
+to compare orders.
 
 The clock is a binary heap of (cycle, code). Codes are ranges of one number line, so that their
 order is the order within a cycle (design, section 5: ends before starts, then sequence):
@@ -14,10 +17,29 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.arrays import Integer, int64, owners
 from graphturbo_core.lowering.program import IntArray
-from graphturbo_core.sim.arrays import Integer
+
+
+class Issued(NamedTuple):
+    """Instructions in the order of their numbers, as Program names its columns.
+
+    `conflict`: numbers of earlier ones (CSR). Engines and channels are counted from 0.
+    """
+
+    engine: NDArray[np.integer]
+    segment: NDArray[np.integer]
+    hold_cycles: NDArray[np.integer]
+    latency_cycles: NDArray[np.integer]
+    channel_at: NDArray[np.integer]
+    channel: NDArray[np.integer]
+    channel_cycles: NDArray[np.integer]
+    conflict_at: NDArray[np.integer]
+    conflict: NDArray[np.integer]
+    channels: int
 
 
 class Clock(NamedTuple):
@@ -63,6 +85,48 @@ class State(NamedTuple):
     start: IntArray
     let_in_cycle: IntArray
     let_in_by: IntArray
+
+
+def queues_of(issued: Issued) -> tuple[Work, State]:
+    """The engines' and channels' queues before the first cycle."""
+    n, rows = len(issued.engine), len(issued.channel)
+    waiting, released_at, released = reverse_conflicts(
+        int64(issued.conflict_at), int64(issued.conflict), int64(issued.segment)
+    )
+    follower = _followers(issued)
+    waiting[follower[follower >= 0]] += 1
+    work = Work(
+        hold=int64(issued.hold_cycles),
+        latency=int64(issued.latency_cycles),
+        follower=follower,
+        released_at=released_at,
+        released=released,
+        channel_at=int64(issued.channel_at),
+        channel=int64(issued.channel),
+        channel_cycles=int64(issued.channel_cycles),
+        owner=owners(int64(issued.channel_at)),
+    )
+    state = State(
+        waiting=waiting,
+        blocked=np.zeros(n, np.int64),
+        behind=np.full(rows, -1, np.int64),
+        tail=np.full(issued.channels, -1, np.int64),
+        start=np.full(n, -1, np.int64),
+        let_in_cycle=np.full(n, -1, np.int64),
+        let_in_by=np.full(n, -1, np.int64),
+    )
+    return work, state
+
+
+def _followers(issued: Issued) -> IntArray:
+    """The next instruction of the same engine and segment; -1 where there is none."""
+    follower = np.full(len(issued.engine), -1, np.int64)
+    order = np.argsort(issued.engine, kind="stable")
+    before, after = order[:-1], order[1:]
+    is_queued = issued.engine[before] == issued.engine[after]
+    is_queued &= issued.segment[before] == issued.segment[after]
+    follower[before[is_queued]] = after[is_queued]
+    return follower
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Small array shapes that every part of the simulator needs."""
+"""Small array shapes that lowering, simulator and replay need."""
 
 from __future__ import annotations
 
