@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from graphturbo_core.lowering.program import IntArray
 RETRIES = 8
 """How often buffers are packed anew with those first that found no place (our choice: measured on
 DenseNet-121 and the transformers, more found nothing more)."""
+
+REST_STEPS = (8, 4, 2, 1)
+"""For how many steps bytes rest after their last use, the first that has room (our choice)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,10 @@ class Taken:
 
 
 def pack(
-    requests: Sequence[Request], taken: Sequence[Taken], capacity_bytes: int
+    requests: Sequence[Request],
+    taken: Sequence[Taken],
+    capacity_bytes: int,
+    retries: int = RETRIES,
 ) -> tuple[dict[tuple[str, bool], int], str | None]:
     """Offsets by place, and the first buffer that finds none (then the offsets are partial).
 
@@ -61,7 +67,7 @@ def pack(
         for block in sorted(taken, key=lambda block: block.offset)
     )
     first: tuple[dict[tuple[str, bool], int], str | None] | None = None
-    for _ in range(1 + RETRIES):
+    for _ in range(1 + retries):
         asked = _rows((aligned(r.size_bytes), r.first, r.last, 0) for r in order)
         found = _packed(asked, blocks, capacity_bytes).tolist()
         offsets = {r.place: offset for r, offset in zip(order, found, strict=False)}
@@ -72,6 +78,32 @@ def pack(
         order = [r for r in order if r.key == failed] + [r for r in order if r.key != failed]
     assert first is not None
     return first
+
+
+def rested(
+    requests: Sequence[Request],
+    taken: Sequence[Taken],
+    capacity_bytes: int,
+    packed: Mapping[tuple[str, bool], int],
+    steps: int,
+) -> dict[tuple[str, bool], int]:
+    """The places of `packed`, but bytes are used again as late as there is room for.
+
+    Bytes that are used again at once tie two layers together: what writes them waits for what read
+    them (the vendor's manual says so). What is still there at step `steps`, the end, stays where it
+    is: the kernel that finds it there must find room beside it.
+    """
+    leaving = [request for request in requests if request.last >= steps]
+    others = [request for request in requests if request.last < steps]
+    blocks = [*taken, *(
+        Taken(packed[r.place], aligned(r.size_bytes), r.first, r.last) for r in leaving
+    )]  # fmt: skip
+    for rest in (steps, *(rest for rest in REST_STEPS if rest < steps)):
+        longer = [replace(r, last=min(r.last + rest, steps)) for r in others]
+        found, failed = pack(longer, blocks, capacity_bytes, retries=0)
+        if failed is None:
+            return {**packed, **found}
+    return dict(packed)
 
 
 def _rows(rows: Iterable[tuple[int, int, int, int]]) -> IntArray:

@@ -11,7 +11,7 @@ from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.cutting import Grain
-from graphturbo_core.lowering.packing import Request, Taken, pack
+from graphturbo_core.lowering.packing import Request, Taken, pack, rested
 from graphturbo_core.lowering.stage_cuts import StageCuts
 from graphturbo_core.lowering.stages import (
     Cut,
@@ -274,9 +274,12 @@ def _placed(
         Request(each.tensor, cuts.asked_bytes(each), each.first, each.last, each.is_own)
         for each in needs
     ]
-    offsets, failed = pack(requests, fixed, data_capacity(task.plan))
+    capacity = data_capacity(task.plan)
+    offsets, failed = pack(requests, fixed, capacity)
     if failed is not None:
         return failed
+    if task.plan.is_scheduled_across_layers:
+        offsets = rested(requests, fixed, capacity, offsets, len(task.stages))
     found = dict(task.inherited)
     for need, request in zip(needs, requests, strict=True):
         own = found.get(need.tensor)
