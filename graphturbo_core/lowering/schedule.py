@@ -37,7 +37,7 @@ def schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int
     Source: design, section 4, for the list; forward and backward passes are known from project
     scheduling with scarce resources (our choice; the paper names only the aim).
     """
-    kernel = _Kernel(code, conflicts, engines, channels)
+    kernel = KernelQueues(code, conflicts, engines, channels)
     order = _by_cycle(kernel.forward(-kernel.paths()))
     shortest, started = kernel.run(order)
     for _ in range(ROUNDS):
@@ -56,8 +56,8 @@ def _by_cycle(cycle: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True)
-class _Kernel:
-    """A kernel's instructions in layer order, and what each needs."""
+class KernelQueues:
+    """A kernel's instructions in layer order, and the engines and channels that each queues for."""
 
     code: KernelCode
     conflicts: Conflicts

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
-from graphturbo_core.lowering.packing import Request, Taken, pack
+from graphturbo_core.lowering.packing import Request, Taken, pack, rested
 
 UNIT = 32
 
@@ -158,3 +158,45 @@ def test_what_finds_no_place_goes_first() -> None:
     wanted = [Request("a", 32, 1, 2), Request("b", 96, 3, 3), Request("c", 96, 0, 1)]
     wanted.append(Request("d", 32, 2, 3))
     assert pack(wanted, (), 128) == (_placed({"d": 0, "c": 0, "b": 32, "a": 96}), None)
+
+
+def test_bytes_rest_as_long_as_there_is_room() -> None:
+    """Three of 64 in turn, all at 0; 128 bytes let each rest for one step, 192 for two or more."""
+    wanted = [Request(name, 64, step, step) for step, name in enumerate("abc")]
+    packed, _ = pack(wanted, (), 128)
+    assert packed == _placed({"a": 0, "b": 0, "c": 0})
+    assert rested(wanted, (), 64, packed, 4) == packed
+    assert rested(wanted, (), 128, packed, 4) == _placed({"a": 0, "b": 64, "c": 0})
+    assert rested(wanted, (), 192, packed, 4) == _placed({"a": 0, "b": 64, "c": 128})
+
+
+def test_what_leaves_the_kernel_keeps_its_place() -> None:
+    """`k` is there at the end, at 0 as packed; `a`, which lay there before, goes behind it."""
+    wanted = [Request("a", 64, 0, 0), Request("k", 32, 1, 2)]
+    packed, _ = pack(wanted, (), 96)
+    assert packed == _placed({"a": 0, "k": 0})
+    assert rested(wanted, (), 96, packed, 2) == _placed({"a": 32, "k": 0})
+
+
+lives = st.tuples(st.integers(1, 100), st.integers(0, 4), st.integers(0, 5))
+
+
+@given(st.lists(lives, min_size=1, max_size=12), st.integers(1, 12))
+def test_what_rests_shares_no_byte_either(wanted: list[tuple[int, int, int]], units: int) -> None:
+    requests = [
+        Request(str(place), size, first, min(5, first + length))
+        for place, (size, first, length) in enumerate(wanted)
+    ]
+    taken = [Taken(0, UNIT, 0, 1)]
+    packed, failed = pack(requests, taken, units * UNIT)
+    if failed is not None:
+        return
+    found = rested(requests, taken, units * UNIT, packed, 5)
+    busy = np.zeros((6, units * UNIT), dtype=np.int64)
+    busy[0:2, :UNIT] += 1
+    for request in requests:
+        offset, size = found[request.place], aligned(request.size_bytes)
+        assert offset + size <= units * UNIT
+        busy[request.first : request.last + 1, offset : offset + size] += 1
+        assert request.last < 5 or offset == packed[request.place]
+    assert busy.max() <= 1
