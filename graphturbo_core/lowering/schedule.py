@@ -17,8 +17,8 @@ from graphturbo_core.lowering.program import InstructionKind, IntArray
 from graphturbo_core.lowering.queues import Issued, queues_of, run_segments
 
 ROUNDS = 2
-"""How often a kernel is scheduled backward and forward again (our choice: on the paper's ten rows
-a third round shortens no kernel)."""
+"""How often a kernel is scheduled backward and forward again at most; a round that shortens nothing
+is the last (our choice: on the paper's ten rows a third round shortens no kernel)."""
 
 
 def schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int) -> IntArray:
@@ -45,8 +45,9 @@ def schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int
         tried = (_by_cycle(kernel.forward(latest)), _by_cycle(latest))
         runs = [(*kernel.run(each), each) for each in tried]
         cycles, started, best = min(runs, key=lambda run: run[0])
-        if cycles < shortest:
-            shortest, order = cycles, best
+        if cycles >= shortest:
+            break
+        shortest, order = cycles, best
     return order
 
 
