@@ -16,6 +16,7 @@ from itertools import accumulate
 
 from graphturbo_core.ir.boxes import Box, hull, is_empty, volume
 from graphturbo_core.semantics.access import FusionKind
+from graphturbo_core.semantics.kinds import by_place
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.propagate import needed_boxes
 from graphturbo_core.semantics.table import GraphSemantics
@@ -88,11 +89,9 @@ def _needs_key(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> Hashable:
 
     A tensor counts by its place among the nest's own.
     """
-    ops = [sem.graph.op_by_name[name] for name in nest.ops]
-    names = dict.fromkeys(name for op in ops for name in (*op.inputs, *op.outputs) if name)
-    place = {name: number for number, name in enumerate(names)}
+    place, ops = by_place(sem.kinds, [sem.graph.op_by_name[name] for name in nest.ops])
     return (
-        tuple((sem.kinds[op.name], *map(place.get, (*op.inputs, *op.outputs))) for op in ops),
+        ops,
         tuple(
             (place[name], tuple(shares[name].items()))
             for name in nest_outputs(sem, nest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from graphturbo_core.ir.graph import Graph, Op
@@ -19,6 +19,18 @@ def op_kinds(
         trait = op_trait(graph, op, by_op[op.name]), op.name in cluster_ops
         found[op.name] = numbers.setdefault(trait, len(numbers))
     return found
+
+
+def by_place(
+    kinds: Mapping[str, int], ops: Sequence[Op]
+) -> tuple[dict[str, int], tuple[tuple[int | None, ...], ...]]:
+    """Each tensor's place among those of the ops, and the ops by kind and places.
+
+    The latter are equal for ops that differ by names alone.
+    """
+    names = dict.fromkeys(name for op in ops for name in (*op.inputs, *op.outputs) if name)
+    place = {name: number for number, name in enumerate(names)}
+    return place, tuple((kinds[op.name], *map(place.get, (*op.inputs, *op.outputs))) for op in ops)
 
 
 def op_trait(graph: Graph, op: Op, semantics: OpSemantics) -> Hashable:

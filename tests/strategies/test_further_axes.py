@@ -335,3 +335,70 @@ def test_not_tried_where_less_than_a_hundredth_is_promised() -> None:
 
     task = PlanTask(made(LARGE)[0].semantics, chip("tiny"), "fp16", {}, cost=idle)
     assert "full, two axes" not in proposed(plan_for(parse_strategy(PLUS), task))
+
+
+BLOCKS = """g (float[1,16,32,32] x, float[16,16,3,3] w0, float[16,16,3,3] w1, float[16,16,3,3] w2,
+   float[16,16,3,3] w3, float[16,16,3,3] w4, float[16,16,3,3] w5, float[16,16,1,1] w6)
+  => (float[1,16,32,32] u, float[1,16,32,32] z)
+{ y0 = Conv <pads = [1,1,1,1]> (x, w0) r0 = Relu (y0)
+  y1 = Conv <pads = [1,1,1,1]> (r0, w1) r1 = Relu (y1)
+  y2 = Conv <pads = [1,1,1,1]> (r1, w2) r2 = Relu (y2)
+  y3 = Conv <pads = [1,1,1,1]> (r2, w3) r3 = Relu (y3)
+  y4 = Conv <pads = [1,1,1,1]> (r3, w4) r4 = Relu (y4)
+  y5 = Conv <pads = [1,1,1,1]> (r4, w5) u = Relu (y5)
+  y6 = Conv (u, w6) r6 = Relu (y6) z = Add (r6, r2) }"""
+"""Layers 0 to 6: 0 reads the model's input, 2 is read twice, 5 makes an output, 6 is another op."""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_alike"),
+    [
+        ((1,), (2,), True),
+        ((1, 2), (3, 4), True),
+        ((0,), (1,), False),
+        ((4,), (5,), False),
+        ((1, 2), (2, 3), False),
+        ((1, 2), (1,), False),
+    ],
+)
+def test_which_parts_are_alike(
+    first: tuple[int, ...], second: tuple[int, ...], is_alike: bool
+) -> None:
+    """Names do not count, nor who reads outside; what is handed out, and the model's own, do."""
+    _, graph = made(BLOCKS)
+    assert SubGraph(graph, (2, 3)).outputs == ("r2", "r3")
+    assert (SubGraph(graph, first).likeness == SubGraph(graph, second).likeness) is is_alike
+
+
+def test_other_ops_and_other_layers_are_not_alike() -> None:
+    """A 1x1 convolution whose sum is a layer of its own; and layers 1 and 2 taken as one."""
+    target, graph = made(BLOCKS)
+    *layers, last = graph.layers
+    one = replace(layers[1], ops=layers[1].ops + layers[2].ops)
+    apart = (replace(last, ops=last.ops[:2]), replace(last, index=7, ops=last.ops[2:]))
+    more = layer_graph(target.semantics, (*layers, *apart), "fp16")
+    fewer = layer_graph(target.semantics, (layers[0], one, *layers[3:], last), "fp16")
+    assert SubGraph(more, (6,)).outputs == ("r6",)
+    assert SubGraph(more, (6,)).likeness != SubGraph(more, (1,)).likeness
+    assert SubGraph(fewer, (1,)).likeness != SubGraph(graph, (1, 2)).likeness
+
+
+def test_what_is_found_of_one_part_holds_for_its_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cheapest groups are the same where each part is looked at by itself."""
+    cuts = tuple(Cut((layer,), 2, 32) for layer in range(7))
+    plan = cut(BLOCKS, *cuts)
+    cycles = tuple(1000 for _ in plan.kernels)
+    looked_at: list[SubGraph] = []
+    best = Crossed.best
+
+    def counted(crossed: Crossed, limit_cycles: int) -> tuple[Cut, int] | None:
+        looked_at.append(crossed.part)
+        return best(crossed, limit_cycles)
+
+    monkeypatch.setattr(Crossed, "best", counted)
+    shared = further(plan, BLOCKS, cycles).cheapest()
+    parts = len(looked_at)
+    monkeypatch.setattr(SubGraph, "likeness", property(lambda part: part.layers))
+    assert further(plan, BLOCKS, cycles).cheapest() == shared
+    assert shared != cuts
+    assert len(looked_at) - parts > parts

@@ -9,8 +9,8 @@ proposal is simulated before it is taken.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -235,10 +235,19 @@ class FurtherAxes:
     def _crossed(self, first: int, last: int) -> tuple[Cut, int] | None:
         """The groups from `first` to before `last` as one; None where that promises nothing."""
         layers = tuple(sorted(n for cut in self.timed.cuts[first:last] for n in cut.layers))
-        crossed = Crossed(self._price, SubGraph(self.graph, layers), self.capacity_bytes)
-        old = sum(self._estimates[first:last])
-        found = crossed.best(old)
-        return (found[0], sum(self._took[first:last]) * found[1] // old) if found else None
+        part, old = SubGraph(self.graph, layers), sum(self._estimates[first:last])
+        key = part.likeness, old
+        if key not in self._known:
+            self._known[key] = Crossed(self._price, part, self.capacity_bytes).best(old)
+        found = self._known[key]
+        if found is None:
+            return None
+        return replace(found[0], layers=layers), sum(self._took[first:last]) * found[1] // old
+
+    @cached_property
+    def _known(self) -> dict[tuple[Hashable, int], tuple[Cut, int] | None]:
+        """What was found of parts that are alike, by what they take as they are."""
+        return {}
 
     @cached_property
     def _price(self) -> SectionCycles:

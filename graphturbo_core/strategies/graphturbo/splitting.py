@@ -5,12 +5,13 @@ Algorithm 1 of GraphTurbo (OSDI 2023), as the reference page reconstructs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import isqrt
 
 from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.semantics.kinds import by_place
 from graphturbo_core.strategies.graphturbo.carry import (
     Carry,
     carry_axis,
@@ -115,6 +116,24 @@ class SubGraph:
     def outputs(self) -> tuple[str, ...]:
         """What it hands out; the last one gives the split axes their numbers."""
         return self.graph.outputs_of(self.layers)
+
+    @cached_property
+    def likeness(self) -> Hashable:
+        """Equal for parts of a model that differ by names alone, as blocks do.
+
+        Ops by kind and layer; which tensors it hands out, and which are the model's own.
+        """
+        graph = self.graph.semantics.graph
+        place, ops = by_place(
+            self.graph.semantics.kinds, [graph.op_by_name[name] for name in self.ops]
+        )
+        own = (*graph.inputs, *graph.output_names)
+        return (
+            ops,
+            tuple(len(self.graph.ops_of((layer,))) for layer in self.layers),
+            tuple(place[name] for name in self.outputs),
+            tuple(sorted(place[name] for name in own if name in place)),
+        )
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
