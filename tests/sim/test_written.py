@@ -22,8 +22,9 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.written import unwritten_output, unwritten_read
 from graphturbo_core.strategies.plan import Plan
 from tests.lowering.test_mutations import halo, k_cut, teaching
+from tests.lowering.test_team import chain, gemm
 from tests.sim.test_shared_boxes import Access, program_of, tiles
-from tests.verify.draft import Draft, Row
+from tests.verify.draft import Draft
 
 NEVER = first_writes.NEVER
 
@@ -53,7 +54,7 @@ def too_early(program: Program) -> list[int]:
     return sorted((int(row) for row in bad), key=lambda row: (program.access_buffer[row], row))
 
 
-@pytest.mark.parametrize("count", [2, 9, 40, 400])
+@pytest.mark.parametrize("count", [2, 9, 40, 150])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_tree_finds_what_marking_every_element_finds(seed: int, count: int) -> None:
     """One read after another is taken out, until none reads too early: each was told in its turn.
@@ -76,7 +77,7 @@ def test_the_tree_finds_what_marking_every_element_finds(seed: int, count: int) 
         accesses.pop(read.access)
         if read.access < len(accesses) and accesses[read.access].is_of_the_one_before:
             accesses[read.access] = replace(accesses[read.access], is_of_the_one_before=False)
-    assert count < 400 or any(not access.is_write for access in accesses), "some reads are right"
+    assert count < 150 or any(not access.is_write for access in accesses), "some reads are right"
 
 
 def whole(boxes: Sequence[tuple[int, int]], read: tuple[int, int]) -> list[Access]:
@@ -183,55 +184,52 @@ def test_outputs_are_not_known_where_cores_stand_for_others() -> None:
     assert unwritten_output(replace(program, engines=engines)) is None
 
 
-PLANS: tuple[Callable[[], Plan], ...] = (halo, k_cut, teaching)
+PLANS: tuple[Callable[[], Plan], ...] = (halo, k_cut, teaching, gemm, chain)
+"""The last two are of clusters that co-operate, each of which leaves its part in its own DRAM."""
+
+
+def rows_written(program: Program, number: int) -> np.ndarray:
+    """Rows of the access table that an instruction writes."""
+    rows = np.arange(program.access_at[number], program.access_at[number + 1])
+    return rows[program.access_write[rows]]
+
+
+def missed_in(program: Program) -> int | None:
+    """The buffer in which something is missing."""
+    read, output = unwritten_read(program), unwritten_output(program)
+    if read is not None:
+        return int(program.access_buffer[read.access])
+    return None if output is None else output[0].buffer
 
 
 @pytest.mark.parametrize("make", PLANS)
 def test_no_move_can_be_left_out(make: Callable[[], Plan]) -> None:
-    """Whatever one brings or stores is read, or an output: each is missed, by name."""
+    """Whatever one brings or stores is read, or an output: it is missed where it was to be."""
     program = lower(make())
-    check_reads(program)
-    moves = np.flatnonzero(program.kind != InstructionKind.COMPUTE).tolist()
-    for number in moves[:: max(1, len(moves) // 40)]:
-        draft = Draft(program)
-        targets = {write.buffer for write in draft.rows[number].writes}
-        draft.drop(draft.rows[number])
-        changed = draft.build()
-        read, output = unwritten_read(changed), unwritten_output(changed)
-        missed = (
-            {int(changed.access_buffer[read.access])} if read is not None
-            else {output[0].buffer} if output is not None else set()
-        )  # fmt: skip
-        assert missed <= targets, number
-        assert missed, number
+    assert missed_in(program) is None
+    for number in np.flatnonzero(program.kind != InstructionKind.COMPUTE).tolist():
+        rows, hi = rows_written(program, number), program.access_hi.copy()
+        hi[rows] = program.access_lo[rows]
+        assert missed_in(replace(program, access_hi=hi)) in program.access_buffer[rows], number
 
 
 @pytest.mark.parametrize("make", PLANS)
 def test_no_write_can_be_a_slice_short(make: Callable[[], Plan]) -> None:
-    """Along its longest axis, at the end; all of what is computed and moved is needed.
+    """Along its longest axis, at the end; all of what these compute and move is needed.
 
     Only where a result goes over an operand, or a sum over itself, something is there before.
     """
     program = lower(make())
-    rows = [number for number, row in enumerate(Draft(program).rows) if not is_over_another(row)]
-    for number in rows[:: max(1, len(rows) // 40)]:
-        draft = Draft(program)
-        shorten(draft.rows[number])
-        changed = draft.build()
-        with pytest.raises(InvariantError, match=r"nobody writes|no instruction writes|not before"):
-            check_reads(changed)
-
-
-def is_over_another(row: Row) -> bool:
-    return bool({write.buffer for write in row.writes} & {read.buffer for read in row.reads})
-
-
-def shorten(row: Row) -> None:
-    for write in row.writes:
-        sizes = [hi - lo for lo, hi in write.box]
-        axis = sizes.index(max(sizes))
-        lo, hi = write.box[axis]
-        write.box = (*write.box[:axis], (lo, hi - 1), *write.box[axis + 1 :])
+    owner = owners(program.access_at)
+    pairs = np.column_stack((owner, program.access_buffer))[~program.access_write]
+    read = {(row, buffer) for row, buffer in pairs.tolist()}
+    for number in range(program.size):
+        rows, hi = rows_written(program, number), program.access_hi.copy()
+        if any((number, int(program.access_buffer[row])) in read for row in rows):
+            continue
+        for row in rows:
+            hi[row, (hi[row] - program.access_lo[row]).argmax()] -= 1
+        assert missed_in(replace(program, access_hi=hi)) in program.access_buffer[rows], number
 
 
 def test_a_trace_with_a_store_left_out_is_refused() -> None:
