@@ -116,10 +116,13 @@ def _hull(boxes: Corners, part: Boxes) -> None:
 def _filled_by_first(of: Accesses, part: Boxes) -> Integer:
     """The first instruction that writes, where what it writes fills the part; NEVER: elsewhere."""
     instruction, write, boxes = of
+    found: Integer = NEVER
     for row in range(len(write)):
-        if write[row] and not _is_empty(boxes, row):
-            return instruction[row] if _fills(boxes, row, part) else np.int64(NEVER)
-    return np.int64(NEVER)
+        if write[row]:
+            if _fills(boxes, row, part):
+                found = instruction[row]
+            break
+    return found
 
 
 @compiled

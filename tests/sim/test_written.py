@@ -136,6 +136,10 @@ def test_another_buffer_is_another() -> None:
 def test_what_is_empty_needs_no_write() -> None:
     empty = Access(((3, 3),), False)
     check_reads(program_of([empty, Access(((0, 1),), True), empty]))
+    nothing = Access(((3, 3),), True)
+    check_reads(program_of([nothing, *whole([(0, 2), (2, 4)], (0, 4))]))
+    with pytest.raises(InvariantError, match="nobody writes"):
+        check_reads(program_of([nothing, Access(((2, 4),), False)]))
 
 
 def from_memory(kind: TensorKind, memory: Memory, cores: int = 1) -> Program:
