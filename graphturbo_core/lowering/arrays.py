@@ -24,6 +24,11 @@ def owners(at: IntArray) -> IntArray:
     return np.repeat(np.arange(len(at) - 1, dtype=np.int64), np.diff(at))
 
 
+def rows_of(boxes: NDArray[np.int32], rows: IntArray) -> NDArray[np.int32]:
+    """Rows of a table, contiguous; `take` needs a third of the time of an index."""
+    return np.ascontiguousarray(boxes.take(rows, axis=0), dtype=np.int32)
+
+
 def frozen(values: A) -> A:
     """The same array, no longer writable."""
     values.setflags(write=False)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.errors import InvariantError
+from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.arrays import owners
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.sim.ordering import unordered_accesses
 from graphturbo_core.sim.sweeps import overlapping_pair
+from graphturbo_core.sim.written import unwritten_output, unwritten_read
 
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
@@ -45,6 +47,24 @@ def check_order(program: Program) -> None:
         for at in pair
     )
     raise InvariantError("TRACE_ORDER", f"nothing keeps {second} behind {first}")
+
+
+def check_reads(program: Program) -> None:
+    """All that an instruction reads was written before, and so is all that is handed out."""
+    read = unwritten_read(program)
+    if read is not None:
+        buffer = program.access_buffer[read.access]
+        reader = label(program, int(owners(program.access_at)[read.access]))
+        what = f"{reader} reads {_box_text(program, program.buffers.tensor[buffer], read.box)} of"
+        what = f"{what} {buffer_label(program, buffer)}"
+        raise InvariantError("TRACE_UNWRITTEN", f"{what}, which {_writer(program, read.writer)}")
+    output = unwritten_output(program)
+    if output is not None:
+        part, missing = output
+        name = program.plan.kernels[part.kernel].name
+        box = missing.box[: len(part.box)]
+        what = f"kernel {name!r} is to leave {part.box} of output {part.tensor!r} in DRAM"
+        raise InvariantError("TRACE_UNWRITTEN", f"{what}, and no instruction writes {box}")
 
 
 def check_channels(program: Program, start: IntArray) -> None:
@@ -136,6 +156,16 @@ def buffer_label(program: Program, b: int) -> str:
     stop = buffers.offset[b] + buffers.size_bytes[b]
     name = program.tensors[buffers.tensor[b]]
     return f"buffer {b} ({name!r}, {place}, bytes [{buffers.offset[b]}, {stop}))"
+
+
+def _box_text(program: Program, tensor: int, box: Box) -> str:
+    """A box with the axes that its tensor has."""
+    shape = program.plan.semantics.graph.tensors[program.tensors[tensor]].shape
+    return str(box[: len(shape)])
+
+
+def _writer(program: Program, writer: int | None) -> str:
+    return "nobody writes" if writer is None else f"{label(program, writer)} writes, not before it"
 
 
 def _first(is_bad: Flags) -> int | None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
-from graphturbo_core.lowering.arrays import Integer, int64
+from graphturbo_core.lowering.arrays import Integer, int64, rows_of
 from graphturbo_core.lowering.program import IntArray, Program
 
 Boxes = NDArray[np.int32]
@@ -41,14 +41,10 @@ def pairs_within_buffers(program: Program, order: IntArray, instruction: IntArra
     is_first[1:] = (np.diff(buffer) != 0) | (np.diff(program.segment[owner]) != 0)
     run_at = int64(np.append(np.flatnonzero(is_first), len(order)))
     # Copies, so that the accesses of a buffer lie side by side: each look would miss the cache.
-    boxes = (_corners(program.access_lo[order]), _corners(program.access_hi[order]))
+    boxes = (rows_of(program.access_lo, order), rows_of(program.access_hi, order))
     write = np.array(program.access_write[order], dtype=np.bool_)
     found = _pairs_of_runs(run_at, (owner, write, boxes))
     return order[found]
-
-
-def _corners(boxes: Boxes) -> Boxes:
-    return np.ascontiguousarray(boxes, dtype=np.int32)
 
 
 @compiled

@@ -66,7 +66,7 @@ class Trace:
         return tuple(cycles.tolist())
 
     def check(self) -> None:
-        """Engines, conflicts, channels, segments, stalls, live bytes, order, bound; near-linear.
+        """Engines, conflicts, channels, segments, stalls, bytes, order, reads, bound; near-linear.
 
         Raises:
             InvariantError: naming the two offenders and the numbers.
@@ -91,3 +91,4 @@ class Trace:
         invariants.check_capacity(program)
         invariants.check_bytes(program, *live)
         invariants.check_order(program)
+        invariants.check_reads(program)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from graphturbo_core.errors import CapacityError
+from graphturbo_core.errors import CapacityError, InvariantError
+from graphturbo_core.lowering import far_memory
 from graphturbo_core.lowering.dram import Abroad
 from graphturbo_core.lowering.far_memory import place_far
 from graphturbo_core.lowering.program import Memory
@@ -87,3 +89,22 @@ def test_two_clusters_do_not_leave_the_same_rows_of_what_the_other_reads(plan: P
         place_far(plan, placements, Abroad(read=frozenset({TENSOR})))
     assert refused.value.code == "GB_FULL"
     place_far(plan, placements, Abroad(read=frozenset({"y"})))
+
+
+@pytest.mark.parametrize("memory", [Memory.DRAM, pytest.param(Memory.GB, marks=pytest.mark.slow)])
+def test_without_its_halo_the_program_is_refused(
+    plan: Plan, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 23, of which the piece before answers, is then read and never written."""
+    output = far_memory._Output
+
+    def alone(*fields: Any) -> far_memory._Output:
+        found = output(*fields)
+        return found if found.is_held_once else replace(found, held=found.box)
+
+    monkeypatch.setattr(far_memory, "_Output", alone)
+    program, _ = lowered_with_placements(in_gb(plan) if memory is Memory.GB else plan)
+    what = rf"\(23, 24\), .* of buffer \d+ \('{TENSOR}', .* which nobody writes"
+    with pytest.raises(InvariantError, match=what) as refused:
+        simulate(program).check()
+    assert refused.value.code == "TRACE_UNWRITTEN"

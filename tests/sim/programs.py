@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
+from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.program import (
     MAX_RANK,
     Buffers,
@@ -165,13 +166,18 @@ def _table(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
 def _plan(steps: Sequence[Step], chip: Hardware, blocks: Sequence[Block]) -> Plan:
     """Stands for a Plan: the simulator asks for chip, layers, outputs, kernels and clusters."""
     layers = max((step.layer for step in steps), default=-1) + 1
-    graph = SimpleNamespace(outputs=tuple(b.tensor for b in blocks if b.is_output))
+    made = SimpleNamespace(kind=TensorKind.ACTIVATION, shape=())
+    graph = SimpleNamespace(
+        outputs=tuple(b.tensor for b in blocks if b.is_output),
+        tensors={block.tensor: made for block in blocks},
+    )
     stub = SimpleNamespace(
         hardware=chip,
         layers=(None,) * layers,
         semantics=SimpleNamespace(graph=graph),
         clusters=1,
-        kernels=(None,) * (max((step.kernel for step in steps), default=-1) + 1),
+        kernels=(SimpleNamespace(outputs={}),)
+        * (max((step.kernel for step in steps), default=-1) + 1),
     )
     return cast("Plan", stub)
 
