@@ -371,16 +371,19 @@ def test_which_parts_are_alike(
 
 
 def test_other_ops_and_other_layers_are_not_alike() -> None:
-    """A 1x1 convolution whose sum is a layer of its own; and layers 1 and 2 taken as one."""
-    target, graph = made(BLOCKS)
-    *layers, last = graph.layers
-    one = replace(layers[1], ops=layers[1].ops + layers[2].ops)
-    apart = (replace(last, ops=last.ops[:2]), replace(last, index=7, ops=last.ops[2:]))
-    more = layer_graph(target.semantics, (*layers, *apart), "fp16")
-    fewer = layer_graph(target.semantics, (layers[0], one, *layers[3:], last), "fp16")
-    assert SubGraph(more, (6,)).outputs == ("r6",)
-    assert SubGraph(more, (6,)).likeness != SubGraph(more, (1,)).likeness
-    assert SubGraph(fewer, (1,)).likeness != SubGraph(graph, (1, 2)).likeness
+    """Neither end of a chain is looked at; its middle is a ReLU, a Tanh, or both as one layer."""
+    text = """g (float[1,16,32,32] x) => (float[1,16,32,32] z)
+{ a = MaxPool <kernel_shape = [1,1]> (x) r = Relu (a) t = Tanh (r) z = Relu (t) }"""
+    target, graph = made(text)
+    (layer,) = graph.layers
+
+    def divided(*ops: tuple[str, ...]) -> LayerGraph:
+        layers = tuple(replace(layer, index=n, ops=own) for n, own in enumerate(ops))
+        return layer_graph(target.semantics, layers, "fp16")
+
+    apart, joined = divided(("a",), ("r",), ("t",), ("z",)), divided(("a",), ("r", "t"), ("z",))
+    assert SubGraph(apart, (1,)).likeness != SubGraph(apart, (2,)).likeness
+    assert SubGraph(apart, (1, 2)).likeness != SubGraph(joined, (1,)).likeness
 
 
 def test_what_is_found_of_one_part_holds_for_its_likes(monkeypatch: pytest.MonkeyPatch) -> None:
