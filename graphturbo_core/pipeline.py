@@ -139,7 +139,7 @@ WARM_UP_STRATEGIES = ("tvm", "graphturbo")
 def warm_up(on_step: OnStep | None = None) -> None:
     """Compile the hot loops, or load them where a run before has left them on disk.
 
-    Costs some 90 s once after installation, some seconds in a new process; done before a job so
+    Costs some 40 s once after installation, some seconds in a new process; done before a job so
     that no job's steps contain it.
     """
     model = load_sample(WARM_UP_SAMPLE)

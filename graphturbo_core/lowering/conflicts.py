@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
+from graphturbo_core.lowering.arrays import Integer
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.program import IntArray, Memory
 
@@ -41,17 +42,47 @@ def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     buffer_at = np.searchsorted(code.access_buffer[order], np.arange(len(code.buffers) + 1))
     first_access = np.full(len(code.buffers), len(order), dtype=np.int64)
     np.minimum.at(first_access, code.access_buffer, np.arange(len(order)))
-    within, is_last, is_first_write = _within_buffers(
-        instruction, order, buffer_at, code.access_write, code.access_lo, code.access_hi,
-        count,
+    is_last = np.ones(len(order), dtype=np.bool_)
+    is_first_write = code.access_write.copy()
+    is_written = np.zeros(len(code.buffers), dtype=np.bool_)
+    is_written[code.access_buffer[code.access_write]] = True
+    within = _within_buffers(
+        np.flatnonzero(is_written), _cells(buffer_at, code.access_lo[order]),
+        instruction, order, buffer_at,
+        code.access_write, code.access_lo, code.access_hi,
+        is_last, np.ones_like(is_last), is_first_write, count,
     )  # fmt: skip
     space, start, end = _address_table(code, is_pooled)
-    by_first = np.argsort(first_access, kind="stable")
-    pairs = _owner_pairs(by_first[space[by_first] >= 0], space, start, end)
-    between = _between_buffers(pairs, instruction, order, buffer_at, is_last, is_first_write, count)
+    by_first = np.lexsort((first_access, space))
+    by_first = by_first[space[by_first] >= 0]
+    held, rest = np.empty((2, 2 * len(by_first), 3), dtype=np.int64)
+    old, new = _owner_pairs(by_first, space, start, end, held, rest)
+    between = _between_buffers(
+        old, new, instruction, order, buffer_at, is_last, is_first_write, count
+    )
     edges = np.concatenate((within, between))
     del within, between
     return _as_rows(edges, count)
+
+
+def _cells(buffer_at: IntArray, begin: NDArray[np.int32]) -> IntArray:
+    """Axis and number of the cells into which each buffer is divided; `begin` of boxes, by buffer.
+
+    Along the axis on which most boxes begin apart, so that tiles lie in few cells each.
+    """
+    cells = np.tile(np.array([0, 1], dtype=np.int64), (len(buffer_at) - 1, 1))
+    is_many = np.diff(buffer_at) >= MANY_ACCESSES
+    buffer = np.repeat(np.arange(len(cells)), np.diff(buffer_at))
+    rows = np.flatnonzero(is_many[buffer])
+    buffer = buffer[rows]
+    for axis in range(begin.shape[1]):
+        lo = begin[rows, axis]
+        lo -= lo.min(initial=0)
+        stride = int(lo.max(initial=0)) + 1
+        begins = np.bincount(np.unique(buffer * stride + lo) // stride, minlength=len(cells))
+        is_more = begins > cells[:, 1]
+        cells[is_more, 0], cells[is_more, 1] = axis, begins[is_more]
+    return cells
 
 
 def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArray, IntArray]:
@@ -84,19 +115,22 @@ def _as_rows(edges: IntArray, count: int) -> Conflicts:
     return Conflicts(at, edges.astype(np.int32), is_address)
 
 
-@compiled
-def _edge(later: int, earlier: int, is_address: int, count: int) -> int:
+@compiled_part
+def _edge(later: int, earlier: int, is_address: Integer, count: int) -> Integer:
     """One number an edge, by which edges sort: later, earlier, data before address."""
     return (later * count + earlier) * 2 + is_address
 
 
-@compiled
-def _grown(rows: IntArray) -> IntArray:
-    """Twice as many rows, or numbers."""
-    return np.concatenate((rows, np.empty_like(rows)))
+@compiled_part
+def _grown(numbers: IntArray) -> IntArray:
+    """Twice as many. By a loop: to assign a slice takes seconds to compile."""
+    grown = np.empty(2 * len(numbers), dtype=np.int64)
+    for at in range(len(numbers)):
+        grown[at] = numbers[at]
+    return grown
 
 
-@compiled
+@compiled_part
 def _meets(lo: NDArray[np.int32], hi: NDArray[np.int32], first: int, second: int) -> bool:
     for axis in range(lo.shape[1]):
         if lo[first, axis] >= hi[second, axis] or lo[second, axis] >= hi[first, axis]:
@@ -104,7 +138,7 @@ def _meets(lo: NDArray[np.int32], hi: NDArray[np.int32], first: int, second: int
     return True
 
 
-@compiled
+@compiled_part
 def _covers(lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int) -> bool:
     for axis in range(lo.shape[1]):
         if lo[outer, axis] > lo[inner, axis] or hi[inner, axis] > hi[outer, axis]:
@@ -112,30 +146,25 @@ def _covers(lo: NDArray[np.int32], hi: NDArray[np.int32], outer: int, inner: int
     return True
 
 
-@compiled
-def _cells(
-    members: IntArray, lo: NDArray[np.int32], hi: NDArray[np.int32]
-) -> tuple[int, int, int, int]:
-    """Axis, least coordinate, width and number of the cells into which a buffer is divided.
-
-    Along the axis on which most boxes begin apart, so that tiles lie in few cells each.
-    """
-    best, most = 0, 1
-    if len(members) >= MANY_ACCESSES:
-        for axis in range(lo.shape[1]):
-            begins = len(np.unique(lo[members, axis]))
-            if begins > most:
-                best, most = axis, begins
-    least = int(lo[members, best].min())
-    extent = int(hi[members, best].max()) - least
-    return best, least, max(1, -(-extent // most)), most
+@compiled_part
+def _span(
+    members: IntArray, axis: int, cells: int, lo: NDArray[np.int32], hi: NDArray[np.int32]
+) -> tuple[int, int]:
+    """Where a buffer's cells begin along the axis, and how wide each is."""
+    least, most = int(lo[members[0], axis]), int(hi[members[0], axis])
+    for access in members:
+        least = min(least, int(lo[access, axis]))
+        most = max(most, int(hi[access, axis]))
+    return least, max(1, -((least - most) // cells))
 
 
-@compiled
+@compiled_part
 def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     later: int,
-    chain: IntArray,
-    nodes: IntArray,
+    place: int,
+    chains: IntArray,
+    entries: IntArray,
+    following: IntArray,
     instruction: IntArray,
     write: NDArray[np.bool_],
     lo: NDArray[np.int32],
@@ -143,18 +172,19 @@ def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     is_last: NDArray[np.bool_],
     is_open: NDArray[np.bool_],
     edges: IntArray,
-    used: int,
+    used: Integer,
     count: int,
-) -> tuple[IntArray, int]:
+) -> tuple[IntArray, Integer]:
     """Edges from `later` to what it meets in a chain; what it covers is closed and leaves it."""
-    previous, node = -1, chain[0]
+    previous, node = -1, chains[place]
     while node >= 0:
-        earlier, following = nodes[node, 0], nodes[node, 1]
+        earlier, behind = entries[node], following[node]
         is_pair = is_open[earlier] and instruction[earlier] != instruction[later]
         if is_pair and _meets(lo, hi, earlier, later):
             if used == len(edges):
                 edges = _grown(edges)
-            edges[used] = _edge(instruction[later], instruction[earlier], write[later], count)
+            is_address = int(write[later])
+            edges[used] = _edge(instruction[later], instruction[earlier], is_address, count)
             used += 1
             is_last[earlier] = False
             if write[later] and _covers(lo, hi, later, earlier):
@@ -162,106 +192,124 @@ def _chain_edges(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
         if is_open[earlier]:
             previous = node
         elif previous < 0:
-            chain[0] = following
+            chains[place] = behind
         else:
-            nodes[previous, 1] = following
-        node = following
+            following[previous] = behind
+        node = behind
     return edges, used
+
+
+@compiled_part
+def _emptied(chains: IntArray, count: int) -> IntArray:
+    """Room for so many chains, all of them empty."""
+    while len(chains) < count:
+        chains = _grown(chains)
+    for place in range(count):
+        chains[place] = -1
+    return chains
 
 
 @compiled
 def _within_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
+    buffers: IntArray,
+    cells_of: IntArray,
     instruction: IntArray,
     order: IntArray,
     buffer_at: IntArray,
     write: NDArray[np.bool_],
     lo: NDArray[np.int32],
     hi: NDArray[np.int32],
+    is_last: NDArray[np.bool_],
+    is_open: NDArray[np.bool_],
+    is_first_write: NDArray[np.bool_],
     count: int,
-) -> tuple[IntArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Edges between accesses of one buffer, some of them twice; a read is held against writes only.
+) -> IntArray:
+    """Edges between accesses of one of these buffers, those that anything writes, some twice.
 
-    Also: which accesses nothing in their buffer waits for, which writes wait for nothing in it.
-    Each cell has two chains of `nodes` (access, next node): its open reads, its open writes.
+    A read is held against writes only.
+    Cleared: `is_last` of accesses that something in their buffer waits for, `is_first_write` of
+    writes that wait for something in it, `is_open` of what is covered. Each cell has two `chains`
+    of nodes (`entries`, an access; `following`, the next node): its open reads, its open writes.
     """
     edges = np.empty(1024, dtype=np.int64)
-    nodes = np.empty((1024, 2), dtype=np.int64)
-    used = 0
-    is_last = np.ones(len(order), dtype=np.bool_)
-    is_open = np.ones(len(order), dtype=np.bool_)
-    is_first_write = write.copy()
-    for buffer in range(len(buffer_at) - 1):
+    entries, following = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
+    chains = np.empty(1024, dtype=np.int64)
+    used: Integer = np.int64(0)
+    for buffer in buffers:
         members = order[buffer_at[buffer] : buffer_at[buffer + 1]]
-        if not write[members].any():
-            continue
-        axis, least, width, cells = _cells(members, lo, hi)
-        chains = np.full((cells, 2, 1), -1, dtype=np.int64)
+        axis, cells = cells_of[buffer, 0], cells_of[buffer, 1]
+        least, width = _span(members, axis, cells, lo, hi)
+        chains = _emptied(chains, 2 * cells)
         linked = 0
         for later in members:
             begin = min((lo[later, axis] - least) // width, cells - 1)
             end = min(max(begin, (hi[later, axis] - 1 - least) // width), cells - 1) + 1
             before = used
             for cell in range(begin, end):
-                for kind in range(1 - write[later], 2):
+                for kind in range(1 - int(write[later]), 2):
                     edges, used = _chain_edges(
-                        later, chains[cell, kind], nodes, instruction, write, lo, hi,
-                        is_last, is_open, edges, used, count,
+                        later, 2 * cell + kind, chains, entries, following, instruction, write,
+                        lo, hi, is_last, is_open, edges, used, count,
                     )  # fmt: skip
             if used > before:
                 is_first_write[later] = False
             for cell in range(begin, end):
-                if linked == len(nodes):
-                    nodes = _grown(nodes)
-                nodes[linked] = later, chains[cell, int(write[later]), 0]
-                chains[cell, int(write[later]), 0] = linked
+                if linked == len(entries):
+                    entries, following = _grown(entries), _grown(following)
+                place = 2 * cell + int(write[later])
+                entries[linked], following[linked] = later, chains[place]
+                chains[place] = linked
                 linked += 1
-    return edges[:used], is_last, is_first_write
+    return edges[:used]
 
 
 @compiled
-def _owner_pairs(buffers: IntArray, space: IntArray, start: IntArray, end: IntArray) -> IntArray:
-    """(old, new): `new` takes bytes whose last owner was `old`; buffers come in order of use."""
-    spaces = 1
-    for buffer in buffers:
-        spaces = max(spaces, space[buffer] + 1)
-    counts = np.zeros(spaces, dtype=np.int64)
-    owners = np.empty((spaces, 64, 3), dtype=np.int64)
-    pairs = np.empty((1024, 2), dtype=np.int64)
-    used = 0
-    for new in buffers:
-        place = space[new]
-        if 2 * counts[place] + 4 > owners.shape[1]:
-            larger = np.empty((spaces, 2 * owners.shape[1], 3), dtype=np.int64)
-            larger[:, : owners.shape[1]] = owners
-            owners = larger
-        rows = owners[place]
+def _owner_pairs(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
+    buffers: IntArray,
+    space: IntArray,
+    start: IntArray,
+    end: IntArray,
+    held: IntArray,
+    rest: IntArray,
+) -> tuple[IntArray, IntArray]:
+    """Pairs old, new: `new` takes bytes whose last owner was `old`.
+
+    `buffers`: by space, those of a space in order of use. `held`, `rest`: room for the stretches
+    (begin, end, owner) of a space, before and after a buffer; each buffer adds two at most.
+    """
+    old_of, new_of = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
+    used, stretches = 0, 0
+    for at in range(len(buffers)):
+        new = buffers[at]
+        if at > 0 and space[new] != space[buffers[at - 1]]:
+            stretches = 0
         kept = 0
-        fresh = np.empty((2 * counts[place] + 1, 3), dtype=np.int64)
-        for row in range(counts[place]):
-            lo, hi, old = rows[row, 0], rows[row, 1], rows[row, 2]
+        for row in range(stretches):
+            lo, hi, old = held[row, 0], held[row, 1], held[row, 2]
             if hi <= start[new] or end[new] <= lo:
-                fresh[kept, 0], fresh[kept, 1], fresh[kept, 2] = lo, hi, old
+                rest[kept, 0], rest[kept, 1], rest[kept, 2] = lo, hi, old
                 kept += 1
                 continue
-            if used == len(pairs):
-                pairs = _grown(pairs)
-            pairs[used, 0], pairs[used, 1] = old, new
+            if used == len(old_of):
+                old_of, new_of = _grown(old_of), _grown(new_of)
+            old_of[used], new_of[used] = old, new
             used += 1
             if lo < start[new]:
-                fresh[kept, 0], fresh[kept, 1], fresh[kept, 2] = lo, start[new], old
+                rest[kept, 0], rest[kept, 1], rest[kept, 2] = lo, start[new], old
                 kept += 1
             if end[new] < hi:
-                fresh[kept, 0], fresh[kept, 1], fresh[kept, 2] = end[new], hi, old
+                rest[kept, 0], rest[kept, 1], rest[kept, 2] = end[new], hi, old
                 kept += 1
-        fresh[kept, 0], fresh[kept, 1], fresh[kept, 2] = start[new], end[new], new
-        rows[: kept + 1] = fresh[: kept + 1]
-        counts[place] = kept + 1
-    return pairs[:used]
+        rest[kept, 0], rest[kept, 1], rest[kept, 2] = start[new], end[new], new
+        stretches = kept + 1
+        held, rest = rest, held
+    return old_of[:used], new_of[:used]
 
 
 @compiled
 def _between_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
-    pairs: IntArray,
+    old_of: IntArray,
+    new_of: IntArray,
     instruction: IntArray,
     order: IntArray,
     buffer_at: IntArray,
@@ -271,8 +319,8 @@ def _between_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
 ) -> IntArray:
     edges = np.empty(1024, dtype=np.int64)
     used = 0
-    for pair in range(len(pairs)):
-        old, new = pairs[pair, 0], pairs[pair, 1]
+    for pair in range(len(old_of)):
+        old, new = old_of[pair], new_of[pair]
         for position in range(buffer_at[new], buffer_at[new + 1]):
             later = order[position]
             if not is_first_write[later]:
@@ -283,6 +331,6 @@ def _between_buffers(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
                     continue
                 if used == len(edges):
                     edges = _grown(edges)
-                edges[used] = _edge(instruction[later], instruction[earlier], 1, count)
+                edges[used] = _edge(instruction[later], instruction[earlier], np.int64(1), count)
                 used += 1
     return edges[:used]

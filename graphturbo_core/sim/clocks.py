@@ -41,7 +41,8 @@ def are_in_order(program: Program, before: IntArray, after: IntArray) -> NDArray
     width = min(chains, max(1, MAX_CLOCKS // max(1, program.size)))
     for first in range(0, chains, width):
         place = chain - first
-        clocks = _clocks(place, of, conflicts, (len(program.engines), width))
+        clocks = np.full((len(place), width), -1, np.int32)
+        _fill(clocks, place, of, conflicts, np.full(len(program.engines), -1, np.int64))
         _look_up(clocks, (place, segment), (before, after), result)
     return result
 
@@ -72,27 +73,27 @@ def _look_up(
 
 
 @compiled
-def _clocks(
+def _fill(
+    clocks: Clocks,
     place: IntArray,
     of: tuple[IntArray, IntArray, IntArray],
     conflicts: tuple[IntArray, IntArray],
-    sizes: tuple[int, int],
-) -> Clocks:
+    last: IntArray,
+) -> None:
     """What has ended when each instruction starts; `place` of its chain in the block, or outside.
 
     The one before it in its engine's queue has ended too if its result comes without latency.
-    `sizes`: engines, and chains of the block.
+    `last`: the last instruction of each engine so far, -1 for all.
     """
     engine, latency, segment = of
     conflict_at, conflict = conflicts
-    engines, width = sizes
-    clocks = np.full((len(place), width), -1, np.int32)
-    last = np.full(engines, -1, np.int64)
+    width = clocks.shape[1]
     for i in range(len(place)):
         before = last[engine[i]]
         last[engine[i]] = i
         if before >= 0 and segment[before] == segment[i]:
-            clocks[i] = clocks[before]
+            for c in range(width):
+                clocks[i, c] = clocks[before, c]
             if latency[before] == 0 and 0 <= place[before] < width:
                 clocks[i, place[before]] = before
         for at in range(conflict_at[i + 1] - 1, conflict_at[i] - 1, -1):
@@ -105,4 +106,3 @@ def _clocks(
                 clocks[i, c] = max(clocks[i, c], clocks[earlier, c])
             if is_inside:
                 clocks[i, place[earlier]] = max(clocks[i, place[earlier]], np.int32(earlier))
-    return clocks

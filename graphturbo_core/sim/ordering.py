@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.arrays import Integer, int64, owners
 from graphturbo_core.lowering.program import IntArray, Program
 from graphturbo_core.sim.clocks import are_in_order, chains_of
@@ -52,9 +52,13 @@ def _pairs_between_buffers(program: Program, rows: Rows) -> IntArray:
     instruction = rows[2]
     of_rows = (chains_of(program)[instruction], int64(program.segment)[instruction])
     used, cells = _by_first_use(rows, write, program), _cells(program)
+    longest = int(np.diff(rows[1]).max())
+    last = np.empty(int(of_rows[0].max()) + 1, np.int64)
     found = np.empty((0, 2), np.int64)
     for _ in range(2):  # the first time they are only counted
-        count = _between_buffers((used, *cells), rows, of_rows, found)
+        owner = np.full(int(cells[1].max()), -1, np.int64)
+        spare = (owner, last, *np.empty((2, longest), np.int64))
+        count = _between_buffers((used, *cells), rows, of_rows, spare, found)
         found = np.empty((count, 2), np.int64) if len(found) < count else found
     return found
 
@@ -86,54 +90,60 @@ def _between_buffers(
     used: tuple[IntArray, IntArray, IntArray],
     rows: Rows,
     of_rows: tuple[IntArray, IntArray],
+    places: tuple[IntArray, IntArray, IntArray, IntArray],
     found: IntArray,
 ) -> Integer:
     """Pairs of rule 2 into `found`, or only counted where it is empty; how many they are.
 
     `used`: buffers in order of first use; of every buffer the first and the end of its bytes,
     counted in stretches that no buffer divides. `of_rows`: chain and segment of every access.
+    `places`: the owner of each stretch (-1: none yet), and room for a row a chain and, twice, for
+    those of a buffer.
     """
     order, begin, stop = used
-    by_buffer, buffer_at, _ = rows
     chain, segment = of_rows
-    owner = np.full(stop.max(), -1, np.int64)
-    last = np.empty(chain.max() + 1, np.int64)
-    longest = np.diff(buffer_at).max()
-    before, after = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    count: Integer = 0
+    owner, last, before, after = places
+    count: Integer = np.int64(0)
     for new in order:
-        known_owner, firsts = np.int64(-1), after[:0]
+        known_owner = np.int64(-1)
+        firsts: Integer = np.int64(0)
         for cell in range(begin[new], stop[new]):
             old = owner[cell]
             owner[cell] = new
             if old < 0 or old == known_owner:
                 continue
             known_owner = old
-            accesses = by_buffer[buffer_at[new] : buffer_at[new + 1]]
-            if not len(firsts):
-                firsts = _last_of_chains(accesses[::-1], chain, last, after)[::-1]
-            accesses = by_buffer[buffer_at[old] : buffer_at[old + 1]]
-            lasts = _last_of_chains(accesses, chain, last, before)
-            count = _add_all(lasts, firsts, segment, found, count)
+            if firsts == 0:
+                firsts = _ends_of_chains(rows, new, True, chain, (last, after))
+            lasts = _ends_of_chains(rows, old, False, chain, (last, before))
+            count = _add_all(before[:lasts], after[:firsts], segment, found, count)
     return count
 
 
-@compiled
-def _last_of_chains(
-    accesses: IntArray, chain: IntArray, last: IntArray, found: IntArray
-) -> IntArray:
-    """Those that are the last of their chain, in this order, at the front of `found`."""
-    for row in accesses:
-        last[chain[row]] = row
+@compiled_part
+def _ends_of_chains(
+    rows: Rows, buffer: Integer, is_first: bool, chain: IntArray, places: tuple[IntArray, IntArray]
+) -> Integer:
+    """A buffer's accesses that are the first, or the last, of their chain; how many they are.
+
+    In sequence order at the front of the second of `places`; the first one: a row a chain.
+    """
+    by_buffer, buffer_at, _ = rows
+    end, found = places
+    begin, stop = buffer_at[buffer], buffer_at[buffer + 1]
+    for at in range(begin, stop):
+        row = by_buffer[begin + stop - 1 - at if is_first else at]
+        end[chain[row]] = row  # the one that comes last here stays
     count = 0
-    for row in accesses:
-        if last[chain[row]] == row:
+    for at in range(begin, stop):
+        row = by_buffer[at]
+        if end[chain[row]] == row:
             found[count] = row
             count += 1
-    return found[:count]
+    return count
 
 
-@compiled
+@compiled_part
 def _add_all(
     lasts: IntArray, firsts: IntArray, segment: IntArray, found: IntArray, count: Integer
 ) -> Integer:

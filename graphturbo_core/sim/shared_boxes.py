@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.arrays import Integer, int64, rows_of
 from graphturbo_core.lowering.program import IntArray, Program
 
@@ -18,6 +18,8 @@ Boxes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 Run = tuple[IntArray, Flags, tuple[Boxes, Boxes]]
 """Accesses in sequence order: the instruction of each, whether it writes, its box."""
+Sorting = tuple[IntArray, IntArray, IntArray]
+"""Room to sort in: keys, the rows in their order, the same for the next pass."""
 IS_WRITTEN, FIRST_LINK, LAST_WRITE, LAST_READ = 0, 1, 2, 3
 """Columns of the table of rooms. A room is the accesses of one box, numbered as the first of them.
 The first link to a room that it meets; what no write has covered: its write, the last of its reads;
@@ -39,26 +41,37 @@ def pairs_within_buffers(program: Program, order: IntArray, instruction: IntArra
     owner, buffer = instruction[order], program.access_buffer[order]
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(buffer) != 0) | (np.diff(program.segment[owner]) != 0)
-    run_at = int64(np.append(np.flatnonzero(is_first), len(order)))
+    run_at = np.append(np.flatnonzero(is_first), len(order))
     # Copies, so that the accesses of a buffer lie side by side: each look would miss the cache.
     boxes = (rows_of(program.access_lo, order), rows_of(program.access_hi, order))
     write = np.array(program.access_write[order], dtype=np.bool_)
-    found = _pairs_of_runs(run_at, (owner, write, boxes))
-    return order[found]
+    is_written = np.logical_or.reduceat(write, run_at[:-1])
+    runs = int64(np.column_stack((run_at[:-1], run_at[1:]))[is_written])
+    return order[_pairs_of_runs(runs, (owner, write, boxes), *_places(runs))]
 
 
-@compiled
+def _places(runs: IntArray) -> tuple[tuple[IntArray, ...], Sorting]:
+    """What each run fills anew, as long as the longest one needs it."""
+    longest = int((runs[:, 1] - runs[:, 0]).max(initial=0))
+    room, before, found = np.empty((3, longest), np.int64)
+    rooms, waiting = np.empty((longest, 4), np.int64), np.empty((2, longest), np.int64)
+    keys, ordered, other = np.empty((3, 2 * longest), np.int64)
+    return (room, rooms, before, found, waiting), (keys, ordered, other)
+
+
+@compiled_part
 def _put(rows: IntArray, used: Integer, one: Integer, other: Integer) -> IntArray:
     """The rows with this one behind those in use, in a longer array where they were full."""
     if used == len(rows):
         longer = np.empty((2 * used, 2), np.int64)
-        longer[:used] = rows
+        for row in range(used):  # a loop: to assign a slice takes seconds to compile
+            longer[row, 0], longer[row, 1] = rows[row, 0], rows[row, 1]
         rows = longer
     rows[used, 0], rows[used, 1] = one, other
     return rows
 
 
-@compiled
+@compiled_part
 def _meets(boxes: tuple[Boxes, Boxes], one: Integer, other: Integer) -> bool:
     lo, hi = boxes
     for axis in range(lo.shape[1]):
@@ -67,7 +80,7 @@ def _meets(boxes: tuple[Boxes, Boxes], one: Integer, other: Integer) -> bool:
     return True
 
 
-@compiled
+@compiled_part
 def _covers(boxes: tuple[Boxes, Boxes], outer: Integer, inner: Integer) -> bool:
     lo, hi = boxes
     for axis in range(lo.shape[1]):
@@ -76,90 +89,139 @@ def _covers(boxes: tuple[Boxes, Boxes], outer: Integer, inner: Integer) -> bool:
     return True
 
 
-@compiled
-def _axis_apart(boxes: tuple[Boxes, Boxes]) -> Integer:
-    """The axis along which most pairs of these boxes lie apart; the first of equals."""
+@compiled_part
+def _sorted_rows(count: Integer, sorting: Sorting) -> IntArray:
+    """The first so many rows by key, equal ones in their order: stretches are merged two by two.
+
+    By hand: numpy's own sorts take several seconds to compile.
+    """
+    keys, ordered, other = sorting
+    for row in range(count):
+        ordered[row] = row
+    width = 1
+    while width < count:
+        for begin in range(0, count, 2 * width):
+            left, middle = begin, min(begin + width, count)
+            right, end = middle, min(begin + 2 * width, count)
+            for at in range(begin, end):
+                is_left = left < middle
+                if is_left and right < end:
+                    is_left = keys[ordered[left]] <= keys[ordered[right]]
+                if is_left:
+                    other[at] = ordered[left]
+                    left += 1
+                else:
+                    other[at] = ordered[right]
+                    right += 1
+        ordered, other = other, ordered
+        width *= 2
+    return ordered
+
+
+@compiled_part
+def _axis_apart(boxes: tuple[Boxes, Boxes], sorting: Sorting) -> Integer:
+    """The axis along which most pairs of these boxes lie apart; the first of equals.
+
+    Ends (even keys) and begins (odd ones) are sorted as one, an end before a begin at its place:
+    each begin then lies apart from the ends before it.
+    """
     lo, hi = boxes
-    best: Integer = 0
-    most: Integer = 0
+    keys = sorting[0]
+    best, most = np.int64(0), np.int64(0)
     for axis in range(lo.shape[1]):
-        ends = np.sort(hi[:, axis])
-        if ends[0] == ends[-1]:
+        are_equal = True
+        for row in range(len(lo)):
+            keys[2 * row] = 2 * np.int64(hi[row, axis])
+            keys[2 * row + 1] = 2 * np.int64(lo[row, axis]) + 1
+            are_equal &= hi[row, axis] == hi[0, axis]
+        if are_equal:
             continue
-        apart = np.searchsorted(ends, lo[:, axis], side="right").sum()
+        apart, ends = np.int64(0), np.int64(0)
+        ordered = _sorted_rows(2 * len(lo), sorting)
+        for place in range(2 * len(lo)):
+            if ordered[place] % 2 == 0:
+                ends += 1
+            else:
+                apart += ends
         if apart > most:
-            best, most = axis, apart
+            best, most = np.int64(axis), apart
     return best
 
 
-@compiled
-def _in_sweep_order(boxes: tuple[Boxes, Boxes], axis: Integer) -> IntArray:
+@compiled_part
+def _in_sweep_order(boxes: tuple[Boxes, Boxes], axis: Integer, sorting: Sorting) -> IntArray:
     """Sorted by where they begin on the axis, then by a hash: what is equal stands together.
 
     Where others come between by chance, a box only gets a second room.
     """
     lo, hi = boxes
-    keys = np.empty(len(lo), np.int64)
+    keys = sorting[0]
     for row in range(len(lo)):
         number = np.int64(0)
         for each in range(lo.shape[1]):
             number = (number * HASH_FACTOR + lo[row, each]) * HASH_FACTOR + hi[row, each]
         keys[row] = (np.int64(lo[row, axis]) << HASH_BITS) | (number & ((1 << HASH_BITS) - 1))
-    return np.argsort(keys, kind="mergesort")
+    return _sorted_rows(len(lo), sorting)
 
 
-@compiled
-def _make_rooms(ordered: IntArray, of: Run, room: IntArray, rooms: IntArray) -> IntArray:
-    """Give every access its room, and fill the table; the rooms, in the same order."""
+@compiled_part
+def _make_rooms(
+    ordered: IntArray, of: Run, room: IntArray, rooms: IntArray, found: IntArray
+) -> Integer:
+    """Give every access its room, and fill the table; how many are `found`, in the same order."""
     _, write, boxes = of
-    found = np.empty(len(ordered), np.int64)
-    count = 0
-    for row in ordered:
+    count = np.int64(0)
+    for place in range(len(write)):
+        row = ordered[place]
         known = found[count - 1]
         if count == 0 or not (_covers(boxes, known, row) and _covers(boxes, row, known)):
             known = row
-            rooms[row] = -1
+            rooms[row, FIRST_LINK] = rooms[row, LAST_WRITE] = rooms[row, LAST_READ] = -1
             rooms[row, IS_WRITTEN] = 0
             found[count] = row
             count += 1
         room[row] = known
         rooms[known, IS_WRITTEN] |= write[row]
-    return found[:count]
+    return count
 
 
-@compiled
-def _not_passed(
-    waiting: IntArray, count: Integer, begin: Integer, end: NDArray[np.int32]
-) -> Integer:
+@compiled_part
+def _not_passed(waiting: IntArray, count: Integer, begin: Integer, hi: Boxes, axis: Integer) -> int:
     """Move those that end behind `begin` to the front; how many they are."""
     kept = 0
     for place in range(count):
-        if end[waiting[place]] > begin:
+        if hi[waiting[place], axis] > begin:
             waiting[kept] = waiting[place]
             kept += 1
     return kept
 
 
-@compiled
+@compiled_part
 def _link(
-    ordered: IntArray, axis: Integer, boxes: tuple[Boxes, Boxes], rooms: IntArray, links: IntArray
+    found: IntArray,
+    axis: Integer,
+    boxes: tuple[Boxes, Boxes],
+    tables: tuple[IntArray, IntArray, IntArray],
 ) -> IntArray:
     """Links (a room, the next link) of each room to those that it meets, one of the two written.
 
-    `axis`: the one along which they are sorted; -1: not sorted.
+    `axis`: the one along which they are sorted; -1: not sorted. `tables`: of rooms, of links, and
+    of the rooms, unwritten and written, that may meet the next ones.
     """
     lo, hi = boxes
-    waiting = np.empty((2, len(ordered)), np.int64)
+    rooms, links, waiting = tables
     counts = np.zeros(2, np.int64)
-    used: Integer = 0
-    for row in ordered:
+    used = np.int64(0)
+    for row in found:
         kind = rooms[row, IS_WRITTEN]
         waiting[kind, counts[kind]] = row  # a room meets itself
         counts[kind] += 1
         for met in range(1 - kind, 2):
             if axis >= 0:
-                counts[met] = _not_passed(waiting[met], counts[met], lo[row, axis], hi[:, axis])
-            for other in waiting[met, : counts[met]]:
+                begin = np.int64(lo[row, axis])
+                counts[met] = _not_passed(waiting[met], counts[met], begin, hi, axis)
+            for place in range(counts[met]):
+                other = waiting[met, place]
                 if not _meets(boxes, row, other):
                     continue
                 links = _put(links, used, other, rooms[row, FIRST_LINK])
@@ -172,7 +234,7 @@ def _link(
     return links
 
 
-@compiled
+@compiled_part
 def _add_pairs(
     of: Run,
     places: tuple[IntArray, IntArray, IntArray, IntArray],
@@ -216,27 +278,31 @@ def _add_pairs(
 
 
 @compiled
-def _pairs_of_runs(run_at: IntArray, of: Run) -> IntArray:
-    """All pairs of accesses that lie in one run, each with the first of the two in front."""
+def _pairs_of_runs(
+    runs: IntArray, of: Run, places: tuple[IntArray, ...], sorting: Sorting
+) -> IntArray:
+    """All pairs of accesses that lie in one run, each with the first of the two in front.
+
+    `runs`: begin and end of each; `places`, `sorting`: filled anew for each of them.
+    """
     instruction, write, (lo, hi) = of
-    longest = np.diff(run_at).max()
-    room, before = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    rooms = np.empty((longest, 4), np.int64)
+    room, rooms, before, found, waiting = places
     links = np.empty((1024, 2), np.int64)
     pairs = np.empty((1024, 2), np.int64)
-    used: Integer = 0
-    for at in range(len(run_at) - 1):
-        begin, end = run_at[at], run_at[at + 1]
-        if not write[begin:end].any():
-            continue
+    used: Integer = np.int64(0)
+    for at in range(len(runs)):
+        begin, end = runs[at, 0], runs[at, 1]
         boxes = (lo[begin:end], hi[begin:end])
         run = (instruction[begin:end], write[begin:end], boxes)
-        axis: Integer = -1
-        ordered = np.arange(end - begin)
-        if len(ordered) > FEW_ACCESSES:
-            axis = _axis_apart(boxes)
-            ordered = _in_sweep_order(boxes, axis)
-        ordered = _make_rooms(ordered, run, room, rooms)
-        links = _link(ordered, axis, boxes, rooms, links)
+        axis: Integer = np.int64(-1)
+        ordered = sorting[1]
+        if end - begin > FEW_ACCESSES:
+            axis = _axis_apart(boxes, sorting)
+            ordered = _in_sweep_order(boxes, axis, sorting)
+        else:
+            for row in range(end - begin):
+                ordered[row] = row
+        count = _make_rooms(ordered, run, room, rooms, found)
+        links = _link(found[:count], axis, boxes, (rooms, links, waiting))
         pairs, used = _add_pairs(run, (room, rooms, links, before), begin, (pairs, used))
     return pairs[:used]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.program import IntArray
 
 # The values of trace.Wait; kernels see numbers only. tests/sim holds the two lists together.
@@ -30,7 +30,7 @@ class Timing(NamedTuple):
     is_address: IntArray
 
 
-@compiled
+@compiled_part
 def _last_reason(timing: Timing, i: int) -> tuple[int, int, int]:
     """Cycle, class and instruction of the reason that ended last.
 

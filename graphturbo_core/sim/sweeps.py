@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.arrays import Integer, int64
 from graphturbo_core.lowering.program import IntArray
 
@@ -27,8 +27,9 @@ def overlapping_pair(
     times = np.concatenate([time_hi[real], time_lo[real]])
     is_start = np.repeat(np.array([0, 1]), len(real))
     events = np.lexsort((is_start, times))
+    tree = np.full(2 * len(begins), -1, np.int64)
     found = _first_overlap(
-        int64(events), int64(rank), int64(limit), int64(low[real]), int64(high[real])
+        int64(events), int64(rank), int64(limit), int64(low[real]), int64(high[real]), tree
     )
     if found < 0:
         return None
@@ -40,7 +41,7 @@ def overlapping_pair(
     return min(other, newer), max(other, newer)
 
 
-@compiled
+@compiled_part
 def _set(tree: IntArray, leaf: Integer, value: Integer) -> None:
     """Set a leaf of a tree of maxima; leaves are its upper half."""
     at = leaf + len(tree) // 2
@@ -51,7 +52,7 @@ def _set(tree: IntArray, leaf: Integer, value: Integer) -> None:
         at >>= 1
 
 
-@compiled
+@compiled_part
 def _maximum(tree: IntArray, begin: Integer, stop: Integer) -> Integer:
     """Largest of the leaves [begin, stop); -1 of none."""
     largest = np.int64(-1)
@@ -70,18 +71,25 @@ def _maximum(tree: IntArray, begin: Integer, stop: Integer) -> Integer:
 
 
 @compiled
-def _first_overlap(
-    events: IntArray, rank: IntArray, limit: IntArray, low: IntArray, high: IntArray
+def _first_overlap(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
+    events: IntArray,
+    rank: IntArray,
+    limit: IntArray,
+    low: IntArray,
+    high: IntArray,
+    tree: IntArray,
 ) -> Integer:
-    """The first rectangle that begins upon a live one; -1: none. Events below n are ends."""
+    """The first rectangle that begins upon a live one; -1: none. Events below n are ends.
+
+    `tree`: of maxima, a leaf a rank, all -1.
+    """
     n = len(low)
-    tree = np.full(2 * (rank.max() + 1), -1, np.int64)
     for event in events:
         if event < n:
-            _set(tree, rank[event], -1)
+            _set(tree, rank[event], np.int64(-1))
             continue
         newer: Integer = event - n
-        if _maximum(tree, 0, limit[newer]) > low[newer]:
+        if _maximum(tree, np.int64(0), limit[newer]) > low[newer]:
             return newer
         _set(tree, rank[newer], high[newer])
     return -1
@@ -110,7 +118,8 @@ def window_maxima(values: IntArray, begin: IntArray, stop: IntArray) -> IntArray
     """Largest of `values[begin:stop]` for every window, O((values + windows) log values)."""
     n = len(values)
     tree = np.empty(2 * n, np.int64)
-    tree[n:] = values
+    for at in range(n):  # a loop: to assign a slice takes seconds to compile
+        tree[n + at] = values[at]
     for at in range(n - 1, 0, -1):
         tree[at] = max(tree[2 * at], tree[2 * at + 1])
     largest = np.empty(len(begin), np.int64)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
 from graphturbo_core.lowering.code import KernelCode
-from graphturbo_core.lowering.conflicts import MANY_ACCESSES, _cells, find_conflicts
+from graphturbo_core.lowering.conflicts import MANY_ACCESSES, _cells, _span, find_conflicts
 from graphturbo_core.lowering.program import MAX_RANK, Memory
 from tests.full import examples
 from tests.lowering.codes import Row, closure, csr_edges, kernel_code, kernel_codes, local, space
@@ -192,10 +192,17 @@ def _swept(accesses: list[_Access]) -> set[tuple[int, int]]:
 
 
 def test_cells_lie_along_the_axis_with_most_tiles() -> None:
-    """8 x 16 tiles of 4 x 2: 16 cells of 2 columns; of few accesses one cell, as long as all."""
+    """8 x 16 tiles of 4 x 2: 16 cells of 2 columns; of few accesses one cell, as long as all.
+
+    8 x 8 of them: 8 cells of 4 rows, the first of equal axes.
+    """
     tiles = [(4 * row, 2 * column) for row in range(8) for column in range(16)]
     lo = np.array(tiles, dtype=np.int32)
     hi = lo + np.array([4, 2], dtype=np.int32)
-    every = np.arange(len(tiles))
-    assert _cells(every, lo, hi) == (1, 0, 2, 16)
-    assert _cells(every[: MANY_ACCESSES - 1], lo, hi) == (0, 0, 16, 1)
+    few = MANY_ACCESSES - 1
+    square = [at for at, (_, column) in enumerate(tiles) if column < 16]
+    order = np.concatenate((np.arange(len(tiles)), np.arange(few), square))
+    buffer_at = np.array([0, len(tiles), len(tiles) + few, len(order)])
+    assert _cells(buffer_at, lo[order]).tolist() == [[1, 16], [0, 1], [0, 8]]
+    assert _span(order[: len(tiles)], 1, 16, lo, hi) == (0, 2)
+    assert _span(order[len(tiles) : -len(square)], 0, 1, lo, hi) == (0, 16)

@@ -12,7 +12,7 @@ import pytest
 from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
 from graphturbo_core.lowering.arrays import owners
 from graphturbo_core.lowering.program import MAX_RANK, Memory, Program
-from graphturbo_core.sim import shared_boxes
+from graphturbo_core.sim import ordering, shared_boxes
 from graphturbo_core.sim.ordering import unordered_accesses
 from graphturbo_core.sim.shared_boxes import FEW_ACCESSES, pairs_within_buffers
 from tests.sim.programs import MOVE, Block, Step, build
@@ -146,21 +146,36 @@ def test_tiles_beside_one_another_are_not_compared(monkeypatch: pytest.MonkeyPat
     boxes = (lo, lo + np.array([3, 2], dtype=np.int32))
     rooms = np.full((256, 4), -1)
     rooms[:, shared_boxes.IS_WRITTEN] = 1
-    order = shared_boxes._in_sweep_order(boxes, 0)
+    (*_, waiting), sorting = shared_boxes._places(np.array([[0, 256]]))
+    with np.errstate(over="ignore"):  # the hash
+        order = shared_boxes._in_sweep_order(boxes, 0, sorting)[:256]
     monkeypatch.setattr(shared_boxes, "_meets", meets)
-    link = shared_boxes._link.py_func  # type: ignore[attr-defined]
-    links = link(order, 0, boxes, rooms, np.empty((1, 2), np.int64))
+    tables = (rooms, np.empty((1, 2), np.int64), waiting)
+    links = shared_boxes._link(order, 0, boxes, tables)
     assert links[:256, 0].tolist() == order.tolist()
     assert len(compared) == 16 * 16 * 17 // 2
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 64, 257])
+def test_rows_are_sorted_as_numpy_does_it(count: int) -> None:
+    """Few different keys, so that many rows are equal and must keep their order."""
+    _, sorting = shared_boxes._places(np.array([[0, count]]))
+    draw = Random(count)
+    keys = np.array([draw.randrange(-count, count) // 3 for _ in range(count)])
+    sorting[0][:count] = keys
+    rows = shared_boxes._sorted_rows(count, sorting)[:count]
+    assert rows.tolist() == np.argsort(keys, kind="stable").tolist()
 
 
 def test_the_sweep_is_along_the_axis_that_keeps_most_apart() -> None:
     """Windows of 8 that begin at 0 ... 15 overlap, two tiles of 8 beside each other do not."""
     lo = np.array([(a, b) for a in range(16) for b in (0, 8)], dtype=np.int32)
     hi = lo + np.array([16, 8], dtype=np.int32)
-    assert shared_boxes._axis_apart((lo, hi)) == 1
+    _, sorting = shared_boxes._places(np.array([[0, len(lo)]]))
+    assert shared_boxes._axis_apart((lo, hi), sorting) == 1
     square = np.array([(a, b) for a in range(4) for b in range(4)], dtype=np.int32)
-    assert shared_boxes._axis_apart((square, square + np.int32(1))) == 0, "the first of equals"
+    boxes = (square, square + np.int32(1))
+    assert shared_boxes._axis_apart(boxes, sorting) == 0, "the first of equals"
 
 
 def test_equal_boxes_that_do_not_stand_together_only_take_another_room() -> None:
@@ -188,3 +203,16 @@ def test_reads_need_no_order_and_an_instruction_is_in_order_with_itself() -> Non
     assert found(program_of([*reads, Access(box, False)])) == []
     own = Access(box, True, is_of_the_one_before=True)
     assert found(program_of([*reads, own, Access(box, False)])) == [(0, 2), (2, 3)]
+
+
+def test_of_a_chain_the_first_of_what_takes_bytes_and_the_last_of_what_had_them() -> None:
+    """Rows 1 to 5 of a buffer, of chains 0, 1, 0, 1, 0: rows 1 and 2 begin them, 4 and 5 end them.
+
+    Rows 0 and 6 are of the buffers beside it.
+    """
+    rows = (np.arange(7), np.array([0, 1, 6, 7]), np.arange(7))
+    chain = np.array([0, 0, 1, 0, 1, 0, 1])
+    for is_first, expected in ((True, [1, 2]), (False, [4, 5])):
+        last, ends = np.empty((2, 5), np.int64)
+        count = ordering._ends_of_chains(rows, 1, is_first, chain, (last, ends))
+        assert ends[:count].tolist() == expected
