@@ -9,6 +9,7 @@ import numpy as np
 
 from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.allocator import aligned
+from graphturbo_core.lowering.arrays import Integer
 from graphturbo_core.lowering.program import IntArray
 
 RETRIES = 8
@@ -110,16 +111,25 @@ def _rows(rows: Iterable[tuple[int, int, int, int]]) -> IntArray:
     return np.array(list(rows), dtype=np.int64).reshape(-1, 4)
 
 
-@compiled
 def _packed(asked: IntArray, taken: IntArray, capacity_bytes: int) -> IntArray:
     """Offsets of what is asked, each as low as it fits, up to the first that does not.
 
     `asked`: size, first and last step a row. `taken`: begin, end, first and last step, by begin.
     """
-    used = len(taken)
-    blocks = np.zeros((used + len(asked), 4), dtype=np.int64)
-    blocks[:used] = taken
+    blocks = np.concatenate((taken, np.zeros_like(asked)))
     offsets = np.zeros(len(asked), dtype=np.int64)
+    return offsets[: _place(asked, blocks, len(taken), capacity_bytes, offsets)]
+
+
+@compiled
+def _place(
+    asked: IntArray, blocks: IntArray, used: Integer, capacity_bytes: int, offsets: IntArray
+) -> int:
+    """The offsets of what is asked; how many find a place before the first that does not.
+
+    `blocks`: what is `used` by begin, and room for what is asked. By a loop: to assign a row takes
+    seconds to compile.
+    """
     for row in range(len(asked)):
         size, first, last = asked[row, 0], asked[row, 1], asked[row, 2]
         offset = np.int64(0)
@@ -129,13 +139,14 @@ def _packed(asked: IntArray, taken: IntArray, capacity_bytes: int) -> IntArray:
                     break
                 offset = max(offset, blocks[place, 1])
         if offset + size > capacity_bytes:
-            return offsets[:row]
+            return row
         offsets[row] = offset
-        place = used
-        while place > 0 and blocks[place - 1, 0] > offset:
-            blocks[place] = blocks[place - 1]
-            place -= 1
-        blocks[place, 0], blocks[place, 1] = offset, offset + size
-        blocks[place, 2], blocks[place, 3] = first, last
+        at = used
+        while at > 0 and blocks[at - 1, 0] > offset:
+            for column in range(4):
+                blocks[at, column] = blocks[at - 1, column]
+            at -= 1
+        blocks[at, 0], blocks[at, 1] = offset, offset + size
+        blocks[at, 2], blocks[at, 3] = first, last
         used += 1
-    return offsets
+    return len(asked)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.arrays import Integer, int64, owners
 from graphturbo_core.lowering.program import IntArray
 
@@ -129,7 +129,7 @@ def _followers(issued: Issued) -> IntArray:
     return follower
 
 
-@compiled
+@compiled_part
 def push(clock: Clock, cycle: Integer, code: Integer) -> None:
     """Add an event."""
     at = clock.size[0]
@@ -146,7 +146,7 @@ def push(clock: Clock, cycle: Integer, code: Integer) -> None:
     clock.code[at] = code
 
 
-@compiled
+@compiled_part
 def pop(clock: Clock) -> tuple[Integer, Integer]:
     """Remove the earliest event: its cycle and code."""
     cycle = clock.cycle[0]
@@ -169,7 +169,7 @@ def pop(clock: Clock) -> tuple[Integer, Integer]:
     return cycle, code
 
 
-@compiled
+@compiled_part
 def _earlier_child(clock: Clock, left: Integer, size: Integer) -> Integer:
     right = left + 1
     if right >= size or clock.cycle[left] < clock.cycle[right]:
@@ -179,7 +179,7 @@ def _earlier_child(clock: Clock, left: Integer, size: Integer) -> Integer:
     return right
 
 
-@compiled
+@compiled_part
 def _begin(clock: Clock, work: Work, state: State, i: Integer, cycle: Integer) -> None:
     """Start instruction i: hold its engine and its channels from `cycle`."""
     n = len(work.hold)
@@ -192,7 +192,7 @@ def _begin(clock: Clock, work: Work, state: State, i: Integer, cycle: Integer) -
         push(clock, cycle + work.channel_cycles[row], 2 * n + row)
 
 
-@compiled
+@compiled_part
 def _enter(clock: Clock, work: Work, state: State, i: Integer, cycle: Integer) -> None:
     """A ready instruction joins all its channels' queues and starts if it heads them all."""
     for row in range(work.channel_at[i], work.channel_at[i + 1]):
@@ -205,7 +205,7 @@ def _enter(clock: Clock, work: Work, state: State, i: Integer, cycle: Integer) -
         _begin(clock, work, state, i, cycle)
 
 
-@compiled
+@compiled_part
 def _leave(clock: Clock, work: Work, state: State, row: Integer, cycle: Integer) -> None:
     """The head of a channel's queue leaves; the next one starts if it now heads all of its own."""
     heir = state.behind[row]
@@ -223,7 +223,7 @@ def _leave(clock: Clock, work: Work, state: State, row: Integer, cycle: Integer)
         _begin(clock, work, state, i, cycle)
 
 
-@compiled
+@compiled_part
 def _release(clock: Clock, work: Work, state: State, i: Integer, cycle: Integer) -> None:
     """One of the things that instruction i waited for is over."""
     state.waiting[i] -= 1
@@ -231,7 +231,7 @@ def _release(clock: Clock, work: Work, state: State, i: Integer, cycle: Integer)
         push(clock, cycle, 2 * len(work.hold) + len(work.channel) + i)
 
 
-@compiled
+@compiled_part
 def _drain(clock: Clock, work: Work, state: State) -> None:
     """Run until no event is pending."""
     n = len(work.hold)

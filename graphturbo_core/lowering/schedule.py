@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.csr import joined, ranks, transposed
@@ -154,7 +154,7 @@ def _tails(later_at: IntArray, later: NDArray[np.int32], cycles: IntArray) -> In
     return tail
 
 
-@compiled
+@compiled_part
 def _free_at(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     row: int,
     engine: IntArray,
@@ -169,7 +169,7 @@ def _free_at(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     return earliest
 
 
-@compiled
+@compiled_part
 def _entry(begin: int, rank: int, row: int) -> tuple[int, int, int]:
     """Heap entry: the earliest start first, then the least rank, then layer order."""
     return np.int64(begin), np.int64(rank), np.int64(row)  # type: ignore[return-value]
@@ -197,7 +197,7 @@ def _starts(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
     wait for it. Backward, time runs from the end: a row's own latency comes before its hold.
     """
     count = len(hold)
-    missing = np.diff(needed_at)
+    missing = needed_at[1:] - needed_at[:-1]
     ready = np.zeros(count, dtype=np.int64)
     start = np.zeros(count, dtype=np.int64)
     engine_free = np.zeros(engines, dtype=np.int64)
