@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.arrays import Integer
 from graphturbo_core.lowering.program import IntArray
 
@@ -27,10 +27,11 @@ NEVER = np.iinfo(np.int64).max
 
 
 @compiled
-def first_unwritten(run_at: IntArray, of: Accesses) -> tuple[Integer, Integer, tuple[Boxes, Boxes]]:
-    """The place of the first read of what is not there, who writes that, and its box; -1: none.
+def first_unwritten(run_at: IntArray, of: Accesses) -> tuple[Integer, Integer, Boxes]:
+    """The place of the first read that meets what is not there, who writes that; -1: none.
 
-    `run_at`: where the accesses of each buffer begin.
+    And the corners of the part of the buffer that it meets. `run_at`: where the accesses of each
+    buffer begin.
     """
     instruction, write, (lo, hi) = of
     table = np.empty((1024, WRITTEN + 1), np.int64)
@@ -38,7 +39,7 @@ def first_unwritten(run_at: IntArray, of: Accesses) -> tuple[Integer, Integer, t
     waiting = np.empty(1024, np.int64)
     for at in range(len(run_at) - 1):
         begin, end = run_at[at], run_at[at + 1]
-        if write[begin:end].all():
+        if _all_write(write, begin, end):
             continue
         boxes = (lo[begin:end], hi[begin:end])
         run = (instruction[begin:end], write[begin:end], boxes)
@@ -53,13 +54,19 @@ def first_unwritten(run_at: IntArray, of: Accesses) -> tuple[Integer, Integer, t
                 continue
             part = _missing(run, read, table, waiting)
             if part >= 0:
-                least = np.maximum(parts[part, 0], lo[begin + read])
-                most = np.minimum(parts[part, 1], hi[begin + read])
-                return begin + read, table[part, WRITTEN], (least, most)
-    return -1, -1, (lo[0], hi[0])
+                return begin + read, table[part, WRITTEN], parts[part]
+    return np.int64(-1), np.int64(-1), parts[0]
 
 
-@compiled
+@compiled_part
+def _all_write(write: Flags, begin: Integer, end: Integer) -> bool:
+    for row in range(begin, end):  # noqa: SIM110 (compiled code has no generators)
+        if not write[row]:
+            return False
+    return True
+
+
+@compiled_part
 def _fills(boxes: Corners, write: Integer, part: Boxes) -> bool:
     lo, hi = boxes
     for axis in range(lo.shape[1]):
@@ -68,7 +75,7 @@ def _fills(boxes: Corners, write: Integer, part: Boxes) -> bool:
     return True
 
 
-@compiled
+@compiled_part
 def _is_empty(boxes: Corners, row: Integer) -> bool:
     lo, hi = boxes
     for axis in range(lo.shape[1]):  # noqa: SIM110 (compiled code has no generators)
@@ -77,26 +84,36 @@ def _is_empty(boxes: Corners, row: Integer) -> bool:
     return False
 
 
-@compiled
+@compiled_part
 def _room_for(rows: IntArray, count: Integer) -> IntArray:
     """The rows, in a longer array where fewer than `count` fit."""
     if count <= len(rows):
         return rows
     longer = np.empty((2 * count, rows.shape[1]), np.int64)
-    longer[: len(rows)] = rows
+    for row in range(len(rows)):
+        for column in range(rows.shape[1]):
+            longer[row, column] = rows[row, column]
     return longer
 
 
-@compiled
+@compiled_part
 def _parts_for(parts: Boxes, count: Integer) -> Boxes:
     if count <= len(parts):
         return parts
     longer = np.empty((2 * count, 2, parts.shape[2]), np.int32)
-    longer[: len(parts)] = parts
+    for part in range(len(parts)):
+        _copy_part(parts, part, longer, part)
     return longer
 
 
-@compiled
+@compiled_part
+def _copy_part(parts: Boxes, part: Integer, to: Boxes, place: Integer) -> None:
+    for axis in range(parts.shape[2]):
+        to[place, 0, axis] = parts[part, 0, axis]
+        to[place, 1, axis] = parts[part, 1, axis]
+
+
+@compiled_part
 def _hull(boxes: Corners, part: Boxes) -> None:
     """The corners around all boxes that are not empty, into `part`."""
     lo, hi = boxes
@@ -112,7 +129,7 @@ def _hull(boxes: Corners, part: Boxes) -> None:
         is_first = False
 
 
-@compiled
+@compiled_part
 def _filled_by_first(of: Accesses, part: Boxes) -> Integer:
     """The first instruction that writes, where what it writes fills the part; NEVER: elsewhere."""
     instruction, write, boxes = of
@@ -125,7 +142,7 @@ def _filled_by_first(of: Accesses, part: Boxes) -> Integer:
     return found
 
 
-@compiled
+@compiled_part
 def _until_one_fills(writes: IntArray, boxes: Corners, part: Boxes) -> IntArray:
     """Up to the first that fills the part: behind it no write is the first anywhere in there."""
     for place in range(len(writes)):
@@ -134,7 +151,7 @@ def _until_one_fills(writes: IntArray, boxes: Corners, part: Boxes) -> IntArray:
     return writes
 
 
-@compiled
+@compiled_part
 def _cut(writes: IntArray, boxes: Corners, part: Boxes) -> tuple[Integer, Integer]:
     """Axis and edge with the fewest writes on the side that has more of them.
 
@@ -156,7 +173,18 @@ def _cut(writes: IntArray, boxes: Corners, part: Boxes) -> tuple[Integer, Intege
     return best, at
 
 
-@compiled
+@compiled_part
+def _list_writes(write: Flags, boxes: Corners, into: IntArray) -> Integer:
+    """How many writes are not empty; their rows, in order."""
+    count = np.int64(0)
+    for row in range(len(write)):
+        if write[row] and not _is_empty(boxes, row):
+            into[count, 0] = row
+            count += 1
+    return count
+
+
+@compiled_part
 def _grow(of: Accesses, tree: Tree) -> Tree:
     """Divide a buffer until the first write in a part fills it, or there is none.
 
@@ -165,10 +193,9 @@ def _grow(of: Accesses, tree: Tree) -> Tree:
     instruction, write, boxes = of
     lo, hi = boxes
     table, parts = tree
-    writes = np.array([row for row in np.flatnonzero(write) if not _is_empty(boxes, row)], np.int64)
-    lists = writes.copy().reshape(-1, 1)
+    lists = np.empty((len(write), 1), np.int64)
     waiting = np.zeros((16, 3), np.int64)
-    waiting[0, 2] = len(writes)
+    waiting[0, 2] = _list_writes(write, boxes, lists)
     used, left = np.int64(1), 1
     while left:
         left -= 1
@@ -183,11 +210,12 @@ def _grow(of: Accesses, tree: Tree) -> Tree:
         axis, edge = _cut(writes, boxes, parts[part])
         table, parts = _room_for(table, used + 2), _parts_for(parts, used + 2)
         lists, waiting = _room_for(lists, stop + 2 * len(writes)), _room_for(waiting, left + 2)
-        table[part] = axis, edge, used, used + 1, NEVER
+        table[part, AXIS], table[part, EDGE] = axis, edge
+        table[part, LOWER], table[part, UPPER] = used, used + 1
         for side in range(2):
-            parts[used] = parts[part]
+            _copy_part(parts, part, parts, used)
             parts[used, 1 - side, axis] = edge
-            waiting[left] = used, stop, stop
+            waiting[left, 0], waiting[left, 1] = used, stop
             for row in writes:
                 if (hi[row, axis] > edge) if side else (lo[row, axis] < edge):
                     lists[stop, 0] = row
@@ -201,7 +229,7 @@ def _grow(of: Accesses, tree: Tree) -> Tree:
     return table, parts
 
 
-@compiled
+@compiled_part
 def _missing(of: Accesses, read: Integer, table: IntArray, waiting: IntArray) -> Integer:
     """The first part that a read meets and that is not written by then; -1: there is none.
 

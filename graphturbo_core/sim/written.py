@@ -127,8 +127,9 @@ def _first(buffer: NDArray[Any], accesses: Accesses, is_looked_at: Flags) -> Unw
     instruction, write, (lo, hi) = accesses
     boxes = (rows_of(lo, order), rows_of(hi, order))
     run = (int64(instruction[order]), np.array(write[order], dtype=np.bool_), boxes)
-    found, writer, (least, most) = first_unwritten(int64(np.append(run_at, len(order))), run)
+    found, writer, part = first_unwritten(int64(np.append(run_at, len(order))), run)
     if found < 0:
         return None
+    least, most = np.maximum(part[0], boxes[0][found]), np.minimum(part[1], boxes[1][found])
     box = tuple(zip(least.tolist(), most.tolist(), strict=True))
     return Unwritten(int(order[found]), box, None if writer == NEVER else int(writer))
