@@ -96,7 +96,7 @@ def wait_for(run: Run, name: str) -> None:
             )  # fmt: skip
         is_done = False
         while not is_done:
-            label.markdown(_progress(run, name))
+            label.markdown(progress(run, name))
             for step, seconds in run.steps[shown:]:
                 st.caption(f"{safe_text(step, Sink.MARKDOWN)}: {format_seconds(seconds)}")
                 shown += 1
@@ -104,11 +104,16 @@ def wait_for(run: Run, name: str) -> None:
     place.empty()
 
 
-def _progress(run: Run, name: str) -> str:
-    """What a run that is not done is at, and for how long."""
+def progress(run: Run, name: str) -> str:
+    """What a run that is not done is at, and for how long, as Markdown."""
     strategy = safe_text(run.request.strategy, Sink.MARKDOWN)
-    doing = "Computing" if run.is_begun else "Waiting for a worker to compute"
-    return f"**{doing} {name}** ({strategy}) … {monotonic() - run.asked_s:.0f} s"
+    doing = f"Waiting for a worker to compute {name}"
+    if run.is_computed:
+        doing = f"Computing {name}"
+    elif run.is_begun:
+        doing = f"Getting a worker ready to compute {name}"
+        strategy += "; the first start after installation compiles for some 40 s"
+    return f"**{doing}** ({strategy}) … {monotonic() - run.asked_s:.0f} s"
 
 
 def cancel(run: Run) -> None:

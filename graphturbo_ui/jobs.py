@@ -208,11 +208,13 @@ class Desk:
         requests = [run.request for run in turn.runs]
         turn.process.pipe.send_bytes(protocol.encode_job(requests, source.model, source.profile))
         while (run := turn.under_way) is not None and not run.is_done:
+            run.is_computed = turn.process.is_warm
             run.is_begun = True
             deadline_s = monotonic() + worker_process.MAX_RUN_SECONDS
             tag, body = protocol.WARM, b""
             while tag in (protocol.WARM, protocol.STEP):
                 tag, _, body = protocol.split_frame(turn.process.receive(deadline_s))
+                run.is_computed = True
                 if tag == protocol.STEP:
                     run.steps.append(protocol.decode_step(body))
                 if tag == protocol.WARM:

@@ -45,8 +45,9 @@ class Visitor:
 class Run:
     """One run, on its way or done: `steps` grow as they finish.
 
-    `asked_s`: when somebody asked first (monotonic seconds). `is_begun`: whether a worker computes
-    it, or did. `visitors`: who waits for it; a session that ends is no longer among them.
+    `asked_s`: when somebody asked first (monotonic seconds). `is_begun`: whether a worker has it,
+    or had; `is_computed`: whether that worker is warm, and computes it. `visitors`: who waits for
+    it; a session that ends is no longer among them.
     """
 
     key: str
@@ -56,6 +57,7 @@ class Run:
     size_bytes: int = 0
     asked_s: float = field(default_factory=monotonic)
     is_begun: bool = False
+    is_computed: bool = False
     visitors: WeakSet[Visitor] = field(default_factory=WeakSet, repr=False)
 
     @property

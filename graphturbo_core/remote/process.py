@@ -23,7 +23,10 @@ TRANSIENT_CODES = frozenset({"WORKER_ENDED", "RUN_TOO_LONG", "CANCELLED"})
 
 
 class WorkerProcess:
-    """A process and the pipe to it; started at once, warm some seconds later."""
+    """A process and the pipe to it; started at once, warm some seconds later.
+
+    `is_warm`: whether it has said so, which is the first that it says.
+    """
 
     def __init__(self, target: Callable[[Connection], None]) -> None:
         """Start `target` in a process of its own, with one end of a pipe."""
@@ -31,6 +34,7 @@ class WorkerProcess:
         self.pipe, other = context.Pipe()
         self.process: BaseProcess = context.Process(target=target, args=(other,), daemon=True)
         self.process.start()
+        self.is_warm = False
         other.close()
 
     def receive(self, deadline_s: float) -> bytes:
@@ -45,7 +49,9 @@ class WorkerProcess:
                 raise TimeoutError
             if not self.process.is_alive() and not self.pipe.poll():
                 raise EOFError
-        return self.pipe.recv_bytes(protocol.MAX_REPORT_BYTES)
+        frame = self.pipe.recv_bytes(protocol.MAX_REPORT_BYTES)
+        self.is_warm = True
+        return frame
 
     def end(self) -> int | None:
         """Stop the process for good; its exit code."""

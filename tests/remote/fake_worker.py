@@ -13,11 +13,15 @@ from tests.ui.synthetic import synthetic_report
 
 ORDERS = "FAKE_WORKER_ORDERS"
 """The environment's name for the folder with orders, a file a strategy; it may change meanwhile."""
+WARM_UP = "warm up"
+"""The order that is looked at before the first job: `hold` keeps a worker from being warm."""
 LARGE_BYTES = 1 << 20
 NAP_S = 1.0
 
 
 def main(pipe: Connection) -> None:
+    while order(WARM_UP) == "hold":
+        sleep(0.02)
     pipe.send_bytes(protocol.WARM)
     while True:
         try:
