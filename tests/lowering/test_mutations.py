@@ -94,8 +94,8 @@ def no_conflicts(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_reuse_conflicts(patch: pytest.MonkeyPatch) -> None:
-    empty = np.zeros((0, 2), np.int64)
-    patch.setattr(conflicts_module, "_owner_pairs", lambda *_: empty)
+    empty = np.zeros(0, np.int64)
+    patch.setattr(conflicts_module, "_owner_pairs", lambda *_: (empty, empty))
 
 
 def one_staging_slot(patch: pytest.MonkeyPatch) -> None:
@@ -151,6 +151,7 @@ def residents_at_zero(patch: pytest.MonkeyPatch) -> None:
         return dict.fromkeys(offsets, 0), failed
 
     patch.setattr(placement, "pack", bottom)
+    patch.setattr(placement, "rested", lambda *given: given[3])
 
 
 def weights_of_another_step(patch: pytest.MonkeyPatch) -> None:
