@@ -149,7 +149,7 @@ def result_of(imports: Imports, asked: Asked, strategy: str, options: Mapping[st
     blank, variant = asked.blank(strategy, options), asked.variant
     request = RunRequest(
         variant.sample, strategy, asked.chip, blank.batch, dims=dict(variant.dims),
-        options=dict(options),
+        options=dict(options), has_pictures=False,
     )  # fmt: skip
     report = report_or_code(imports, request)
     return replace(blank, refused=report) if isinstance(report, str) else _filled(blank, report)

@@ -40,7 +40,7 @@ class Switch:
         batch = row.batch_of_others if self.has_batch_of_others else row.tvm_batch
         return RunRequest(
             variant.sample, f"{self.strategy}@{batch}", profile, row.batch,
-            dims=dict(variant.dims), options=dict(self.options),
+            dims=dict(variant.dims), options=dict(self.options), has_pictures=False,
         )  # fmt: skip
 
     def profile_bytes(self, profile: str) -> bytes | None:

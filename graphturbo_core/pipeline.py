@@ -281,7 +281,7 @@ def _run(
         steps=tuple(recorder.steps),
         verification=checked,
     )  # fmt: skip
-    report = run("report", build_report, outcome)
+    report = run("report", build_report, outcome, has_pictures=request.has_pictures)
     if origin is None or not request.emit:
         return report
     return report.with_files(run("emit", emitted, request, origin, held, outcome))

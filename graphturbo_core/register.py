@@ -89,7 +89,11 @@ def assumption_register(
     """
     check_register(request)
     request = replace(
-        request, verify=False, dims=dict(request.dims), options=dict(request.options)
+        request,
+        verify=False,
+        has_pictures=False,
+        dims=dict(request.dims),
+        options=dict(request.options),
     )  # plain mappings, as can be sent to a process
     entries = (*_chip_entries(request), *_option_entries(request), *_rule_entries())
     trials = iter(_trials(model_bytes, [task for each in entries for task in each.tasks], on_step))

@@ -28,6 +28,7 @@ class RunRequest:
 
     `plan`: the text of a plan file that the run holds to. `emit`: files the report is to have.
     `max_instructions`: so many are allowed where even the coarsest tiles need more than usual.
+    `has_pictures`: the report is to have the tables and arrays that pictures are made of.
     """
 
     model_name: str
@@ -42,6 +43,7 @@ class RunRequest:
     plan: str = ""
     emit: Sequence[str] = ()
     max_instructions: int | None = None
+    has_pictures: bool = True
 
 
 class Imports:

@@ -109,7 +109,8 @@ def run(
     if targets.plan is not None:
         job = job.holding_to(targets.plan)
     files = names_of(targets.emit)
-    (report,) = job.emitting(files).reports()
+    has_pictures = targets.dot is not None or targets.trace is not None
+    (report,) = job.emitting(files, has_pictures=has_pictures).reports()
     for name in files:
         path = Path(targets.emit_to) / f"{report.contract['model']}.{SUFFIXES[name]}"
         write_text_to(str(path), partial(report.text, name))

@@ -63,9 +63,12 @@ class Job:
         (request,) = self.requests
         return assumption_register(self.model_bytes, request, _tell)
 
-    def emitting(self, files: Sequence[str]) -> Job:
-        """The same job with files in its reports."""
-        requests = (replace(request, emit=tuple(files)) for request in self.requests)
+    def emitting(self, files: Sequence[str], *, has_pictures: bool = False) -> Job:
+        """The same job with files in its reports, and with what pictures are made of."""
+        requests = (
+            replace(request, emit=tuple(files), has_pictures=has_pictures)
+            for request in self.requests
+        )
         return replace(self, requests=tuple(requests))
 
     def holding_to(self, path: str) -> Job:
@@ -127,6 +130,7 @@ def job_of(model: str, profile: str | None, choices: Choices, names: Sequence[st
         skip_passes=tuple(choices.skip_pass or ()),
         verify=choices.verify,
         max_instructions=choices.max_instructions,
+        has_pictures=False,
     )
     strategies = [DEFAULT_STRATEGY if name is None else name.strip() for name in names]
     said = {"profile": profile, "strategy": names[0], "dtype": choices.dtype}

@@ -9,15 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.lowering.code import (
-    COLUMNS,
-    KernelCode,
-    LocalBuffer,
-    SharedKey,
-    pack_boxes,
-)
+from graphturbo_core.lowering.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.csr import CsrPart, joined, ranks
+from graphturbo_core.lowering.local_buffers import LocalBuffers, SharedKey, numbered
 from graphturbo_core.lowering.program import Buffers, IntArray, Memory, Program
 from graphturbo_core.lowering.stages import bytes_per_element
 from graphturbo_core.lowering.team import Team
@@ -48,13 +43,13 @@ def assemble(
             for place, kernel in enumerate(kernels)
         ]
     names = tuple(plan.semantics.graph.tensors)
-    buffers, buffer_of = _number_buffers(kernels, offsets)
+    own, buffer_of = numbered([kernel.code.buffers for kernel in kernels], offsets)
     sizes = [len(kernel.order) for kernel in kernels]
     columns = _columns(kernels)
     kernel_of = np.repeat(np.arange(len(kernels)), sizes).astype(np.int32)
     segment, opens, closes = _segments(plan, kernel_of, columns["layer"])
     tables = _tables(kernels, buffer_of, names)
-    numbers = _tensor_numbers(buffers, names)
+    numbers = _tensor_numbers(own, names)
     of_buffer = numbers[tables["access_buffer"]]
     tables["access_tensor"] = np.where(
         tables["access_tensor"] < 0, of_buffer, tables["access_tensor"]
@@ -78,7 +73,7 @@ def assemble(
         engines=team.engines(),
         channels=team.channels(),
         tensors=names,
-        buffers=_buffer_table(buffers, numbers, _lifetimes(len(buffers), tables)),
+        buffers=_buffer_table(own, numbers, _lifetimes(len(numbers), tables)),
         kernel=kernel_of,
         segment=segment,
         segment_open_cycles=opens,
@@ -171,53 +166,32 @@ def _renumbered(kernel: NumberedKernel, start: int) -> NDArray[np.int32]:
     return (ranks(kernel.order)[kernel.conflicts.earlier] + start).astype(np.int32)
 
 
-def _number_buffers(
-    kernels: Sequence[NumberedKernel], offsets: Mapping[SharedKey, int]
-) -> tuple[list[LocalBuffer], list[NDArray[np.int32]]]:
-    """The buffers at their addresses, and per kernel the row of each of its buffers."""
-    rows: list[LocalBuffer] = []
-    shared: dict[SharedKey, int] = {}
-    found: list[NDArray[np.int32]] = []
-    for kernel in kernels:
-        numbers: list[int] = []
-        for buffer in kernel.code.buffers:
-            key = buffer.shared
-            if key is None:
-                numbers.append(len(rows))
-                rows.append(buffer)
-                continue
-            if key not in shared:
-                shared[key] = len(rows)
-                rows.append(buffer._replace(offset=offsets.get(key, buffer.offset)))
-            numbers.append(shared[key])
-        found.append(np.array(numbers, dtype=np.int32))
-    return rows, found
-
-
-def _tensor_numbers(buffers: list[LocalBuffer], names: tuple[str, ...]) -> NDArray[np.int32]:
+def _tensor_numbers(own: Sequence[LocalBuffers], names: tuple[str, ...]) -> NDArray[np.int32]:
     number = {name: place for place, name in enumerate(names)}
-    return np.array([number[buffer.tensor] for buffer in buffers], dtype=np.int32)
+    return np.concatenate([
+        np.array([number[name] for name in buffers.tensors], dtype=np.int32)[buffers.tensor]
+        for buffers in own
+    ])  # fmt: skip
 
 
 def _buffer_table(
-    buffers: list[LocalBuffer],
+    own: Sequence[LocalBuffers],
     tensors: NDArray[np.int32],
     lifetimes: tuple[IntArray, IntArray],
 ) -> Buffers:
     first, last = lifetimes
-    lo, hi = pack_boxes([buffer.box for buffer in buffers])
     return Buffers(
-        memory=np.array([buffer.memory for buffer in buffers], dtype=np.int8),
-        core=np.array([buffer.core for buffer in buffers], dtype=np.int16),
-        offset=np.array([buffer.offset for buffer in buffers], dtype=np.int64),
-        size_bytes=np.array([buffer.size_bytes for buffer in buffers], dtype=np.int64),
+        memory=np.concatenate([buffers.memory for buffers in own]),
+        core=np.concatenate([buffers.core for buffers in own]),
+        offset=np.concatenate([buffers.offset for buffers in own]),
+        size_bytes=np.concatenate([buffers.size_bytes for buffers in own]),
         tensor=tensors,
-        lo=lo,
-        hi=hi,
+        lo=np.concatenate([buffers.lo for buffers in own]),
+        hi=np.concatenate([buffers.hi for buffers in own]),
         first=first,
         last=last,
-        is_spill=np.array([buffer.is_spill for buffer in buffers], dtype=np.bool_),
-        cores=np.array([buffer.cores for buffer in buffers], dtype=np.int32),
+        is_spill=np.concatenate([buffers.is_spill for buffers in own]),
+        cores=np.concatenate([buffers.cores for buffers in own]),
     )
 
 

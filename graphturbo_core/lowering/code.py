@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +13,14 @@ from numpy.typing import NDArray
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.classes import CoreClasses
+from graphturbo_core.lowering.local_buffers import (
+    LocalBuffer,
+    LocalBuffers,
+    SharedKey,
+    columns_of,
+    pack_boxes,
+)
 from graphturbo_core.lowering.program import (
-    MAX_RANK,
     Cause,
     Channel,
     Engine,
@@ -23,13 +28,6 @@ from graphturbo_core.lowering.program import (
     IntArray,
     Memory,
 )
-
-SharedKey = tuple[str, str, int, int]
-"""(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common; of a
-shard (SHARD, tensor, core, number of its box), of what stays in GB (STAY, tensor, core, number of
-its box). The core of GB and DRAM is `far_core`."""
-SHARD = "SHARD"
-STAY = "STAY"
 
 
 def far_core(cluster: int) -> int:
@@ -183,23 +181,6 @@ class Compute(NamedTuple):
     cores: int = 1
 
 
-class LocalBuffer(NamedTuple):
-    """A buffer of the kernel; `shared` names a GB or DRAM buffer that outlives it.
-
-    `cores`: how many cores have one like it.
-    """
-
-    memory: Memory
-    core: int
-    offset: int
-    size_bytes: int
-    tensor: str
-    box: Box
-    shared: SharedKey | None = None
-    is_spill: bool = False
-    cores: int = 1
-
-
 @dataclass
 class CodeBuilder:
     """Collects a kernel's instructions in layer order; rows as documented in Program."""
@@ -303,7 +284,7 @@ class CodeBuilder:
             tensors=tuple(number),
             result_lo=result_lo,
             result_hi=result_hi,
-            buffers=tuple(self.buffers),
+            buffers=columns_of(self.buffers),
         )
 
 
@@ -334,7 +315,7 @@ class KernelCode:
     tensors: tuple[str, ...]
     result_lo: NDArray[np.int32]
     result_hi: NDArray[np.int32]
-    buffers: tuple[LocalBuffer, ...]
+    buffers: LocalBuffers
 
     def column(self, name: str) -> IntArray:
         """One column of `rows` by its name in Program."""
@@ -343,17 +324,3 @@ class KernelCode:
 
 def _offsets(counts: list[int]) -> IntArray:
     return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64)
-
-
-def pack_boxes(boxes: Sequence[Box]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Corners of boxes as two arrays of MAX_RANK columns; axes that a box lacks are [0, 1)."""
-    lo = np.zeros((len(boxes), MAX_RANK), dtype=np.int32)
-    hi = np.ones((len(boxes), MAX_RANK), dtype=np.int32)
-    ranks = np.fromiter(map(len, boxes), dtype=np.int64, count=len(boxes))
-    for rank in np.unique(ranks).tolist():
-        rows = np.flatnonzero(ranks == rank)
-        ends = chain.from_iterable(chain.from_iterable(boxes[row] for row in rows.tolist()))
-        corners = np.fromiter(ends, dtype=np.int32, count=2 * rank * len(rows))
-        corners = corners.reshape(len(rows), rank, 2)
-        lo[rows, :rank], hi[rows, :rank] = corners[:, :, 0], corners[:, :, 1]
-    return lo, hi

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.arrays import Integer
 from graphturbo_core.lowering.code import KernelCode
+from graphturbo_core.lowering.local_buffers import KEPT
 from graphturbo_core.lowering.program import IntArray, Memory
 
 MANY_ACCESSES = 64
@@ -87,16 +88,13 @@ def _cells(buffer_at: IntArray, begin: NDArray[np.int32]) -> IntArray:
 
 def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArray, IntArray]:
     """Per buffer: its address space (-1: not placed by this kernel), start and end byte."""
-    spaces: list[int] = []
-    for buffer in code.buffers:
-        memory = buffer.memory
-        if memory is Memory.LB_WEIGHT and is_pooled:
-            memory = Memory.LB_DATA
-        is_far = buffer.shared is not None and buffer.shared[0] != "KEPT"
-        spaces.append(-1 if is_far else (buffer.core + 1) * len(Memory) + memory)
-    start = np.array([buffer.offset for buffer in code.buffers], dtype=np.int64)
-    size = np.array([buffer.size_bytes for buffer in code.buffers], dtype=np.int64)
-    return np.array(spaces, dtype=np.int64), start, start + size
+    buffers = code.buffers
+    memory = buffers.memory.astype(np.int64)
+    if is_pooled:
+        memory[memory == Memory.LB_WEIGHT] = Memory.LB_DATA
+    spaces = (buffers.core.astype(np.int64) + 1) * len(Memory) + memory
+    spaces[[row for row, key in buffers.shared.items() if key[0] != KEPT]] = -1
+    return spaces, buffers.offset, buffers.offset + buffers.size_bytes
 
 
 def _as_rows(edges: IntArray, count: int) -> Conflicts:

@@ -9,7 +9,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, full_box, intersect, is_empty
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.allocator import OffsetAllocator
-from graphturbo_core.lowering.code import SharedKey
+from graphturbo_core.lowering.local_buffers import SharedKey
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
 from graphturbo_core.lowering.stages import tensor_bytes

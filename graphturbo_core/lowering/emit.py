@@ -14,13 +14,13 @@ from graphturbo_core.lowering.code import (
     CodeBuilder,
     Compute,
     KernelCode,
-    LocalBuffer,
     Machine,
     Where,
 )
 from graphturbo_core.lowering.costs import OpCosts
 from graphturbo_core.lowering.cutting import staging_sets
 from graphturbo_core.lowering.loads import OperandFeeder
+from graphturbo_core.lowering.local_buffers import LocalBuffer
 from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Memory
@@ -46,9 +46,9 @@ class Room:
     accesses: int = 0
 
     def holds(self, instructions: int, accesses: int) -> bool:
-        """Whether there is room for so many more."""
+        """Whether there is room for so many more, and for what is ahead."""
         return (
-            self.instructions + instructions <= self.max_instructions
+            self.instructions + instructions + self.ahead <= self.max_instructions
             and self.accesses + accesses <= self.max_accesses
         )
 
@@ -57,11 +57,12 @@ class Room:
         boxes = (self.accesses + accesses) * self.max_instructions
         return max(self.instructions + instructions + self.ahead, -(-boxes // self.max_accesses))
 
-    def with_kernel(self, code: KernelCode) -> Room:
-        """The room when this code is in it."""
-        instructions = self.instructions + len(code.rows)
+    def with_kernels(self, code: KernelCode, count: int) -> Room:
+        """The room when so many kernels of this code are in it."""
         return replace(
-            self, instructions=instructions, accesses=self.accesses + len(code.access_buffer)
+            self,
+            instructions=self.instructions + count * len(code.rows),
+            accesses=self.accesses + count * len(code.access_buffer),
         )
 
 

@@ -13,8 +13,8 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, volume
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
-from graphturbo_core.lowering.code import SharedKey
 from graphturbo_core.lowering.dram import ALONE, Abroad, dram_offsets
+from graphturbo_core.lowering.local_buffers import SharedKey
 from graphturbo_core.lowering.own_weights import fetches_own
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory

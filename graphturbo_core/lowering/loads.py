@@ -16,7 +16,8 @@ from graphturbo_core.ir.boxes import (
     is_empty,
     volume,
 )
-from graphturbo_core.lowering.code import SharedKey, Where
+from graphturbo_core.lowering.code import Where
+from graphturbo_core.lowering.local_buffers import KEPT, SharedKey
 from graphturbo_core.lowering.mover import Mover
 from graphturbo_core.lowering.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.program import Memory
@@ -101,7 +102,7 @@ class OperandFeeder:
 
     def _kept_key(self, placed: Resident, core: int) -> SharedKey | None:
         """Identity of a buffer that two kernels share: the one before, or the one after."""
-        key = ("KEPT", placed.tensor, core)
+        key = (KEPT, placed.tensor, core)
         if placed.is_inherited:
             return (*key, self._around.kernel - 1)
         return (*key, self._around.kernel) if placed.tensor in self._placement.kept else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -247,30 +248,36 @@ def _number_all(
 ) -> list[NumberedKernel]:
     """Emit and number one kernel of each class, the others are its copies.
 
-    `settings`: with how many instructions each has at least.
+    `settings`: with how many instructions each has at least. All copies of a kernel count as soon
+    as it is emitted, so that what is too long is refused before the rest is.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS.
     """
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
     common = Common(plan, machine, op_index)
+    keys = [template_key(setting, plan.semantics.kinds) for setting, _ in settings]
+    times, least = Counter(keys), Counter[Hashable]()
+    for key, (_, count) in zip(keys, settings, strict=True):
+        least[key] += count
     known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
-    kernels: list[NumberedKernel] = []
-    for setting, count in settings:
-        room = replace(room, ahead=room.ahead - count)
-        key = template_key(setting, plan.semantics.kinds)
-        if key not in known:
-            code = emit_kernel(common, setting.placement, setting.around, room)
-            known[key] = (setting, _numbered(common, code))
-            kernels.append(known[key][1])
-        else:
-            model, numbered = known[key]
-            code = copied(numbered.code, model, setting, op_index)
-            kernels.append(replace(numbered, code=code))
-        room = room.with_kernel(kernels[-1].code)
+    for key, (setting, count) in zip(keys, settings, strict=True):
+        if key in known:
+            continue
+        ahead = replace(room, ahead=room.ahead - count)
+        code = emit_kernel(common, setting.placement, setting.around, ahead)
+        room = replace(room, ahead=room.ahead - least[key]).with_kernels(code, times[key])
         if not room.holds(0, 0):
             op = setting.placement.kernel.ops[-1]
             raise too_many_instructions(plan, op, room.fewest(0, 0))
+        known[key] = (setting, _numbered(common, code))
+    kernels: list[NumberedKernel] = []
+    for key, (setting, _) in zip(keys, settings, strict=True):
+        model, numbered = known[key]
+        if model is not setting:
+            code = copied(numbered.code, model, setting, op_index)
+            numbered = replace(numbered, code=code)
+        kernels.append(numbered)
     return kernels
 
 

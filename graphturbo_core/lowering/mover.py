@@ -12,14 +12,13 @@ from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.code import (
     Access,
     CodeBuilder,
-    LocalBuffer,
     Machine,
     Move,
-    SharedKey,
     Use,
     Where,
     far_core,
 )
+from graphturbo_core.lowering.local_buffers import LocalBuffer, SharedKey
 from graphturbo_core.lowering.owners import Owners, Part, joined
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
 from graphturbo_core.lowering.sites import Shard, Site

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
-from graphturbo_core.lowering.code import SharedKey
 from graphturbo_core.lowering.fetches import Needers, whole_fetch
+from graphturbo_core.lowering.local_buffers import SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.sites import Shard
 from graphturbo_core.lowering.stages import tensor_bytes

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.code import SHARD, STAY, SharedKey, far_core
+from graphturbo_core.lowering.code import far_core
+from graphturbo_core.lowering.local_buffers import SHARD, STAY, SharedKey
 from graphturbo_core.lowering.program import Cause, Memory
 
 SPILLS = -2

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, BoxIndex
 from graphturbo_core.lowering.allocator import aligned
-from graphturbo_core.lowering.code import SharedKey
+from graphturbo_core.lowering.local_buffers import SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.sites import EarlyFetch, StayingBox
 from graphturbo_core.lowering.stages import tensor_bytes

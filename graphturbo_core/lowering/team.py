@@ -18,13 +18,12 @@ from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.code import (
     COLUMNS,
     KernelCode,
-    LocalBuffer,
     Machine,
-    SharedKey,
     far_core,
 )
 from graphturbo_core.lowering.dram import Abroad
 from graphturbo_core.lowering.far_memory import FarMemory, place_far
+from graphturbo_core.lowering.local_buffers import LocalBuffers, SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Channel, Engine, IntArray, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -113,12 +112,13 @@ class Team:
         engine = COLUMNS.index("engine")
         rows[:, engine] = self.engine_numbers(rows[:, engine], cluster)
         channel = self.channel_numbers(code.channel.astype(np.int64), cluster)
-        buffers = tuple(self._buffer(buffer, cluster) for buffer in code.buffers)
+        buffers = self._buffers(code.buffers, cluster)
         return replace(code, rows=rows, channel=channel.astype(np.int32), buffers=buffers)
 
-    def _buffer(self, buffer: LocalBuffer, cluster: int) -> LocalBuffer:
-        shared = None if buffer.shared is None else self.key(buffer.shared, cluster)
-        return buffer._replace(core=self.core(buffer.core, cluster), shared=shared)
+    def _buffers(self, buffers: LocalBuffers, cluster: int) -> LocalBuffers:
+        core = np.array([self.core(each, cluster) for each in buffers.core.tolist()], np.int16)
+        shared = {row: self.key(key, cluster) for row, key in buffers.shared.items()}
+        return replace(buffers, core=core, shared=shared)
 
 
 def own_plan(plan: Plan, cluster: int) -> Plan:

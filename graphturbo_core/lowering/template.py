@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
-from graphturbo_core.lowering.code import COLUMNS, KernelCode, LocalBuffer, SharedKey, far_core
+from graphturbo_core.lowering.code import COLUMNS, KernelCode, far_core
+from graphturbo_core.lowering.local_buffers import KEPT, LocalBuffers, SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import MAX_RANK, IntArray, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -218,9 +219,8 @@ def copied(
 ) -> KernelCode:
     """The code of `setting`, from that of a kernel with the same key."""
     names = dict(zip(model.names, setting.names, strict=True))
-    shift = {name: _shift(name, model, setting) for name in {b.tensor for b in code.buffers}}
-    padded = {name: _padded(by) for name, by in shift.items()}
-    moved = np.array([padded[b.tensor] for b in code.buffers], dtype=np.int32)
+    by_tensor = _shifts(code.buffers.tensors, model, setting)
+    moved = by_tensor[code.buffers.tensor]
     results = _result_shifts(code, model, setting)
     keys = _key_map(model, setting)
     return replace(
@@ -231,23 +231,25 @@ def copied(
         tensors=tuple(names.get(name, name) for name in code.tensors),
         result_lo=code.result_lo + results,
         result_hi=code.result_hi + results,
-        buffers=tuple(_copied_buffers(code.buffers, names, shift, keys)),
+        buffers=_copied_buffers(code.buffers, names, moved, keys),
     )
 
 
 def _copied_buffers(
-    buffers: Sequence[LocalBuffer],
+    buffers: LocalBuffers,
     names: Mapping[str, str],
-    shift: Mapping[str, Corner],
+    moved: NDArray[np.int32],
     keys: Mapping[SharedKey, SharedKey],
-) -> Iterator[LocalBuffer]:
+) -> LocalBuffers:
     """Under their new names, at their new places; a buffer in DRAM holds all of its tensor."""
-    for memory, core, offset, size, tensor, box, shared, is_spill, cores in buffers:
-        by = () if memory is Memory.DRAM else shift[tensor]
-        yield LocalBuffer(
-            memory, core, offset, size, names[tensor], _moved_box(box, by) if any(by) else box,
-            keys[shared] if shared else None, is_spill, cores,
-        )  # fmt: skip
+    by = np.where((buffers.memory == Memory.DRAM)[:, None], 0, moved)
+    return replace(
+        buffers,
+        lo=buffers.lo + by,
+        hi=buffers.hi + by,
+        tensors=tuple(names[name] for name in buffers.tensors),
+        shared={row: keys[key] for row, key in buffers.shared.items()},
+    )
 
 
 def _rows(
@@ -276,24 +278,22 @@ def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:
     return tuple(b - a for a, b in zip(old, new, strict=True))
 
 
+def _shifts(names: Sequence[str], model: Setting, setting: Setting) -> NDArray[np.int32]:
+    """By how much the boxes of each tensor of the model move, a row each; none for ""."""
+    found = np.zeros((len(names), MAX_RANK), dtype=np.int32)
+    for row, name in enumerate(names):
+        by = _shift(name, model, setting) if name else ()
+        found[row, : len(by)] = by
+    return found
+
+
 def _result_shifts(code: KernelCode, model: Setting, setting: Setting) -> NDArray[np.int32]:
     """By how much the result of each compute moves: as far as the tensor that it writes."""
-    by_tensor = np.array(
-        [_padded(_shift(name, model, setting) if name else ()) for name in code.tensors],
-        dtype=np.int32,
-    )
+    by_tensor = _shifts(code.tensors, model, setting)
     found = np.zeros_like(code.result_lo)
     row = np.repeat(np.arange(len(code.rows)), np.diff(code.access_at))[code.access_write]
     found[row] = by_tensor[code.access_tensor[code.access_write]]
     return found
-
-
-def _padded(shift: Corner) -> Corner:
-    return shift + (0,) * (MAX_RANK - len(shift))
-
-
-def _moved_box(box: Box, shift: Corner) -> Box:
-    return tuple([(lo + by, hi + by) for (lo, hi), by in zip(box, shift, strict=True)])
 
 
 def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
@@ -314,8 +314,8 @@ def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
     for back in (0, 1):
         for name, resident in model.placement.residents.items():
             for core in resident.made.boxes:
-                key = ("KEPT", name, core, old.kernel - back)
-                found[key] = ("KEPT", names[name], core, new.kernel - back)
+                key = (KEPT, name, core, old.kernel - back)
+                found[key] = (KEPT, names[name], core, new.kernel - back)
     return found | _staying(names, old, new) | _in_dram(names, old.lenders)
 
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.lowering.allocator import aligned
-from graphturbo_core.lowering.code import SharedKey, Where
+from graphturbo_core.lowering.code import Where
 from graphturbo_core.lowering.fetches import Fetch, whole_fetch
+from graphturbo_core.lowering.local_buffers import SharedKey
 from graphturbo_core.lowering.mover import Mover, Targets
 from graphturbo_core.lowering.own_weights import fetch_own, fetches_own, own_needs
 from graphturbo_core.lowering.placement import KernelPlacement

@@ -20,7 +20,7 @@ from graphturbo_core.report.layer_rows import layer_rows
 from graphturbo_core.report.memory import Memories, memories
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.produced_rows import produced_arrays
-from graphturbo_core.report.report import Report
+from graphturbo_core.report.report import Report, Row
 from graphturbo_core.report.roof_rows import roof_rows
 from graphturbo_core.report.rows import (
     binding_rows,
@@ -40,15 +40,14 @@ from graphturbo_core.sim.critical_path import critical_path
 from graphturbo_core.sim.overlap import layer_overlap
 
 
-def build_report(outcome: Outcome) -> Report:
-    """All that leaves the library of one run.
+def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
+    """All that leaves the library of one run; or without what only pictures are made of.
 
     Raises:
         InvariantError: a bound is broken, a ledger or stalls do not sum, a memory is over full.
     """
     live = memories(outcome)
     layers = tuple(layer_rows(outcome, live))
-    buffers = placed(outcome)
     tables = {
         "round": tuple(round_rows(outcome)),
         "engines": tuple(engine_rows(outcome)),
@@ -56,26 +55,36 @@ def build_report(outcome: Outcome) -> Report:
         "groups": tuple(group_rows(outcome)),
         "kernels": tuple(kernel_rows(outcome)),
         "decisions": tuple(decision_rows(outcome)),
-        "ready": tuple(ready_rows(outcome)),
-        "bindings": tuple(binding_rows(outcome)),
         "stalls": tuple(stall_rows(outcome)),
         "ledger": tuple(ledger_rows(outcome)),
+        "chip": tuple(chip_rows(outcome)),
+        "roofs": tuple(roof_rows(outcome)),
+    }
+    arrays = _instructions(outcome)
+    if has_pictures:
+        buffers = placed(outcome)
+        tables |= _pictured(outcome, buffers)
+        arrays |= _pictured_arrays(outcome, live, buffers)
+    return Report(contract(outcome, live, layers), tables, arrays)
+
+
+def _pictured(outcome: Outcome, buffers: Placed) -> dict[str, tuple[Row, ...]]:
+    """Tables that pictures alone are made of."""
+    return {
+        "ready": tuple(ready_rows(outcome)),
+        "bindings": tuple(binding_rows(outcome)),
         "graph_nodes": tuple(node_rows(outcome)),
         "graph_edges": tuple(edge_rows(outcome)),
-        "chip": tuple(chip_rows(outcome)),
         "splits": tuple(split_rows(outcome)),
-        "roofs": tuple(roof_rows(outcome)),
         "spaces": tuple(space_rows(buffers)),
         "tensors": tuple(tensor_rows(outcome)),
     }
-    return Report(contract(outcome, live, layers), tables, _arrays(outcome, live, buffers))
 
 
-def _arrays(outcome: Outcome, live: Memories, buffers: Placed) -> dict[str, NDArray[np.generic]]:
-    """One entry an instruction in sequence order, then step functions, stretches and buffers."""
+def _instructions(outcome: Outcome) -> dict[str, NDArray[np.generic]]:
+    """One entry an instruction in sequence order."""
     trace, program = outcome.largest, outcome.program
     group_of = np.array([kernel.group for kernel in outcome.plan.kernels], np.int32)
-    overlap, booked = layer_overlap(trace), bookings(program)
     return {
         "start": trace.start,
         "hold": program.hold_cycles,
@@ -91,6 +100,16 @@ def _arrays(outcome: Outcome, live: Memories, buffers: Placed) -> dict[str, NDAr
         "wait_on": trace.wait_on,
         "size_bytes": program.size_bytes,
         "busy": busy_cycles(program),
+    }
+
+
+def _pictured_arrays(
+    outcome: Outcome, live: Memories, buffers: Placed
+) -> dict[str, NDArray[np.generic]]:
+    """The critical path, step functions, stretches and buffers."""
+    program = outcome.program
+    overlap, booked = layer_overlap(outcome.largest), bookings(program)
+    return {
         "critical": critical_path(program),
         "booked_instruction": booked.instruction,
         "booked_memory": (booked.memory == Memory.GB).astype(np.int8),

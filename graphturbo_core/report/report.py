@@ -32,6 +32,8 @@ def axes_text(row: Row) -> str:
 class Report:
     """One run (one strategy on one model and chip) as a person may see it.
 
+    Marked * is what pictures alone are made of: not there where none were asked for.
+
     `contract`: what `run --json` prints (design, section 7).
     `tables`, each a tuple of flat rows:
       round     one row, of the round that arrays and engines describe: cycles (until its last
@@ -49,22 +51,23 @@ class Report:
                 divide them), scope (the memories in which they wait for their readers)
       kernels   index, name, group, start_cycle, end_cycle, layers (as above)
       decisions index, step, rule, subject, taken, numbers (text)
-      splits    part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,
+      splits*   part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,
                 peak_bytes (of the largest piece), whole_peak_bytes, capacity_bytes, taken
                 (Algorithm 1; at most 5,000)
-      ready     index, run, ready (Algorithm 3, newest last)
-      bindings  kernel, tensor, op, binding (nested list as text), axes, scope
+      ready*    index, run, ready (Algorithm 3, newest last)
+      bindings* kernel, tensor, op, binding (nested list as text), axes, scope
       stalls    engine (label), kind, busy, data, address, channel, barrier, idle (cycles)
       ledger    memory (DRAM/GB), cause, bytes
-      graph_nodes  index, op, op_type, layer, group (index), rank, x_fine, x_coarse, output_shape
-      graph_edges  source, target (graph_nodes' index; -1: graph input), tensor, shape, bytes
+      graph_nodes*  index, op, op_type, layer, group (index), rank, x_fine, x_coarse, output_shape
+      graph_edges*  source, target (graph_nodes' index; -1: graph input), tensor, shape, bytes
       chip      key, value, source, is_assumption
-      spaces    index, memory (GB, LB data, LB weight; LB where it is one pool), core (-1: GB),
+      spaces*   index, memory (GB, LB data, LB weight; LB where it is one pool), core (-1: GB),
                 cores, capacity_bytes, buffers, listed (of them, among the arrays)
-      tensors   index, tensor, kind (activation, weight, input, output), axes; of `buffer_tensor`
+      tensors*  index, tensor, kind (activation, weight, input, output), axes; of `buffer_tensor`
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
-      wait_on, size_bytes, busy (cycles, sum of the cores that it stands for), moved_tensor (index
+      wait_on, size_bytes, busy (cycles, sum of the cores that it stands for); * all that follows:
+      moved_tensor (index
       of `tensors`; -1: a compute), box_lo and box_hi (of its op's result, or of what a move
       writes; a column an axis, of which box_axes count); critical: the
       instructions of the longest path, in its order; an entry a memory and cause of an

@@ -10,7 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.code import COLUMNS, KernelCode, LocalBuffer, pack_boxes
+from graphturbo_core.lowering.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.local_buffers import LocalBuffer, LocalBuffers, columns_of, pack_boxes
 from graphturbo_core.lowering.program import MAX_RANK, Memory
 
 SIDE = 4
@@ -52,12 +53,21 @@ def kernel_code(rows: Sequence[Row], buffers: Sequence[LocalBuffer]) -> KernelCo
         tensors=("",),
         result_lo=np.zeros((len(rows), MAX_RANK), dtype=np.int32),
         result_hi=np.ones((len(rows), MAX_RANK), dtype=np.int32),
-        buffers=tuple(buffers),
+        buffers=columns_of(buffers),
     )
 
 
 def local(offset: int, size: int, memory: Memory = Memory.LB_DATA, core: int = 0) -> LocalBuffer:
     return LocalBuffer(memory, core, offset, size, "t", ((0, SIDE), (0, SIDE)))
+
+
+def buffer_at(buffers: LocalBuffers, row: int) -> LocalBuffer:
+    """One row as it was entered, without its box."""
+    return LocalBuffer(
+        Memory(int(buffers.memory[row])), int(buffers.core[row]), int(buffers.offset[row]),
+        int(buffers.size_bytes[row]), buffers.tensors[buffers.tensor[row]], (),
+        buffers.shared.get(row),
+    )  # fmt: skip
 
 
 @dataclass

@@ -15,7 +15,16 @@ from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import MANY_ACCESSES, _cells, _span, find_conflicts
 from graphturbo_core.lowering.program import MAX_RANK, Memory
 from tests.full import examples
-from tests.lowering.codes import Row, closure, csr_edges, kernel_code, kernel_codes, local, space
+from tests.lowering.codes import (
+    Row,
+    buffer_at,
+    closure,
+    csr_edges,
+    kernel_code,
+    kernel_codes,
+    local,
+    space,
+)
 
 LEFT: Box = ((0, 4), (0, 2))
 RIGHT: Box = ((0, 4), (2, 4))
@@ -48,7 +57,7 @@ def _all_accesses(code: KernelCode) -> list[_Access]:
 
 def _reuses(code: KernelCode, one: int, other: int, is_pooled: bool) -> bool:
     """Different buffers, placed by this kernel, with a byte in common."""
-    first, second = code.buffers[one], code.buffers[other]
+    first, second = (buffer_at(code.buffers, number) for number in (one, other))
     if any(b.shared is not None and b.shared[0] != "KEPT" for b in (first, second)):
         return False
     is_apart = (

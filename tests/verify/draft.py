@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graphturbo_core.lowering.code import pack_boxes
+from graphturbo_core.lowering.local_buffers import pack_boxes
 from graphturbo_core.lowering.program import InstructionKind, Memory, Program
 from graphturbo_core.lowering.stages import tensor_bytes
 
