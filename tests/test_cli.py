@@ -130,6 +130,7 @@ def test_run_and_compare_take_the_same_choices() -> None:
         assert options_of(command) == ["--json"]
 
 
+@pytest.mark.slow
 def test_verify_replays_and_compares(capsys: Capture) -> None:
     code, out, err = answer(capsys, "run", SAMPLE, "--batch", "8", "--verify", "--json", "-")
     assert code == 0

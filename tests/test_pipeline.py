@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import pytest
 
 import graphturbo_core
@@ -172,6 +174,24 @@ def test_how_many_may_be_asked_for(most: int) -> None:
     with pytest.raises(OptionError, match=said) as caught:
         tight(most)
     assert caught.value.code == "BAD_MAX_INSTRUCTIONS"
+
+
+def test_without_pictures_the_rest_is_the_same() -> None:
+    asked = RunRequest("teaching-resnet", "graphturbo@2", batch=8)
+    model = load_sample("teaching-resnet")
+    whole, plain = run_reports(model, [asked, replace(asked, has_pictures=False)])
+    clock = {"steps", "schedule_seconds"}
+    assert {key: plain.contract[key] for key in plain.contract if key not in clock} == {
+        key: whole.contract[key] for key in whole.contract if key not in clock
+    }
+    assert plain.tables == {key: whole.tables[key] for key in plain.tables}
+    assert whole.tables.keys() - plain.tables.keys() == {
+        "ready", "bindings", "graph_nodes", "graph_edges", "splits", "spaces", "tensors",
+    }  # fmt: skip
+    for name, array in plain.arrays.items():
+        assert np.array_equal(array, whole.arrays[name]), name
+    assert {len(array) for array in plain.arrays.values()} == {whole.contract["instructions"]}
+    assert {"critical", "gb_cycle", "buffer_offset"} <= whole.arrays.keys() - plain.arrays.keys()
 
 
 def test_an_own_profile_travels_as_bytes() -> None:

@@ -25,7 +25,7 @@ from sample_models.conformer import ConformerSize, conformer
 from sample_models.dlrm import CRITEO_KAGGLE, dlrm
 from sample_models.llama import LlamaSize, llama
 from sample_models.vit import VitSize, vit
-from tests.full import IS_FULL, IS_QUICK
+from tests.full import IS_FULL, IS_QUICK, SLOW, often
 
 CHIPS = ("stcp920", "generic-4x4")
 STRATEGIES = (
@@ -49,6 +49,8 @@ SMALL = {
     "conformer": lambda: conformer(ConformerSize(2, 64, 4), {"frames": 131}),
     "llama": lambda: llama(LlamaSize(2, 128, 4, 256, 4000), {"sequence": 32}),
 }
+QUICKEST = ("resnet50-v1", "teaching-resnet", "bert-base", "vit-b16", "dlrm")
+"""Every strategy on them takes seconds: the others are `slow`."""
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
 """Tens of thousands of instructions on the small chip: one strategy there is enough."""
@@ -155,20 +157,23 @@ def check_lists(contract: dict[str, Any], report: Report) -> None:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", often(SMALL, QUICKEST))
 def test_our_samples_under_every_strategy(name: str, chip: str) -> None:
     for report in reports_of(name, chip):
         check_sound(report)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", often(SMALL, QUICKEST))
 def test_strategies_do_the_same_work(name: str) -> None:
     contracts = [report.contract for report in reports_of(name, CHIPS[0])]
     for key in ("macs", "lower_bound_s", "compulsory_dram_bytes", "sub_graphs_fine"):
         assert len({contract[key] for contract in contracts}) == 1, key
 
 
-TWICE = (("densenet-121", CHIPS[0]), ("resnet50-slim", CHIPS[1]))
+TWICE = (
+    pytest.param("densenet-121", CHIPS[0], marks=SLOW), ("teaching-resnet", CHIPS[0]),
+    ("resnet50-slim", CHIPS[1]),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "chip"), TWICE)
@@ -201,7 +206,7 @@ def test_whole_files_under_every_strategy(name: str, chip: str) -> None:
         check_sound(report)
 
 
-@pytest.mark.parametrize(("name", "strategy"), FULL)
+@pytest.mark.parametrize(("name", "strategy"), often(FULL, FULL[:1]))
 def test_whole_files(name: str, strategy: str) -> None:
     (report,) = run_reports(load_sample(name), [RunRequest(name, strategy)])
     check_sound(report)

@@ -46,9 +46,9 @@ class Room:
     accesses: int = 0
 
     def holds(self, instructions: int, accesses: int) -> bool:
-        """Whether there is room for so many more, and for what is ahead."""
+        """Whether there is room for so many more."""
         return (
-            self.instructions + instructions + self.ahead <= self.max_instructions
+            self.instructions + instructions <= self.max_instructions
             and self.accesses + accesses <= self.max_accesses
         )
 

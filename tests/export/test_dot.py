@@ -151,6 +151,7 @@ def test_a_run_read_back(strategy: str) -> None:
     assert sorted(shapes) == sorted(str(row["shape"]) for row in report.tables["graph_edges"])
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whatever_the_hash_seed() -> None:
     script = (
         "import sys\n"

@@ -32,6 +32,7 @@ def test_boxes_that_meet_are_cut_otherwise(boxes: list[Box], is_so: bool) -> Non
     assert is_cut_otherwise(frozenset(boxes)) == is_so
 
 
+@pytest.mark.slow
 def test_kernels_that_cut_a_weight_otherwise_do_not_hold_it() -> None:
     """Pieces of AlexNet's first convolution have other tiles of its weights on the small chip.
 

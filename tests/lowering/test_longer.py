@@ -114,7 +114,7 @@ def test_the_refusal_says_how_many_are_needed_where_so_many_can_be_had() -> None
         (1, 12 * 4, 0),  # a tile on each core
         (48, 28 + 28, 1),  # tiles of the first two kernels
         (400, 12 * (28 + 28), 12),  # computes and stores
-        (672, 9 * 84 + 3 * (28 + 28), 12),  # nine kernels listed, three to come
+        (672, (1 + 9) * 84 + 2 * (28 + 28), 12),  # the first and nine alike; two to come
     ],
 )
 def test_each_step_counts_what_it_knows(

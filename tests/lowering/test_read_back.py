@@ -56,7 +56,8 @@ def in_gb(plan: Plan) -> Plan:
     return replace(plan, hardware=hardware, kernels=tuple(kernels))
 
 
-@pytest.mark.parametrize("memory", [Memory.DRAM, pytest.param(Memory.GB, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("memory", [Memory.DRAM, Memory.GB])
 def test_all_that_a_kernel_reads_back_is_left_there(plan: Plan, memory: Memory) -> None:
     """Rows 23 to 32 by the piece that answers for 24 to 32; others are told of these alone."""
     if memory is Memory.GB:

@@ -104,9 +104,9 @@ def test_all_buffers_are_listed_and_counted(report: Report):
 def test_above_the_cap_whole_cores_are_left_out(monkeypatch: pytest.MonkeyPatch):
     outcomes: list[Outcome] = []
 
-    def keep(outcome: Outcome) -> Report:
+    def keep(outcome: Outcome, *, has_pictures: bool) -> Report:
         outcomes.append(outcome)
-        return build_report(outcome)
+        return build_report(outcome, has_pictures=has_pictures)
 
     monkeypatch.setattr(pipeline, "build_report", keep)
     asked = RunRequest("teaching-resnet", "graphturbo@16", batch=64)
