@@ -54,7 +54,9 @@ QUICKEST = ("resnet50-v1", "teaching-resnet", "bert-base", "vit-b16", "dlrm")
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
 """Tens of thousands of instructions on the small chip: one strategy there is enough."""
-FULL = (("resnet50-slim", "graphturbo@16"), ("densenet-121", "graphturbo@2"))
+FULL = (
+    ("resnet50-slim", "graphturbo@16"), pytest.param("densenet-121", "graphturbo@2", marks=SLOW),
+)  # fmt: skip
 
 
 def strategies_on(chip: str) -> tuple[str, ...]:
@@ -206,7 +208,7 @@ def test_whole_files_under_every_strategy(name: str, chip: str) -> None:
         check_sound(report)
 
 
-@pytest.mark.parametrize(("name", "strategy"), often(FULL, FULL[:1]))
+@pytest.mark.parametrize(("name", "strategy"), FULL)
 def test_whole_files(name: str, strategy: str) -> None:
     (report,) = run_reports(load_sample(name), [RunRequest(name, strategy)])
     check_sound(report)

@@ -103,6 +103,7 @@ class _NestOp(NamedTuple):
     """
 
     op: Op
+    number: int
     costs: OpCosts
     operands: tuple[Operand, ...]
     inside: tuple[str, ...]
@@ -169,6 +170,7 @@ class _Emitter:
         return tuple(
             _NestOp(
                 op,
+                self.op_index[op.name],
                 OpCosts(self.plan, op.name, 0 if place else stage.output_index),
                 tuple(operand for operand in stage.operands if operand.op is op),
                 tuple(name for name in dict.fromkeys(op.inputs) if name in staging.slot_of),
@@ -227,10 +229,11 @@ class _Emitter:
         cost = each.costs.of(tile.box, cut)
         self.builder.compute(
             self.machine.engine(cost.engine, core),
-            Where(self.op_index[each.op.name], stage.layer, step),
+            Where(each.number, stage.layer, step),
             Compute(
                 tile.box, cost.cycles, cost.macs, cost.vector_ops, cut or (0, -1),
-                self._gb_bytes(core, accesses), self.machine.classes.size(core),
+                self._gb_bytes(accesses) if core == CLUSTER_CORE else 0,
+                self.machine.classes.size(core),
             ),
             accesses,
         )  # fmt: skip
@@ -247,10 +250,8 @@ class _Emitter:
                 found += self._read(operand, step, core, box)
         return found
 
-    def _gb_bytes(self, core: int, accesses: list[Access]) -> int:
-        """What a compute reads from GB and writes there: nothing, where a core does it."""
-        if core != CLUSTER_CORE:
-            return 0
+    def _gb_bytes(self, accesses: list[Access]) -> int:
+        """What a compute of the engine that the cores share reads from GB and writes there."""
         return sum(
             tensor_bytes(self.plan, access.tensor, access.box)
             for access in accesses

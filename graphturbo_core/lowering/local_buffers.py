@@ -121,10 +121,11 @@ def pack_boxes(boxes: Sequence[Box]) -> tuple[NDArray[np.int32], NDArray[np.int3
     lo = np.zeros((len(boxes), MAX_RANK), dtype=np.int32)
     hi = np.ones((len(boxes), MAX_RANK), dtype=np.int32)
     ranks = np.fromiter(map(len, boxes), dtype=np.int64, count=len(boxes))
+    begin = 2 * (np.cumsum(ranks) - ranks)
+    ends = chain.from_iterable(chain.from_iterable(boxes))
+    flat = np.fromiter(ends, dtype=np.int32, count=2 * int(ranks.sum()))
     for rank in np.unique(ranks).tolist():
         rows = np.flatnonzero(ranks == rank)
-        ends = chain.from_iterable(chain.from_iterable(boxes[row] for row in rows.tolist()))
-        corners = np.fromiter(ends, dtype=np.int32, count=2 * rank * len(rows))
-        corners = corners.reshape(len(rows), rank, 2)
+        corners = flat[begin[rows, None] + np.arange(2 * rank)].reshape(len(rows), rank, 2)
         lo[rows, :rank], hi[rows, :rank] = corners[:, :, 0], corners[:, :, 1]
     return lo, hi

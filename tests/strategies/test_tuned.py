@@ -30,7 +30,6 @@ from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space
 from graphturbo_core.strategies.tuned.starts import find_starts
 from graphturbo_core.strategies.tuned.trials import Cost, identity
-from tests.full import often
 from tests.lowering.nets import chip, small_model
 from tests.models import model_bytes
 from tests.strategies.samples import plan_of, sample_semantics, weighted
@@ -135,7 +134,11 @@ def test_the_first_points_are_the_plans_of_graphturbo(model: str, profile: str) 
 
 @pytest.mark.parametrize(
     ("model", "budget"),
-    often((("resnet", 8), ("densenet", 3), ("mobilenet", 3)), (("resnet", 8),)),
+    [
+        ("resnet", 8),
+        pytest.param("densenet", 3, marks=pytest.mark.slow),
+        pytest.param("mobilenet", 3, marks=pytest.mark.slow),
+    ],
 )
 def test_it_is_never_worse_than_full(model: str, budget: int) -> None:
     """Simulated on a chip so small that plans spill; better than `:full` by at least a cycle.
