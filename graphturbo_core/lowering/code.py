@@ -265,7 +265,7 @@ class CodeBuilder:
     def finish(self) -> KernelCode:
         """The collected rows as arrays."""
         shape = (len(self.rows), len(COLUMNS))
-        cells = chain.from_iterable(self.rows)  # three times as fast as an array of tuples
+        cells = chain.from_iterable(self.rows)  # 1.7 times as fast as an array of tuples
         rows = np.fromiter(cells, dtype=np.int64, count=shape[0] * shape[1]).reshape(shape)
         channels = [pair for row in self.channel_rows for pair in row]
         touched = zip(*self.touched, strict=True) if self.touched else ((),) * 4
