@@ -35,9 +35,7 @@ from graphturbo_core.report.rows import (
 )
 from graphturbo_core.report.split_rows import split_rows
 from graphturbo_core.sim.bookings import bookings
-from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.critical_path import critical_path
-from graphturbo_core.sim.overlap import layer_overlap
 
 
 def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
@@ -99,7 +97,7 @@ def _instructions(outcome: Outcome) -> dict[str, NDArray[np.generic]]:
         "wait": trace.wait,
         "wait_on": trace.wait_on,
         "size_bytes": program.size_bytes,
-        "busy": busy_cycles(program),
+        "busy": outcome.busy[outcome.largest_size],
     }
 
 
@@ -108,7 +106,7 @@ def _pictured_arrays(
 ) -> dict[str, NDArray[np.generic]]:
     """The critical path, step functions, stretches and buffers."""
     program = outcome.program
-    overlap, booked = layer_overlap(outcome.largest), bookings(program)
+    overlap, booked = outcome.overlaps[outcome.largest_size], bookings(program)
     return {
         "critical": critical_path(program),
         "booked_instruction": booked.instruction,

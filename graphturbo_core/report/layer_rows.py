@@ -11,7 +11,6 @@ from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, 
 from graphturbo_core.report.memory import Memories
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.occupancy import layer_windows
 from graphturbo_core.units import seconds_from_cycles
 
@@ -26,7 +25,7 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
     """
     plan, found, program = outcome.plan, memories.layers, outcome.program
     graph, clock_hz = plan.semantics.graph, outcome.hardware.clock_hz
-    cycles = {kind: _busy_cycles(program, kind) for kind in EngineKind}
+    cycles = {kind: _busy_cycles(outcome, kind) for kind in EngineKind}
     sums = {
         "macs": _sums(program, program.macs),
         "dram_bytes": _sums(program, _crossing(program, Memory.DRAM)),
@@ -63,9 +62,10 @@ def _sums(program: Program, values: IntArray) -> IntArray:
     return sums
 
 
-def _busy_cycles(program: Program, kind: EngineKind) -> IntArray:
+def _busy_cycles(outcome: Outcome, kind: EngineKind) -> IntArray:
+    program, busy = outcome.program, outcome.busy[outcome.largest_size]
     is_kind = np.array([engine.kind is kind for engine in program.engines])
-    return _sums(program, np.where(is_kind[program.engine], busy_cycles(program), 0))
+    return _sums(program, np.where(is_kind[program.engine], busy, 0))
 
 
 def _crossing(program: Program, memory: Memory) -> IntArray:

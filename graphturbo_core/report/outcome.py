@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.lowering.program import Program
+from graphturbo_core.lowering.program import IntArray, Program
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.busy import busy_cycles
+from graphturbo_core.sim.overlap import LayerOverlap, layer_overlap
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import Division, Share
 from graphturbo_core.strategies.plan import Plan
@@ -55,14 +57,29 @@ class Outcome:
     verification: Verification | None = None
 
     @property
+    def largest_size(self) -> int:
+        """Samples of the largest round."""
+        return self.division.round_sizes[0]
+
+    @property
     def largest(self) -> Trace:
         """The round that lists and arrays describe."""
-        return self.traces[self.division.round_sizes[0]]
+        return self.traces[self.largest_size]
 
     @property
     def program(self) -> Program:
         """The program of the largest round."""
         return self.largest.program
+
+    @cached_property
+    def overlaps(self) -> Mapping[int, LayerOverlap]:
+        """By size of a round, when a core runs two or more layers at once."""
+        return {size: layer_overlap(trace) for size, trace in self.traces.items()}
+
+    @cached_property
+    def busy(self) -> Mapping[int, IntArray]:
+        """By size of a round, the cycles that each instruction keeps engines busy."""
+        return {size: busy_cycles(trace.program) for size, trace in self.traces.items()}
 
     @property
     def plan(self) -> Plan:

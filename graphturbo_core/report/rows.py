@@ -10,7 +10,6 @@ from graphturbo_core.lowering.program import Memory
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.traffic import traffic
-from graphturbo_core.sim.overlap import layer_overlap
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 from graphturbo_core.units import format_bytes
@@ -18,12 +17,12 @@ from graphturbo_core.units import format_bytes
 
 def round_rows(outcome: Outcome) -> Iterator[Row]:
     """The round that arrays and engines describe: one row."""
-    trace = outcome.largest
+    trace, size = outcome.largest, outcome.largest_size
     yield {
         "cycles": trace.makespan,
         "critical_path_cycles": trace.critical_path_cycles,
-        "cross_layer_overlap": layer_overlap(trace).ratio,
-        "repeats": outcome.repeats[outcome.division.round_sizes[0]],
+        "cross_layer_overlap": outcome.overlaps[size].ratio,
+        "repeats": outcome.repeats[size],
         "clusters": outcome.division.clusters,
     }
 

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.program import Cause, Memory
+from graphturbo_core.lowering.program import Cause, IntArray, Memory
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.ledger import Ledger, ledger
-from graphturbo_core.sim.overlap import layer_overlap
 from graphturbo_core.sim.trace import Trace, Wait
 
 STALL_TOLERANCE = 1e-9
@@ -98,23 +96,23 @@ def stall_shares(outcome: Outcome) -> dict[str, dict[str, float]]:
         cycles, engines = np.zeros(len(Wait), np.int64), 0
         for size, trace in outcome.traces.items():
             times = np.array([e.cores * (e.kind is kind) for e in trace.program.engines], np.int64)
-            cycles += outcome.repeats[size] * _in_classes(trace, times)
+            cycles += outcome.repeats[size] * _in_classes(trace, outcome.busy[size], times)
             engines = int(times.sum())
         shares[kind.value] = _shares(cycles, per_engine * engines)
     _check_shares(shares)
     return shares
 
 
-def _in_classes(trace: Trace, times: NDArray[np.int64]) -> NDArray[np.int64]:
+def _in_classes(trace: Trace, busy: IntArray, times: NDArray[np.int64]) -> NDArray[np.int64]:
     """Cycles by class of wait of all engines, each counted so many `times`.
 
     What a simulated engine is held longer than those it stands for are busy, they wait for a port.
+    `busy`: cycles by instruction.
     """
     found = times @ trace.stalls
-    program = trace.program
-    busy = int(busy_cycles(program)[times[program.engine] > 0].sum())
-    found[Wait.CHANNEL] += found[Wait.BUSY] - busy
-    found[Wait.BUSY] = busy
+    cycles = int(busy[times[trace.program.engine] > 0].sum())
+    found[Wait.CHANNEL] += found[Wait.BUSY] - cycles
+    found[Wait.BUSY] = cycles
     return np.asarray(found, np.int64)
 
 
@@ -137,7 +135,7 @@ def overlap_ratio(outcome: Outcome) -> float:
     """Mean over the chip's cores of the share of the makespan with two or more layers at once."""
     cycles = sum(
         outcome.repeats[size]
-        * layer_overlap(trace).ratio
+        * outcome.overlaps[size].ratio
         * trace.makespan
         * trace.program.plan.clusters
         for size, trace in outcome.traces.items()
