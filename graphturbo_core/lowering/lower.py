@@ -256,24 +256,28 @@ def _number_all(
     """
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
     common = Common(plan, machine, op_index)
-    keys = [template_key(setting, plan.semantics.kinds) for setting, _ in settings]
-    times, least = Counter(keys), Counter[Hashable]()
-    for key, (_, count) in zip(keys, settings, strict=True):
-        least[key] += count
-    known: dict[Hashable, tuple[Setting, NumberedKernel]] = {}
-    for key, (setting, count) in zip(keys, settings, strict=True):
-        if key in known:
+    number: dict[Hashable, int] = {}
+    classes = [
+        number.setdefault(template_key(setting, plan.semantics.kinds), len(number))
+        for setting, _ in settings
+    ]
+    times, least = Counter(classes), Counter[int]()
+    for each, (_, count) in zip(classes, settings, strict=True):
+        least[each] += count
+    known: list[tuple[Setting, NumberedKernel]] = []
+    for each, (setting, count) in zip(classes, settings, strict=True):
+        if each < len(known):
             continue
         ahead = replace(room, ahead=room.ahead - count)
         code = emit_kernel(common, setting.placement, setting.around, ahead)
-        room = replace(room, ahead=room.ahead - least[key]).with_kernels(code, times[key])
+        room = replace(room, ahead=room.ahead - least[each]).with_kernels(code, times[each])
         if not room.holds(0, 0):
             op = setting.placement.kernel.ops[-1]
             raise too_many_instructions(plan, op, room.fewest(0, 0))
-        known[key] = (setting, _numbered(common, code))
+        known.append((setting, _numbered(common, code)))
     kernels: list[NumberedKernel] = []
-    for key, (setting, _) in zip(keys, settings, strict=True):
-        model, numbered = known[key]
+    for each, (setting, _) in zip(classes, settings, strict=True):
+        model, numbered = known[each]
         if model is not setting:
             code = copied(numbered.code, model, setting, op_index)
             numbered = replace(numbered, code=code)
