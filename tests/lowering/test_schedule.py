@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import schedule as scheduling
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts, find_conflicts
 from graphturbo_core.lowering.program import IntArray
@@ -89,7 +90,7 @@ def test_a_taken_channel_holds_a_move_back() -> None:
     assert _schedule(code) == [0, 2, 1]
 
 
-def test_what_all_wait_for_goes_before_longer_paths() -> None:
+def test_what_all_wait_for_goes_before_longer_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     """A weight of 2 cycles, then three tiles: 10 cycles to load on the same engine, 10 to compute.
 
     A tile's load has a path of 20, the weight's is 12: the list scheduler loads all tiles first,
@@ -97,7 +98,7 @@ def test_what_all_wait_for_goes_before_longer_paths() -> None:
     first: computes take the last 10, 20 and 30 cycles, two loads the 10 before the first two of
     these; the weight, which ended after all loads, the 2 before the third, and its load the 10
     before that. Forward that load goes first, until 10, then the weight until 12, and a compute
-    starts every 10 cycles from then on: 42.
+    starts every 10 cycles from then on: 42. A kernel of too many instructions keeps the list's.
     """
     tiles = range(1, 4)
     rows = [_load(0, 2), *(_load(tile) for tile in tiles)]
@@ -108,6 +109,9 @@ def test_what_all_wait_for_goes_before_longer_paths() -> None:
     assert kernel.run(listed)[0] == 62
     assert _schedule(code).index(0) == 1
     assert kernel.run(np.array(_schedule(code)))[0] == 42
+    for most, cycles in ((len(rows), 42), (len(rows) - 1, 62)):
+        monkeypatch.setattr(scheduling, "MOST_ROWS", most)
+        assert kernel.run(np.array(_schedule(code)))[0] == cycles
 
 
 @given(kernel_codes())
