@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from graphturbo_core.lowering.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.csr import CsrPart, joined, ranks
+from graphturbo_core.lowering.local_buffers import COLUMNS as BUFFER_COLUMNS
 from graphturbo_core.lowering.local_buffers import LocalBuffers, SharedKey, numbered
 from graphturbo_core.lowering.program import Buffers, IntArray, Memory, Program
 from graphturbo_core.lowering.stages import bytes_per_element
@@ -179,20 +180,10 @@ def _buffer_table(
     tensors: NDArray[np.int32],
     lifetimes: tuple[IntArray, IntArray],
 ) -> Buffers:
-    first, last = lifetimes
-    return Buffers(
-        memory=np.concatenate([buffers.memory for buffers in own]),
-        core=np.concatenate([buffers.core for buffers in own]),
-        offset=np.concatenate([buffers.offset for buffers in own]),
-        size_bytes=np.concatenate([buffers.size_bytes for buffers in own]),
-        tensor=tensors,
-        lo=np.concatenate([buffers.lo for buffers in own]),
-        hi=np.concatenate([buffers.hi for buffers in own]),
-        first=first,
-        last=last,
-        is_spill=np.concatenate([buffers.is_spill for buffers in own]),
-        cores=np.concatenate([buffers.cores for buffers in own]),
-    )
+    columns = {
+        name: np.concatenate([getattr(buffers, name) for buffers in own]) for name in BUFFER_COLUMNS
+    }
+    return Buffers(**{**columns, "tensor": tensors}, first=lifetimes[0], last=lifetimes[1])
 
 
 def _lifetimes(count: int, tables: Arrays) -> tuple[IntArray, IntArray]:

@@ -11,7 +11,7 @@ from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.arrays import Integer
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.local_buffers import KEPT
-from graphturbo_core.lowering.program import IntArray, Memory
+from graphturbo_core.lowering.program import IntArray
 
 MANY_ACCESSES = 64
 """From so many accesses on, those of a buffer are looked up by where they lie (our choice)."""
@@ -89,10 +89,7 @@ def _cells(buffer_at: IntArray, begin: NDArray[np.int32]) -> IntArray:
 def _address_table(code: KernelCode, is_pooled: bool) -> tuple[IntArray, IntArray, IntArray]:
     """Per buffer: its address space (-1: not placed by this kernel), start and end byte."""
     buffers = code.buffers
-    memory = buffers.memory.astype(np.int64)
-    if is_pooled:
-        memory[memory == Memory.LB_WEIGHT] = Memory.LB_DATA
-    spaces = (buffers.core.astype(np.int64) + 1) * len(Memory) + memory
+    spaces = buffers.spaces(is_pooled=is_pooled)
     spaces[[row for row, key in buffers.shared.items() if key[0] != KEPT]] = -1
     return spaces, buffers.offset, buffers.offset + buffers.size_bytes
 

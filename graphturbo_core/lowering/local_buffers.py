@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.program import MAX_RANK, IntArray, Memory
+from graphturbo_core.lowering.program import MAX_RANK, BufferColumns, IntArray, Memory
 
 SharedKey = tuple[str, str, int, int]
 """(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common; of a
@@ -20,6 +20,8 @@ its box). The core of GB and DRAM is `far_core`."""
 KEPT = "KEPT"
 SHARD = "SHARD"
 STAY = "STAY"
+COLUMNS = tuple(each.name for each in fields(BufferColumns))
+"""What every buffer has, in a kernel and in a Program."""
 
 
 class LocalBuffer(NamedTuple):
@@ -40,21 +42,9 @@ class LocalBuffer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LocalBuffers:
-    """All buffers of a kernel, one row each, as `LocalBuffer` names the columns.
+class LocalBuffers(BufferColumns):
+    """All buffers of a kernel; `tensor` indexes `tensors`, `shared` is by row."""
 
-    `tensor` indexes `tensors`; boxes are [lo, hi) as `pack_boxes` gives them; `shared`: by row.
-    """
-
-    memory: NDArray[np.int8]
-    core: NDArray[np.int16]
-    offset: IntArray
-    size_bytes: IntArray
-    tensor: NDArray[np.int32]
-    lo: NDArray[np.int32]
-    hi: NDArray[np.int32]
-    is_spill: NDArray[np.bool_]
-    cores: NDArray[np.int32]
     tensors: tuple[str, ...]
     shared: Mapping[int, SharedKey]
 
@@ -109,11 +99,8 @@ def numbered(
 
 def _chosen(buffers: LocalBuffers, offset: IntArray, rows: NDArray[np.bool_]) -> LocalBuffers:
     """Some of the rows, at other addresses; what kernels share is told apart no more."""
-    return LocalBuffers(
-        buffers.memory[rows], buffers.core[rows], offset[rows], buffers.size_bytes[rows],
-        buffers.tensor[rows], buffers.lo[rows], buffers.hi[rows], buffers.is_spill[rows],
-        buffers.cores[rows], buffers.tensors, {},
-    )  # fmt: skip
+    columns = {name: getattr(buffers, name)[rows] for name in COLUMNS}
+    return LocalBuffers(**{**columns, "offset": offset[rows]}, tensors=buffers.tensors, shared={})
 
 
 def pack_boxes(boxes: Sequence[Box]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

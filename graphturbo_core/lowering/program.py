@@ -83,13 +83,12 @@ class Channel:
 
 
 @dataclass(frozen=True)
-class Buffers:
-    """All buffers, one row each. A buffer holds box [lo, hi) of a tensor, dense, row-major.
+class BufferColumns:
+    """Buffers, one row each. A buffer holds box [lo, hi) of a tensor, dense, row-major.
 
-    `core` -1 for GB and DRAM, -1 - c for those of cluster c. `tensor` indexes `Program.tensors`.
-    `first` and `last` are the sequence numbers of its first writer and last access. `is_spill`: it
-    could not be placed in the memory that the plan names. `cores`: how many cores have one like it
-    (1 in GB and DRAM).
+    `core` -1 for GB and DRAM, -1 - c for those of cluster c. `tensor`: the tensor's number.
+    `is_spill`: it could not be placed in the memory that the plan names. `cores`: how many cores
+    have one like it (1 in GB and DRAM).
     """
 
     memory: NDArray[np.int8]
@@ -99,8 +98,6 @@ class Buffers:
     tensor: NDArray[np.int32]
     lo: NDArray[np.int32]
     hi: NDArray[np.int32]
-    first: IntArray
-    last: IntArray
     is_spill: NDArray[np.bool_]
     cores: NDArray[np.int32]
 
@@ -114,6 +111,17 @@ class Buffers:
             memory[memory == Memory.LB_WEIGHT] = Memory.LB_DATA
         core = self.core.astype(np.int64)
         return np.asarray((core - core.min(initial=0)) * len(Memory) + memory)
+
+
+@dataclass(frozen=True)
+class Buffers(BufferColumns):
+    """All buffers of a Program; `tensor` indexes `Program.tensors`.
+
+    `first` and `last` are the sequence numbers of its first writer and last access.
+    """
+
+    first: IntArray
+    last: IntArray
 
 
 @dataclass(frozen=True)
