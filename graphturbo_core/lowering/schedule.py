@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.compiled import compiled, compiled_part
+from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.csr import joined, ranks, transposed
+from graphturbo_core.lowering.events import Held, Waits, greedy_starts, run_segments
 from graphturbo_core.lowering.program import InstructionKind, IntArray
-from graphturbo_core.lowering.queues import Issued, queues_of, run_segments
+from graphturbo_core.lowering.queues import Issued, queues_of
 
 ROUNDS = 2
 """How often a kernel is scheduled backward and forward again at most; a round that shortens nothing
 is the last (our choice: a third one shortened no kernel of rows B, G and I of the paper)."""
-
-MOST_ROWS = 50_000
-"""Kernels of more instructions keep the list's order (our choice: what can start is looked at again
-each time its engine is taken, which in kernels of 100,000 costs more than all else; the paper's ten
-models have none as large)."""
 
 
 def schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int) -> IntArray:
@@ -44,8 +39,6 @@ def schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int
     """
     kernel = KernelQueues(code, conflicts, engines, channels)
     order = _by_cycle(kernel.forward(-kernel.paths()))
-    if len(order) > MOST_ROWS:
-        return order
     shortest, started = kernel.run(order)
     for _ in range(ROUNDS):
         latest = kernel.latest_starts(started)
@@ -61,6 +54,11 @@ def schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int
 def _by_cycle(cycle: IntArray) -> IntArray:
     """Rows by their cycle; of one cycle in layer order."""
     return np.argsort(cycle, kind="stable")
+
+
+def _numbered(values: IntArray) -> IntArray:
+    """Equal values get equal numbers, from 0."""
+    return np.unique(values, return_inverse=True)[1]
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,21 @@ class KernelQueues:
     def _latency(self) -> IntArray:
         return self.code.column("latency_cycles")
 
+    @cached_property
+    def _held(self) -> Held:
+        code = self.code
+        line = np.asarray(code.column("engine"), dtype=np.int64)
+        held = np.diff(code.channel_at)
+        for place in range(held.max(initial=0)):
+            channel = np.zeros(len(line), dtype=np.int64)
+            is_held = held > place
+            channel[is_held] = code.channel[code.channel_at[:-1][is_held] + place] + 1
+            line = _numbered(line) * (self.channels + 1) + channel
+        return Held(
+            code.column("engine"), self._hold, self._latency,
+            code.channel_at, code.channel, code.channel_cycles, _numbered(line),
+        )  # fmt: skip
+
     def paths(self) -> IntArray:
         """Cycles of the longest path from each instruction's start to the end.
 
@@ -97,30 +110,22 @@ class KernelQueues:
 
     def forward(self, rank: IntArray) -> IntArray:
         """Estimated starts: of those that can start earliest the one of least rank first."""
-        return self._starts(rank, self.conflicts.at, *self._later, is_backward=False)
+        waits = Waits(np.diff(self.conflicts.at), *self._later)
+        return self._starts(waits, rank, is_backward=False)
 
     def latest_starts(self, started: IntArray) -> IntArray:
         """Starts of a schedule from the end backward, what ended last in `started` first."""
-        earlier = (self.conflicts.at, self.conflicts.earlier)
-        begin = self._starts(-started - self._hold, self._later[0], *earlier, is_backward=True)
+        later_at, _ = self._later
+        waits = Waits(np.diff(later_at), self.conflicts.at, self.conflicts.earlier)
+        begin = self._starts(waits, -started - self._hold, is_backward=True)
         span = int((begin + self._hold).max(initial=0))
         return span - begin - self._hold
 
-    def _starts(
-        self,
-        rank: IntArray,
-        needed_at: IntArray,
-        next_at: IntArray,
-        following: NDArray[np.int32],
-        *,
-        is_backward: bool,
-    ) -> IntArray:
-        code = self.code
-        return _starts(
-            needed_at, next_at, following, rank, self._hold, self._latency,
-            code.column("engine"), code.channel_at, code.channel, code.channel_cycles,
-            self.engines, self.channels, is_backward,
-        )  # fmt: skip
+    def _starts(self, waits: Waits, rank: IntArray, *, is_backward: bool) -> IntArray:
+        order = _by_cycle(rank)
+        return greedy_starts(
+            waits, self._held, order, self.engines, self.channels, is_backward=is_backward
+        )
 
     def run(self, order: IntArray) -> tuple[int, IntArray]:
         """Cycles of the kernel alone in this order, and the start of each row."""
@@ -159,79 +164,3 @@ def _tails(later_at: IntArray, later: NDArray[np.int32], cycles: IntArray) -> In
             longest = max(longest, tail[later[position]])
         tail[row] += longest
     return tail
-
-
-@compiled_part
-def _free_at(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
-    row: int,
-    engine: IntArray,
-    channel_at: IntArray,
-    channel: NDArray[np.int32],
-    engine_free: IntArray,
-    channel_free: IntArray,
-) -> int:
-    earliest = int(engine_free[engine[row]])
-    for position in range(channel_at[row], channel_at[row + 1]):
-        earliest = max(earliest, int(channel_free[channel[position]]))
-    return earliest
-
-
-@compiled_part
-def _entry(begin: int, rank: int, row: int) -> tuple[int, int, int]:
-    """Heap entry: the earliest start first, then the least rank, then layer order."""
-    return np.int64(begin), np.int64(rank), np.int64(row)  # type: ignore[return-value]
-
-
-@compiled
-def _starts(  # noqa: PLR0913, PLR0917 (compiled code takes arrays)
-    needed_at: IntArray,
-    next_at: IntArray,
-    following: NDArray[np.int32],
-    rank: IntArray,
-    hold: IntArray,
-    latency: IntArray,
-    engine: IntArray,
-    channel_at: IntArray,
-    channel: NDArray[np.int32],
-    channel_cycles: IntArray,
-    engines: int,
-    channels: int,
-    is_backward: bool,
-) -> IntArray:
-    """Greedy with estimated starts: engines and channels are free or not, queues are not modelled.
-
-    `needed_at` counts what each row waits for, `following` (CSR by `next_at`) are the rows that
-    wait for it. Backward, time runs from the end: a row's own latency comes before its hold.
-    """
-    count = len(hold)
-    missing = needed_at[1:] - needed_at[:-1]
-    ready = np.zeros(count, dtype=np.int64)
-    start = np.zeros(count, dtype=np.int64)
-    engine_free = np.zeros(engines, dtype=np.int64)
-    channel_free = np.zeros(channels, dtype=np.int64)
-    heap = [_entry(0, 0, -1)]
-    heappop(heap)
-    for row in range(count):
-        if is_backward:
-            ready[row] = latency[row]
-        if missing[row] == 0:
-            heappush(heap, _entry(ready[row], rank[row], row))
-    while len(heap) > 0:
-        guess, order, row = heappop(heap)
-        free = _free_at(row, engine, channel_at, channel, engine_free, channel_free)
-        begin = max(int(ready[row]), free)
-        if begin > guess:
-            heappush(heap, _entry(begin, order, row))
-            continue
-        start[row] = begin
-        engine_free[engine[row]] = begin + hold[row]
-        for position in range(channel_at[row], channel_at[row + 1]):
-            channel_free[channel[position]] = begin + channel_cycles[position]
-        for position in range(next_at[row], next_at[row + 1]):
-            other = following[position]
-            lag = latency[other] if is_backward else latency[row]
-            ready[other] = max(ready[other], begin + hold[row] + lag)
-            missing[other] -= 1
-            if missing[other] == 0:
-                heappush(heap, _entry(ready[other], rank[other], other))
-    return start

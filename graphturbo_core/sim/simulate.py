@@ -6,8 +6,9 @@ import numpy as np
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.lowering.arrays import frozen, int64, owners
+from graphturbo_core.lowering.events import State, run_segments
 from graphturbo_core.lowering.program import IntArray, Program
-from graphturbo_core.lowering.queues import Issued, State, queues_of, run_segments
+from graphturbo_core.lowering.queues import Issued, queues_of
 from graphturbo_core.sim.critical_path import critical_path_cycles
 from graphturbo_core.sim.stalls import Timing, account
 from graphturbo_core.sim.trace import Trace

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering import schedule as scheduling
-from graphturbo_core.lowering.code import KernelCode
+from graphturbo_core.lowering.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts, find_conflicts
 from graphturbo_core.lowering.program import IntArray
 from graphturbo_core.lowering.schedule import KernelQueues, schedule
@@ -98,7 +99,7 @@ def test_what_all_wait_for_goes_before_longer_paths(monkeypatch: pytest.MonkeyPa
     first: computes take the last 10, 20 and 30 cycles, two loads the 10 before the first two of
     these; the weight, which ended after all loads, the 2 before the third, and its load the 10
     before that. Forward that load goes first, until 10, then the weight until 12, and a compute
-    starts every 10 cycles from then on: 42. A kernel of too many instructions keeps the list's.
+    starts every 10 cycles from then on: 42.
     """
     tiles = range(1, 4)
     rows = [_load(0, 2), *(_load(tile) for tile in tiles)]
@@ -109,9 +110,82 @@ def test_what_all_wait_for_goes_before_longer_paths(monkeypatch: pytest.MonkeyPa
     assert kernel.run(listed)[0] == 62
     assert _schedule(code).index(0) == 1
     assert kernel.run(np.array(_schedule(code)))[0] == 42
-    for most, cycles in ((len(rows), 42), (len(rows) - 1, 62)):
-        monkeypatch.setattr(scheduling, "MOST_ROWS", most)
-        assert kernel.run(np.array(_schedule(code)))[0] == cycles
+
+
+def _one_by_one(
+    code: KernelCode, edges: list[tuple[int, int]], rank: list[int], *, is_backward: bool = False
+) -> list[int]:
+    """What a list scheduler that looks at every row again each time would find."""
+    latency, hold = code.column("latency_cycles").tolist(), code.column("hold_cycles").tolist()
+    engine = code.column("engine").tolist()
+    start, free = dict[int, int](), dict[tuple[str, int], int]()
+
+    def ready(row: int) -> int:
+        lags = [
+            start[earlier] + hold[earlier] + (0 if is_backward else latency[earlier])
+            for later, earlier in edges
+            if later == row
+        ]
+        return max(lags, default=0) + (latency[row] if is_backward else 0)
+
+    def begin(row: int) -> int:
+        held = [("engine", engine[row]), *(("channel", number) for number, _ in channels(row))]
+        return max(ready(row), *(free.get(each, 0) for each in held))
+
+    def channels(row: int) -> list[tuple[int, int]]:
+        some = slice(code.channel_at[row], code.channel_at[row + 1])
+        return list(
+            zip(code.channel[some].tolist(), code.channel_cycles[some].tolist(), strict=True)
+        )
+
+    while len(start) < len(hold):
+        able = [
+            (begin(row), rank[row], row)
+            for row in range(len(hold))
+            if row not in start and all(one in start for other, one in edges if other == row)
+        ]
+        now, _, row = min(able)
+        start[row] = now
+        free["engine", engine[row]] = now + hold[row]
+        free |= {("channel", number): now + cycles for number, cycles in channels(row)}
+    return [start[row] for row in range(len(hold))]
+
+
+@given(kernel_codes(), st.data())
+def test_of_each_line_only_the_first_is_looked_at(code: KernelCode, data: st.DataObject) -> None:
+    """Rows that hold the same engine and channels: starts are what a look at each row gives."""
+    count = len(code.rows)
+    rank, hold = np.array(
+        [data.draw(st.lists(st.integers(0, 2), min_size=count, max_size=count)) for _ in range(2)]
+    )
+    rows = code.rows.copy()
+    rows[:, COLUMNS.index("hold_cycles")] = hold
+    code = replace(code, rows=rows)
+    conflicts = find_conflicts(code, False)
+    kernel = KernelQueues(code, conflicts, 3, 2)
+    edges = csr_edges(conflicts.at, conflicts.earlier)
+    assert kernel.forward(rank).tolist() == _one_by_one(code, edges, rank.tolist())
+    edges = [(earlier, later) for later, earlier in edges]
+    ends = hold + _one_by_one(code, edges, (-rank - hold).tolist(), is_backward=True)
+    assert kernel.latest_starts(rank).tolist() == (ends.max() - ends).tolist()
+
+
+def test_rows_of_no_cycles_start_once() -> None:
+    """Engine 0 is taken until 2 by row 1. Rows 2 and 3 wait for it from 0 on, row 4 from 1 on.
+
+    Row 4 is first in order and comes to the front of row 2, which so stands in the clock twice at
+    2, before row 4 and behind it: the second time row 3 is in front.
+    """
+    rows = [
+        Row([(0, True, BOX)], MATRIX, 1),
+        Row((), MOVE, 2),
+        Row((), MOVE, 0),
+        Row((), MOVE, 0),
+        Row([(0, False, BOX)], MOVE, 0),
+    ]
+    code = kernel_code(rows, [local(0, 32)])
+    kernel = KernelQueues(code, find_conflicts(code, False), 3, 2)
+    assert kernel.forward(np.array([0, 0, 2, 3, 1])).tolist() == [0, 0, 2, 2, 2]
 
 
 @given(kernel_codes())
