@@ -188,6 +188,7 @@ def test_options_reach_the_run(capsys: Capture) -> None:
     assert contract["options"]["max_instructions"] == "4000000"
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
     found = []
     for seed in ("1", "2"):
