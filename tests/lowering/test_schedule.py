@@ -188,6 +188,21 @@ def test_rows_of_no_cycles_start_once() -> None:
     assert kernel.forward(np.array([0, 0, 2, 3, 1])).tolist() == [0, 0, 2, 2, 2]
 
 
+def test_the_next_of_a_line_stands_where_its_engine_is_free() -> None:
+    """Rows 1 to 3 take engine 0 for 2 cycles each, so does row 4, of another line.
+
+    Row 4 can start from 3 on, when row 0 has ended, but is last in order: it waits until 6.
+    """
+    rows = [
+        Row([(0, True, BOX)], MATRIX, 3),
+        *(Row((), MOVE, 2) for _ in range(3)),
+        Row([(0, False, BOX)], MOVE, 2, 0, [(0, 2)]),
+    ]
+    code = kernel_code(rows, [local(0, 32)])
+    kernel = KernelQueues(code, find_conflicts(code, False), 3, 2)
+    assert kernel.forward(np.array([0, 0, 1, 2, 3])).tolist() == [0, 0, 2, 4, 6]
+
+
 @given(kernel_codes())
 def test_no_kernel_is_longer_than_the_lists(code: KernelCode) -> None:
     conflicts = find_conflicts(code, False)
