@@ -33,5 +33,8 @@ def compiled_part(function: F) -> F:
 
     For what compiled code alone calls: it needs no entry from Python, which costs more to compile
     than a short function. Called from Python it runs as plain Python.
+
+    What is called in a loop takes arrays, not tuples of many: these are copied and their references
+    counted at each call.
     """
     return register_jitable(function)

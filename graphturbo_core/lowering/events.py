@@ -205,17 +205,17 @@ def run_segments(
 
 
 class Held(NamedTuple):
-    """What each row of a kernel holds from its start on, and how long; `hold` is the engine's.
+    """What each row of a kernel holds from its start on (CSR by `at`), and for how many cycles.
 
-    Rows of one `line`, numbered from 0, hold the same engine and the same channels.
+    `resource`: its engine first, then its channels. Rows of one `line`, numbered from 0, hold the
+    same. `hold`: the engine's cycles; `latency`: from then on until the result is visible.
     """
 
-    engine: NDArray[np.integer]
     hold: IntArray
     latency: IntArray
-    channel_at: IntArray
-    channel: NDArray[np.integer]
-    channel_cycles: NDArray[np.integer]
+    at: IntArray
+    resource: IntArray
+    cycles: IntArray
     line: IntArray
 
 
@@ -247,8 +247,8 @@ def _stand(clock: Clock, heap: Clock, since: IntArray, own: Integer, cycle: Inte
 
 
 @compiled
-def greedy_starts(  # noqa: C901, PLR0912, PLR0913 (one compiled loop)
-    waits: Waits, held: Held, order: IntArray, engines: int, channels: int, *, is_backward: bool
+def greedy_starts(  # noqa: C901, PLR0912 (one compiled loop)
+    waits: Waits, held: Held, order: IntArray, resources: int, *, is_backward: bool
 ) -> IntArray:
     """Estimated starts: of the rows that can start earliest always the first of `order`.
 
@@ -261,7 +261,7 @@ def greedy_starts(  # noqa: C901, PLR0912, PLR0913 (one compiled loop)
     rows in the clock each would be looked at again whenever its engine is taken: the square of a
     kernel.)
     """
-    engine, hold, latency, channel_at, channel, channel_cycles, line = held
+    hold, latency, held_at, resource, cycles, line = held
     waited, following_at, following = waits
     missing = waited.copy()
     count = len(hold)
@@ -269,8 +269,7 @@ def greedy_starts(  # noqa: C901, PLR0912, PLR0913 (one compiled loop)
     place[order] = np.arange(count)
     ready = latency.copy() if is_backward else np.zeros(count, np.int64)
     start = np.zeros(count, np.int64)
-    engine_free = np.zeros(engines, np.int64)
-    channel_free = np.zeros(channels, np.int64)
+    free = np.zeros(resources, np.int64)
     clock = np.zeros((count + 1, 2), np.int64)
     since = np.full(count, -1, np.int64)
     heaps, heap_at = _line_heaps(line)
@@ -285,9 +284,9 @@ def greedy_starts(  # noqa: C901, PLR0912, PLR0913 (one compiled loop)
         in_line = code & 1
         if in_line and (heap[0, 0] == 0 or heap[1, 0] != code >> 1 or since[own] != guess):
             continue  # another row has come to the front since, or this one is listed already
-        begin = max(ready[row], engine_free[engine[row]])
-        for at in range(channel_at[row], channel_at[row + 1]):
-            begin = max(begin, channel_free[channel[at]])
+        begin = ready[row]
+        for at in range(held_at[row], held_at[row + 1]):
+            begin = max(begin, free[resource[at]])
         if begin > guess:
             if not in_line:
                 push(heap, code >> 1, 0)
@@ -295,9 +294,8 @@ def greedy_starts(  # noqa: C901, PLR0912, PLR0913 (one compiled loop)
                 _stand(clock, heap, since, own, begin)
             continue
         start[row] = begin
-        engine_free[engine[row]] = begin + hold[row]
-        for at in range(channel_at[row], channel_at[row + 1]):
-            channel_free[channel[at]] = begin + channel_cycles[at]
+        for at in range(held_at[row], held_at[row + 1]):
+            free[resource[at]] = begin + cycles[at]
         if in_line:
             pop(heap)
             _stand(clock, heap, since, own, begin + hold[row])

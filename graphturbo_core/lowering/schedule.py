@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.arrays import int64
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts
 from graphturbo_core.lowering.csr import joined, ranks, transposed
@@ -56,11 +57,6 @@ def _by_cycle(cycle: IntArray) -> IntArray:
     return np.argsort(cycle, kind="stable")
 
 
-def _numbered(values: IntArray) -> IntArray:
-    """Equal values get equal numbers, from 0."""
-    return np.unique(values, return_inverse=True)[1]
-
-
 @dataclass(frozen=True)
 class KernelQueues:
     """A kernel's instructions in layer order, and the engines and channels that each queues for."""
@@ -84,18 +80,23 @@ class KernelQueues:
 
     @cached_property
     def _held(self) -> Held:
-        code = self.code
-        line = np.asarray(code.column("engine"), dtype=np.int64)
-        held = np.diff(code.channel_at)
+        code, channels = self.code, self.code.channel_at[:-1]
+        resource = np.insert(code.channel + self.engines, channels, code.column("engine"))
+        cycles = np.insert(code.channel_cycles, channels, self._hold)
+        at = code.channel_at + np.arange(len(code.channel_at))
+        line = np.zeros(len(channels), dtype=np.int64)
+        held = np.diff(at)
         for place in range(held.max(initial=0)):
-            channel = np.zeros(len(line), dtype=np.int64)
             is_held = held > place
-            channel[is_held] = code.channel[code.channel_at[:-1][is_held] + place] + 1
-            line = _numbered(line) * (self.channels + 1) + channel
-        return Held(
-            code.column("engine"), self._hold, self._latency,
-            code.channel_at, code.channel, code.channel_cycles, _numbered(line),
-        )  # fmt: skip
+            line = line * (self._resources + 1)
+            line[is_held] += resource[at[:-1][is_held] + place] + 1
+            line = np.unique(line, return_inverse=True)[1]
+        return Held(self._hold, self._latency, at, int64(resource), int64(cycles), line)
+
+    @property
+    def _resources(self) -> int:
+        """Engines, then channels."""
+        return self.engines + self.channels
 
     def paths(self) -> IntArray:
         """Cycles of the longest path from each instruction's start to the end.
@@ -123,9 +124,7 @@ class KernelQueues:
 
     def _starts(self, waits: Waits, rank: IntArray, *, is_backward: bool) -> IntArray:
         order = _by_cycle(rank)
-        return greedy_starts(
-            waits, self._held, order, self.engines, self.channels, is_backward=is_backward
-        )
+        return greedy_starts(waits, self._held, order, self._resources, is_backward=is_backward)
 
     def run(self, order: IntArray) -> tuple[int, IntArray]:
         """Cycles of the kernel alone in this order, and the start of each row."""
