@@ -1,10 +1,11 @@
-"""Stage and Tiling -> its tiles and weight tiles, listed once for all stages that are alike."""
+"""Stage -> its tiling, tiles and weight tiles, worked out once for all stages that are alike."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
 
+from graphturbo_core.lowering.cutting import Space, choose_tiling
 from graphturbo_core.lowering.stages import Stage
 from graphturbo_core.lowering.tile_sizes import read_tile_bytes
 from graphturbo_core.lowering.tiling import Steps, Tiling, stage_tiles
@@ -22,9 +23,22 @@ class Alike:
     def __init__(self, plan: Plan) -> None:
         """Nothing is listed yet."""
         self._plan = plan
+        self._tilings: dict[Hashable, Tiling] = {}
         self._tiles: dict[Hashable, Steps] = {}
         self._items: dict[Hashable, WeightItems] = {}
         self._bytes: dict[Hashable, int] = {}
+
+    def tiling(self, stage: Stage, space: Space) -> Tiling:
+        """As `choose_tiling`."""
+        place: dict[str, int] = {}
+        read = tuple(
+            (place.setdefault(operand.tensor, len(place)), operand.tensor in space.streamed)
+            for operand in stage.operands
+        )
+        key = self._kinds(stage), stage.cut, read, replace(space, streamed=frozenset())
+        if key not in self._tilings:
+            self._tilings[key] = choose_tiling(self._plan, stage, space)
+        return self._tilings[key]
 
     def tiles(self, stage: Stage, tiling: Tiling) -> Steps:
         """As `stage_tiles`."""
@@ -58,5 +72,8 @@ class Alike:
         return replace(self._items[key], operand=operand)
 
     def _key(self, stage: Stage, tiling: Tiling) -> Hashable:
-        kinds = tuple(self._plan.semantics.kinds[op.name] for op in stage.ops)
-        return kinds, stage.output_index, stage.cut, tiling
+        return self._kinds(stage), stage.cut, tiling
+
+    def _kinds(self, stage: Stage) -> Hashable:
+        kinds = self._plan.semantics.kinds
+        return tuple(kinds[op.name] for op in stage.ops), stage.output_index

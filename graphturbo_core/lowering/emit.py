@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
@@ -73,6 +73,14 @@ class Common:
     plan: Plan
     machine: Machine
     op_index: Mapping[str, int]
+    _costs: dict[tuple[int, int], OpCosts] = field(default_factory=dict)
+
+    def costs(self, op: Op, output_index: int) -> OpCosts:
+        """The costs of an op's tiles; ops of one kind have them in common."""
+        key = self.plan.semantics.kinds[op.name], output_index
+        if key not in self._costs:
+            self._costs[key] = OpCosts(self.plan, op.name, output_index)
+        return self._costs[key]
 
 
 def emit_kernel(
@@ -124,6 +132,7 @@ class _Emitter:
     def __init__(
         self, common: Common, placement: KernelPlacement, around: Surroundings, room: Room
     ) -> None:
+        self.common = common
         self.plan = plan = common.plan
         self.room = room
         self.placement = placement
@@ -171,7 +180,7 @@ class _Emitter:
             _NestOp(
                 op,
                 self.op_index[op.name],
-                OpCosts(self.plan, op.name, 0 if place else stage.output_index),
+                self.common.costs(op, 0 if place else stage.output_index),
                 tuple(operand for operand in stage.operands if operand.op is op),
                 tuple(name for name in dict.fromkeys(op.inputs) if name in staging.slot_of),
                 next((name for name in op.outputs if name in staging.slot_of), op.outputs[0]),

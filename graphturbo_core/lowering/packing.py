@@ -67,18 +67,29 @@ def pack(
         (block.offset, block.offset + block.size_bytes, block.first, block.last)
         for block in sorted(taken, key=lambda block: block.offset)
     )
+    asked = _rows((aligned(r.size_bytes), r.first, r.last, 0) for r in order)
+    number = {key: place for place, key in enumerate(dict.fromkeys(r.key for r in order))}
+    keys = np.array([number[r.key] for r in order], dtype=np.int64)
+    turn = np.arange(len(order))
     first: tuple[dict[tuple[str, bool], int], str | None] | None = None
     for _ in range(1 + retries):
-        asked = _rows((aligned(r.size_bytes), r.first, r.last, 0) for r in order)
-        found = _packed(asked, blocks, capacity_bytes).tolist()
-        offsets = {r.place: offset for r, offset in zip(order, found, strict=False)}
+        found = _packed(asked[turn], blocks, capacity_bytes)
         if len(found) == len(order):
-            return offsets, None
-        failed = order[len(found)].key
-        first = first or (offsets, failed)
-        order = [r for r in order if r.key == failed] + [r for r in order if r.key != failed]
+            return _by_place(order, turn, found), None
+        failed = turn[len(found)]
+        first = first or (_by_place(order, turn, found), order[failed].key)
+        is_first = keys[turn] == keys[failed]
+        turn = np.concatenate((turn[is_first], turn[~is_first]))
     assert first is not None
     return first
+
+
+def _by_place(
+    order: Sequence[Request], turn: IntArray, found: IntArray
+) -> dict[tuple[str, bool], int]:
+    """The offsets of those that found a place, which came in this turn."""
+    placed = (order[row] for row in turn[: len(found)].tolist())
+    return {r.place: offset for r, offset in zip(placed, found.tolist(), strict=True)}
 
 
 def rested(

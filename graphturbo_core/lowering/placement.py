@@ -167,7 +167,7 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
         CapacityError: even with everything streamed a tile does not fit, or there are too many.
     """
     demoted = set(task.parked)
-    cuts = StageCuts(task.plan, task.stages, task.grain)
+    cuts = StageCuts(task.plan, task.stages, task.grain, task.alike)
     asked = _asked(task, cuts)
     while True:
         wanted = {name: need for name, need in asked.items() if name not in demoted}

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
-from graphturbo_core.lowering.cutting import Grain, Space, choose_tiling, staging_sets
+from graphturbo_core.lowering.cutting import Grain, Space, staging_sets
 from graphturbo_core.lowering.stages import Stage, core_stages, holdings, largest_bytes
 from graphturbo_core.lowering.tile_sizes import output_tile_bytes, read_tile_bytes
 from graphturbo_core.lowering.tiling import Tiling, tile_count
@@ -35,6 +36,7 @@ class StageCut:
     """A stage in a space, and what follows from both alone."""
 
     plan: Plan = field(repr=False)
+    alike: Alike = field(repr=False, compare=False)
     stage: Stage
     space: Space
 
@@ -45,7 +47,7 @@ class StageCut:
         Raises:
             CapacityError: not even single rows fit.
         """
-        return choose_tiling(self.plan, self.stage, self.space)
+        return self.alike.tiling(self.stage, self.space)
 
     @cached_property
     def tile_count(self) -> int:
@@ -67,9 +69,10 @@ class StageCut:
 class StageCuts:
     """What follows from a stage and its room alone, each computed once."""
 
-    def __init__(self, plan: Plan, stages: tuple[Stage, ...], grain: Grain) -> None:
-        """Nothing is cut yet."""
+    def __init__(self, plan: Plan, stages: tuple[Stage, ...], grain: Grain, alike: Alike) -> None:
+        """Nothing is cut yet; `alike`: of the lowering that the kernel is placed for."""
         self._plan = plan
+        self._alike = alike
         self._stages = stages
         self._grain = grain
         self._cuts: dict[tuple[int, frozenset[str], bool], StageCut] = {}
@@ -122,7 +125,7 @@ class StageCuts:
         if key not in self._cuts:
             is_cluster = stage.is_on_cluster
             space = self._cluster_space(streamed) if is_cluster else self._space(*key[1:])
-            self._cuts[key] = StageCut(self._plan, stage, space)
+            self._cuts[key] = StageCut(self._plan, self._alike, stage, space)
         return self._cuts[key]
 
     @cached_property

@@ -123,7 +123,7 @@ def _alias(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
     if source is None or not source.shares:
         return False
     for core, box in result.boxes.items():
-        inside = views.root(access.tensor, access.box(box))[1]
+        inside = views.root(access.tensor, data[0].reads.box(box))[1]
         if volume(inside) != volume(box) or core not in source.shares:
             return False
         if not contains(source.shares[core], inside):

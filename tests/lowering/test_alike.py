@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -14,10 +15,15 @@ from hypothesis import strategies as st
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.alike import Alike
+from graphturbo_core.lowering.classes import every_core
+from graphturbo_core.lowering.code import Machine
 from graphturbo_core.lowering.costs import OpCosts
+from graphturbo_core.lowering.cutting import choose_tiling, grains
+from graphturbo_core.lowering.emit import Common
 from graphturbo_core.lowering.program import Cause
+from graphturbo_core.lowering.stage_cuts import StageCuts
 from graphturbo_core.lowering.tile_sizes import read_tile_bytes
-from graphturbo_core.lowering.tiling import stage_tiles
+from graphturbo_core.lowering.tiling import Tiling, stage_tiles
 from graphturbo_core.lowering.weight_causes import WeightMoves, weight_causes
 from graphturbo_core.lowering.weight_items import weight_items
 from graphturbo_core.semantics.access import Reads
@@ -102,6 +108,50 @@ def test_what_edges_clip_is_counted_box_by_box() -> None:
     assert is_work_by_extents(semantics)
     assert not is_work_by_extents(counting)
     assert [work_of(counting, (c,)).vector_ops for c in ((0, 4), (4, 8))] == [2, 4]
+
+
+SQUARE = "g (float[{0},{0}] a, float[{0},{0}] b) => (float[{0},{0}] x, float[{0},{0}] y)"
+
+
+@pytest.mark.parametrize(
+    ("size", "body"),
+    [
+        (44, "x = MatMul (a, b) y = MatMul (b, b)"),
+        (
+            40,
+            """t = Transpose (a) u = Add (t, a) x = Add (u, b)
+            v = Transpose (a) w = Add (v, b) y = Add (w, b)""",
+        ),
+    ],
+)
+def test_a_tiling_is_kept_by_what_streams_not_by_its_name(size: int, body: str) -> None:
+    """Either operand in LB, both or none. Of the sums one reads `a` twice, the other `b`: what an
+    operand is read for besides makes its tiles larger.
+    """
+    plan = plan_of(weighted(f"{SQUARE.format(size)} {{ {body} }}"), "tvm", chip("tiny"))
+    alike, found = Alike(plan), set[Tiling]()
+    for placement in placements_of(plan):
+        (stage,) = placement.stages
+        cuts = StageCuts(plan, placement.stages, grains(plan.rules)[0], alike)
+        for in_lb, is_made_in_lb in product(((), ("a",), ("b",), ("a", "b")), (True, False)):
+            cut = cuts.cut(stage, in_lb, is_made_in_lb)
+            found.add(cut.tiling)
+            assert cut.tiling == choose_tiling(plan, stage, cut.space)
+    assert len(found) > 2
+
+
+def test_costs_are_kept_by_kind_and_output() -> None:
+    """Two ReLUs share theirs; a tangent of the same shape, and each output of a pool, do not."""
+    text = """g (float[1,4,8,8] x) => (float[1,4,8,8] y, float[1,4,8,8] z, int64[1,4,8,8] i) {
+      o = Neg (x) a = Relu (o) b = Relu (a) c = Tanh (b)
+      y = Neg (c) z, i = MaxPool<kernel_shape=[1,1]> (a)
+    }"""
+    plan = plan_of(weighted(text), "layerwise", chip("tiny"))
+    common = Common(plan, Machine(plan.hardware, every_core(plan.hardware.cores)), {})
+    _, first, second, tangent, _, pool = plan.semantics.graph.ops
+    assert common.costs(first, 0) is common.costs(second, 0)
+    kept = [common.costs(op, 0) for op in (first, tangent, pool)] + [common.costs(pool, 1)]
+    assert len(set(map(id, kept))) == 4
 
 
 def test_costs_are_those_of_the_work() -> None:

@@ -70,7 +70,9 @@ def coarsest(text: str, output: str, cores: int, lb_bytes: int) -> StageCut:
     plan = plan_of(analyse(graph_of(text)), "layerwise", small)
     (placement,) = (p for p in placements_of(plan) if p.stages[0].output == output)
     plan = replace(plan, hardware=replace(small, lb_data_bytes=lb_bytes))
-    return StageCuts(plan, placement.stages, COARSEST).cut(placement.stages[0], (), False)
+    return StageCuts(plan, placement.stages, COARSEST, placement.alike).cut(
+        placement.stages[0], (), False
+    )
 
 
 @pytest.mark.parametrize(
