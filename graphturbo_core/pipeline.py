@@ -254,7 +254,7 @@ def _run(
         suffix = "" if is_one_size else f" (round of {size})"
         tried = Tried(
             imports.limits, request.max_instructions, imports.known,
-            keeps_trace=not request.verify,
+            keeps_trace=not request.verify, kernels=imports.kernels,
         )  # fmt: skip
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,

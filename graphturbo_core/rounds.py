@@ -13,6 +13,7 @@ from graphturbo_core.frontend.numbers import with_numbers
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
+from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.batching import Division, divide_batch, undivided
@@ -55,6 +56,7 @@ class Imports:
         self.limits = limits
         self.drawn_weights = 0
         self.known: list[Known] = []
+        self.kernels = KnownKernels()
         self._graphs: dict[tuple[object, ...], Graph] = {}
         self._semantics: dict[int, GraphSemantics] = {}
         self._dependence: dict[tuple[int, int], str | None] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.sim.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
@@ -38,12 +39,14 @@ class Tried:
 
     `known`: by all runs of a comparison, which adds to it; a plan that an earlier run tried and
     this one chooses is lowered anew. `keeps_trace`: not where what was tried will not do.
+    `kernels`: those of all plans that were lowered.
     """
 
     limits: Limits
     max_instructions: int | None
     known: list[Known] = field(default_factory=list)
     keeps_trace: bool = True
+    kernels: KnownKernels = field(default_factory=KnownKernels)
     _least: int | None = None
     _best: Trace | None = None
 
@@ -55,7 +58,7 @@ class Tried:
                     self._keep_least(each.spent.cycles, None)
                 return each.spent
         try:
-            trace = simulate(lower(plan, self.limits, max_instructions=self.max_instructions))
+            trace = simulate(self._lower(plan))
         except (CapacityError, PlanError):
             self._note(plan, None)
             return None
@@ -85,7 +88,11 @@ class Tried:
         """
         if (kept := self._kept(plan)) is not None:
             return replace(kept.program, plan=plan)
-        return lower(plan, self.limits, max_instructions=self.max_instructions)
+        return self._lower(plan)
+
+    def _lower(self, plan: Plan) -> Program:
+        most = self.max_instructions
+        return lower(plan, self.limits, max_instructions=most, known=self.kernels)
 
     def simulated(self, program: Program) -> Trace:
         """The Program's Trace: the one that is kept, where it is of this plan."""

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
-
-import numpy as np
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.alike import Alike
-from graphturbo_core.lowering.assemble import NumberedKernel, assemble
+from graphturbo_core.lowering.assemble import assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves, compute_total
-from graphturbo_core.lowering.code import KernelCode, Machine
-from graphturbo_core.lowering.conflicts import find_conflicts
+from graphturbo_core.lowering.code import Machine
 from graphturbo_core.lowering.cutting import LAST_GRAINS, Grain, grains
-from graphturbo_core.lowering.emit import Common, Room, emit_kernel
+from graphturbo_core.lowering.emit import Common, Room
 from graphturbo_core.lowering.far_memory import FarMemory
 from graphturbo_core.lowering.fixed import check_fixed
 from graphturbo_core.lowering.folding import classes_of, folded, has_many_cores, may_fold
+from graphturbo_core.lowering.numbering import KnownKernels, number_all
 from graphturbo_core.lowering.placement import (
     KernelPlacement,
     PlacementTask,
@@ -29,10 +26,9 @@ from graphturbo_core.lowering.placement import (
 )
 from graphturbo_core.lowering.places import Places
 from graphturbo_core.lowering.program import Program
-from graphturbo_core.lowering.schedule import schedule
 from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
 from graphturbo_core.lowering.team import Team, own_plan, place_team_far
-from graphturbo_core.lowering.template import Setting, copied, template_key
+from graphturbo_core.lowering.template import Setting
 from graphturbo_core.lowering.tiling import (
     TOO_MANY_INSTRUCTIONS,
     too_many_instructions,
@@ -46,12 +42,14 @@ def lower(
     *,
     is_each_core_simulated: bool = False,
     max_instructions: int | None = None,
+    known: KnownKernels | None = None,
 ) -> Program:
     """Lower every kernel of a plan, as finely as the cap on instructions allows.
 
     On a chip of many cores one stands for all that run like programs, and on any other where
     programs of all cores are too long; or `is_each_core_simulated`. Where all of that is refused,
-    up to `max_instructions` are allowed.
+    up to `max_instructions` are allowed. `known`: kernels of other plans of the same model, which
+    are not emitted again, and to which those of this one are added.
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
@@ -61,9 +59,10 @@ def lower(
     every = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
     refused: list[tuple[_Attempt, CapacityError]] = []
     ways = _ways(plan, every, is_each_core_simulated)
+    known = KnownKernels() if known is None else known
     for attempt in _attempts(plan, ways, limits, max_instructions):
         try:
-            return _lowered(plan, attempt)
+            return _lowered(plan, attempt, known)
         except CapacityError as error:
             if error.code != TOO_MANY_INSTRUCTIONS:
                 raise
@@ -163,7 +162,7 @@ def _replay_left_out(
     return _with_change(refusal, "or leave out the replay, which needs each core")
 
 
-def _lowered(plan: Plan, attempt: _Attempt) -> Program:
+def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     """The program with tiles of this grain.
 
     Raises:
@@ -186,7 +185,9 @@ def _lowered(plan: Plan, attempt: _Attempt) -> Program:
     ]
     counts = check_moves(machine.classes, plan, settings, cap)
     room = Room(cap, limits.accesses(ops), sum(counts))
-    kernels = _number_all(plan, machine, list(zip(settings, counts, strict=True)), room)
+    op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
+    common = Common(plan, machine, op_index)
+    kernels = number_all(common, list(zip(settings, counts, strict=True)), room, known)
     notes = [*_fold_notes(machine), *_notes(plan, placements, far, limits)]
     if attempt.is_longer:
         notes.append(_longer_note(sum(len(kernel.order) for kernel in kernels), cap))
@@ -241,48 +242,6 @@ def _notes(
             f"finer ones need more than {limits.instructions(ops)} instructions"
         )
     return tuple(notes)
-
-
-def _number_all(
-    plan: Plan, machine: Machine, settings: list[tuple[Setting, int]], room: Room
-) -> list[NumberedKernel]:
-    """Emit and number one kernel of each class, the others are its copies.
-
-    `settings`: with how many instructions each has at least. All copies of a kernel count as soon
-    as it is emitted, so that what is too long is refused before the rest is.
-
-    Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS.
-    """
-    op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
-    common = Common(plan, machine, op_index)
-    number: dict[Hashable, int] = {}
-    classes = [
-        number.setdefault(template_key(setting, plan.semantics.kinds), len(number))
-        for setting, _ in settings
-    ]
-    times, least = Counter(classes), Counter[int]()
-    for each, (_, count) in zip(classes, settings, strict=True):
-        least[each] += count
-    known: list[tuple[Setting, NumberedKernel]] = []
-    for each, (setting, count) in zip(classes, settings, strict=True):
-        if each < len(known):
-            continue
-        ahead = replace(room, ahead=room.ahead - count)
-        code = emit_kernel(common, setting.placement, setting.around, ahead)
-        room = replace(room, ahead=room.ahead - least[each]).with_kernels(code, times[each])
-        if not room.holds(0, 0):
-            op = setting.placement.kernel.ops[-1]
-            raise too_many_instructions(plan, op, room.fewest(0, 0))
-        known.append((setting, _numbered(common, code)))
-    kernels: list[NumberedKernel] = []
-    for each, (setting, _) in zip(classes, settings, strict=True):
-        model, numbered = known[each]
-        if model is not setting:
-            code = copied(numbered.code, model, setting, op_index)
-            numbered = replace(numbered, code=code)
-        kernels.append(numbered)
-    return kernels
 
 
 def _place_clusters(
@@ -362,13 +321,3 @@ def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[
 def _has_all(held: Resident, read: Mapping[int, Box]) -> bool:
     """Whether each core finds all that it reads in its own box."""
     return all(core in held.boxes and contains(held.boxes[core], b) for core, b in read.items())
-
-
-def _numbered(common: Common, code: KernelCode) -> NumberedKernel:
-    plan, machine = common.plan, common.machine
-    conflicts = find_conflicts(code, plan.hardware.is_pooled)
-    if plan.is_scheduled_across_layers:
-        order = schedule(code, conflicts, len(machine.engines()), len(machine.channels()))
-    else:
-        order = np.arange(len(code.rows))
-    return NumberedKernel(code, conflicts, order)

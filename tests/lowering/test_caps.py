@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.lowering import folding
+from graphturbo_core.lowering import folding, numbering
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.caps import fewest_exchanges
 from graphturbo_core.lowering.classes import CoreClasses
@@ -127,6 +127,6 @@ def test_exchanges_that_are_too_many_are_refused_before_any_is_listed() -> None:
         raise AssertionError("nothing may be listed")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lowering, "emit_kernel", never)
+        patch.setattr(numbering, "emit_kernel", never)
         with pytest.raises(CapacityError, match="too many instructions"):
             lower(turned(4), limits, is_each_core_simulated=True)

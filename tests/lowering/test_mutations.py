@@ -13,6 +13,7 @@ from graphturbo_core.lowering import (
     assemble,
     emit,
     lower,
+    numbering,
     placement,
     stages,
     tiling,
@@ -90,7 +91,7 @@ def no_conflicts(patch: pytest.MonkeyPatch) -> None:
         at = np.zeros(rows + 1, np.int64)
         return Conflicts(at, np.zeros(0, np.int32), np.zeros(0, np.bool_))
 
-    patch.setattr(lower, "find_conflicts", nothing)
+    patch.setattr(numbering, "find_conflicts", nothing)
 
 
 def no_reuse_conflicts(patch: pytest.MonkeyPatch) -> None:
@@ -181,7 +182,7 @@ def always_fetched_first(patch: pytest.MonkeyPatch) -> None:
 
 
 def copies_not_moved(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(lower, "copied", lambda code, *_: code)
+    patch.setattr(numbering, "copied", lambda code, *_: code)
 
 
 CASES: list[tuple[Callable[[], Plan], Patch]] = [

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.conflicts import Conflicts, find_conflicts
 from graphturbo_core.lowering.program import IntArray
@@ -224,7 +225,7 @@ def test_a_kernel_alone_takes_what_it_takes_in_the_program(
         found.setdefault(len(order), set()).add(cycles)
         return order
 
-    monkeypatch.setattr(lowering, "schedule", spied)
+    monkeypatch.setattr(numbering, "schedule", spied)
     plan = plan_of(small_model(model), "graphturbo:full", chip("tiny"))
     assert len(plan.kernels) > 1
     program = lowering.lower(plan)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.feeding import Feeding
@@ -262,13 +262,13 @@ def test_kernels_with_stays_are_copies_of_their_likes(
         stays=tuple(Stay(f"w{n}", 2 * n, 2 * n + 1, W_BYTES) for n in with_stay),
     )
     emitted = []
-    emit = lowering.emit_kernel
+    emit = numbering.emit_kernel
     monkeypatch.setattr(
-        lowering, "emit_kernel", lambda *given: emitted.append(given) or emit(*given)
+        numbering, "emit_kernel", lambda *given: emitted.append(given) or emit(*given)
     )
     program = checked(plan).program
     assert len(emitted) < len(plan.kernels)
-    monkeypatch.setattr(lowering, "template_key", lambda setting, kinds: id(setting))
+    monkeypatch.setattr(numbering, "template_key", lambda setting, kinds: id(setting))
     one_by_one = lower(plan)
     found, wanted = _arrays(program), _arrays(one_by_one)
     assert all(np.array_equal(found[name], wanted[name]) for name in wanted)

@@ -9,6 +9,7 @@ import pytest
 
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
@@ -57,7 +58,7 @@ def test_copies_equal_what_they_stand_for(
 ) -> None:
     plan = plan_of(_small_resnet(batch), strategy, chip(name))
     copied = _arrays(lowering.lower(plan))
-    monkeypatch.setattr(lowering, "template_key", lambda setting, kinds: id(setting))
+    monkeypatch.setattr(numbering, "template_key", lambda setting, kinds: id(setting))
     emitted = _arrays(lowering.lower(plan))
     assert copied.keys() == emitted.keys()
     for key, value in copied.items():
@@ -76,7 +77,7 @@ def test_a_split_over_channels_takes_other_weights(
     program = lowering.lower(plan)
     check_program(simulate(program))
     copied = _arrays(program)
-    monkeypatch.setattr(lowering, "template_key", lambda setting, kinds: id(setting))
+    monkeypatch.setattr(numbering, "template_key", lambda setting, kinds: id(setting))
     emitted = _arrays(lowering.lower(plan))
     assert all(np.array_equal(copied[key], emitted[key]) for key in copied)
 
@@ -107,7 +108,7 @@ def _blocks(*ops: str) -> GraphSemantics:
 def _emitted(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> tuple[dict[str, np.ndarray], int]:
     """The program's arrays, and how many of its kernels were not copied."""
     calls = 0
-    emit = lowering.emit_kernel
+    emit = numbering.emit_kernel
 
     def counted(*given: object) -> object:
         nonlocal calls
@@ -115,7 +116,7 @@ def _emitted(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> tuple[dict[str, np.
         return emit(*given)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(lowering, "emit_kernel", counted)
+        patch.setattr(numbering, "emit_kernel", counted)
         program = lowering.lower(plan)
     check_program(simulate(program))
     return _arrays(program), calls
@@ -124,7 +125,7 @@ def _emitted(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> tuple[dict[str, np.
 def _check_copies(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> int:
     """How many kernels were emitted; the arrays are those of every kernel emitted."""
     copied, calls = _emitted(monkeypatch, plan)
-    monkeypatch.setattr(lowering, "template_key", lambda setting, kinds: id(setting))
+    monkeypatch.setattr(numbering, "template_key", lambda setting, kinds: id(setting))
     emitted, every = _emitted(monkeypatch, plan)
     assert every == len(plan.kernels)
     for key, value in copied.items():

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.code import KernelCode
 from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
 from graphturbo_core.lowering.emit import Common
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import InstructionKind, Program
 from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS, Tiling
@@ -166,9 +168,9 @@ def tries(
     found: list[tuple[Grain, int, int]] = []
     lowered = lowering._lowered
 
-    def spy(plan: Plan, attempt: lowering._Attempt) -> Program:
+    def spy(plan: Plan, attempt: lowering._Attempt, known: KnownKernels) -> Program:
         found.append((attempt.grain, len(attempt.stages[0][0].shares), seen()))
-        return lowered(plan, attempt)
+        return lowered(plan, attempt, known)
 
     patch.setattr(lowering, "_lowered", spy)
     return found
@@ -178,14 +180,14 @@ def test_what_was_listed_is_let_go_before_the_next_grain(monkeypatch: pytest.Mon
     """Programs of a million instructions take hundreds of MB: of eight there is one at a time."""
     plan = plan_of(weighted(LONG_NEST), "layerwise", chip("tiny"))
     most = lower(plan).size - 1
-    emit, codes = lowering.emit_kernel, list[ref[KernelCode]]()
+    emit, codes = numbering.emit_kernel, list[ref[KernelCode]]()
 
     def emitted(common: Common, placement: KernelPlacement, *where: Any) -> KernelCode:
         code = emit(common, placement, *where)
         codes.append(ref(code))
         return code
 
-    monkeypatch.setattr(lowering, "emit_kernel", emitted)
+    monkeypatch.setattr(numbering, "emit_kernel", emitted)
     tried = tries(monkeypatch, lambda: sum(code() is not None for code in codes))
     folded = lower(plan, replace(at_most(most), max_instructions=most))
     assert folded.notes == ("1 of 4 cores a cluster are simulated, each for all alike",)
