@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
+from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.cutting import Space, choose_tiling
+from graphturbo_core.lowering.expected import StageLoad, expected_times, stage_load
 from graphturbo_core.lowering.stages import Stage
 from graphturbo_core.lowering.tile_sizes import read_tile_bytes
 from graphturbo_core.lowering.tiling import Steps, Tiling, stage_tiles
@@ -27,6 +29,7 @@ class Alike:
         self._tiles: dict[Hashable, Steps] = {}
         self._items: dict[Hashable, WeightItems] = {}
         self._bytes: dict[Hashable, int] = {}
+        self._loads: dict[Hashable, StageLoad] = {}
 
     def tiling(self, stage: Stage, space: Space) -> Tiling:
         """As `choose_tiling`."""
@@ -39,6 +42,16 @@ class Alike:
         if key not in self._tilings:
             self._tilings[key] = choose_tiling(self._plan, stage, space)
         return self._tilings[key]
+
+    def expected(self, stages: Sequence[Stage]) -> list[Interval]:
+        """As `expected_times`."""
+        return expected_times(stages, [self._load(stage) for stage in stages])
+
+    def _load(self, stage: Stage) -> StageLoad:
+        key = self._kinds(stage), stage.cut
+        if key not in self._loads:
+            self._loads[key] = stage_load(self._plan, stage)
+        return self._loads[key]
 
     def tiles(self, stage: Stage, tiling: Tiling) -> Steps:
         """As `stage_tiles`."""

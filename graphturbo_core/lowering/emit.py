@@ -26,8 +26,8 @@ from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Surroundings
 from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
-from graphturbo_core.lowering.staging import StagingPlan, staging_plan
-from graphturbo_core.lowering.tiling import Tile, Tiling, operand_box, too_many_instructions
+from graphturbo_core.lowering.staging import Nest, StagingPlan, staging_plans
+from graphturbo_core.lowering.tiling import Tile, operand_box, too_many_instructions
 from graphturbo_core.lowering.weights import WeightFeeder
 from graphturbo_core.strategies.plan import Plan
 
@@ -97,8 +97,8 @@ def emit_kernel(
         CapacityError: TOO_MANY_INSTRUCTIONS, as soon as `room` is used up.
     """
     emitter = _Emitter(common, placement, around, room)
-    for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
-        emitter.stage(stage, tiling)
+    for stage in placement.stages:
+        emitter.stage(stage)
     emitter.weights.early(common.op_index)
     return emitter.builder.finish()
 
@@ -143,16 +143,25 @@ class _Emitter:
         self.mover = Mover(plan, self.builder, placement.stages)
         self.weights = WeightFeeder(plan, placement, around, self.mover)
         self.operands = OperandFeeder(plan, placement, around, self.mover, op_index)
+        self.staging = self._staging()
         self.ordinal: dict[int, int] = {}
         self.values: dict[tuple[int, int, int, int], int] = {}
 
-    def stage(self, stage: Stage, tiling: Tiling) -> None:
+    def _staging(self) -> Mapping[int, StagingPlan]:
+        placement = self.placement
+        nests = [
+            Nest(stage, tiling, placement.tiles[stage.index])
+            for stage, tiling in zip(placement.stages, placement.tilings, strict=True)
+            if stage.index not in placement.views.skipped
+        ]
+        sets = staging_sets(self.plan, placement.grain)
+        return staging_plans(self.plan, nests, sets, placement.alike.expected(placement.stages))
+
+    def stage(self, stage: Stage) -> None:
         """One loop nest: tiles in lockstep over the cores; nothing where the result is a view."""
         if stage.index in self.placement.views.skipped:
             return
-        steps = self.placement.tiles[stage.index]
-        sets = staging_sets(self.plan, self.placement.grain)
-        staging = staging_plan(self.plan, stage, tiling, steps, sets)
+        steps, staging = self.placement.tiles[stage.index], self.staging[stage.index]
         nest = _Nest(stage, staging, self._nest_ops(stage, staging))
         self.values.clear()
         self.weights.begin(stage, self.op_index)

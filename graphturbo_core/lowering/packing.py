@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from graphturbo_core.compiled import compiled
+from graphturbo_core.compiled import compiled, compiled_part
+from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.arrays import Integer
 from graphturbo_core.lowering.program import IntArray
@@ -16,8 +17,13 @@ RETRIES = 8
 """How often buffers are packed anew with those first that found no place (our choice: measured on
 DenseNet-121 and the transformers, more found nothing more)."""
 
-REST_STEPS = (8, 4, 2, 1)
-"""For how many steps bytes rest after their last use, the first that has room (our choice)."""
+REST_PARTS = (8, 32)
+"""For which parts of a kernel's expected cycles bytes rest between their uses: of each buffer the
+longest that it finds room with, then none (our choice: of the paper's ten rows E gains two fifths
+less without any rest, and I a little less with a longer one)."""
+
+_NEVER = -(1 << 62)
+"""The rest of bytes that only steps keep apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +68,18 @@ def pack(
     of that is done again with it before the others, a few times: what is hard to place goes first.
     Cost: requests squared, in compiled code.
     """
-    order = sorted(requests, key=lambda r: (-r.size_bytes, r.first, r.place))
+    order = _by_size(requests)
     blocks = _rows(
-        (block.offset, block.offset + block.size_bytes, block.first, block.last)
+        (block.offset, block.offset + block.size_bytes, block.first, block.last, 0, 0)
         for block in sorted(taken, key=lambda block: block.offset)
     )
-    asked = _rows((aligned(r.size_bytes), r.first, r.last, 0) for r in order)
+    asked = _rows((aligned(r.size_bytes), r.first, r.last, 0, 0, 0) for r in order)
     number = {key: place for place, key in enumerate(dict.fromkeys(r.key for r in order))}
     keys = np.array([number[r.key] for r in order], dtype=np.int64)
     turn = np.arange(len(order))
     first: tuple[dict[tuple[str, bool], int], str | None] | None = None
     for _ in range(1 + retries):
-        found = _packed(asked[turn], blocks, capacity_bytes)
+        found = _packed(asked[turn], blocks, capacity_bytes, (_NEVER,))
         if len(found) == len(order):
             return _by_place(order, turn, found), None
         failed = turn[len(found)]
@@ -97,67 +103,116 @@ def rested(
     taken: Sequence[Taken],
     capacity_bytes: int,
     packed: Mapping[tuple[str, bool], int],
-    steps: int,
+    expected: Sequence[Interval],
 ) -> dict[tuple[str, bool], int]:
     """The places of `packed`, but bytes are used again as late as there is room for.
 
-    Bytes that are used again at once tie two layers together: what writes them waits for what read
-    them (the vendor's manual says so). What is still there at step `steps`, the end, stays where it
-    is: the kernel that finds it there must find room beside it.
+    Bytes that are used again while a layer could still run beside another tie the two together:
+    what writes them waits for what read them (the vendor's manual says so). So buffers are kept
+    apart whose steps are `expected` at the same time, in cycles, or nearly so, whatever their
+    order. What is still there after the last step stays where it is: the kernel that finds it there
+    must find room beside it.
     """
+    steps, span = len(expected), max((end for _, end in expected), default=0)
+
+    def used(first: int, last: int) -> Interval:
+        begin = expected[first][0] if first < steps else span
+        return begin, expected[last][1] if last < steps else span
+
     leaving = [request for request in requests if request.last >= steps]
-    others = [request for request in requests if request.last < steps]
-    blocks = [*taken, *(
+    others = _by_size(request for request in requests if request.last < steps)
+    there = [*taken, *(
         Taken(packed[r.place], aligned(r.size_bytes), r.first, r.last) for r in leaving
     )]  # fmt: skip
-    for rest in (steps, *(rest for rest in REST_STEPS if rest < steps)):
-        longer = [replace(r, last=min(r.last + rest, steps)) for r in others]
-        found, failed = pack(longer, blocks, capacity_bytes, retries=0)
-        if failed is None:
-            return {**packed, **found}
+    blocks = _rows(
+        (b.offset, b.offset + b.size_bytes, b.first, b.last, *used(b.first, b.last))
+        for b in sorted(there, key=lambda block: block.offset)
+    )
+    asked = _rows(
+        (aligned(r.size_bytes), r.first, r.last, *used(r.first, r.last), 0) for r in others
+    )
+    rests = (*(span // part for part in REST_PARTS), 0, _NEVER)
+    for longest in range(len(rests)):
+        found = _packed(asked, blocks, capacity_bytes, rests[longest:])
+        if len(found) == len(others):
+            return {**packed, **_by_place(others, np.arange(len(others)), found)}
     return dict(packed)
 
 
-def _rows(rows: Iterable[tuple[int, int, int, int]]) -> IntArray:
-    return np.array(list(rows), dtype=np.int64).reshape(-1, 4)
+def _by_size(requests: Iterable[Request]) -> list[Request]:
+    """The largest first; ties: earlier first, then by key."""
+    return sorted(requests, key=lambda r: (-r.size_bytes, r.first, r.place))
 
 
-def _packed(asked: IntArray, taken: IntArray, capacity_bytes: int) -> IntArray:
+def _rows(rows: Iterable[tuple[int, int, int, int, int, int]]) -> IntArray:
+    return np.array(list(rows), dtype=np.int64).reshape(-1, 6)
+
+
+def _packed(
+    asked: IntArray, taken: IntArray, capacity_bytes: int, rests: Sequence[int]
+) -> IntArray:
     """Offsets of what is asked, each as low as it fits, up to the first that does not.
 
-    `asked`: size, first and last step a row. `taken`: begin, end, first and last step, by begin.
+    `asked`: size, first and last step, begin and end of its time a row. `taken`: begin, end, first
+    and last step, begin and end of its time, by begin. `rests`: for how many cycles bytes rest
+    between their uses; of each buffer the first with which it finds a place.
     """
     blocks = np.concatenate((taken, np.zeros_like(asked)))
-    offsets = np.zeros(len(asked), dtype=np.int64)
-    return offsets[: _place(asked, blocks, len(taken), capacity_bytes, offsets)]
+    return _place(asked, blocks, len(taken), capacity_bytes, np.array(rests, dtype=np.int64))
 
 
 @compiled
 def _place(
-    asked: IntArray, blocks: IntArray, used: Integer, capacity_bytes: int, offsets: IntArray
-) -> int:
-    """The offsets of what is asked; how many find a place before the first that does not.
+    asked: IntArray, blocks: IntArray, used: Integer, capacity_bytes: int, rests: IntArray
+) -> IntArray:
+    """The offsets of what is asked, up to the first that finds no place.
 
     `blocks`: what is `used` by begin, and room for what is asked. By a loop: to assign a row takes
     seconds to compile.
     """
+    offsets = np.zeros(len(asked), np.int64)
     for row in range(len(asked)):
-        size, first, last = asked[row, 0], asked[row, 1], asked[row, 2]
-        offset = np.int64(0)
-        for place in range(used):
-            if blocks[place, 2] <= last and blocks[place, 3] >= first:
-                if blocks[place, 0] - offset >= size:
-                    break
-                offset = max(offset, blocks[place, 1])
+        size = asked[row, 0]
+        offset: Integer = np.int64(0)
+        for rest in rests:
+            offset = _lowest(asked, row, blocks, used, rest)
+            if offset + size <= capacity_bytes:
+                break
         if offset + size > capacity_bytes:
-            return row
+            return offsets[:row]
         offsets[row] = offset
         at = used
         while at > 0 and blocks[at - 1, 0] > offset:
-            for column in range(4):
+            for column in range(6):
                 blocks[at, column] = blocks[at - 1, column]
             at -= 1
         blocks[at, 0], blocks[at, 1] = offset, offset + size
-        blocks[at, 2], blocks[at, 3] = first, last
+        for column in range(2, 6):
+            blocks[at, column] = asked[row, column - 1]
         used += 1
-    return len(asked)
+    return offsets
+
+
+@compiled_part
+def _lowest(
+    asked: IntArray, row: Integer, blocks: IntArray, used: Integer, rest: Integer
+) -> Integer:
+    """The lowest offset at which a row meets no block.
+
+    Two that share bytes are used in the order of their steps, whatever cycles are expected: the
+    earlier is to be done with them, and they are to rest, before the later begins.
+    """
+    size, first, last = asked[row, 0], asked[row, 1], asked[row, 2]
+    begin, end = asked[row, 3], asked[row, 4]
+    offset = np.int64(0)
+    for place in range(used):
+        is_met = True
+        if blocks[place, 3] < first:
+            is_met = blocks[place, 5] + rest > begin
+        elif blocks[place, 2] > last:
+            is_met = end + rest > blocks[place, 4]
+        if is_met:
+            if blocks[place, 0] - offset >= size:
+                break
+            offset = max(offset, blocks[place, 1])
+    return offset

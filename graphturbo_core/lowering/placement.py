@@ -279,7 +279,7 @@ def _placed(
     if failed is not None:
         return failed
     if task.plan.is_scheduled_across_layers:
-        offsets = rested(requests, fixed, capacity, offsets, len(task.stages))
+        offsets = rested(requests, fixed, capacity, offsets, cuts.expected)
     found = dict(task.inherited)
     for need, request in zip(needs, requests, strict=True):
         own = found.get(need.tensor)

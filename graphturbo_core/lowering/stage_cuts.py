@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from graphturbo_core.ir.boxes import Box
+from graphturbo_core.ir.boxes import Box, Interval
 from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.cutting import Grain, Space, staging_sets
@@ -92,6 +92,11 @@ class StageCuts:
             for operand in stage.operands:
                 found.setdefault(operand.tensor, []).append(stage.index)
         return found
+
+    @cached_property
+    def expected(self) -> Sequence[Interval]:
+        """As `expected_times`."""
+        return self._alike.expected(self._stages)
 
     @cached_property
     def small_bytes(self) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.packing import Request, Taken, pack, rested
 
@@ -160,14 +163,49 @@ def test_what_finds_no_place_goes_first() -> None:
     assert pack(wanted, (), 128) == (_placed({"d": 0, "c": 0, "b": 32, "a": 96}), None)
 
 
+def in_turn(*cycles: int) -> list[Interval]:
+    """Steps of so many cycles, one behind the other."""
+    return list(pairwise(accumulate(cycles, initial=0)))
+
+
 def test_bytes_rest_as_long_as_there_is_room() -> None:
-    """Three of 64 in turn, all at 0; 128 bytes let each rest for one step, 192 for two or more."""
+    """Three of 64 in turn, all at 0. Of 960 cycles bytes are to rest 120: `a`'s have when `c`
+    comes, not when `b` does. Where `b` is short, 100 cycles, `c` comes too soon: with 192 bytes it
+    has its own, with 128 it takes `a`'s, which rest 100 cycles, more than 30.
+    """
     wanted = [Request(name, 64, step, step) for step, name in enumerate("abc")]
     packed, _ = pack(wanted, (), 128)
     assert packed == _placed({"a": 0, "b": 0, "c": 0})
-    assert rested(wanted, (), 64, packed, 4) == packed
-    assert rested(wanted, (), 128, packed, 4) == _placed({"a": 0, "b": 64, "c": 0})
-    assert rested(wanted, (), 192, packed, 4) == _placed({"a": 0, "b": 64, "c": 128})
+    assert rested(wanted, (), 64, packed, in_turn(320, 320, 320)) == packed
+    apart = _placed({"a": 0, "b": 64, "c": 0})
+    assert rested(wanted, (), 128, packed, in_turn(320, 320, 320)) == apart
+    assert rested(wanted, (), 192, packed, in_turn(320, 320, 320)) == apart
+    assert rested(wanted, (), 128, packed, in_turn(430, 100, 430)) == apart
+    three = _placed({"a": 0, "b": 64, "c": 128})
+    assert rested(wanted, (), 192, packed, in_turn(430, 100, 430)) == three
+
+
+def test_each_buffer_rests_for_itself() -> None:
+    """160 bytes. `a`, the largest, comes first in order of size; `b` finds room behind it, and what
+    is left is too little for `c`: it takes `b`'s bytes, which rest 200 of 1,600 cycles by then.
+    """
+    wanted = [Request("a", 96, 0, 0), Request("b", 64, 1, 1), Request("c", 64, 3, 3)]
+    packed, _ = pack(wanted, (), 160)
+    times = [(0, 1000), (1000, 1200), (1200, 1400), (1400, 1600)]
+    assert rested(wanted, (), 160, packed, times) == _placed({"a": 0, "b": 96, "c": 0})
+    times = [(0, 1300), (1000, 1200), (1200, 1400), (1400, 1600)]
+    assert rested(wanted, (), 160, packed, times) == _placed({"a": 0, "b": 96, "c": 96})
+
+
+def test_what_is_expected_at_once_shares_no_bytes() -> None:
+    """`c` comes behind `b` and is expected beside `a`, before `b`: in `b`'s bytes it would wait for
+    it. Where there is no room for three it lies where it lay.
+    """
+    wanted = [Request(name, 64, step, step) for step, name in enumerate("abc")]
+    packed, _ = pack(wanted, (), 192)
+    times = [(0, 100), (100, 200), (0, 100)]
+    assert rested(wanted, (), 192, packed, times) == _placed({"a": 0, "b": 64, "c": 128})
+    assert rested(wanted, (), 128, packed, times) == _placed({"a": 0, "b": 64, "c": 0})
 
 
 def test_what_leaves_the_kernel_keeps_its_place() -> None:
@@ -175,14 +213,29 @@ def test_what_leaves_the_kernel_keeps_its_place() -> None:
     wanted = [Request("a", 64, 0, 0), Request("k", 32, 1, 2)]
     packed, _ = pack(wanted, (), 96)
     assert packed == _placed({"a": 0, "k": 0})
-    assert rested(wanted, (), 96, packed, 2) == _placed({"a": 32, "k": 0})
+    assert rested(wanted, (), 96, packed, in_turn(50, 50)) == _placed({"a": 32, "k": 0})
+
+
+def test_given_bytes_rest_too() -> None:
+    """[0, 64) is another's until step 0 ends, at 10 of 100 cycles; `a` comes at 10, `b` at 60."""
+    wanted = [Request("a", 32, 1, 1), Request("b", 32, 2, 2)]
+    taken = [Taken(0, 64, 0, 0)]
+    packed, _ = pack(wanted, taken, 128)
+    assert packed == _placed({"a": 0, "b": 0})
+    found = rested(wanted, taken, 128, packed, in_turn(10, 50, 40))
+    assert found == _placed({"a": 64, "b": 0})
 
 
 lives = st.tuples(st.integers(1, 100), st.integers(0, 4), st.integers(0, 5))
 
 
-@given(st.lists(lives, min_size=1, max_size=12), st.integers(1, 12))
-def test_what_rests_shares_no_byte_either(wanted: list[tuple[int, int, int]], units: int) -> None:
+times = st.lists(st.tuples(st.integers(0, 90), st.integers(0, 90)), min_size=5, max_size=5)
+
+
+@given(st.lists(lives, min_size=1, max_size=12), st.integers(1, 12), times)
+def test_what_rests_shares_no_byte_either(
+    wanted: list[tuple[int, int, int]], units: int, times: list[Interval]
+) -> None:
     requests = [
         Request(str(place), size, first, min(5, first + length))
         for place, (size, first, length) in enumerate(wanted)
@@ -191,7 +244,8 @@ def test_what_rests_shares_no_byte_either(wanted: list[tuple[int, int, int]], un
     packed, failed = pack(requests, taken, units * UNIT)
     if failed is not None:
         return
-    found = rested(requests, taken, units * UNIT, packed, 5)
+    expected = [(begin, begin + cycles) for begin, cycles in times]
+    found = rested(requests, taken, units * UNIT, packed, expected)
     busy = np.zeros((6, units * UNIT), dtype=np.int64)
     busy[0:2, :UNIT] += 1
     for request in requests:
