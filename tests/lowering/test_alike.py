@@ -20,8 +20,10 @@ from graphturbo_core.lowering.code import Machine
 from graphturbo_core.lowering.costs import OpCosts
 from graphturbo_core.lowering.cutting import choose_tiling, grains
 from graphturbo_core.lowering.emit import Common
+from graphturbo_core.lowering.expected import expected_times, stage_load
 from graphturbo_core.lowering.program import Cause
 from graphturbo_core.lowering.stage_cuts import StageCuts
+from graphturbo_core.lowering.stages import Cut, used_shares
 from graphturbo_core.lowering.tile_sizes import read_tile_bytes
 from graphturbo_core.lowering.tiling import Tiling, stage_tiles
 from graphturbo_core.lowering.weight_causes import WeightMoves, weight_causes
@@ -174,6 +176,24 @@ def test_cuts_of_k_cost_what_their_length_says() -> None:
     box = ((0, 8), (0, 64))
     found = [costs.of(box, cut).macs for cut in (None, (0, 16), (48, 64), (0, 64))]
     assert found == [32768, 8192, 8192, 32768]
+
+
+def test_what_a_stage_takes_is_kept_by_kind_and_cut() -> None:
+    """Two ReLUs of a kind take the same; half of one's rows, and a tangent, do not."""
+    text = """g (float[64,64] x) => (float[64,64] y)
+      { o = Neg (x) a = Relu (o) b = Relu (a) y = Tanh (b) }"""
+    plan = plan_of(weighted(text), "layerwise", chip("generic-4x4"))
+    stages = [stage for placement in placements_of(plan) for stage in placement.stages]
+    (low, high), *other = stages[1].box
+    box = ((low, (low + high) // 2), *other)
+    half = replace(stages[1], box=box, shares=used_shares(Cut(stages[1].binding, box)))
+    alike, ends = Alike(plan), []
+    for stage in (*stages, half, *stages):
+        alone = [replace(stage, index=0)]
+        ends.append(alike.expected(alone)[0][1])
+        assert alike.expected(alone) == expected_times(alone, [stage_load(plan, stage)])
+    assert ends[1] == ends[2] == 2 * ends[4]
+    assert ends[3] > ends[2]
 
 
 @pytest.mark.parametrize("strategy", ["layerwise", "tvm", "graphturbo"])

@@ -217,13 +217,37 @@ def test_what_leaves_the_kernel_keeps_its_place() -> None:
 
 
 def test_given_bytes_rest_too() -> None:
-    """[0, 64) is another's until step 0 ends, at 10 of 100 cycles; `a` comes at 10, `b` at 60."""
+    """[0, 64) is another's until step 0 ends, at 30 of 160 cycles; `a` comes at 30, `b` at 60."""
     wanted = [Request("a", 32, 1, 1), Request("b", 32, 2, 2)]
     taken = [Taken(0, 64, 0, 0)]
     packed, _ = pack(wanted, taken, 128)
     assert packed == _placed({"a": 0, "b": 0})
-    found = rested(wanted, taken, 128, packed, in_turn(10, 50, 40))
+    found = rested(wanted, taken, 128, packed, in_turn(30, 30, 100))
     assert found == _placed({"a": 64, "b": 0})
+
+
+def test_bytes_rest_from_their_last_step_on() -> None:
+    """`a` is there for steps 0 and 1, until 900 of 1,000 cycles: `b` follows at once."""
+    wanted = [Request("a", 64, 0, 1), Request("b", 64, 2, 2)]
+    packed, _ = pack(wanted, (), 128)
+    found = rested(wanted, (), 128, packed, in_turn(100, 800, 100))
+    assert found == _placed({"a": 0, "b": 64})
+
+
+def test_a_short_rest_is_better_than_none() -> None:
+    """`c` comes at 500 of 960 cycles, when `a` ends; `b`'s bytes have rested 40 by then."""
+    wanted = [Request(name, 64, step, step) for step, name in enumerate("abc")]
+    packed, _ = pack(wanted, (), 128)
+    found = rested(wanted, (), 128, packed, [(0, 500), (0, 460), (500, 960)])
+    assert found == _placed({"a": 0, "b": 64, "c": 64})
+
+
+def test_where_resting_leaves_no_room_all_rest_for_less() -> None:
+    """128 bytes: `b` behind `a`, so that these rest, leaves none for `c`, which meets both."""
+    wanted = [Request("a", 64, 0, 0), Request("b", 64, 1, 1), Request("c", 32, 0, 1)]
+    packed, _ = pack(wanted, (), 128)
+    found = rested(wanted, (), 128, {**packed, ("c", False): 96}, in_turn(500, 500))
+    assert found == _placed({"a": 0, "b": 0, "c": 64})
 
 
 lives = st.tuples(st.integers(1, 100), st.integers(0, 4), st.integers(0, 5))

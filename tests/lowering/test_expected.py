@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import cast
@@ -11,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.ir.boxes import Interval
+from graphturbo_core.lowering import placement, staging
 from graphturbo_core.lowering.expected import StageLoad, expected_times, stage_load
 from graphturbo_core.lowering.stages import Stage
 from tests.lowering.nets import chip, placements_of, plan_of
@@ -34,6 +37,22 @@ def test_a_stage_takes_what_its_largest_share_does() -> None:
     (placement,) = placements_of(plan)
     (stage,) = placement.stages
     assert stage_load(plan, stage) == StageLoad(((MATRIX, 128), (VECTOR, 6)), 512)
+
+
+def test_products_belong_to_the_output_that_they_make() -> None:
+    """The last states of a recurrent cell are copies: 16 elements over four cores each."""
+    text = """g (float[4,2,8] x, float[1,32,8] w, float[1,32,8] r)
+      => (float[4,1,2,8] y, float[1,2,8] h, float[1,2,8] c)
+      { y, h, c = LSTM <hidden_size = 8> (x, w, r) }"""
+    plan = plan_of(weighted(text), "layerwise", chip("generic-4x4"))
+    (found,) = placements_of(plan)
+    loads = [stage_load(plan, stage) for stage in found.stages]
+    assert [[engine for engine, _ in load.engines] for load in loads] == [
+        [MATRIX],
+        [VECTOR],
+        [VECTOR],
+    ]
+    assert loads[1] == loads[2] == StageLoad(((VECTOR, 1),), 0)
 
 
 def stages_of(reads: list[tuple[int, ...]]) -> list[Stage]:
@@ -75,6 +94,36 @@ def test_a_stage_ends_with_its_longest_engine(engines: tuple[tuple[EngineKind, i
 def test_a_view_takes_no_time() -> None:
     loads = [StageLoad(((VECTOR, 4),), 0), StageLoad((), 0)]
     assert expected_times(stages_of([(), (0,)]), loads) == [(0, 4), (4, 4)]
+
+
+ATTENTION = """
+g (float[4,32,64] x, float[64,64] u, float[64,64] v, float[64,64] w) => (float[4,32,64] y) {
+  q = MatMul (x, u) k = MatMul (x, v) p = MatMul (x, w) t = Transpose <perm = [0,2,1]> (k)
+  s = MatMul (q, t) e = Softmax (s) y = MatMul (e, p)
+}"""
+
+
+@pytest.mark.parametrize(("level", "is_asked"), [("full", True), ("order", False)])
+def test_places_in_lb_and_staging_follow_what_is_expected(
+    level: str, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of every kernel, by its own stages; not where one layer ends before the next begins."""
+    asked: list[Sequence[Interval]] = []
+    for module in (placement, staging):
+        kept = module.rested
+
+        def spy(*given, kept=kept):  # type: ignore[no-untyped-def]
+            asked.append(given[4])
+            return kept(*given)
+
+        monkeypatch.setattr(module, "rested", spy)
+    plan = plan_of(weighted(ATTENTION), f"graphturbo:{level}", chip("generic-4x4"))
+    (found,) = placements_of(plan)
+    loads = [stage_load(plan, stage) for stage in found.stages]
+    times = expected_times(found.stages, loads)
+    assert len({begin for begin, _ in times}) > 2
+    assert asked == [times] * len(asked)
+    assert (len(asked) >= 2) is is_asked
 
 
 @given(

@@ -67,7 +67,13 @@ def _placed(
     """Sets and base, in sets, of each nest of LAYERS where staging has room for so many sets."""
     hardware = replace(chip("generic-4x4"), staging_bytes=room * SET_BYTES, lb_data_bytes=1 << 20)
     plan = plan_of(weighted(LAYERS), strategy, hardware)
-    found = staging_plans(plan, _nests(plan), sets, expected)
+    nests = _nests(plan)
+    found = staging_plans(plan, nests, sets, expected)
+    for nest in nests:
+        tile = nest.steps[0][0]
+        staging = found[nest.stage.index]
+        offsets = [staging.offset(tile, 0, turn) for turn in range(sets)]
+        assert offsets == [staging.base + turn * SET_BYTES for turn in range(sets)]
     assert {staging.set_bytes for staging in found.values()} == {SET_BYTES}
     return [(staging.sets, staging.base // SET_BYTES) for _, staging in sorted(found.items())]
 
