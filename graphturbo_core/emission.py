@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from graphturbo_core.errors import OptionError, PlanError
+from graphturbo_core.errors import OptionError
 from graphturbo_core.export.plan_file import (
     DIGEST_LENGTH,
     Origin,
@@ -86,14 +86,9 @@ def named_plan(request: RunRequest, held: PlanFile | None) -> dict[str, str]:
 def emitted(
     request: RunRequest, origin: Origin, held: PlanFile | None, outcome: Outcome
 ) -> dict[str, Iterable[str]]:
-    """The files that the request asks for, in pieces.
-
-    Raises:
-        PlanError: PLAN_SHARED, clusters share a round, which a plan file cannot say.
-    """
+    """The files that the request asks for, in pieces."""
     files: dict[str, Iterable[str]] = {}
     if "plan" in request.emit:
-        _check_not_shared(outcome)
         rounds = {size: recorded(t.program.plan) for size, t in outcome.traces.items()}
         edits = held.edits if held is not None else NO_EDITS
         files["plan"] = [plan_text(PlanFile(origin, edits, rounds))]
@@ -104,18 +99,3 @@ def emitted(
         title = f"{named.model}, {named.strategy} on {named.profile}"
         files["program"] = program_lines(outcome.program, title)
     return files
-
-
-def _check_not_shared(outcome: Outcome) -> None:
-    """Refuse plans of clusters that co-operate.
-
-    Raises:
-        PlanError: PLAN_SHARED.
-    """
-    if outcome.plan.cooperation is not None:
-        raise PlanError(
-            "PLAN_SHARED",
-            f"{outcome.plan.clusters} clusters share the one sample: no plan file can say that",
-            "--emit plan",
-            "choose graphturbo:full, --set plus.cooperation=off, or tuned.space=graphturbo",
-        )

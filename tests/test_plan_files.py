@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,18 @@ def test_an_unedited_plan_gives_the_same_report(strategy: str, batch: int) -> No
     """70 samples on 4 clusters are rounds of 18 and of 17: two plans in one file."""
     first = requested(strategy, batch)
     again = requested(strategy, batch, first.text("plan"))
+    assert without_clock(again) == without_clock(first)
+
+
+@pytest.mark.parametrize(("model", "working"), [("light-squeezenet", 1), ("light-zfnet512", 4)])
+def test_a_plan_of_clusters_that_share_a_sample_gives_the_same_report(
+    model: str, working: int
+) -> None:
+    """Weights of one cluster through all DRAM, and a model split over all clusters."""
+    asked = RunRequest(model, "graphturbo:plus", "stcp920", 1, emit=("plan", "program"))
+    first = run_report(load_sample(model), asked)
+    assert sum(f"        cluster: {n}\n" in first.text("plan") for n in range(4)) == working
+    again = run_report(load_sample(model), replace(asked, plan=first.text("plan")))
     assert without_clock(again) == without_clock(first)
 
 

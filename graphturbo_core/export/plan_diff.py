@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 
 from graphturbo_core.export.difference import NONE, Difference, capped
 from graphturbo_core.export.plan_file import Origin, PlanFile
+from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.plan import Binding, along_text
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
@@ -62,6 +63,7 @@ def _value(value: object) -> str:
 def _round_rows(a: Record, b: Record, suffix: str) -> list[Difference]:
     rows = capped(list(_group_rows(a, b, f"groups{suffix}")))
     rows += capped(list(_order_rows(a, b, f"order{suffix}")))
+    rows += capped(list(_cluster_rows(a, b, f"clusters{suffix}")))
     for part, read in _READERS.items():
         rows += capped(_joined(list(_tensor_rows(a, b, f"{part}{suffix}", read))))
     return rows + capped(list(_stay_rows(a, b, f"stays{suffix}")))
@@ -161,6 +163,31 @@ def _order_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
     place = next((at for at, (x, y) in pairs if x != y), None)
     if place is not None:
         yield Difference(part, f"kernel {place + 1}", own[place], other[place])
+
+
+def _cluster_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
+    """How many clusters share the round, whether they lend DRAM, and kernels by their clusters."""
+    own, other = a.cooperation, b.cooperation
+    said = [NONE if each is None else _shared_text(each) for each in (own, other)]
+    if said[0] != said[1]:
+        yield Difference(part, "share the round", *said)
+    placed = [_clusters_of(record) for record in (a, b)]
+    for name in dict.fromkeys([*placed[0], *placed[1]]):
+        if placed[0].get(name) != placed[1].get(name):
+            yield Difference(part, name, *(each.get(name, NONE) for each in placed))
+
+
+def _shared_text(shared: Cooperation) -> str:
+    return f"{shared.clusters}, DRAM lent" if shared.is_lent else str(shared.clusters)
+
+
+def _clusters_of(record: Record) -> dict[str, str]:
+    """Cluster and step of each kernel, where clusters share the round."""
+    shared = record.cooperation
+    if shared is None:
+        return {}
+    places = zip(record.kernels, shared.cluster_of, shared.step_of, strict=True)
+    return {kernel.name: f"cluster {own}, step {step}" for kernel, own, step in places}
 
 
 def _tensor_rows(

@@ -10,6 +10,7 @@ from graphturbo_core.errors import PlanError
 from graphturbo_core.export import plan_schema
 from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds_digest
 from graphturbo_core.plain_yaml import Plain, plain_yaml, shown
+from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.edits import NO_EDITS, Cuts, Edits, with_groups
 from graphturbo_core.strategies.plan import Binding, Decision, Residency, Scope
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record, StayRecord
@@ -114,7 +115,24 @@ def _record(section: plan_schema.RoundSection, file_name: str) -> Record:
         tuple(section.notes),
         section.across_layers,
         tuple(StayRecord(s.weight, s.first, s.last, s.bytes) for s in section.stays),
+        _cooperation(section, file_name),
     )
+
+
+def _cooperation(section: plan_schema.RoundSection, file_name: str) -> Cooperation | None:
+    """Who runs which kernel, where clusters share the round; every kernel says so, or none."""
+    shared, clusters, steps = section.shared, [], []
+    for kernel in section.kernels:
+        if shared is not None and kernel.cluster is not None and kernel.step is not None:
+            clusters.append(kernel.cluster)
+            steps.append(kernel.step)
+        elif shared is not None or kernel.cluster is not None or kernel.step is not None:
+            is_due = "has no cluster or step" if shared is not None else "has a cluster or step"
+            whose = "clusters share" if shared is not None else "no clusters share"
+            raise _bad_kernel(f"{shown(kernel.run)} {is_due}, and {whose} the round", file_name)
+    if shared is None:
+        return None
+    return Cooperation(shared.clusters, tuple(clusters), tuple(steps), shared.lent)
 
 
 def _kernel(

@@ -82,9 +82,14 @@ class GroupSection(_Strict):
 
 
 class KernelSection(_Strict):
-    """A kernel; where text stands for a mapping, it is as in the kernel of that name before it."""
+    """A kernel; where text stands for a mapping, it is as in the kernel of that name before it.
+
+    `step`, `cluster`: when and where it runs, only where clusters share the round.
+    """
 
     run: Label
+    step: Annotated[int, Field(ge=0)] | None = None
+    cluster: Annotated[int, Field(ge=0)] | None = None
     bindings: dict[Name, CutsSection] | Label
     scopes: dict[Name, ScopeWord] | Label
     kept: list[Name] | Label
@@ -98,6 +103,13 @@ class StaySection(_Strict):
     first: Label
     last: Label
     bytes: Annotated[int, Field(ge=1, lt=2**63)]
+
+
+class SharedSection(_Strict):
+    """So many clusters share the round; `lent`: weights of one come through all clusters' DRAM."""
+
+    clusters: Annotated[int, Field(ge=1)]
+    lent: bool
 
 
 class DecisionSection(_Strict):
@@ -114,7 +126,7 @@ class RoundSection(_Strict):
     """The plan of one round size; kernels in the order in which they run.
 
     `across_layers`: only of a strategy whose name does not say it. `stays`: only where weights stay
-    in GB over several kernels.
+    in GB over several kernels. `shared`: only where several clusters work on the round.
     """
 
     size: Batch
@@ -124,6 +136,7 @@ class RoundSection(_Strict):
     notes: list[Label]
     across_layers: bool | None = None
     stays: Annotated[list[StaySection], Field(max_length=MAX_EDITS)] = []
+    shared: SharedSection | None = None
 
 
 class RecordSection(_Strict):

@@ -87,7 +87,10 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
     tree: dict[str, Plain] = {
         "size": size,
         "groups": [_group_tree(group) for group in record.groups],
-        "kernels": [_kernel_tree(kernel, seen) for kernel in record.kernels],
+        "kernels": [
+            _kernel_tree(kernel, place, seen)
+            for place, kernel in zip(_places(record), record.kernels, strict=True)
+        ],
         "decisions": [
             {
                 "step": d.step, "rule": d.rule, "taken": d.is_taken, "subject": list(d.subject),
@@ -99,12 +102,25 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
     }  # fmt: skip
     if record.is_scheduled_across_layers is not None:
         tree["across_layers"] = record.is_scheduled_across_layers
+    if record.cooperation is not None:
+        tree["shared"] = {
+            "clusters": record.cooperation.clusters, "lent": record.cooperation.is_lent,
+        }  # fmt: skip
     if record.stays:
         tree["stays"] = [
             {"weight": s.weight, "first": s.first, "last": s.last, "bytes": s.size_bytes}
             for s in record.stays
         ]
     return tree
+
+
+def _places(record: Record) -> list[dict[str, Plain]]:
+    """Step and cluster of each kernel; nothing where one cluster runs the round."""
+    shared = record.cooperation
+    if shared is None:
+        return [{} for _ in record.kernels]
+    places = zip(shared.step_of, shared.cluster_of, strict=True)
+    return [{"step": step, "cluster": cluster} for step, cluster in places]
 
 
 def _group_tree(group: GroupRecord) -> dict[str, Plain]:
@@ -114,7 +130,9 @@ def _group_tree(group: GroupRecord) -> dict[str, Plain]:
     return {**tree, "ops": list(group.ops)}
 
 
-def _kernel_tree(kernel: KernelRecord, seen: dict[tuple[str, str], str]) -> dict[str, Plain]:
+def _kernel_tree(
+    kernel: KernelRecord, place: Mapping[str, Plain], seen: dict[tuple[str, str], str]
+) -> dict[str, Plain]:
     """What a kernel has in common with one before it stands there once, and here by its name."""
     parts: dict[str, Plain] = {
         "bindings": {tensor: _cuts_tree(binding) for tensor, binding in kernel.bindings.items()},
@@ -126,7 +144,7 @@ def _kernel_tree(kernel: KernelRecord, seen: dict[tuple[str, str], str]) -> dict
         first = seen.setdefault((key, json.dumps(tree)), kernel.name)
         if first != kernel.name and tree:
             parts[key] = first
-    return {"run": kernel.name, **parts}
+    return {"run": kernel.name, **place, **parts}
 
 
 def _round_lines(tree: Mapping[str, Plain]) -> Iterator[str]:
@@ -139,6 +157,6 @@ def _round_lines(tree: Mapping[str, Plain]) -> Iterator[str]:
         for row in rows:
             for place, (name, value) in enumerate(row.items()):
                 yield entry("        " if place else "      - ", name, value)
-    for key in ("notes", "across_layers"):
+    for key in ("notes", "across_layers", "shared"):
         if key in tree:
             yield entry("    ", key, tree[key])

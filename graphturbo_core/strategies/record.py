@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from graphturbo_core.errors import PlanError
+from graphturbo_core.plain_yaml import shown
+from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.plan import Binding, Decision, Plan, Residency, Scope
 
 SEARCHED = "tuned"
@@ -51,7 +54,7 @@ class Record:
     """A plan of one round; kernels in the order in which they run.
 
     `is_scheduled_across_layers`: None where the strategy's name says it. `stays`: the one with the
-    first right to room first.
+    first right to room first. `cooperation`: clusters that share the round, by kernel.
     """
 
     groups: tuple[GroupRecord, ...]
@@ -60,6 +63,7 @@ class Record:
     notes: tuple[str, ...] = ()
     is_scheduled_across_layers: bool | None = None
     stays: tuple[StayRecord, ...] = ()
+    cooperation: Cooperation | None = None
 
     @property
     def ops_of_groups(self) -> dict[str, tuple[str, ...]]:
@@ -84,5 +88,11 @@ def recorded(plan: Plan) -> Record:
     names = [kernel.name for kernel in plan.kernels]
     stays = (StayRecord(s.weight, names[s.first], names[s.last], s.size_bytes) for s in plan.stays)
     return Record(
-        tuple(groups), tuple(kernels), plan.decisions, plan.notes, scheduled, tuple(stays)
-    )
+        tuple(groups), tuple(kernels), plan.decisions, plan.notes, scheduled, tuple(stays),
+        plan.cooperation,
+    )  # fmt: skip
+
+
+def record_refused(what: str, where: str) -> PlanError:
+    """The refusal of a record that is no plan of this model on this chip."""
+    return PlanError("PLAN_RECORD", what, f"record of {shown(where)}", "emit the plan again")

@@ -202,7 +202,7 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     target = Target(
         placed, hardware, task.number_format, binder, tile_rules(chosen), wishes,
         feeding(chosen) if spec.name == TVM else DEFAULT_FEEDING,
-        1 if held.record is not None or held.is_edited else task.clusters, task.cost,
+        1 if held.is_edited else task.clusters, task.cost,
     )  # fmt: skip
     if held.record is not None and not held.is_edited:
         return restored_plan(target, _frame(parse_strategy(spec.text)), held.record)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
@@ -38,10 +37,17 @@ from graphturbo_core.strategies.plan import (
     Residency,
     Scope,
 )
-from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record, StayRecord
+from graphturbo_core.strategies.record import (
+    GroupRecord,
+    KernelRecord,
+    Record,
+    StayRecord,
+    record_refused,
+)
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.residency import cluster_weights
 from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.turns import Turns, check_shared
 from graphturbo_core.strategies.whole import in_layers, op_graph
 
 ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
@@ -67,6 +73,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
     Raises:
         PlanError: PLAN_RECORD, it is no plan of this model on this chip.
     """
+    shared = record.cooperation
     layers = relay_layers(target.semantics)
     owners: Sequence[int] = range(len(layers))
     if frame.is_by_op:
@@ -75,7 +82,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         graph = layer_graph(target.semantics, layers, target.number_format)
     members = _members(graph, record.groups)
     cuts = [
-        _cut(SubGraph(graph, units), group)
+        _cut(SubGraph(graph, units), group, is_shared=shared is not None)
         for units, group in zip(members, record.groups, strict=True)
     ]
     if frame.is_by_op:
@@ -83,7 +90,9 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         cuts = [(in_layers(section, layer_of), covered) for section, covered in cuts]
     instances = instance_graph(target.semantics, [section for section, _ in cuts])
     order = _order(instances, record.kernels)
-    kernels = _kernels(target, instances, order, record.kernels)
+    check_shared(target, instances, order, shared)
+    kernels = _kernels(target, instances, order, record)
+    is_depth_first = frame.is_depth_first and (shared is None or len(shared.working) == 1)
     plan = Plan(
         strategy=frame.strategy,
         semantics=target.semantics,
@@ -101,19 +110,16 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
             else record.is_scheduled_across_layers
         ),
         decisions=record.decisions,
-        ready_steps=_ready_steps(instances, order) if frame.is_depth_first else (),
+        ready_steps=_ready_steps(instances, order) if is_depth_first else (),
         notes=record.notes,
         rules=target.rules,
         feeding=target.feeding,
+        cooperation=shared,
         stays=_stays(kernels, record.stays),
     )
     if plan.stay_fault:
-        raise _refused(plan.stay_fault, "stays")
+        raise record_refused(plan.stay_fault, "stays")
     return plan
-
-
-def _refused(what: str, where: str) -> PlanError:
-    return PlanError("PLAN_RECORD", what, f"record of {shown(where)}", "emit the plan again")
 
 
 def _members(graph: LayerGraph, groups: Sequence[GroupRecord]) -> list[tuple[int, ...]]:
@@ -123,52 +129,64 @@ def _members(graph: LayerGraph, groups: Sequence[GroupRecord]) -> list[tuple[int
     found = []
     for place, group in enumerate(groups):
         if group.name != f"g{place + 1}":
-            raise _refused(f"group {place + 1} must be named g{place + 1}", group.name)
+            raise record_refused(f"group {place + 1} must be named g{place + 1}", group.name)
         missing = [op for op in group.ops if op not in unit_of]
         if missing or not group.ops:
             what = f"op {shown(missing[0])} is not in the model" if missing else "it has no ops"
-            raise _refused(what, group.name)
+            raise record_refused(what, group.name)
         units = tuple(sorted({unit_of[op] for op in group.ops}))
         if graph.ops_of(units) != group.ops:
-            raise _refused("its ops are not whole layers in their order", group.name)
+            raise record_refused("its ops are not whole layers in their order", group.name)
         for unit in units:
             if taken.setdefault(unit, group.name) != group.name:
                 what = f"layer {shown(graph.layers[unit].name)} is in {taken[unit]} too"
-                raise _refused(what, group.name)
+                raise record_refused(what, group.name)
         found.append(units)
     left = [layer.name for index, layer in enumerate(graph.layers) if index not in taken]
     if left:
-        raise _refused(f"layer {shown(left[0])} is in no group", "groups")
+        raise record_refused(f"layer {shown(left[0])} is in no group", "groups")
     return found
 
 
-def _cut(part: SubGraph, group: GroupRecord) -> tuple[Section, int]:
-    """The section of a group, and how many ops its split covers."""
+def _cut(part: SubGraph, group: GroupRecord, *, is_shared: bool) -> tuple[Section, int]:
+    """The section of a group, and how many ops its split covers.
+
+    Where clusters share a round (`is_shared`) its pieces may differ by one.
+    """
     if group.axis < 0:
         if group.pieces != 1 or group.further:
-            raise _refused(f"{group.pieces} pieces without an axis", group.name)
+            raise record_refused(f"{group.pieces} pieces without an axis", group.name)
         return section_of(part, group.name, None, 1), 0
     first, left = divmod(group.pieces, prod(parts for _, parts in group.further))
     if left:
-        raise _refused(f"{group.pieces} pieces are not the product of all axes", group.name)
-    carry = _carried(part, group.name, group.axis, first)
-    further = [(_carried(part, group.name, *split), split[1]) for split in group.further]
+        raise record_refused(f"{group.pieces} pieces are not the product of all axes", group.name)
+    carries = [
+        _carried(part, group.name, split, is_shared=is_shared)
+        for split in ((group.axis, first), *group.further)
+    ]
     axes = [group.axis, *(axis for axis, _ in group.further)]
     if len(set(axes)) < len(axes):
-        raise _refused("an axis is named twice", group.name)
-    return section_of(part, group.name, carry, group.pieces, further), carry.covered_ops
+        raise record_refused("an axis is named twice", group.name)
+    counts = [parts for _, parts in group.further]
+    further = list(zip(carries[1:], counts, strict=True))
+    section = section_of(part, group.name, carries[0], group.pieces, further)
+    return section, carries[0].covered_ops
 
 
-def _carried(part: SubGraph, name: str, axis: int, pieces: int) -> Carry:
-    """How an axis of a group that is cut so often carries."""
-    shape = part.graph.semantics.graph.tensors[part.outputs[-1]].shape if part.outputs else ()
+def _carried(part: SubGraph, name: str, split: tuple[int, int], *, is_shared: bool) -> Carry:
+    """How an axis of a group that is cut into so many parts carries."""
+    axis, pieces = split
+    tensors = part.graph.semantics.graph.tensors
+    shape = tensors[part.outputs[-1]].shape if part.outputs else ()
     if axis >= len(shape):
-        raise _refused(f"its result has {len(shape)} axes, none is {axis}", name)
+        raise record_refused(f"its result has {len(shape)} axes, none is {axis}", name)
     carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
-    if not carry.is_complete:
-        raise _refused(f"axis {axis} does not carry through its ops", name)
-    if not 1 <= pieces <= shape[axis] or not divides(part, carry, pieces):
-        raise _refused(f"{pieces} pieces do not divide axis {axis}", name)
+    if not carry.is_complete or not carry.axis_of.keys() >= set(part.outputs):
+        raise record_refused(f"axis {axis} does not carry through its ops", name)
+    least = min(tensors[output].shape[carry.axis_of[output]] for output in part.outputs)
+    is_cut = 1 <= pieces <= (least if is_shared else shape[axis])
+    if not is_cut or not (is_shared or divides(part, carry, pieces)):
+        raise record_refused(f"{pieces} pieces do not divide axis {axis}", name)
     return carry
 
 
@@ -196,15 +214,15 @@ def _order(graph: InstanceGraph, kernels: Sequence[KernelRecord]) -> tuple[int, 
         number = number_of.get(kernel.name)
         if number is None or number in order:
             what = "it is no piece of a group" if number is None else "it runs twice"
-            raise _refused(what, kernel.name)
+            raise record_refused(what, kernel.name)
         late = [p for p in graph.producers[number] if p not in order]
         if late:
             needed = graph.instances[late[0]].name
-            raise _refused(f"it runs before {needed}, whose result it reads", kernel.name)
+            raise record_refused(f"it runs before {needed}, whose result it reads", kernel.name)
         order[number] = None
     if len(order) < len(number_of):
         left = next(name for name, number in number_of.items() if number not in order)
-        raise _refused(f"{left} does not run", "kernels")
+        raise record_refused(f"{left} does not run", "kernels")
     return tuple(order)
 
 
@@ -215,24 +233,35 @@ def _ready_steps(graph: InstanceGraph, order: Sequence[int]) -> tuple[ReadyStep,
 
 
 def _kernels(
-    target: Target, graph: InstanceGraph, order: Sequence[int], records: Sequence[KernelRecord]
+    target: Target, graph: InstanceGraph, order: Sequence[int], record: Record
 ) -> tuple[KernelPlan, ...]:
     nests = [section.nests(target.semantics) for section in graph.sections]
+    turns = Turns.of(order, record.cooperation)
     return tuple(
-        _kernel(_Place(target, graph, number, after, nests[graph.instances[number].section]), own)
-        for number, after, own in zip(order, [*order[1:], None], records, strict=True)
+        _kernel(_Place(target, graph, number, turns, nests[graph.instances[number].section]), own)
+        for number, own in zip(order, record.kernels, strict=True)
     )
 
 
 @dataclass(frozen=True)
 class _Place:
-    """An instance in its plan: its number, and that of the next one to run."""
+    """An instance in its plan, by its number."""
 
     target: Target
     graph: InstanceGraph
     number: int
-    after: int | None
+    turns: Turns
     nests: tuple[LoopNest, ...]
+
+    @property
+    def after(self) -> int | None:
+        """The next instance that its cluster runs."""
+        return self.turns.following[self.number]
+
+    def is_read_elsewhere(self, tensor: str) -> bool:
+        """Whether an instance on another cluster reads an output of this one."""
+        readers = self.graph.readers[tensor][self.number]
+        return any(not self.turns.are_together(self.number, reader) for reader in readers)
 
     @property
     def instance(self) -> Instance:
@@ -263,7 +292,7 @@ def _stays(kernels: Sequence[KernelPlan], records: Sequence[StayRecord]) -> tupl
     place_of = {kernel.name: place for place, kernel in enumerate(kernels)}
     for name in (end for record in records for end in (record.first, record.last)):
         if name not in place_of:
-            raise _refused(f"a weight stays for {shown(name)}, which is no kernel", "stays")
+            raise record_refused(f"a weight stays for {shown(name)}, which is no kernel", "stays")
     return tuple(
         Stay(record.weight, place_of[record.first], place_of[record.last], record.size_bytes)
         for record in records
@@ -272,9 +301,9 @@ def _stays(kernels: Sequence[KernelPlan], records: Sequence[StayRecord]) -> tupl
 
 def _check_names(what: str, given: Mapping[str, object], due: set[str], name: str) -> None:
     for tensor in sorted(due - given.keys()):
-        raise _refused(f"{shown(tensor)} has no {what}", name)
+        raise record_refused(f"{shown(tensor)} has no {what}", name)
     for tensor in sorted(given.keys() - due):
-        raise _refused(f"{shown(tensor)} may have no {what} here", name)
+        raise record_refused(f"{shown(tensor)} may have no {what} here", name)
 
 
 def _check_bindings(place: _Place, bindings: Mapping[str, Binding]) -> None:
@@ -292,7 +321,7 @@ def _check_bindings(place: _Place, bindings: Mapping[str, Binding]) -> None:
         if nest.is_on_cluster(sem):
             if bindings[tensor] != ON_CLUSTER:
                 what = f"binding of {shown(tensor)}: {SHARED_ENGINE}"
-                raise _refused(what, place.instance.name)
+                raise record_refused(what, place.instance.name)
             continue
         axes, binding = axes_of[nest], bindings[tensor]
         rank = len(sem.graph.tensors[tensor].shape)
@@ -303,7 +332,7 @@ def _check_bindings(place: _Place, bindings: Mapping[str, Binding]) -> None:
         if not fault and is_alike and nest.output in boxes and binding != bindings[nest.output]:
             fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
         if fault:
-            raise _refused(f"binding of {shown(tensor)}: {fault}", place.instance.name)
+            raise record_refused(f"binding of {shown(tensor)}: {fault}", place.instance.name)
 
 
 def _check_scopes(place: _Place, record: KernelRecord) -> None:
@@ -326,13 +355,15 @@ def _check_scopes(place: _Place, record: KernelRecord) -> None:
             fault = "not only the next kernel reads it" if is_lost else ""
         if not fault and scope is Scope.LB and tensor in on_cluster:
             fault = SHARED_ENGINE
+        if not fault and tensor in instance.outputs and scope is not Scope.DRAM:
+            fault = "another cluster reads it" if place.is_read_elsewhere(tensor) else ""
         if fault:
-            raise _refused(f"scope {scope.value} of {shown(tensor)}: {fault}", instance.name)
+            raise record_refused(f"scope {scope.value} of {shown(tensor)}: {fault}", instance.name)
     for tensor in record.kept:
         readers = place.graph.readers.get(tensor, {}).get(place.number, ())
         if place.after is None or place.after not in readers:
             what = f"{shown(tensor)} is kept, which the next kernel does not read"
-            raise _refused(what, instance.name)
+            raise record_refused(what, instance.name)
 
 
 def _check_residency(place: _Place, residency: Mapping[str, Residency], ops: Sequence[str]) -> None:
@@ -343,8 +374,10 @@ def _check_residency(place: _Place, residency: Mapping[str, Residency], ops: Seq
     for weight, held in sorted(residency.items()) if place.target.feeding.has_own_fetches else ():
         if held in SHARED_PLACES and weight not in on_cluster:
             what = f"{shown(weight)} cannot be shared: {OWN_FETCHES}"
-            raise _refused(what, place.instance.name)
+            raise record_refused(what, place.instance.name)
     if Residency.GB in residency.values() and not place.target.hardware.gb_bytes:
-        raise _refused("weights are held in GB, which the chip does not have", place.instance.name)
+        raise record_refused(
+            "weights are held in GB, which the chip does not have", place.instance.name
+        )
     if Residency.SHARDED in residency.values() and not place.target.hardware.shards_weights:
-        raise _refused("weights are sharded, which the chip does not do", place.instance.name)
+        raise record_refused("weights are sharded, which the chip does not do", place.instance.name)

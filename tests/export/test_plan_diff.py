@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphturbo_core.export import difference
-from graphturbo_core.export.difference import Difference, capped, difference_text
+from graphturbo_core.export.difference import NONE, Difference, capped, difference_text
 from graphturbo_core.export.plan_diff import plan_differences
 from graphturbo_core.export.plan_file import Origin, PlanFile
+from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.plan import Binding, Residency, Scope
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
@@ -72,6 +73,26 @@ def test_order_is_told_by_its_first_difference() -> None:
     assert rows(BASE, turned) == [("order", "kernel 1", "g1/1", "g2/1")]
     longer = plan(groups, [kernel("g1/1"), kernel("g2/1"), kernel("g2/2")])
     assert rows(BASE, longer) == [("order", "kernels", "2", "3")]
+
+
+def test_clusters_that_share_a_round_are_told() -> None:
+    def sharing(**changes: object) -> PlanFile:
+        whole = Cooperation(4, (0, 0), (0, 1), is_lent=True)
+        own = replace(BASE.rounds[16], cooperation=replace(whole, **changes))
+        return replace(BASE, rounds={16: own})
+
+    assert rows(BASE, sharing()) == [
+        ("clusters", "share the round", NONE, "4, DRAM lent"),
+        ("clusters", "g1/1", NONE, "cluster 0, step 0"),
+        ("clusters", "g2/1", NONE, "cluster 0, step 1"),
+    ]
+    assert rows(sharing(), sharing(is_lent=False)) == [
+        ("clusters", "share the round", "4, DRAM lent", "4"),
+    ]
+    moved = sharing(cluster_of=(0, 3), step_of=(0, 0))
+    assert rows(sharing(), moved) == [
+        ("clusters", "g2/1", "cluster 0, step 1", "cluster 3, step 0"),
+    ]
 
 
 def test_tensors_are_told_once_whatever_the_pieces() -> None:

@@ -31,6 +31,7 @@ from graphturbo_core.strategies.plan import Residency, Scope
 from graphturbo_core.strategies.record import recorded
 from tests.models import graph_of
 from tests.strategies.samples import hardware, sample_plan
+from tests.strategies.test_plus import heavy, plus
 
 DIGEST = "0123456789abcdef"
 ORIGIN = Origin("m", DIGEST, "c", DIGEST, "tvm@2", "fp16", None, {"n": 3}, {"a.b": "c"}, ("p",))
@@ -107,6 +108,34 @@ def test_a_plan_file_comes_back_whole_and_is_written_the_same_again() -> None:
     assert (found.origin, found.edits) == (ORIGIN, EDITS)
     assert found == example()
     assert plan_text(found) == text
+
+
+def shared_example() -> PlanFile:
+    return PlanFile(ORIGIN, EDITS, {1: recorded(plus(heavy(), hardware()))})
+
+
+def test_clusters_that_share_a_round_come_back() -> None:
+    text = plan_text(shared_example())
+    assert "    shared: {clusters: 4, lent: true}\n" in text
+    assert "      - run: g2/1\n        step: 1\n        cluster: 0\n" in text
+    assert read_plan(text.encode(), "x") == shared_example()
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("cluster", "g1/1 has no cluster or step, and clusters share the round"),
+        ("step", "g1/1 has no cluster or step, and clusters share the round"),
+        ("shared", "g1/1 has a cluster or step, and no clusters share the round"),
+    ],
+)
+def test_every_kernel_has_a_cluster_where_they_share_a_round(key: str, said: str) -> None:
+    tree = yaml.safe_load(plan_text(shared_example()))
+    (round_,) = tree["record"]["rounds"]
+    del (round_ if key == "shared" else round_["kernels"][0])[key]
+    tree["record"]["digest"] = rounds_digest(tree["record"]["rounds"])
+    error = refused(yaml.safe_dump(tree, sort_keys=False))
+    assert (error.code, error.what) == ("PLAN_RECORD", said)
 
 
 def without(key: str) -> Callable[[str], str]:

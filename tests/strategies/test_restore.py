@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -19,7 +20,8 @@ from graphturbo_core.strategies.record import (
 )
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from graphturbo_core.strategies.stays import Stay
-from tests.strategies.samples import sample_plan
+from tests.strategies.samples import hardware, sample_plan, weighted
+from tests.strategies.test_plus import heavy, plus
 
 STRATEGIES = (
     "layerwise", "tvm", "astitch", "graphturbo:gb", "graphturbo:lb", "graphturbo:order",
@@ -32,8 +34,11 @@ CASES = [
 ]
 
 
-def restored(plan: Plan, record: Record, strategy: str) -> Plan:
-    task = PlanTask(plan.semantics, plan.hardware, plan.number_format, {}, HeldPlan(record))
+def restored(plan: Plan, record: Record, strategy: str, clusters: int = 1) -> Plan:
+    """What the record says; so many clusters would be idle but for one."""
+    task = PlanTask(
+        plan.semantics, plan.hardware, plan.number_format, {}, HeldPlan(record), clusters
+    )
     found = plan_for(parse_strategy(strategy), task)
     found.check()
     return found
@@ -169,6 +174,107 @@ def test_a_record_with_stays_is_its_plan_again() -> None:
     plan = restored(plain, stays()(recorded(plain)), "graphturbo")
     assert plan.stays == (Stay("stage1/block1/conv1/weight", 0, 2, 1024),)
     assert restored(plain, recorded(plan), "graphturbo") == plan
+
+
+@cache
+def shared_plan() -> Plan:
+    """Four clusters compute a quarter of `r` each, then of `z`, for which each reads all of `r`."""
+    return plus(heavy(), hardware())
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"plus_lending": "off"}, {"plus_cooperation": "off"}], ids=str
+)
+def test_a_record_of_clusters_that_share_is_its_plan_again(options: dict[str, str]) -> None:
+    """Split over clusters with DRAM lent and not, and all on one that weights are lent to."""
+    plan = plus(heavy(), hardware(), **options)
+    assert plan.clusters == 4
+    assert restored(plan, recorded(plan), "graphturbo:plus", 4) == plan
+
+
+def test_pieces_of_clusters_may_differ_by_one() -> None:
+    """Ten columns are 3, 3, 2 and 2; nobody else's pieces may."""
+    sem = weighted(
+        "g (float[1,512] x, float[512,4098] w) => (float[1,4098] y) { y = MatMul (x, w) }"
+    )
+    plan = plus(sem, hardware())
+    columns = [kernel.outputs["y"][1] for kernel in plan.kernels]
+    assert [high - low for low, high in columns] == [1025, 1025, 1024, 1024]
+    record = recorded(plan)
+    assert restored(plan, record, "graphturbo:plus", 4) == plan
+    with pytest.raises(PlanError, match="4 pieces do not divide axis 1"):
+        restored(plan, replace(record, cooperation=None), "graphturbo:plus", 4)
+    many = group(0, pieces=4099)(record)
+    with pytest.raises(PlanError, match="4099 pieces do not divide axis 1"):
+        restored(plan, many, "graphturbo:plus", 4)
+
+
+def shared(**changes: object) -> Callable[[Record], Record]:
+    def change(record: Record) -> Record:
+        assert record.cooperation is not None
+        return replace(record, cooperation=replace(record.cooperation, **changes))
+
+    return change
+
+
+ONE_BY_ONE = {"cluster_of": (0,) * 8, "step_of": tuple(range(8))}
+FORGED_SHARES = {
+    "too few clusters": (shared(clusters=3), "3 clusters share the round, of 4"),
+    "a cluster that is not there": (
+        shared(cluster_of=(0, 1, 2, 4, 0, 1, 2, 3)), "kernel 3 runs on cluster 4 of 4",
+    ),
+    "too few steps": (shared(step_of=(0, 0, 0, 0)), "kernels, clusters and steps: (8, 8, 4)"),
+    "a step left out": (shared(step_of=(0, 0, 0, 0, 2, 2, 2, 2)), "comes behind one at (0, 3)"),
+    "a cluster twice in a step": (
+        shared(cluster_of=(0, 1, 2, 2, 0, 1, 2, 3)), "comes behind one at (0, 2)",
+    ),
+    "in the step of what it reads": (
+        shared(cluster_of=(0, 1, 2, 0, 1, 0, 1, 2), step_of=(0, 0, 0, 1, 1, 2, 2, 2)),
+        "it runs in the step of g1/4, whose result it reads",
+    ),
+    "in GB of another cluster": (
+        kernel(0, lambda k: replace(k, scopes={"r": Scope.GB})),
+        "scope GB of r: another cluster reads it",
+    ),
+    "kept for another cluster": (
+        shared(cluster_of=(0, 1, 2, 3, 0, 1, 2, 0), step_of=(0, 0, 0, 0, 1, 1, 1, 2)),
+        "r is kept, which the next kernel does not read",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FORGED_SHARES)
+def test_a_forged_share_is_refused(case: str) -> None:
+    change, said = FORGED_SHARES[case]
+    plan = shared_plan()
+    record = change(recorded(plan))  # type: ignore[operator]
+    with pytest.raises(PlanError) as caught:
+        restored(plan, record, "graphturbo:plus", 4)
+    assert caught.value.code == "PLAN_RECORD"
+    assert said in caught.value.what
+
+
+def test_clusters_that_work_or_cannot_reach_each_other_share_nothing() -> None:
+    plan = shared_plan()
+    with pytest.raises(PlanError, match="4 clusters share the round, of 1"):
+        restored(plan, recorded(plan), "graphturbo:plus")
+    apart = replace(plan, hardware=replace(plan.hardware, remote_dram_latency_cycles=None))
+    with pytest.raises(PlanError, match="4 clusters share the round, of 1"):
+        restored(apart, recorded(plan), "graphturbo:plus", 4)
+
+
+def test_clusters_may_wait_for_each_other() -> None:
+    """Pieces that need nothing of each other, one after the other, each on its cluster."""
+    plan = shared_plan()
+    record = shared(step_of=(0, 1, 2, 3, 4, 4, 4, 4))(recorded(plan))
+    assert restored(plan, record, "graphturbo:plus", 4).kernels == plan.kernels
+
+
+def test_one_cluster_may_run_all_pieces() -> None:
+    plan = shared_plan()
+    record = shared(**ONE_BY_ONE)(recorded(plan))
+    bare = [replace(k, kept=(), scopes={t: Scope.DRAM for t in k.scopes}) for k in record.kernels]
+    assert restored(plan, replace(record, kernels=tuple(bare)), "graphturbo:plus", 4).clusters == 4
 
 
 @pytest.mark.parametrize("case", FORGED)

@@ -139,13 +139,14 @@ def _steps(
 
 
 def _group(part: SubGraph, section: Section) -> Group:
+    is_split = section.pieces > 1
     return Group(
         name=section.name,
         layers=part.layers,
         ops=section.ops,
-        split_axis=next(iter(section.axis_of.values()), -1) if section.pieces > 1 else -1,
+        split_axis=section.axis_of[part.outputs[-1]] if is_split else -1,
         pieces=section.pieces,
-        covered_ops=len(section.ops) if section.axis_of else 0,
+        covered_ops=len(section.ops) if is_split else 0,
         peak_bytes=part.whole_peak_bytes,
     )
 
