@@ -92,7 +92,6 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
     order = _order(instances, record.kernels)
     check_shared(target, instances, order, shared)
     kernels = _kernels(target, instances, order, record)
-    is_depth_first = frame.is_depth_first and (shared is None or len(shared.working) == 1)
     plan = Plan(
         strategy=frame.strategy,
         semantics=target.semantics,
@@ -110,7 +109,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
             else record.is_scheduled_across_layers
         ),
         decisions=record.decisions,
-        ready_steps=_ready_steps(instances, order) if is_depth_first else (),
+        ready_steps=_ready_steps(instances, order) if frame.is_depth_first else (),
         notes=record.notes,
         rules=target.rules,
         feeding=target.feeding,
@@ -181,7 +180,7 @@ def _carried(part: SubGraph, name: str, split: tuple[int, int], *, is_shared: bo
     if axis >= len(shape):
         raise record_refused(f"its result has {len(shape)} axes, none is {axis}", name)
     carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
-    if not carry.is_complete or not carry.axis_of.keys() >= set(part.outputs):
+    if not carry.is_complete:
         raise record_refused(f"axis {axis} does not carry through its ops", name)
     least = min(tensors[output].shape[carry.axis_of[output]] for output in part.outputs)
     is_cut = 1 <= pieces <= (least if is_shared else shape[axis])

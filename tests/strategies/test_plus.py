@@ -13,11 +13,14 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.edits import Edits
+from graphturbo_core.strategies.graphturbo import cooperating
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
+from graphturbo_core.strategies.graphturbo.carry import carry_axis
 from graphturbo_core.strategies.graphturbo.cooperating import cheapest_runs
+from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.graphturbo.runs import ALONE, Run, Runs
-from graphturbo_core.strategies.graphturbo.splitting import Splitter
+from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.held import HeldPlan
 from graphturbo_core.strategies.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.plan import Plan
@@ -208,6 +211,22 @@ def test_a_plan_file_that_says_how_many_pieces_is_followed() -> None:
     plan = plan_for(parse_strategy("graphturbo:plus"), task)
     assert plan.groups[-1].pieces == 4
     assert "fewer pieces" not in proposed(plan)
+
+
+def test_a_group_is_split_along_an_axis_of_its_last_result() -> None:
+    """Columns of y are rows of t."""
+    sem = weighted(
+        "g (float[4,16] x, float[16,8] w) => (float[4,8] y, float[8,4] t) "
+        "{ y = MatMul (x, w) t = Transpose <perm = [1,0]> (y) }"
+    )
+    graph = layer_graph(sem, relay_layers(sem), "fp16")
+    part = SubGraph(graph, tuple(range(len(graph.layers))))
+    section = section_of(part, "g1", carry_axis(graph, part.ops, "t", 0), 4)
+    assert dict(section.axis_of) == {"y": 1, "t": 0}
+    group = cooperating._group(part, section)
+    assert (group.split_axis, group.covered_ops) == (0, 2)
+    group = cooperating._group(part, replace(section, pieces=1))
+    assert (group.split_axis, group.covered_ops) == (-1, 0)
 
 
 def runs_of(sem: GraphSemantics, chip: Hardware) -> Runs:

@@ -9,6 +9,8 @@ from functools import cache
 import pytest
 
 from graphturbo_core.errors import PlanError
+from graphturbo_core.strategies.cooperation import Cooperation
+from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.held import HeldPlan
 from graphturbo_core.strategies.plan import Binding, Plan, Residency, Scope
 from graphturbo_core.strategies.record import (
@@ -21,7 +23,7 @@ from graphturbo_core.strategies.record import (
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from graphturbo_core.strategies.stays import Stay
 from tests.strategies.samples import hardware, sample_plan, weighted
-from tests.strategies.test_plus import heavy, plus
+from tests.strategies.test_plus import heavy, plus, spent
 
 STRATEGIES = (
     "layerwise", "tvm", "astitch", "graphturbo:gb", "graphturbo:lb", "graphturbo:order",
@@ -204,9 +206,31 @@ def test_pieces_of_clusters_may_differ_by_one() -> None:
     assert restored(plan, record, "graphturbo:plus", 4) == plan
     with pytest.raises(PlanError, match="4 pieces do not divide axis 1"):
         restored(plan, replace(record, cooperation=None), "graphturbo:plus", 4)
-    many = group(0, pieces=4099)(record)
-    with pytest.raises(PlanError, match="4099 pieces do not divide axis 1"):
-        restored(plan, many, "graphturbo:plus", 4)
+
+
+def test_every_piece_of_clusters_has_a_part_of_each_result() -> None:
+    """z has four rows of four and y, twice as large, eight: there is no fifth piece of z."""
+    sem = weighted(
+        "g (float[1,4,8,8] x, float[4,4,2,2] w) => (float[1,4,4,4] z, float[1,4,8,8] y) "
+        "{ z = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) "
+        "y = ConvTranspose <strides = [2,2]> (z, w) }"
+    )
+    plan = replace(sample_plan(*PLAN_ARGUMENTS), semantics=sem, hardware=hardware())
+    ops = tuple(op.name for op in sem.graph.ops)
+    whole = GroupRecord("g1", ops, 2, 4)
+    record = Record((whole,), (), cooperation=Cooperation(4, (), ()))
+    with pytest.raises(PlanError, match="g1/1 does not run"):
+        restored(plan, record, "graphturbo:plus", 4)
+    five = replace(record, groups=(replace(whole, pieces=5),))
+    with pytest.raises(PlanError, match="5 pieces do not divide axis 2"):
+        restored(plan, five, "graphturbo:plus", 4)
+
+
+def test_an_edited_plan_has_the_round_to_itself() -> None:
+    plan = shared_plan()
+    held = HeldPlan(recorded(plan), Edits(residency={"w": Residency.STREAM}))
+    task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, held, 4, spent)
+    assert plan_for(parse_strategy("graphturbo:plus"), task).cooperation is None
 
 
 def shared(**changes: object) -> Callable[[Record], Record]:
@@ -258,6 +282,9 @@ def test_clusters_that_work_or_cannot_reach_each_other_share_nothing() -> None:
     plan = shared_plan()
     with pytest.raises(PlanError, match="4 clusters share the round, of 1"):
         restored(plan, recorded(plan), "graphturbo:plus")
+    alone = shared(clusters=1, **ONE_BY_ONE)(recorded(plan))
+    with pytest.raises(PlanError, match="1 clusters share the round, of 1"):
+        restored(plan, alone, "graphturbo:plus")
     apart = replace(plan, hardware=replace(plan.hardware, remote_dram_latency_cycles=None))
     with pytest.raises(PlanError, match="4 clusters share the round, of 1"):
         restored(apart, recorded(plan), "graphturbo:plus", 4)
