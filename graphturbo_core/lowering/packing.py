@@ -153,9 +153,9 @@ def _packed(
 ) -> IntArray:
     """Offsets of what is asked, each as low as it fits, up to the first that does not.
 
-    `asked`: size, first and last step, begin and end of its time a row. `taken`: begin, end, first
-    and last step, begin and end of its time, by begin. `rests`: for how many cycles bytes rest
-    between their uses; of each buffer the first with which it finds a place.
+    `asked`: size, first and last step, begin and end of its time, and 0 a row. `taken`: begin, end,
+    first and last step, begin and end of its time, by begin. `rests`: for how many cycles bytes
+    rest between their uses; of each buffer the first with which it finds a place.
     """
     blocks = np.concatenate((taken, np.zeros_like(asked)))
     return _place(asked, blocks, len(taken), capacity_bytes, np.array(rests, dtype=np.int64))

@@ -59,10 +59,10 @@ def staging_plans(
 ) -> dict[int, StagingPlan]:
     """The slots of each nest, by the index of its stage; `sets` take turns.
 
-    Where layers may overlap up to four do, in an even share of the staging buffer for two nests:
-    the matrix engine then goes on while the vector engine is busy with another layer. And nests
-    whose stages are `expected` to run at once (cycles, by stage) get bytes of their own, so that
-    one need not wait until the other has read its last value.
+    Where layers may overlap up to six do, in half of the staging buffer where several nests need
+    any: the matrix engine then goes on while the vector engine is busy with another layer. And
+    nests whose stages are `expected` to run at once (cycles, by stage) get bytes of their own, so
+    that one need not wait until the other has read its last value.
     """
     found = {nest.stage.index: _least(plan, nest, sets) for nest in nests}
     if not plan.is_scheduled_across_layers:
