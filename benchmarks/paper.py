@@ -64,7 +64,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     kinds = parser.add_mutually_exclusive_group()
     for name, told in (
         ("variants", "the other models that a row may mean"),
-        ("other-chip", f"the taken models on {OTHER_CHIP}"),
         ("switches", "what each assumption on TVM's kernels does to its throughput"),
         ("ingredients", f"{PLUS} with each ingredient switched off"),
     ):
@@ -72,7 +71,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name, choices in (("tuned", "graphturbo"), ("tuned-plus", PLUS)):
         told = f"the best schedule that N evaluations find among the choices of {choices}"
         kinds.add_argument(f"--{name}", type=int, metavar="N", help=told)
+    told = f"the taken models on {OTHER_CHIP}, where also a search may look"
+    parser.add_argument("--other-chip", action="store_true", help=told)
     chosen = parser.parse_args(arguments)
+    if chosen.other_chip and (chosen.variants or chosen.switches or chosen.ingredients):
+        parser.error(f"variants, switches and ingredients are run on {CHIP} alone")
     unknown = [name for name in _letters(chosen) if name not in ROWS]
     if unknown:
         parser.error(f"row {unknown[0]} is not there; rows: {', '.join(ROWS)}")
@@ -88,10 +91,11 @@ def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
         row = ROWS[name]
         plain = tuple((strategy, {}) for strategy, _ in row.strategies())
         plus = f"{PLUS}@{row.batch_of_others}"
+        chip = OTHER_CHIP if chosen.other_chip else CHIP
         if count := chosen.tuned or chosen.tuned_plus:
             space = dict(OWN_SPACE) if chosen.tuned_plus else {}
             searched = (f"tuned@{row.batch_of_others}", {EVALUATIONS: str(count), **space})
-            yield Asked(name, CHIP, (searched,))
+            yield Asked(name, chip, (searched,))
         elif chosen.ingredients:
             yield Asked(
                 name, CHIP, tuple((plus, {key: value}) for key, value in INGREDIENTS.items())
@@ -100,7 +104,6 @@ def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
             for place in range(1, len(row.variants)):
                 yield Asked(name, CHIP, plain, place)
         else:
-            chip = OTHER_CHIP if chosen.other_chip else CHIP
             yield Asked(name, chip, (*plain, (plus, {})))
 
 

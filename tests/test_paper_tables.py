@@ -10,7 +10,7 @@ import pytest
 from benchmarks import paper, paper_results
 from benchmarks.dots_figure import Dots, dots_svg
 from benchmarks.paper_claims import Claim, claim_sheet, claims
-from benchmarks.paper_findings import CHIP, OWN_SPACE, Findings, read_findings
+from benchmarks.paper_findings import CHIP, OTHER_CHIP, OWN_SPACE, Findings, read_findings
 from benchmarks.paper_page import DATA, PAGE, figures, page, write
 from benchmarks.paper_reasons import is_explained, limit, order_reason, reason, scheduling_reason
 from benchmarks.paper_results import Asked, Result, result_of, stage_use
@@ -162,6 +162,27 @@ def test_which_search_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     ]  # fmt: skip
     blanks = [each.blank(*run) for each in asked for run in each.runs]
     assert [blank.options for blank in blanks] == [{}, dict(OWN_SPACE)]
+
+
+@pytest.mark.parametrize("what", [[], ["--tuned", "7"], ["--tuned-plus", "7"]], ids=str)
+def test_the_other_chip_runs_and_is_searched(
+    what: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[Asked] = []
+    monkeypatch.setattr(paper, "results_of", lambda each: asked.extend(each) or [])
+    given = ["--rows", "A", "--out", str(tmp_path), *what]
+    assert paper.main(given) == paper.main([*given, "--other-chip"]) == 0
+    assert [each.chip for each in asked] == [CHIP, OTHER_CHIP]
+    assert asked[0].runs == asked[1].runs
+
+
+@pytest.mark.parametrize("what", ["--variants", "--switches", "--ingredients"])
+def test_what_is_run_on_one_chip_is_not_asked_of_the_other(
+    what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        paper.main(["--rows", "A", "--other-chip", what])
+    assert "are run on stcp920 alone" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
