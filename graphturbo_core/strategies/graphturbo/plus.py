@@ -42,6 +42,7 @@ GAIN_PART = 100
 """Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
 cycles, two axes where more than that of the best so far (our choice: less is not worth a
 simulation)."""
+FEWER, FEWER_ALL_OVER = "fewer pieces", "fewer pieces all over"
 STAYING, FEWER_STAYING = ", weights stay", ", fewer weights stay"
 LENT = ", DRAM lent"
 """Ends of the names of plans that are another one and that besides."""
@@ -142,6 +143,7 @@ class Plus:
         for propose in (
             self._fewer,
             self._merged,
+            self._fewer_of_merged,
             self._axes,
             self._mixed,
             self._kept,
@@ -154,16 +156,33 @@ class Plus:
 
     def _fewer(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """The groups of `:full` in fewer pieces; not where a plan file says in how many."""
+        spent = trials.done[0].spent
+        least_gain = spent.cycles // GAIN_PART if spent else 0
+        yield from self._in_fewer(target, trials, trials.done[0], least_gain)
+
+    def _fewer_of_merged(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """Other groupings in fewer pieces, where that promises less than the cheapest so far."""
+        best = trials.best.spent
+        for each in [one for one in trials.done if one.name in MERGED]:
+            if best is not None and each.spent is not None:
+                behind = each.spent.cycles - best.cycles
+                least_gain = behind + best.cycles // GAIN_PART
+                yield from self._in_fewer(target, trials, each, least_gain)
+
+    def _in_fewer(
+        self, target: Target, trials: _Trials, base: Proposal, least_gain: int
+    ) -> Iterator[tuple[str, Plan]]:
+        """The groups of a plan in fewer pieces, where that saves so many cycles."""
         if not self.has_pieces or target.wishes.fix_splits:
             return
-        plan, spent, graph = trials.done[0].plan, trials.done[0].spent, trials.graph
-        least_gain = spent.cycles // GAIN_PART if spent else 0
+        plan, graph = base.plan, trials.graph
         cuts = fewer_pieces(target, graph, plan, least_gain)
         if cuts == cuts_of(plan):
             return
+        of = "" if base is trials.done[0] else f"{base.name}, "
         others = neighbours_too(target, graph, plan, cuts)
-        for name, named in (("fewer pieces", cuts), ("fewer pieces all over", others)):
-            yield from _named(name, partial(cut_plan, target, graph, named, plan.strategy))
+        for name, named in ((FEWER, cuts), (FEWER_ALL_OVER, others)):
+            yield from _named(f"{of}{name}", partial(cut_plan, target, graph, named, plan.strategy))
 
     def _merged(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
         """Other groupings by Algorithms 1 and 2, as far as a plan file can be followed."""
