@@ -8,7 +8,6 @@ from typing import cast
 import onnx
 import pytest
 
-from graphturbo_core.errors import PlanError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
@@ -76,7 +75,5 @@ def test_four_samples_have_a_cluster_each() -> None:
     assert plus["notes"] == full["notes"]
 
 
-def test_a_plan_file_cannot_say_it() -> None:
-    with pytest.raises(PlanError, match="4 clusters share the one sample: no plan file"):
-        run("graphturbo:plus", emit=("plan",))
-    assert run("graphturbo:plus", emit=("program",)).files
+def test_its_plan_and_program_are_files() -> None:
+    assert set(run("graphturbo:plus", emit=("plan", "program")).files) == {"plan", "program"}

@@ -299,6 +299,7 @@ def test_a_forged_split_is_refused(case: str) -> None:
     assert said in caught.value.what
 
 
+HALF = "room over 2"
 THREE = """g (float[1,16,32,32] x, float[16,16,3,3] w0, float[16,16,3,3] w1, float[16,16,3,3] w2)
   => (float[1,16,32,32] z)
 { a = Conv <pads = [1,1,1,1]> (x, w0) b = Conv <pads = [1,1,1,1]> (a, w1)
@@ -308,8 +309,8 @@ THREE = """g (float[1,16,32,32] x, float[16,16,3,3] w0, float[16,16,3,3] w1, flo
 @pytest.mark.parametrize(
     ("part", "expected"),
     [
-        (10, ["full", "room over 2", "full, two axes", "room over 2, two axes"]),
-        (1, ["full", "room over 2", "full, two axes"]),
+        (10, ["full", HALF, f"{HALF}, fewer pieces", "full, two axes", f"{HALF}, two axes"]),
+        (1, ["full", HALF, "full, two axes"]),
     ],
 )
 def test_the_groups_of_full_and_of_the_cheapest_are_cut_so(part: int, expected: list[str]) -> None:
