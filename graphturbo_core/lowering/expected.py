@@ -44,7 +44,7 @@ def stage_load(plan: Plan, stage: Stage) -> StageLoad:
 def expected_times(stages: Sequence[Stage], loads: Sequence[StageLoad]) -> list[Interval]:
     """Begin and end of each stage, in cycles from the kernel's start, where no bytes are reused.
 
-    Our choice, an estimate that only placement reads: weights arrive in the stages' order, one
+    Our choice, an estimate that addresses alone go by: weights arrive in the stages' order, one
     behind the other. A stage begins once all that it reads is complete, its weight begins to arrive
     and its engines have done the shares of those that began before; it ends when its longest
     engine and its weight have. Of several the one that is ready first begins, then the lower.

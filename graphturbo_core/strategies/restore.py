@@ -183,8 +183,7 @@ def _carried(part: SubGraph, name: str, split: tuple[int, int], *, is_shared: bo
     if not carry.is_complete:
         raise record_refused(f"axis {axis} does not carry through its ops", name)
     least = min(tensors[output].shape[carry.axis_of[output]] for output in part.outputs)
-    is_cut = 1 <= pieces <= (least if is_shared else shape[axis])
-    if not is_cut or not (is_shared or divides(part, carry, pieces)):
+    if not 1 <= pieces <= least or not (is_shared or divides(part, carry, pieces)):
         raise record_refused(f"{pieces} pieces do not divide axis {axis}", name)
     return carry
 

@@ -103,16 +103,19 @@ def test_nests_that_may_run_at_once_have_bytes_of_their_own(
 
 
 def test_no_nest_waits_for_the_values_of_the_one_before() -> None:
-    """On core 0, where the staging buffer has room for both."""
-    program = lower(plan_of(weighted(LAYERS), "graphturbo:full", chip("generic-4x4")))
+    """On core 0, each of several tiles, where the staging buffer has room for both."""
+    wide = LAYERS.replace("float[64,64] x", "float[512,64] x").replace("[64,64] y", "[512,64] y")
+    program = lower(plan_of(weighted(wide), "graphturbo:full", chip("generic-4x4")))
     buffers = program.buffers
     is_there = (buffers.memory == Memory.STAGING) & (buffers.core == 0)
     lowest = {
         program.tensors[tensor]: buffers.offset[is_there & (buffers.tensor == tensor)]
         for tensor in np.unique(buffers.tensor[is_there])
     }
+    assert all(len(set(offsets.tolist())) > 1 for offsets in lowest.values())
+    (size,) = set(buffers.size_bytes[is_there].tolist())
     begins = [int(offsets.min()) for offsets in lowest.values()]
-    ends = [int(offsets.max()) + SET_BYTES for offsets in lowest.values()]
+    ends = [int(offsets.max()) + size for offsets in lowest.values()]
     assert len(begins) == 3
     assert ends[0] <= begins[1] or ends[1] <= begins[0]
     assert ends[1] <= begins[2] or ends[2] <= begins[1]

@@ -195,7 +195,7 @@ def test_a_record_of_clusters_that_share_is_its_plan_again(options: dict[str, st
 
 
 def test_pieces_of_clusters_may_differ_by_one() -> None:
-    """Ten columns are 3, 3, 2 and 2; nobody else's pieces may."""
+    """Of 4,098 columns two clusters have one more; nobody else's pieces may differ."""
     sem = weighted(
         "g (float[1,512] x, float[512,4098] w) => (float[1,4098] y) { y = MatMul (x, w) }"
     )

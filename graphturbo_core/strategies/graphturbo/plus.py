@@ -40,8 +40,8 @@ MERGED = (FEWEST, HALF_ROOM)
 that won some of the paper's models, whole or in part; each costs a simulation)."""
 GAIN_PART = 100
 """Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
-cycles, two axes where more than that of the best so far (our choice: less is not worth a
-simulation)."""
+cycles, two axes, and other groupings in fewer pieces, where that promises by as much less than the
+best so far (our choice: less is not worth a simulation)."""
 FEWER, FEWER_ALL_OVER = "fewer pieces", "fewer pieces all over"
 STAYING, FEWER_STAYING = ", weights stay", ", fewer weights stay"
 LENT = ", DRAM lent"
@@ -162,8 +162,8 @@ class Plus:
 
     def _fewer_of_merged(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """Other groupings in fewer pieces, where that promises less than the cheapest so far."""
-        best = trials.best.spent
         for each in [one for one in trials.done if one.name in MERGED]:
+            best = trials.best.spent
             if best is not None and each.spent is not None:
                 behind = each.spent.cycles - best.cycles
                 least_gain = behind + best.cycles // GAIN_PART
