@@ -94,8 +94,8 @@ ROWS: Mapping[str, PaperRow] = {
     ),
     "F": PaperRow(
         "DLRM", 1024, 64, 256, 131_000, _over_tvm(1.82, 3.64, 0.82, 3.00, 3.00, 3.64),
-        (Variant("dlrm"),),
-        "the model of DLRM's own paper; which one was run is not known",
+        tuple(map(Variant, ("dlrm", "dlrm-random", "dlrm-rm1", "dlrm-rm2", "dlrm-rm3"))),
+        "the model of DLRM's own paper; which one was run is not known, RM2 is not plausible",
     ),
     "G": PaperRow(
         "MobileNet-v2", 128, 2, 32, 1416, _over_tvm(0.59, 8.45, 1.05, 1.09, 5.27, 8.27),
@@ -108,12 +108,12 @@ ROWS: Mapping[str, PaperRow] = {
     ),
     "I": PaperRow(
         "DenseNet", 32, 4, 8, 456, _over_tvm(2.14, None, 1.77, 2.50, 10.68, 18.22),
-        (Variant("densenet-121"),),
+        tuple(map(Variant, ("densenet-121", "densenet-169", "densenet-201"))),
         "which DenseNet the paper ran is not known",
     ),
     "J": PaperRow(
         "Conformer", 12, 1, 3, 184, _over_tvm(2.36, None, 2.55, 2.73, 2.95, 3.95),
-        (Variant("conformer"),),
+        tuple(map(Variant, ("conformer", "conformer-s", "conformer-l"))),
         "size and length of speech are not known: M, ten seconds",
     ),
 }  # fmt: skip

@@ -16,9 +16,9 @@ from types import MappingProxyType
 import onnx
 
 from sample_models.bert import BERT_LARGE, bert
-from sample_models.conformer import conformer
-from sample_models.densenet import densenet
-from sample_models.dlrm import dlrm
+from sample_models.conformer import CONFORMER_L, CONFORMER_S, conformer
+from sample_models.densenet import DENSENET169_BLOCKS, DENSENET201_BLOCKS, densenet
+from sample_models.dlrm import RANDOM_DATA, RM1, RM2, RM3, dlrm
 from sample_models.llama import llama
 from sample_models.mobilenet import mobilenet_v2
 from sample_models.resnet import resnet, teaching_resnet
@@ -31,13 +31,21 @@ SAMPLES: Mapping[str, Callable[[], onnx.ModelProto]] = MappingProxyType(
         "resnet50-slim": lambda: resnet("slim"),
         "mobilenet-v2": mobilenet_v2,
         "densenet-121": densenet,
+        "densenet-169": lambda: densenet(DENSENET169_BLOCKS),
+        "densenet-201": lambda: densenet(DENSENET201_BLOCKS),
         "teaching-resnet": teaching_resnet,
         "bert-base": bert,
         "bert-large": lambda: bert(BERT_LARGE),
         "vit-b16": vit,
         "vit-l16": lambda: vit(VIT_L16),
         "dlrm": dlrm,
+        "dlrm-random": lambda: dlrm(RANDOM_DATA),
+        "dlrm-rm1": lambda: dlrm(RM1),
+        "dlrm-rm2": lambda: dlrm(RM2),
+        "dlrm-rm3": lambda: dlrm(RM3),
         "conformer": conformer,
+        "conformer-s": lambda: conformer(CONFORMER_S),
+        "conformer-l": lambda: conformer(CONFORMER_L),
         "llama": llama,
     }
 )

@@ -31,6 +31,7 @@ class ConformerSize:
     kernel: int = 32
 
 
+CONFORMER_S = ConformerSize(hidden=144)
 CONFORMER_L = ConformerSize(layers=17, hidden=512, heads=8)
 
 

@@ -1,4 +1,4 @@
-"""DenseNet-121."""
+"""DenseNet-121, -169 and -201."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ import onnx
 from sample_models.builder import Builder, square_window
 
 DENSENET121_BLOCKS = (6, 12, 24, 16)
+DENSENET169_BLOCKS = (6, 12, 32, 32)
+DENSENET201_BLOCKS = (6, 12, 48, 32)
 DENSENET_GROWTH = 32
 
 
 def densenet(
     blocks: Sequence[int] = DENSENET121_BLOCKS, resolution: int = 224, classes: int = 1000
 ) -> onnx.ModelProto:
-    """DenseNet-121 (Huang et al., 2016, table 1); batch norms stay, as activation comes first."""
-    builder = Builder("densenet-121")
+    """DenseNet (Huang et al., 2016, table 1); batch norms stay, as activation comes first.
+
+    Its number counts layers with weights: two in each block's layer, a stem, three transitions and
+    the classifier.
+    """
+    builder = Builder(f"densenet-{2 * sum(blocks) + len(blocks) + 1}")
     channels = 2 * DENSENET_GROWTH
     x = _bare_conv(builder, "stem/conv", "image", (3, channels), kernel=7, stride=2)
     x = builder.op(

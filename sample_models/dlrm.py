@@ -16,13 +16,19 @@ PROPOSED = {"batch": 1024}
 
 @dataclass(frozen=True, slots=True)
 class DlrmSize:
-    """Widths of both perceptrons, inputs left out, and rows and columns of the tables."""
+    """Widths of both perceptrons, inputs left out, and rows and columns of the tables.
+
+    `lookups`: rows of a table that a query adds up; `has_products`: the inner products of all
+    pairs of vectors are the top's inputs, else the vectors themselves are, end to end.
+    """
 
     bottom: tuple[int, ...]
     top: tuple[int, ...]
     rows: tuple[int, ...]
     columns: int
     dense: int = 13
+    lookups: int = 1
+    has_products: bool = True
 
 
 CRITEO_KAGGLE = DlrmSize(
@@ -35,6 +41,29 @@ CRITEO_KAGGLE = DlrmSize(
     columns=16,
 )  # fmt: skip
 """The model of the DLRM paper's own experiment (section 5; `dlrm_s_criteo_kaggle` of its code)."""
+
+RANDOM_DATA = DlrmSize(
+    bottom=(512, 64), top=(1024, 1024, 1024, 1), rows=(10**6,) * 8, columns=64, dense=512,
+    lookups=100,
+)  # fmt: skip
+"""The model that the DLRM paper profiles on one device, with random data (section 5); how many
+rows a query looks up is said in its code alone (`dlrm_s_benchmark`)."""
+
+RM1 = DlrmSize(
+    bottom=(64, 32), top=(256, 64, 1), rows=(4_000_000,) * 8, columns=32, dense=128, lookups=80,
+    has_products=False,
+)  # fmt: skip
+RM2 = DlrmSize(
+    bottom=(128, 64), top=(128, 64, 1), rows=(500_000,) * 32, columns=64, dense=256, lookups=120,
+    has_products=False,
+)  # fmt: skip
+RM3 = DlrmSize(
+    bottom=(1024, 256, 32), top=(512, 256, 1), rows=(2_000_000,) * 10, columns=32, dense=2560,
+    lookups=20, has_products=False,
+)  # fmt: skip
+"""Three kinds of recommenders of a data centre (RMC1 to RMC3 of Gupta et al., 2020a, who give
+proportions), in the sizes of DeepRecSys (Gupta et al., 2020b; `dlrm_rm1` to `dlrm_rm3` of its
+code)."""
 
 CRITEO_TERABYTE = DlrmSize(
     bottom=(512, 256, 128),
@@ -50,26 +79,44 @@ cluster of a chip here holds: a run is refused, so this is no sample."""
 
 
 def dlrm(size: DlrmSize = CRITEO_KAGGLE) -> onnx.ModelProto:
-    """DLRM (Naumov et al., 2019, figure 1), with one index a categorical feature as Criteo has.
+    """DLRM (Naumov et al., 2019, figure 1).
 
-    A bag of one index is a Gather. The products of all pairs are the lower triangle of one matrix,
-    picked from its rows laid end to end.
+    A table's rows are gathered and added up, which is what exporters make of a bag; where a query
+    has one index a feature, as in Criteo, a bag is a Gather.
     """
     builder = Builder("dlrm")
     dense = builder.input("dense", ("batch", size.dense))
-    ids = builder.input("categories", ("batch", len(size.rows)), TensorProto.INT64)
     x = _perceptron(builder, "bottom", dense, (size.dense, *size.bottom))
     vectors = [builder.op("Unsqueeze", "bottom/vector", (x, builder.integers((1,))))]
-    columns = builder.ops("Split", "tables/columns", (ids,), len(size.rows), axis=1)
-    for number, (rows, column) in enumerate(zip(size.rows, columns, strict=True)):
-        table = builder.weight(f"tables/{number}/weight", (rows, size.columns))
-        vectors.append(builder.op("Gather", f"tables/{number}", (table, column)))
-    pairs = _pairs(builder, vectors)
-    x = builder.op("Concat", "pairs/dense", (x, pairs), axis=1)
-    count = len(vectors) * (len(vectors) - 1) // 2
-    x = _perceptron(builder, "top", x, (size.columns + count, *size.top), is_last_linear=True)
+    vectors += _bags(builder, size)
+    if size.has_products:
+        parts = [x, _pairs(builder, vectors)]
+        x = builder.op("Concat", "pairs/dense", parts, axis=1)
+        width = size.columns + len(vectors) * (len(vectors) - 1) // 2
+    else:
+        rows = builder.op("Concat", "vectors", vectors, axis=1)
+        width = len(vectors) * size.columns
+        x = builder.op("Reshape", "vectors/flat", (rows, builder.integers((0, width))))
+    x = _perceptron(builder, "top", x, (width, *size.top), is_last_linear=True)
     builder.output("scores", builder.op("Sigmoid", "top/sigmoid", (x,)), ("batch", 1))
     return builder.model(PROPOSED)
+
+
+def _bags(builder: Builder, size: DlrmSize) -> list[str]:
+    """The sum of the rows that are looked up in each table, [batch, 1, columns]."""
+    tables, one = len(size.rows), size.lookups == 1
+    shape = ("batch", tables) if one else ("batch", tables, size.lookups)
+    ids = builder.input("categories", shape, TensorProto.INT64)
+    columns = builder.ops("Split", "tables/columns", (ids,), tables, axis=1)
+    vectors = []
+    for number, (rows, column) in enumerate(zip(size.rows, columns, strict=True)):
+        table = builder.weight(f"tables/{number}/weight", (rows, size.columns))
+        found = builder.op("Gather", f"tables/{number}", (table, column))
+        if not one:
+            axes = (found, builder.integers((2,)))
+            found = builder.op("ReduceSum", f"tables/{number}/sum", axes, keepdims=0)
+        vectors.append(found)
+    return vectors
 
 
 def _perceptron(

@@ -22,7 +22,7 @@ from graphturbo_core.report.report import Report
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
 from sample_models.conformer import ConformerSize, conformer
-from sample_models.dlrm import CRITEO_KAGGLE, dlrm
+from sample_models.dlrm import CRITEO_KAGGLE, RM3, dlrm
 from sample_models.llama import LlamaSize, llama
 from sample_models.vit import VitSize, vit
 from tests.full import IS_FULL, IS_QUICK, SLOW, often
@@ -46,10 +46,11 @@ SMALL = {
     "bert-base": lambda: bert(BertSize(2, 128, 4, positions=64), {"sequence": 32}),
     "vit-b16": lambda: vit(VitSize(2, 128, 4, 16, 64, 10)),
     "dlrm": lambda: dlrm(replace(CRITEO_KAGGLE, rows=(10**6, 3, 5000, 27))),
+    "dlrm-rm3": lambda: dlrm(replace(RM3, rows=(10**6, 3, 5000, 27))),
     "conformer": lambda: conformer(ConformerSize(2, 64, 4), {"frames": 131}),
     "llama": lambda: llama(LlamaSize(2, 128, 4, 256, 4000), {"sequence": 32}),
 }
-QUICKEST = ("resnet50-v1", "teaching-resnet", "bert-base", "vit-b16", "dlrm")
+QUICKEST = ("resnet50-v1", "teaching-resnet", "bert-base", "vit-b16", "dlrm", "dlrm-rm3")
 """Every strategy on them takes seconds: the others are `slow`."""
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
