@@ -71,6 +71,14 @@ def claims(findings: Findings, chip: str) -> Iterator[Claim]:
             lambda ratio, factor=factor: 1 / factor <= ratio <= factor,
             ROWS_WITHIN,
         )
+        nearest = findings.nearest_published(level, chip)
+        if nearest != findings.over_published(level, chip):
+            yield Claim(
+                "the same of whichever plausible model comes nearest",
+                nearest,
+                lambda ratio, factor=factor: 1 / factor <= ratio <= factor,
+                ROWS_WITHIN,
+            )
     yield Claim(
         "order of `tvm`, `astitch` and `full` as published (1: yes)",
         {row: float(is_in_order(findings, row, chip)) for row in ROWS},

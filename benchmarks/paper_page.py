@@ -18,6 +18,7 @@ from benchmarks.paper_tables import (
     stage_sheet,
     throughput_sheet,
     tuned_sheet,
+    variant_over_tvm_sheet,
     variant_sheet,
 )
 from benchmarks.sheet import Sheet
@@ -52,6 +53,7 @@ def sheets(findings: Findings) -> Iterator[Sheet]:
         yield claim_sheet(findings, OTHER_CHIP)
     if others := _of_variants(findings):
         yield variant_sheet(others)
+        yield variant_over_tvm_sheet(others)
     if findings.switches:
         yield switch_sheet(findings.switches, CHIP)
     if findings.over_searches("full"):

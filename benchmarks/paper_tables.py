@@ -127,6 +127,25 @@ def variant_sheet(results: Sequence[Result]) -> Sheet:
     return Sheet("Models that a row may mean besides", ("row", *PUBLISHED), rows, remark)
 
 
+def variant_over_tvm_sheet(results: Sequence[Result]) -> Sheet:
+    """Each strategy over `tvm` of the same model, ours and the paper's, of the other models."""
+    rows = []
+    for row in ROWS:
+        paper = ROWS[row].over_tvm
+        for sample in dict.fromkeys(r.sample for r in results if r.row == row):
+            rates = {
+                r.level: r.throughput_per_s for r in results if (r.row, r.sample) == (row, sample)
+            }
+            tvm = rates.get("tvm")
+            cells = (
+                _pair(rates[level] / tvm if tvm and rates.get(level) else None, paper[level])
+                for level in PUBLISHED[1:]
+            )
+            rows.append((f"{row}: {sample}", *cells))
+    title = "Throughput of these models over TVM's"
+    return Sheet(title, ("row", *PUBLISHED[1:]), rows, "Ours / the paper's.")
+
+
 def _variant_rate(row: str, result: Result | None) -> str:
     if result is None or result.refused:
         return result.refused if result else ""

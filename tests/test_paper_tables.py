@@ -16,7 +16,7 @@ from benchmarks.paper_reasons import is_explained, limit, order_reason, reason, 
 from benchmarks.paper_results import Asked, Result, result_of, stage_use
 from benchmarks.paper_rows import ROWS, PaperRow, Variant
 from benchmarks.paper_switches import SWITCHES
-from benchmarks.paper_tables import throughput_sheet, tuned_sheet
+from benchmarks.paper_tables import throughput_sheet, tuned_sheet, variant_over_tvm_sheet
 from benchmarks.sheet import Sheet
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports, RunRequest, run_report
@@ -71,6 +71,45 @@ def test_data_come_back_as_they_were_written(tmp_path: Path) -> None:
     write(findings, tmp_path)
     assert read_findings(tmp_path / DATA) == findings
     assert "LB_FULL" in (tmp_path / PAGE).read_text(encoding="utf-8")
+
+
+def test_the_nearest_plausible_model_of_a_row() -> None:
+    """A: 8,459 images a second, nearest by ratio; a model that cannot reach that is none."""
+    _, other, third = (variant.sample for variant in ROWS["A"].variants)
+    full = "graphturbo:full@16"
+    runs = [
+        result("A", full, 2 * 8458.8),
+        replace(result("A", full, 8458.8 / 1.5), sample=other),
+        replace(result("A", full, 8458.8), sample=third, bound_per_s=8458.0),
+        replace(result("A", full, 8458.8, options={"graphturbo.peak": "literal"}), sample=third),
+        replace(result("E", "graphturbo:full@2", 500.0), bound_per_s=1356.0),
+    ]
+    findings = Findings().with_results(runs)
+    assert findings.nearest_published("full") == {"A": pytest.approx(1 / 1.5)}
+    assert findings.nearest_published("tvm") == {}
+    assert findings.nearest_published("full", OTHER_CHIP) == {}
+    found = claim(findings, "whichever plausible")
+    assert (found.values, found.asked) == ({"A": pytest.approx(1 / 1.5)}, 5)
+    alone = findings.with_results([replace(runs[0], throughput_per_s=8458.8)])
+    assert alone.nearest_published("full") == {"A": pytest.approx(1.0)}
+    assert claim(alone, "`full` over the paper's").values.keys() == {"A", "E"}
+    assert not [
+        each
+        for each in claims(Findings().with_results(runs[:1]), CHIP)
+        if "whichever" in each.words
+    ]
+
+
+def test_other_models_over_tvm() -> None:
+    other = ROWS["A"].variants[1].sample
+    runs = [
+        replace(result("A", strategy, rate), sample=other)
+        for strategy, rate in (("tvm@2", 1000.0), ("astitch@2", 500.0), ("graphturbo:full@16", 0))
+    ]
+    sheet = variant_over_tvm_sheet(runs)
+    assert sheet.rows == [
+        (f"A: {other}", "0.50 / 0.64", "- / 0.73", "- / 1.09", "- / 4.27", "- / 7.95")
+    ]
 
 
 def test_a_later_result_takes_the_place_of_the_same_run() -> None:

@@ -362,14 +362,20 @@ class _Cutter:
         return PER_CENT * self._passes(finer) <= padded * self._passes(parts)
 
     def _passes(self, parts: Parts) -> int:
-        """Passes of the matrix array over the rows of the share."""
+        """Passes of the matrix array over the rows of the share, of all its products.
+
+        A product with a batch is several, each with rows of its own.
+        """
         contraction = self.stage.contraction
         assert contraction is not None
-        rows = self.plan.hardware.matrix_rows
-        return sum(
-            -(-prod(box[a][1] - box[a][0] for a in contraction.m_axes) // rows)
-            for box in row_boxes(self.share, parts)
-        )
+        array, m_axes = self.plan.hardware.matrix_rows, contraction.m_axes
+        others = [a for a in row_axes(self.stage) if a not in m_axes]
+        passes = 0
+        for box in row_boxes(self.share, parts):
+            sizes = extents(box)
+            rows = prod(sizes[axis] for axis in m_axes)
+            passes += prod(sizes[axis] for axis in others) * -(-rows // array)
+        return passes
 
     def _loop_order(self, parts: Parts) -> LoopOrder:
         """WEIGHTS outermost where the data stays in LB and partial sums of all rows fit."""

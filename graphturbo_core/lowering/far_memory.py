@@ -15,16 +15,17 @@ from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.dram import ALONE, Abroad, dram_offsets
 from graphturbo_core.lowering.local_buffers import SharedKey
+from graphturbo_core.lowering.neighbours import held_weights, with_neighbours
 from graphturbo_core.lowering.own_weights import fetches_own
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.shards import place_shards
-from graphturbo_core.lowering.sites import SPILLS, GbRing, HeldWeight, Site, Surroundings
+from graphturbo_core.lowering.sites import SPILLS, GbRing, Site, Surroundings
 from graphturbo_core.lowering.stages import cluster_reads, tensor_bytes
-from graphturbo_core.lowering.stays import Stays, is_cut_otherwise, place_stays
+from graphturbo_core.lowering.stays import place_stays
 from graphturbo_core.lowering.weight_items import item_gb_bytes
 from graphturbo_core.lowering.weight_space import small_bytes
-from graphturbo_core.strategies.plan import Plan, Residency, Scope
+from graphturbo_core.strategies.plan import Plan, Scope
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ def place_far(
 
     GB holds, in this order of right: weight slots at its bottom, what kernels leave there in
     order of production (whole or not at all; else DRAM, a spill), then, from its end downwards, the
-    weights that the plan wants to stay, and between them those of a run of kernels, where they fit.
+    weights that the plan wants to stay, and between them what neighbours of a group share: all of
+    their weights, or as much as there is room for.
     """
     ring = _ring(plan, placements)
     outputs = _outputs(plan, placements, abroad.read)
@@ -112,8 +114,9 @@ def place_far(
             spilled.append(output.tensor)
         written.setdefault(output.tensor, {})[output.maker] = site
     stays = place_stays(plan, placements, tops)
+    held = held_weights(plan, placements, (tops, stays), offsets)
+    stays = with_neighbours(plan, placements, (tops, stays), held)
     offsets.update(stays.offsets)
-    held = _held_weights(plan, placements, (tops, stays), offsets)
     rings = _rings_ahead(plan, placements, ring, (tops, stays.floors))
     parts = {tensor: _Parts(sites) for tensor, sites in written.items()}
     shards = place_shards(plan, placements)
@@ -242,59 +245,6 @@ def _site(output: _Output, is_in_gb: bool) -> Site:
     return Site(output.tensor, Memory.DRAM, output.box, maker, cause, is_spill, held)
 
 
-def _held_weights(
-    plan: Plan,
-    placements: Sequence[KernelPlacement],
-    taken: tuple[NDArray[np.int64], Stays],
-    offsets: dict[SharedKey, int],
-) -> list[dict[str, HeldWeight]]:
-    """Weights that stay in GB over a run of kernels of one group, above all that lies there.
-
-    `taken`: bytes from below, which rise by them, and what stays at the end of GB. A weight of
-    which boxes stay has no other place besides.
-    """
-    tops, stays = taken
-    held: list[dict[str, HeldWeight]] = [{} for _ in placements]
-    for first, last in _runs(placements):
-        free = int(tops[first : last + 1].max())
-        end = int(stays.floors[first : last + 1].min())
-        for tensor in _streamed_weights(placements[first]):
-            if placements[first].kernel.residency.get(tensor) is not Residency.GB:
-                continue
-            if stays.has(tensor, first, last):
-                continue
-            if first == last and _is_streamed_ahead(plan, placements[first], tensor):
-                continue
-            read = [_read_boxes(each, tensor) for each in placements[first : last + 1]]
-            if is_cut_otherwise(frozenset().union(*read)):
-                continue
-            box = full_box(plan.semantics.graph.tensors[tensor].shape)
-            size = aligned(tensor_bytes(plan, tensor, box))
-            if free + size > end:
-                continue
-            offsets[(Memory.GB.name, tensor, -1, first)] = free
-            free += size
-            fetched: frozenset[Box] = frozenset()
-            for index, boxes in enumerate(read, first):
-                held[index][tensor] = HeldWeight(first, fetched)
-                fetched |= boxes
-        tops[first : last + 1] = free
-    return held
-
-
-def _is_streamed_ahead(plan: Plan, placement: KernelPlacement, tensor: str) -> bool:
-    """Whether a weight needs no place of its own in GB, though the plan has it there.
-
-    Where instructions move across layers, bytes that a weight leaves behind it when its layer is
-    done serve those that follow: what one layer of one kernel reads is streamed as far ahead as
-    there is room. Our choice; a place that a plan file names is kept.
-    """
-    if not plan.is_scheduled_across_layers or tensor in plan.fixed:
-        return False
-    readers = [stage.tile_weight() for stage in placement.stages]
-    return sum(operand is not None and operand.tensor == tensor for operand in readers) == 1
-
-
 def _rings_ahead(
     plan: Plan,
     placements: Sequence[KernelPlacement],
@@ -313,33 +263,6 @@ def _rings_ahead(
         free[placement.kernel.group] = max(top, low), min(floor, high)
     found = (free[placement.kernel.group] for placement in placements)
     return [replace(ring, ahead_offset=lo, ahead_bytes=max(0, hi - lo)) for lo, hi in found]
-
-
-def _runs(placements: Sequence[KernelPlacement]) -> list[tuple[int, int]]:
-    """Stretches of neighbouring kernels that are instances of one group."""
-    runs: list[tuple[int, int]] = []
-    for index, placement in enumerate(placements):
-        if index and placement.kernel.group == placements[index - 1].kernel.group:
-            runs[-1] = (runs[-1][0], index)
-        else:
-            runs.append((index, index))
-    return runs
-
-
-def _read_boxes(placement: KernelPlacement, tensor: str) -> frozenset[Box]:
-    """The boxes of a streamed weight that a kernel fetches."""
-    return frozenset(
-        box
-        for items in placement.items
-        if items is not None and items.operand.tensor == tensor
-        for item in items.items
-        for box in item.boxes
-    )
-
-
-def _streamed_weights(placement: KernelPlacement) -> list[str]:
-    operands = (stage.tile_weight() for stage in placement.stages)
-    return list(dict.fromkeys(operand.tensor for operand in operands if operand is not None))
 
 
 def _surroundings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,7 @@ from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.local_buffers import SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.sites import EarlyFetch, StayingBox
-from graphturbo_core.lowering.stages import tensor_bytes
+from graphturbo_core.lowering.stages import cluster_reads, tensor_bytes
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.stays import Stay
 
@@ -41,8 +41,8 @@ class Stays:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """Who reads a box in the kernels of a stay first: kernel, op and layer; as many are alike."""
+class Read:
+    """Who reads a box in one kernel first: kernel, op and layer; as many boxes are alike."""
 
     kernel: int
     op: str
@@ -58,55 +58,59 @@ def place_stays(
     In the plan's order; `tops`: bytes of GB that kernels take from below. A weight whose kernels
     cut it into boxes that meet is streamed, as is what an engine that cores share reads.
     """
-    found = _Found(placements, tuple({} for _ in placements), tuple([] for _ in placements))
+    found = Found(placements, tuple({} for _ in placements), tuple([] for _ in placements))
     room = _Room(plan.hardware.gb_bytes, tops)
     for stay in plan.stays:
         left = stay.size_bytes
-        for box, reads in _staying(placements, stay).items():
+        kernels = range(stay.first, stay.last + 1)
+        reads_of = boxes_read(placements, kernels, {stay.weight}).get(stay.weight, {})
+        for box, reads in reads_of.items():
             if any((stay.weight, box) in found.of_kernel[read.kernel] for read in reads):
                 continue
-            size = reads[0].alike * aligned(tensor_bytes(plan, stay.weight, box))
+            size = staying_bytes(plan, stay.weight, box, reads)
             offset = room.place(size, stay) if size <= left else None
             if offset is None:
                 break
             left -= size
-            found.add(stay, box, reads, offset)
-    return Stays(found.of_kernel, tuple(map(tuple, found.early)), found.offsets, room.floors)
+            is_early = stay.weight not in placements[stay.first].kernel.residency
+            found.add((stay.weight, box), reads, offset, stay.first if is_early else None)
+    return found.stays(room.floors)
 
 
-def _staying(placements: Sequence[KernelPlacement], stay: Stay) -> Mapping[Box, list[_Read]]:
-    """The boxes that may stay, and their reads; none where kernels disagree on them."""
-    boxes: dict[Box, list[_Read]] = {}
-    for box, read in _reads(placements, stay):
-        boxes.setdefault(box, []).append(read)
-    is_one_way = all(len({read.alike for read in reads}) == 1 for reads in boxes.values())
-    is_held = is_one_way and not _is_shared(placements, stay)
-    return boxes if is_held and not is_cut_otherwise(frozenset(boxes)) else {}
+def boxes_read(
+    placements: Sequence[KernelPlacement], kernels: range, weights: Collection[str] | None = None
+) -> dict[str, dict[Box, list[Read]]]:
+    """Of each weight that these kernels fetch tile by tile, the boxes in order, and their reads.
 
-
-def _reads(placements: Sequence[KernelPlacement], stay: Stay) -> Iterator[tuple[Box, _Read]]:
-    """The boxes of the weight that kernels of its stay fetch, in their order, once a kernel."""
-    for kernel in range(stay.first, stay.last + 1):
+    Once a kernel. Weights whose boxes may not stay are left out: kernels disagree on them, or an
+    engine that cores share reads them, out of GB, with rules of its own.
+    """
+    found: dict[str, dict[Box, list[Read]]] = {}
+    barred: set[str] = set()
+    for kernel in kernels:
         placement = placements[kernel]
-        seen: set[Box] = set()
+        barred |= cluster_reads(placement.stages)
         for stage, items in zip(placement.stages, placement.items, strict=True):
-            if items is None or items.operand.tensor != stay.weight:
+            if items is None or (weights is not None and items.operand.tensor not in weights):
                 continue
+            boxes = found.setdefault(items.operand.tensor, {})
             for item in items.items:
                 for box, fetch in item.boxes.items():
-                    if box not in seen:
-                        seen.add(box)
-                        op = items.operand.op.name
-                        yield box, _Read(kernel, op, stage.layer, fetch.alike)
+                    reads = boxes.setdefault(box, [])
+                    if not reads or reads[-1].kernel != kernel:
+                        reads.append(Read(kernel, items.operand.op.name, stage.layer, fetch.alike))
+    return {n: boxes for n, boxes in found.items() if n not in barred and _is_one_way(boxes)}
 
 
-def _is_shared(placements: Sequence[KernelPlacement], stay: Stay) -> bool:
-    """Whether an engine that cores share reads the weight: out of GB, with rules of its own."""
-    return any(
-        stage.is_on_cluster and any(o.tensor == stay.weight for o in stage.operands)
-        for placement in placements[stay.first : stay.last + 1]
-        for stage in placement.stages
-    )
+def _is_one_way(boxes: Mapping[Box, Sequence[Read]]) -> bool:
+    """Whether kernels agree on how the weight is cut."""
+    is_alike = all(len({read.alike for read in reads}) == 1 for reads in boxes.values())
+    return is_alike and not is_cut_otherwise(frozenset(boxes))
+
+
+def staying_bytes(plan: Plan, weight: str, box: Box, reads: Sequence[Read]) -> int:
+    """Bytes of GB that a box takes, with those that are alike."""
+    return reads[0].alike * aligned(tensor_bytes(plan, weight, box))
 
 
 def is_cut_otherwise(boxes: frozenset[Box]) -> bool:
@@ -117,7 +121,7 @@ def is_cut_otherwise(boxes: frozenset[Box]) -> bool:
 
 
 @dataclass
-class _Found:
+class Found:
     """What stays so far, by kernel."""
 
     placements: Sequence[KernelPlacement]
@@ -125,19 +129,27 @@ class _Found:
     early: tuple[list[EarlyFetch], ...]
     offsets: dict[SharedKey, int] = field(default_factory=dict)
 
-    def add(self, stay: Stay, box: Box, reads: Sequence[_Read], offset: int) -> None:
-        """A box at its offset, for those that read it in order."""
+    def add(
+        self, what: What, reads: Sequence[Read], offset: int, fetcher: int | None = None
+    ) -> None:
+        """A box at its offset, for those that read it in order; fetched by the first of them.
+
+        Or, early, by `fetcher`.
+        """
         number, alike = len(self.offsets), reads[0].alike
-        is_early = stay.weight not in self.placements[stay.first].kernel.residency
-        fetcher = stay.first if is_early else reads[0].kernel
+        first = reads[0].kernel if fetcher is None else fetcher
         for read in reads:
-            self.of_kernel[read.kernel][stay.weight, box] = StayingBox(
-                stay.weight, box, alike, number, read.kernel == fetcher
+            self.of_kernel[read.kernel][what] = StayingBox(
+                *what, alike, number, read.kernel == first
             )
-        staying = StayingBox(stay.weight, box, alike, number, is_first=is_early)
+        staying = StayingBox(*what, alike, number, is_first=fetcher is not None)
         self.offsets[staying.key] = offset
-        if is_early:
-            self.early[stay.first].append(EarlyFetch(staying, reads[0].op, reads[0].layer))
+        if fetcher is not None:
+            self.early[fetcher].append(EarlyFetch(staying, reads[0].op, reads[0].layer))
+
+    def stays(self, floors: NDArray[np.int64]) -> Stays:
+        """All of it; `floors`: as of Stays."""
+        return Stays(self.of_kernel, tuple(map(tuple, self.early)), self.offsets, floors)
 
 
 class _Room:

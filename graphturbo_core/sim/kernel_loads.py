@@ -40,14 +40,22 @@ def _most(
 
 
 def _gb_ends(program: Program, count: int) -> IntArray:
-    """Per kernel, the end of what lies in GB: of weights what several kernels touch."""
-    buffers, graph = program.buffers, program.plan.semantics.graph
+    """Per kernel, the end of what lies in GB: of weights what several kernels touch.
+
+    Not of those of which only a part is there, and no stay says so: they give way to any stay.
+    """
+    plan, buffers, graph = program.plan, program.buffers, program.plan.semantics.graph
     is_weight = np.array(
         [graph.tensors[name].kind is TensorKind.WEIGHT for name in program.tensors]
     )[buffers.tensor]
+    staying = {stay.weight for stay in plan.stays}
+    bound = np.array(
+        [0 if name in staying else plan.weight_bytes.get(name, 0) for name in program.tensors]
+    )[buffers.tensor]
     first, last = program.kernel[buffers.first], program.kernel[buffers.last]
     ends = np.zeros(count, dtype=np.int64)
-    wanted = (buffers.memory == Memory.GB) & (~is_weight | (first < last))
+    is_kept = (first < last) & (buffers.size_bytes >= bound)
+    wanted = (buffers.memory == Memory.GB) & (~is_weight | is_kept)
     for place in np.flatnonzero(wanted).tolist():
         while_live = ends[first[place] : last[place] + 1]
         end = buffers.offset[place] + buffers.size_bytes[place]

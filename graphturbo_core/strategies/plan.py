@@ -38,7 +38,8 @@ class Residency(Enum):
 
     LB: fetched once a kernel, all of them stay in the weight part while the layer runs.
     GB: fetched once into GB, stay there for the layer (and for the next kernel where it is an
-    instance of the same group), broadcast tile by tile. STREAM: tile by tile through GB.
+    instance of the same group), broadcast tile by tile. STREAM: tile by tile through GB. Of all
+    that such neighbours read parts stay in GB where not all of it fits, however it is held.
     SHARDED: of what several fetches bring, each tile is fetched once into the LB of one core, stays
     there from its first use in the round to its last, and goes from there to the cores.
     """
@@ -282,13 +283,18 @@ class Plan:
         return min(shard_part(sharded, self.hardware.cores), most)
 
     @property
+    def is_alone(self) -> bool:
+        """Whether one cluster has all kernels."""
+        return self.cooperation is None or len(self.cooperation.working) == 1
+
+    @property
     def stay_fault(self) -> str:
         """Why weights cannot stay as the plan says; "" where they can."""
         place = Place(
             [kernel.residency.keys() for kernel in self.kernels],
             self.weight_bytes,
             self.hardware,
-            is_alone=self.cooperation is None or len(self.cooperation.working) == 1,
+            is_alone=self.is_alone,
             has_own_fetches=self.feeding.has_own_fetches,
         )
         return stay_fault(self.stays, place)

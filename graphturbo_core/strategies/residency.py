@@ -2,14 +2,14 @@
 
 Closed forms, our choice: lowering may demote what its allocator cannot place. 1. Instances of one
 section that run one after the other hold all its weights in GB, where these fit beside the parked
-outputs: the second one need not fetch them. 2. Else a layer's weights stay in LB when they fit its
-weight part (half of the pool where data and weights share one). 3. Else in GB, beside the parked
-outputs and two weight tiles. 4. Else they are streamed. A weight of an engine that the cores share
-is never in LB: rule 3 or 4. Where each core fetches its own, theirs are in LB or streamed. On a
-chip that shards weights over its LBs those that several kernels read are sharded, before rule 2,
-while all LBs together have room from the first of these kernels to the last: those with the most
-bytes fetched again first. What comes neither tile by tile nor whole (a table, a large constant) is
-not.
+outputs: the second one need not fetch them. Where they do not fit, lowering keeps parts of them for
+it, whatever the rules below say. 2. Else a layer's weights stay in LB when they fit its weight part
+(half of the pool where data and weights share one). 3. Else in GB, beside the parked outputs and
+two weight tiles. 4. Else they are streamed. A weight of an engine that the cores share is never in
+LB: rule 3 or 4. Where each core fetches its own, theirs are in LB or streamed. On a chip that
+shards weights over its LBs those that several kernels read are sharded, before rule 2, while all
+LBs together have room from the first of these kernels to the last: those with the most bytes
+fetched again first. What comes neither tile by tile nor whole (a table, a large constant) is not.
 """
 
 from __future__ import annotations

@@ -49,11 +49,14 @@ PART = 768 * 3072 * 2
 
 
 def test_weights_that_nothing_holds_come_again_with_each_piece() -> None:
-    """`:full` runs z in 2 pieces with v streamed: w once, v twice, 3 x 4,718,592 at 27 a cycle."""
+    """`:full` runs z in 2 pieces with v streamed: w once, v twice.
+
+    No fewer cycles than for w and v, 9,437,184 bytes at 27 a cycle: GB may have kept all of v.
+    """
     _, _, plan = made(feed_forward(3072))
     assert [group.pieces for group in plan.groups] == [1, 2]
     assert fetched_again(plan) == (0, PART)
-    assert fetch_cycles(plan) == 524_288
+    assert fetch_cycles(plan) == 349_526
 
 
 def test_weights_in_gb_are_there_for_the_next_piece_where_all_fit() -> None:
@@ -144,12 +147,13 @@ def test_no_program_is_faster_than_its_fetches(net: GraphSemantics, strategy: st
 def test_kernels_run_one_after_the_other_each_bound_by_what_it_lacks_most() -> None:
     """Launch and barrier are 2,200 cycles; 8 cores do 8 x (2,048 + 64) products in a cycle.
 
-    `:full`: three kernels fetch 4,718,592 bytes each, 174,763 cycles at 27, more than their
-    2,415,919,104 products, 142,987 cycles, and two halves of these. Half as wide in 2 pieces: the
-    first fetches 4,718,592 bytes for both, the second has 1,207,959,552 products: 71,493 cycles.
+    `:full`: two kernels fetch 4,718,592 bytes each, 174,763 cycles at 27, more than their
+    products, 2,415,919,104 (142,987 cycles) and half of these; a third has the other half and finds
+    its weights in GB. Half as wide in 2 pieces: the first fetches 4,718,592 bytes for both, the
+    second has 1,207,959,552 products: 71,493 cycles.
     """
     target, graph, plan = made(feed_forward(3072))
-    assert least_cycles(plan) == 3 * (174_763 + 2_200)
+    assert least_cycles(plan) == 2 * 174_763 + 71_493 + 3 * 2_200
     target, graph, _ = made(feed_forward(1536))
     plan = cut_plan(target, graph, [Cut((0, 1), 0, 2)], "graphturbo:plus")
     assert least_cycles(plan) == 174_763 + 71_493 + 2 * 2_200

@@ -17,7 +17,8 @@ def fetched_again(plan: Plan) -> tuple[int, ...]:
     """Per group, bytes of weights that its kernels fetch beyond all of each weight once.
 
     An estimate: of what a kernel holds in GB, the smallest weights are there for the next kernel of
-    its group, as far as GB has room beside the tiles of those that stream.
+    its group, as far as GB has room beside the tiles of those that stream. What of the others stays
+    for it besides is left to lowering, which alone knows the room: fewer may come again.
     """
     fetched: dict[tuple[int, str], int] = {}
     room = plan.hardware.gb_bytes - weight_part_bytes(plan.hardware)
@@ -36,7 +37,8 @@ def fetched_again(plan: Plan) -> tuple[int, ...]:
 def fetch_cycles(plan: Plan) -> int:
     """Cycles of DRAM below which the plan cannot come: those in which its weights are fetched.
 
-    Of what a kernel holds in GB, all that GB has bytes for is taken to be there for the next one.
+    Of what a kernel reads, all that GB has bytes for is taken to be there for the next one of its
+    group; where clusters co-operate, of what it holds in GB.
     """
     hardware = plan.hardware
     total = sum(size for _, size in fetched(plan))
@@ -50,8 +52,8 @@ def fetched(plan: Plan) -> Iterator[tuple[KernelPlan, int]]:
     Of what stays in GB, all is taken to be there but in the stay's first kernel.
     """
     for place, (kernel, reads, is_next) in enumerate(_reads(plan)):
-        in_gb = sum(_in_gb(kernel, reads).values())
-        there = min(in_gb, plan.hardware.gb_bytes) if is_next else 0
+        shared = reads if plan.is_alone else _in_gb(kernel, reads)
+        there = min(sum(shared.values()), plan.hardware.gb_bytes) if is_next else 0
         there += sum(
             stay.size_bytes
             for stay in plan.stays
