@@ -26,6 +26,10 @@ ASSUMED_RULES = (
         "where no core's part moves by more than half of it",
     ),
     AssumedRule("where weights are held", "closed forms: LB, GB, streamed"),
+    AssumedRule(
+        "weights of adjacent instances that do not fit GB",
+        "boxes of them stay as far as there is room, spread evenly over the fetches",
+    ),
     AssumedRule("shards of weights", "at most half of each LB's weight part"),
     AssumedRule(
         "which ops AStitch stitches into a kernel",

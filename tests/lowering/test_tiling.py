@@ -18,6 +18,7 @@ from graphturbo_core.strategies.plan import Plan
 from tests.full import examples
 from tests.lowering.identities import slices
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of
+from tests.semantics.models import semantics
 from tests.strategies.samples import weighted
 
 
@@ -179,3 +180,18 @@ def test_halo_of_a_share() -> None:
     assert {core: share[2] for core, share in stage.shares.items()} == {0: (0, 5), 1: (5, 10)}
     read = {core: box[2] for core, box in placement.residents["x"].boxes.items()}
     assert read == {0: (0, 6), 1: (4, 10)}
+
+
+def test_a_product_with_a_batch_is_cut_between_its_products() -> None:
+    """One core, an array of 32 rows: six products of 32 rows take a pass each, in any four tiles.
+
+    One product of them is one pass, and two tiles of it were two: it stays whole. 64 rows are two
+    passes either way.
+    """
+    cases = ((6, 32, (1, 4, 1, 1)), (1, 32, (1, 1, 1, 1)), (1, 64, (1, 1, 2, 1)))
+    for heads, rows, parts in cases:
+        text = f"""g (float[1,{heads},{rows},32] x, float[1,{heads},32,32] w)
+          => (float[1,{heads},{rows},32] y) {{ y = MatMul (x, w) }}"""
+        alone = replace(chip("generic-4x4"), cores=1, lb_data_bytes=2**20)
+        (placement,) = placements_of(plan_of(semantics(text), "graphturbo", alone))
+        assert [tiling.parts for tiling in placement.tilings] == [parts]
