@@ -66,7 +66,7 @@ def held_weights(
         end = int(stays.floors[first : last + 1].min())
         weights = _streamed_weights(placements[first])
         sizes = {tensor: _whole_bytes(plan, tensor) for tensor in weights}
-        is_whole = first == last or not plan.is_alone or free + sum(sizes.values()) <= end
+        is_whole = first == last or free + sum(sizes.values()) <= end
         for tensor in weights if is_whole else sorted(plan.fixed & sizes.keys()):
             if not _may_be_held(plan, placements[first : last + 1], tensor):
                 continue
@@ -134,12 +134,9 @@ def with_neighbours(
     """What stays by the plan, and below it, run by run, other boxes that neighbours read.
 
     `taken`: bytes of GB that kernels take from below, and what stays by the plan. Not of weights
-    that a plan file places, that are `held` as a whole, nor where clusters co-operate.
-    Linear in the boxes that kernels fetch.
+    that a plan file places or that are `held` as a whole. Linear in the boxes that kernels fetch.
     """
     tops, stays = taken
-    if not plan.is_alone:
-        return stays
     found = Found(
         placements,
         tuple(map(dict, stays.of_kernel)),

@@ -283,18 +283,13 @@ class Plan:
         return min(shard_part(sharded, self.hardware.cores), most)
 
     @property
-    def is_alone(self) -> bool:
-        """Whether one cluster has all kernels."""
-        return self.cooperation is None or len(self.cooperation.working) == 1
-
-    @property
     def stay_fault(self) -> str:
         """Why weights cannot stay as the plan says; "" where they can."""
         place = Place(
             [kernel.residency.keys() for kernel in self.kernels],
             self.weight_bytes,
             self.hardware,
-            is_alone=self.is_alone,
+            is_alone=self.cooperation is None or len(self.cooperation.working) == 1,
             has_own_fetches=self.feeding.has_own_fetches,
         )
         return stay_fault(self.stays, place)

@@ -163,13 +163,27 @@ def test_another_groups_kernel_shares_nothing() -> None:
     assert kept(lower(apart)) == {}
 
 
-def test_clusters_that_co_operate_share_nothing() -> None:
-    """Where one of several works alone, its kernels do."""
-    plan = replace(halves(), is_scheduled_across_layers=False)
-    alone = replace(plan, cooperation=Cooperation(4, (0, 0), (0, 1), is_lent=True))
-    assert sum(kept(lower(alone)).values()) > ROOM - LARGEST
-    both = replace(plan, cooperation=Cooperation(4, (0, 1), (0, 0)))
-    assert kept(lower(both)) == {}
+def test_clusters_that_co_operate_have_their_own_neighbours() -> None:
+    """Two clusters with two pieces each; of a GB each. One that works alone has both."""
+    plan = replace(halves(pieces=4), is_scheduled_across_layers=False)
+    both = replace(plan, cooperation=Cooperation(4, (0, 1, 0, 1), (0, 0, 1, 1)))
+    program = lower(both)
+    simulate(program).check()
+    assert wrong_claim(program) is None
+    total = sum(kept(program).values())
+    assert 2 * (ROOM - LARGEST) < total <= 2 * ROOM
+    assert again(program) == 2 * 2 * PART - total
+    alone = replace(halves(), cooperation=Cooperation(4, (0, 0), (0, 1), is_lent=True))
+    assert ROOM - LARGEST < sum(kept(lower(alone)).values()) <= ROOM
+
+
+def test_a_kernel_alone_holds_what_fits() -> None:
+    """Of two weights that do not both fit the first has a place as a whole."""
+    program = sound(replace(halves(pieces=1), is_scheduled_across_layers=False))
+    in_gb = program.buffers.memory == Memory.GB
+    names = [program.tensors[tensor] for tensor in program.buffers.tensor[in_gb].tolist()]
+    sizes = program.buffers.size_bytes[in_gb].tolist()
+    assert ("w", PART) in zip(names, sizes, strict=True)
 
 
 def test_parts_give_way_to_what_the_plan_wants_to_stay() -> None:

@@ -38,7 +38,7 @@ def fetch_cycles(plan: Plan) -> int:
     """Cycles of DRAM below which the plan cannot come: those in which its weights are fetched.
 
     Of what a kernel reads, all that GB has bytes for is taken to be there for the next one of its
-    group; where clusters co-operate, of what it holds in GB.
+    group.
     """
     hardware = plan.hardware
     total = sum(size for _, size in fetched(plan))
@@ -52,8 +52,7 @@ def fetched(plan: Plan) -> Iterator[tuple[KernelPlan, int]]:
     Of what stays in GB, all is taken to be there but in the stay's first kernel.
     """
     for place, (kernel, reads, is_next) in enumerate(_reads(plan)):
-        shared = reads if plan.is_alone else _in_gb(kernel, reads)
-        there = min(sum(shared.values()), plan.hardware.gb_bytes) if is_next else 0
+        there = min(sum(reads.values()), plan.hardware.gb_bytes) if is_next else 0
         there += sum(
             stay.size_bytes
             for stay in plan.stays
