@@ -71,11 +71,10 @@ def claims(findings: Findings, chip: str) -> Iterator[Claim]:
             lambda ratio, factor=factor: 1 / factor <= ratio <= factor,
             ROWS_WITHIN,
         )
-        nearest = findings.nearest_published(level, chip)
-        if nearest != findings.over_published(level, chip):
+        if findings.of_other_models(chip):
             yield Claim(
-                "the same of whichever plausible model comes nearest",
-                nearest,
+                f"and of whichever plausible model comes nearest (`{level}`)",
+                findings.nearest_published(level, chip),
                 lambda ratio, factor=factor: 1 / factor <= ratio <= factor,
                 ROWS_WITHIN,
             )

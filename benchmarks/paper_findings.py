@@ -70,6 +70,11 @@ class Findings:
         ratios = ((row, result.over_published) for row, result in found if result)
         return {row: ratio for row, ratio in ratios if ratio is not None}
 
+    def of_other_models(self, chip: str = CHIP) -> list[Result]:
+        """Runs of models that a row may mean besides the taken one."""
+        taken = {row: ROWS[row].variants[0].sample for row in ROWS}
+        return [r for r in self.results if r.chip == chip and r.sample != taken[r.row]]
+
     def nearest_published(self, level: str, chip: str = CHIP) -> dict[str, float]:
         """Our rate over the paper's, of the plausible model of a row that comes nearest to it.
 
@@ -78,11 +83,12 @@ class Findings:
         """
         found: dict[str, list[float]] = {}
         for each in self.results:
-            paper = ROWS[each.row].tvm_per_s * (ROWS[each.row].over_tvm["full"] or 0)
-            ratio = each.over_published
-            is_asked = (each.level, each.chip, each.options) == (level, chip, {})
-            if is_asked and ratio is not None and each.bound_per_s >= paper:
-                found.setdefault(each.row, []).append(ratio)
+            row = ROWS[each.row]
+            published = dict(row.strategies()).get(each.strategy)
+            is_asked = (each.level, each.chip, each.options, each.refused) == (level, chip, {}, "")
+            is_plausible = each.bound_per_s >= row.tvm_per_s * (row.over_tvm["full"] or 0)
+            if published and is_asked and is_plausible:
+                found.setdefault(each.row, []).append(each.throughput_per_s / published)
         return {row: min(found[row], key=_farness) for row in ROWS if row in found}
 
     def with_results(self, results: Sequence[Result]) -> Findings:

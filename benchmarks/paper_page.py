@@ -51,7 +51,7 @@ def sheets(findings: Findings) -> Iterator[Sheet]:
     if findings.find("A", "full", OTHER_CHIP):
         yield throughput_sheet(findings, OTHER_CHIP)
         yield claim_sheet(findings, OTHER_CHIP)
-    if others := _of_variants(findings):
+    if others := findings.of_other_models():
         yield variant_sheet(others)
         yield variant_over_tvm_sheet(others)
     if findings.switches:
@@ -73,11 +73,6 @@ def _with_stages(findings: Findings) -> list[Result]:
         and result.stages
         and not result.options
     ]
-
-
-def _of_variants(findings: Findings) -> list[Result]:
-    taken = {row: ROWS[row].variants[0].sample for row in ROWS}
-    return [r for r in findings.results if r.chip == CHIP and r.sample != taken[r.row]]
 
 
 def write(findings: Findings, out: Path) -> None:

@@ -79,7 +79,7 @@ def test_the_nearest_plausible_model_of_a_row() -> None:
     full = "graphturbo:full@16"
     runs = [
         result("A", full, 2 * 8458.8),
-        replace(result("A", full, 8458.8 / 1.5), sample=other),
+        replace(result("A", full, 8458.8 / 1.5), sample=other, published_per_s=None),
         replace(result("A", full, 8458.8), sample=third, bound_per_s=8458.0),
         replace(result("A", full, 8458.8, options={"graphturbo.peak": "literal"}), sample=third),
         replace(result("E", "graphturbo:full@2", 500.0), bound_per_s=1356.0),
@@ -88,7 +88,7 @@ def test_the_nearest_plausible_model_of_a_row() -> None:
     assert findings.nearest_published("full") == {"A": pytest.approx(1 / 1.5)}
     assert findings.nearest_published("tvm") == {}
     assert findings.nearest_published("full", OTHER_CHIP) == {}
-    found = claim(findings, "whichever plausible")
+    found = claim(findings, "nearest (`full`)")
     assert (found.values, found.asked) == ({"A": pytest.approx(1 / 1.5)}, 5)
     alone = findings.with_results([replace(runs[0], throughput_per_s=8458.8)])
     assert alone.nearest_published("full") == {"A": pytest.approx(1.0)}

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.far_memory import place_far
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.sim.kernel_loads import kernel_loads
@@ -21,7 +23,8 @@ from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim
 from graphturbo_core.verify.coverage import moved_twice
 from tests.lowering.counting import check_program
-from tests.strategies.test_fewer_pieces import PART, feed_forward, made
+from tests.lowering.nets import placements_of
+from tests.strategies.test_fewer_pieces import NARROW, PART, feed_forward, made
 
 GB = 8 * 2**20
 SLOTS = 2 * 2048 * 32 * 2
@@ -69,6 +72,11 @@ def kept(program: Program) -> dict[str, int]:
     return found
 
 
+def staying(plan: Plan) -> list[frozenset[tuple[str, Box]]]:
+    """By kernel, the boxes of weights that it finds or leaves in GB."""
+    return [frozenset(each.stays) for each in place_far(plan, placements_of(plan)).surroundings]
+
+
 def fetched(program: Program, kernel: int) -> list[int]:
     """Bytes of each box that the kernel brings from DRAM to GB, in its order."""
     is_fetch = (program.kind == InstructionKind.PREFETCH) & (program.kernel == kernel)
@@ -109,9 +117,20 @@ def test_what_is_kept_is_spread_over_the_fetches() -> None:
 
 def test_where_all_fits_all_is_held() -> None:
     """Half as wide: 4,718,592 bytes, each weight as one buffer."""
-    program = sound(halves(1536))
+    plan = halves(1536)
+    program = sound(plan)
     assert kept(program) == {"w": PART // 2, "v": PART // 2}
     assert again(program) == 0
+    assert not any(staying(plan))
+
+
+def test_what_one_kernel_reads_is_not_kept_for_the_next() -> None:
+    """Pieces of columns read halves of w: of 98,304 bytes of GB two tiles leave room for one."""
+    target, graph, _ = made(NARROW)
+    plan = cut_plan(target, graph, [Cut((0,), 1, 2)], "graphturbo:plus")
+    assert [kernel.group for kernel in plan.kernels] == [0, 0]
+    assert not any(staying(with_gb(plan, 3 * 2**15)))
+    assert all(staying(with_gb(halves(), 2**20)))
 
 
 def test_weights_that_a_plan_file_places_are_as_it_says() -> None:
