@@ -138,10 +138,7 @@ def with_neighbours(
     """
     tops, stays = taken
     found = Found(
-        placements,
-        tuple(map(dict, stays.of_kernel)),
-        tuple(map(list, stays.early)),
-        dict(stays.offsets),
+        tuple(map(dict, stays.of_kernel)), tuple(map(list, stays.early)), dict(stays.offsets)
     )
     floors = stays.floors.copy()
     for first, last in neighbour_runs(placements):

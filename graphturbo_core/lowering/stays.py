@@ -58,7 +58,7 @@ def place_stays(
     In the plan's order; `tops`: bytes of GB that kernels take from below. A weight whose kernels
     cut it into boxes that meet is streamed, as is what an engine that cores share reads.
     """
-    found = Found(placements, tuple({} for _ in placements), tuple([] for _ in placements))
+    found = Found(tuple({} for _ in placements), tuple([] for _ in placements))
     room = _Room(plan.hardware.gb_bytes, tops)
     for stay in plan.stays:
         left = stay.size_bytes
@@ -124,7 +124,6 @@ def is_cut_otherwise(boxes: frozenset[Box]) -> bool:
 class Found:
     """What stays so far, by kernel."""
 
-    placements: Sequence[KernelPlacement]
     of_kernel: tuple[dict[What, StayingBox], ...]
     early: tuple[list[EarlyFetch], ...]
     offsets: dict[SharedKey, int] = field(default_factory=dict)
