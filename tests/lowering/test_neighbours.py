@@ -12,6 +12,7 @@ from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.far_memory import place_far
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.lowering.stays import boxes_read
 from graphturbo_core.sim.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
@@ -159,6 +160,17 @@ def test_other_residencies_are_shared_too() -> None:
         program = sound(replace(plan, kernels=kernels))
         assert again(program) == 2 * PART - sum(kept(program).values())
         assert sum(kept(program).values()) > ROOM - LARGEST
+
+
+def test_kernels_that_cut_a_weight_otherwise_share_nothing_of_it() -> None:
+    """The second kernel is that of a chip with half the room for tiles: its boxes meet others'."""
+    plan = halves()
+    narrow = replace(plan.hardware, lb_weight_bytes=plan.hardware.lb_weight_bytes // 2)
+    first, other = placements_of(plan), placements_of(replace(plan, hardware=narrow))
+    alike = boxes_read(first, range(2))
+    assert alike.keys() == {"w", "v"}
+    assert all(len(reads) == 2 for boxes in alike.values() for reads in boxes.values())
+    assert boxes_read((first[0], other[1]), range(2)) == {}
 
 
 def test_stays_of_the_plan_come_first() -> None:

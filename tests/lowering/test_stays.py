@@ -14,6 +14,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.lowering.stays import boxes_read
 from graphturbo_core.semantics.feeding import Feeding
 from graphturbo_core.sim.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
@@ -26,7 +27,7 @@ from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim
 from tests.lowering.counting import check_program
-from tests.lowering.nets import chip, plan_of, small_model, with_residency
+from tests.lowering.nets import chip, placements_of, plan_of, small_model, with_residency
 from tests.lowering.test_shared_engine import shared
 from tests.lowering.test_template import _arrays
 from tests.strategies.samples import weighted
@@ -175,6 +176,8 @@ def test_what_a_kernel_streams_again_and_again_it_fetches_once_where_it_stays() 
     plan = with_residency(plan_of(weighted(text), "tvm", hardware), Residency.STREAM)
     again = [size for *_, size, _ in fetched(checked(plan).program, "w")]
     assert sum(again) > 2 * W_BYTES
+    reads = boxes_read(placements_of(plan), range(3))["w"].values()
+    assert {tuple(read.kernel for read in each) for each in reads} == {(0, 2)}
     once = fetched(checked(replace(plan, stays=(Stay("w", 0, 2, W_BYTES),))).program, "w")
     assert sum(size for _, size, _ in once) == W_BYTES
     assert {kernel for kernel, *_ in once} == {0}
