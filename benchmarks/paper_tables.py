@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from benchmarks.paper_claims import geometric_mean
 from benchmarks.paper_findings import OWN_SPACE, Findings
@@ -117,33 +117,36 @@ _STAGE_REMARK = (
 
 def variant_sheet(results: Sequence[Result]) -> Sheet:
     """Models that a row may mean besides the one that is taken."""
-    rows = []
-    for row in ROWS:
-        for sample in dict.fromkeys(r.sample for r in results if r.row == row):
-            found = {r.level: r for r in results if (r.row, r.sample) == (row, sample)}
-            cells = (_variant_rate(row, found.get(level)) for level in PUBLISHED)
-            rows.append((f"{row}: {sample}", *cells))
+    rows = [
+        (f"{row}: {sample}", *(_variant_rate(row, found.get(level)) for level in PUBLISHED))
+        for row, sample, found in _models(results)
+    ]
     remark = "Samples a second; in brackets over the paper's."
     return Sheet("Models that a row may mean besides", ("row", *PUBLISHED), rows, remark)
 
 
 def variant_over_tvm_sheet(results: Sequence[Result]) -> Sheet:
     """Each strategy over `tvm` of the same model, ours and the paper's, of the other models."""
-    rows = []
-    for row in ROWS:
-        paper = ROWS[row].over_tvm
-        for sample in dict.fromkeys(r.sample for r in results if r.row == row):
-            rates = {
-                r.level: r.throughput_per_s for r in results if (r.row, r.sample) == (row, sample)
-            }
-            tvm = rates.get("tvm")
-            cells = (
-                _pair(rates[level] / tvm if tvm and rates.get(level) else None, paper[level])
-                for level in PUBLISHED[1:]
-            )
-            rows.append((f"{row}: {sample}", *cells))
+    columns = PUBLISHED[1:]
+    rows = [
+        (
+            f"{row}: {sample}",
+            *(
+                _pair(_times(found.get(level), found.get("tvm")), ROWS[row].over_tvm[level])
+                for level in columns
+            ),
+        )
+        for row, sample, found in _models(results)
+    ]
     title = "Throughput of these models over TVM's"
-    return Sheet(title, ("row", *PUBLISHED[1:]), rows, "Ours / the paper's.")
+    return Sheet(title, ("row", *columns), rows, "Ours / the paper's.")
+
+
+def _models(results: Sequence[Result]) -> Iterator[tuple[str, str, dict[str, Result]]]:
+    """Row, sample, and its results by level."""
+    for row in ROWS:
+        for sample in dict.fromkeys(r.sample for r in results if r.row == row):
+            yield row, sample, {r.level: r for r in results if (r.row, r.sample) == (row, sample)}
 
 
 def _variant_rate(row: str, result: Result | None) -> str:
@@ -172,9 +175,15 @@ def ingredient_sheet(findings: Findings, chip: str) -> Sheet:
 
 
 def _over(one: Result | None, other: Result | None) -> str:
+    ratio = _times(one, other)
+    return "" if ratio is None else f"{ratio:.3f}"
+
+
+def _times(one: Result | None, other: Result | None) -> float | None:
+    """How many times as fast; None where one was not run, or refused."""
     if not one or not other or one.refused or other.refused:
-        return ""
-    return f"{one.throughput_per_s / other.throughput_per_s:.3f}"
+        return None
+    return one.throughput_per_s / other.throughput_per_s
 
 
 def tuned_sheet(findings: Findings, chip: str) -> Sheet:

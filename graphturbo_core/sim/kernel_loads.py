@@ -49,12 +49,12 @@ def _gb_ends(program: Program, count: int) -> IntArray:
         [graph.tensors[name].kind is TensorKind.WEIGHT for name in program.tensors]
     )[buffers.tensor]
     staying = {stay.weight for stay in plan.stays}
-    bound = np.array(
+    least = np.array(
         [0 if name in staying else plan.weight_bytes.get(name, 0) for name in program.tensors]
     )[buffers.tensor]
     first, last = program.kernel[buffers.first], program.kernel[buffers.last]
     ends = np.zeros(count, dtype=np.int64)
-    is_kept = (first < last) & (buffers.size_bytes >= bound)
+    is_kept = (first < last) & (buffers.size_bytes >= least)
     wanted = (buffers.memory == Memory.GB) & (~is_weight | is_kept)
     for place in np.flatnonzero(wanted).tolist():
         while_live = ends[first[place] : last[place] + 1]

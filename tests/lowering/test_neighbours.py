@@ -94,8 +94,8 @@ def test_the_second_piece_fetches_what_gb_has_no_room_for(is_across: bool) -> No
     assert sum(fetched(program, 1)) == 2 * PART - total
 
 
-def test_three_pieces_share_one_fetch() -> None:
-    """12 texts would be three times four; of 8 there are four pieces, so three neighbours again."""
+def test_four_pieces_share_one_fetch() -> None:
+    """The first fetches all, the other three what is not kept."""
     program = sound(halves(pieces=4))
     assert again(program) == 3 * (2 * PART - sum(kept(program).values()))
 
