@@ -46,13 +46,15 @@ class Grain:
     `tiles`: a core's share is cut into up to this many tiles, and its part of an input is loaded in
     up to this many pieces, so that moves and computes overlap. `staging_sets`: tiles that may be
     between the matrix and the vector engine at once. `is_wide`: a weight tile takes more columns
-    and less of K where that needs fewer instructions.
+    and less of K where that needs fewer instructions. `staging_parts`: a product of two computed
+    operands takes at most one of so many parts of the staging buffer.
     """
 
     tile_share: int
     tiles: int
     staging_sets: int
     is_wide: bool = False
+    staging_parts: int = 1
 
 
 COARSEST = Grain(1, 1, 1)

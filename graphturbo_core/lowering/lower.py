@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.alike import Alike
+from graphturbo_core.lowering.alternatives import alternatives
 from graphturbo_core.lowering.assemble import assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves, compute_total
 from graphturbo_core.lowering.code import Machine
@@ -176,12 +177,13 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     check_fewest(plan, stages, cap)
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
     team = Team(machine)
-    placements = _place_clusters(plan, stages, grain, cap)
+    placed = _place_clusters(plan, stages, grain, cap)
+    placements = [each.placement for each in placed]
     far = place_team_far(plan, placements, team)
     check_fixed(plan, placements, far)
     settings = [
-        Setting(placement, around)
-        for placement, around in zip(placements, far.surroundings, strict=True)
+        Setting(each.placement, around, each.others)
+        for each, around in zip(placed, far.surroundings, strict=True)
     ]
     counts = check_moves(machine.classes, plan, settings, cap)
     room = Room(cap, limits.accesses(ops), sum(counts))
@@ -244,13 +246,20 @@ def _notes(
     return tuple(notes)
 
 
+class _Placed(NamedTuple):
+    """A kernel's placement, and others of it."""
+
+    placement: KernelPlacement
+    others: tuple[KernelPlacement, ...]
+
+
 def _place_clusters(
     plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, max_instructions: int
-) -> list[KernelPlacement]:
+) -> list[_Placed]:
     """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels."""
     if plan.cooperation is None:
         return _place_all(plan, stages, grain, max_instructions)
-    found: dict[int, KernelPlacement] = {}
+    found: dict[int, _Placed] = {}
     for cluster in plan.cooperation.working:
         kernels = plan.cooperation.kernels_of(cluster)
         own = [stages[kernel] for kernel in kernels]
@@ -261,7 +270,7 @@ def _place_clusters(
 
 def _place_all(
     plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, max_instructions: int
-) -> list[KernelPlacement]:
+) -> list[_Placed]:
     """Place kernel after kernel, as long as their computes alone are not too many.
 
     Where one finds no room beside what the kernel before left in LB, that one is placed again and
@@ -270,13 +279,13 @@ def _place_all(
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, or something does not fit.
     """
-    placements: list[KernelPlacement] = []
+    placed: list[_Placed] = []
     parked: dict[int, frozenset[str]] = {}
     computes, alike, places = [0], Alike(plan), Places()
-    while len(placements) < len(stages):
-        index = len(placements)
+    while len(placed) < len(stages):
+        index = len(placed)
         kernel = plan.kernels[index]
-        inherited = _handed_over(placements[-1], stages[index]) if placements else {}
+        inherited = _handed_over(placed[-1].placement, stages[index]) if placed else {}
         wanted = holdings(stages[index + 1]) if kernel.kept and index + 1 < len(stages) else {}
         none: frozenset[str] = frozenset()
         task = PlacementTask(
@@ -285,14 +294,14 @@ def _place_all(
         )  # fmt: skip
         placement = places.place(task)
         if placement is None:
-            parked[index - 1] = placements.pop().kernel.kept
+            parked[index - 1] = placed.pop().placement.kernel.kept
             computes.pop()
             continue
-        placements.append(placement)
+        placed.append(_Placed(placement, alternatives(task, placement, places)))
         computes.append(computes[-1] + compute_total(placement))
         if computes[-1] > max_instructions:
             raise too_many_instructions(plan, kernel.ops[-1], computes[-1])
-    return placements
+    return placed
 
 
 def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:

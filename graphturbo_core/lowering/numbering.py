@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
+from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.assemble import NumberedKernel
@@ -23,7 +25,28 @@ from graphturbo_core.strategies.plan import Plan
 MOST_KEPT = 100_000
 """Instructions of kernels that are kept for other lowerings (our choice: some 60 MB)."""
 
-_Known = tuple[Setting, NumberedKernel]
+MOST_TIMES = 2
+"""With another placement a kernel has at most so many times its instructions (our choice)."""
+
+
+class Other(NamedTuple):
+    """A kernel with another placement than its setting's: that of this place among the others."""
+
+    place: int
+    kernel: NumberedKernel
+
+
+class Known(NamedTuple):
+    """A kernel with its setting's placement, and with the shortest other that is shorter."""
+
+    setting: Setting
+    kernel: NumberedKernel
+    shorter: Other | None
+
+    @property
+    def instructions(self) -> int:
+        """Of both."""
+        return len(self.kernel.order) + (len(self.shorter.kernel.order) if self.shorter else 0)
 
 
 @dataclass
@@ -35,7 +58,7 @@ class KnownKernels:
     """
 
     _ways: list[tuple[Graph, Hashable]] = field(default_factory=list)
-    _kernels: OrderedDict[Hashable, _Known] = field(default_factory=OrderedDict)
+    _kernels: OrderedDict[Hashable, Known] = field(default_factory=OrderedDict)
     _instructions: int = 0
 
     def way(self, plan: Plan, machine: Machine, grain: Grain) -> int:
@@ -55,23 +78,27 @@ class KnownKernels:
         self._ways.append((graph, chosen))
         return len(self._ways) - 1
 
-    def find(self, key: Hashable) -> _Known | None:
+    def find(self, key: Hashable) -> Known | None:
         """What was kept under a way and a template key."""
         found = self._kernels.get(key)
         if found is not None:
             self._kernels.move_to_end(key)
         return found
 
-    def keep(self, key: Hashable, setting: Setting, kernel: NumberedKernel) -> None:
+    def keep(self, key: Hashable, known: Known) -> None:
         """Keep a kernel, unless it is known, without the lists that only emission reads."""
         if key in self._kernels:
             return
-        placement = replace(setting.placement, alike=Alike(setting.placement.plan))
-        self._kernels[key] = replace(setting, placement=placement), kernel
-        self._instructions += len(kernel.order)
+        setting = known.setting
+        placement, *others = (
+            replace(each, alike=Alike(each.plan)) for each in (setting.placement, *setting.others)
+        )
+        bare = replace(setting, placement=placement, others=tuple(others))
+        self._kernels[key] = known._replace(setting=bare)
+        self._instructions += known.instructions
         while self._instructions > MOST_KEPT:
-            _, (_, forgotten) = self._kernels.popitem(last=False)
-            self._instructions -= len(forgotten.order)
+            _, forgotten = self._kernels.popitem(last=False)
+            self._instructions -= forgotten.instructions
 
 
 def number_all(
@@ -96,7 +123,7 @@ def number_all(
     times, least = Counter(classes), Counter[int]()
     for each, (_, count) in zip(classes, settings, strict=True):
         least[each] += count
-    known: list[_Known] = []
+    known: list[Known] = []
     for each, (setting, count) in zip(classes, settings, strict=True):
         if each < len(known):
             continue
@@ -105,42 +132,84 @@ def number_all(
         if found is None:
             code = emit_kernel(common, setting.placement, setting.around, ahead)
         else:
-            code = found[1].code
+            code = found.kernel.code
         room = replace(room, ahead=room.ahead - least[each]).with_kernels(code, times[each])
         if not room.holds(0, 0):
             op = setting.placement.kernel.ops[-1]
             raise too_many_instructions(common.plan, op, room.fewest(0, 0))
-        known.append(found or (setting, _numbered(common, code)))
+        known.append(found or _numbered(common, setting, code))
     for key, found in zip(keys, known, strict=True):
-        kept.keep(key, *found)
+        kept.keep(key, found)
+    chosen = _chosen(known, [times[each] for each in range(len(known))], room)
     return [
-        _copied(common, known[each], setting)
+        _copied(common, chosen[each], setting)
         for each, (setting, _) in zip(classes, settings, strict=True)
     ]
 
 
-def _with_room(known: _Known | None, room: Room) -> _Known | None:
+def _with_room(known: Known | None, room: Room) -> Known | None:
     """A known kernel that there is room for; one that there is not is emitted again, and refused.
 
     So what is refused is refused with the same numbers, whatever was lowered before.
     """
-    has_room = known is not None and room.with_kernels(known[1].code, 1).holds(0, 0)
+    has_room = known is not None and room.with_kernels(known.kernel.code, 1).holds(0, 0)
     return known if has_room else None
 
 
-def _copied(common: Common, model: _Known, setting: Setting) -> NumberedKernel:
-    """The kernel of a setting, from one with the same key."""
-    known, numbered = model
+def _chosen(known: Sequence[Known], times: Sequence[int], room: Room) -> list[Known]:
+    """What the program has of each kernel: the shorter one, as long as there is room for it.
+
+    `times`: how many copies each has; `room`: what is left when none is the shorter one.
+    """
+    chosen = []
+    for each, count in zip(known, times, strict=True):
+        found = each
+        if each.shorter is not None:
+            without = room.with_kernels(each.kernel.code, -count)
+            changed = without.with_kernels(each.shorter.kernel.code, count)
+            if changed.holds(0, 0):
+                room = changed
+            else:
+                found = each._replace(shorter=None)
+        chosen.append(found)
+    return chosen
+
+
+def _copied(common: Common, model: Known, setting: Setting) -> NumberedKernel:
+    """The kernel of a setting, from one with the same key, placed as the model is."""
+    known, kernel, shorter = model
+    if shorter is not None:
+        kernel = shorter.kernel
     if known is setting:
-        return numbered
-    return replace(numbered, code=copied(numbered.code, known, setting, common.op_index))
+        return kernel
+    if shorter is not None:
+        known, setting = known.alternative(shorter.place), setting.alternative(shorter.place)
+    return replace(kernel, code=copied(kernel.code, known, setting, common.op_index))
 
 
-def _numbered(common: Common, code: KernelCode) -> NumberedKernel:
+def _numbered(common: Common, setting: Setting, code: KernelCode) -> Known:
+    """The kernel in sequence order, and the shortest of its alternatives that is shorter."""
+    kernel, cycles = _scheduled(common, code)
+    shorter = None
+    room = Room(MOST_TIMES * len(code.rows), MOST_TIMES * len(code.access_buffer), 0)
+    for place in range(len(setting.others)):
+        other = setting.alternative(place)
+        try:
+            its = emit_kernel(common, other.placement, other.around, room)
+        except CapacityError:
+            continue
+        found, its_cycles = _scheduled(common, its)
+        if its_cycles < cycles:
+            shorter, cycles = Other(place, found), its_cycles
+    return Known(setting, kernel, shorter)
+
+
+def _scheduled(common: Common, code: KernelCode) -> tuple[NumberedKernel, int]:
+    """A kernel in sequence order, and its cycles alone: 0 where that is the layers' order."""
     plan, machine = common.plan, common.machine
     conflicts = find_conflicts(code, plan.hardware.is_pooled)
+    order, cycles = np.arange(len(code.rows)), 0
     if plan.is_scheduled_across_layers:
-        order = schedule(code, conflicts, len(machine.engines()), len(machine.channels()))
-    else:
-        order = np.arange(len(code.rows))
-    return NumberedKernel(code, conflicts, order)
+        engines, channels = len(machine.engines()), len(machine.channels())
+        order, cycles = schedule(code, conflicts, engines, channels)
+    return NumberedKernel(code, conflicts, order), cycles

@@ -62,12 +62,13 @@ def _names(task: PlacementTask) -> tuple[str, ...]:
 def _key(task: PlacementTask, number: Mapping[str, int]) -> Hashable:
     """Equal for tasks that differ by names alone, also by none that ties are broken by.
 
-    All that `place_kernel` reads is in it, but for the plan, the grain and the cap. Boxes are where
-    they are: pieces of a group share no placement.
+    All that `place_kernel` reads is in it, but for the plan and the cap. Boxes are where they are:
+    pieces of a group share no placement.
     """
     plan, kernel = task.plan, task.kernel
     kinds = plan.semantics.kinds
     return (
+        task.grain,
         tuple(number[name] for name in sorted(number)),
         tuple(plan.element_bytes[name] for name in number),
         tuple(

@@ -22,8 +22,10 @@ ROUNDS = 2
 is the last (our choice: a third one shortened no kernel of rows B, G and I of the paper)."""
 
 
-def schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int) -> IntArray:
-    """Instructions (rows of `code`) in their new order: the shortest kernel of those tried.
+def schedule(
+    code: KernelCode, conflicts: Conflicts, engines: int, channels: int
+) -> tuple[IntArray, int]:
+    """Instructions (rows of `code`) in the order of the shortest kernel of those tried; its cycles.
 
     First a list scheduler: longest path to the end first among those that can start earliest;
     loads move up as far as the buffers they fill are free, since reused bytes are conflicts. A
@@ -49,7 +51,7 @@ def schedule(code: KernelCode, conflicts: Conflicts, engines: int, channels: int
         if cycles >= shortest:
             break
         shortest, order = cycles, best
-    return order
+    return order, shortest
 
 
 def _by_cycle(cycle: IntArray) -> IntArray:

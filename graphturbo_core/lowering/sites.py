@@ -81,9 +81,9 @@ class GbRing:
         slots = (0, self.slots * self.slot_bytes)
         return (self.ahead_offset, self.ahead_bytes) if self.is_ahead else slots
 
-    def small_offset(self, parity: int) -> int:
-        """Where whole weights of a stage go."""
-        return self.slots * self.slot_bytes + parity * self.small_bytes
+    def small_offset(self, turn: int) -> int:
+        """Where whole weights of a stage go, whose turn it is."""
+        return self.slots * self.slot_bytes + turn * self.small_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class StageCuts:
         key = stage.index, streamed, is_output_in_lb
         if key not in self._cuts:
             is_cluster = stage.is_on_cluster
-            space = self._cluster_space(streamed) if is_cluster else self._space(*key[1:])
+            space = self._cluster_space(streamed) if is_cluster else self._space(*key)
             self._cuts[key] = StageCut(self._plan, self._alike, stage, space)
         return self._cuts[key]
 
@@ -145,8 +145,9 @@ class StageCuts:
             for stage in self._stages
         ]
 
-    def _space(self, streamed: frozenset[str], is_output_in_lb: bool) -> Space:
+    def _space(self, index: int, streamed: frozenset[str], is_output_in_lb: bool) -> Space:
         plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
+        parts = grain.staging_parts if self._stages[index].is_of_computed else 1
         weights = weight_capacity(plan) - turns * self.small_bytes
         tiles = turns * max(1, len(streamed) + (not is_output_in_lb))
         return Space(
@@ -155,7 +156,7 @@ class StageCuts:
             ring_bytes=data_capacity(plan),
             tiles=grain.tiles,
             staging_sets=staging_sets(plan, grain),
-            staging_bytes=plan.hardware.staging_bytes,
+            staging_bytes=plan.hardware.staging_bytes // parts,
             weight_slot_bytes=weights // turns // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
             streamed=streamed,
             is_output_streamed=not is_output_in_lb,

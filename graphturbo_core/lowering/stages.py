@@ -99,6 +99,11 @@ class Stage:
         """The nest's contraction, if its first op is one."""
         return self.first.contraction
 
+    @property
+    def is_of_computed(self) -> bool:
+        """Whether it multiplies what was computed: no weight of it comes tile by tile."""
+        return self.contraction is not None and self.tile_weight() is None
+
     def tile_weight(self) -> Operand | None:
         """The operand whose tiles are streamed, if any."""
         return next((o for o in self.operands if o.is_tiled_weight), None)

@@ -26,10 +26,18 @@ Corner = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Setting:
-    """A kernel with all that its code is made from."""
+    """A kernel with all that its code is made from.
+
+    `others`: placements that take its own one's place where the kernel is shorter with them.
+    """
 
     placement: KernelPlacement
     around: Surroundings
+    others: tuple[KernelPlacement, ...] = ()
+
+    def alternative(self, place: int) -> Setting:
+        """The kernel with one of the other placements."""
+        return Setting(self.others[place], self.around)
 
     @cached_property
     def ops(self) -> tuple[Op, ...]:
@@ -90,6 +98,7 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
         _stays(setting),
         _edges(setting),
         setting.around.lenders,
+        tuple(template_key(setting.alternative(n), kinds) for n in range(len(setting.others))),
     )
 
 

@@ -25,9 +25,9 @@ class WeightPart:
     slot_bytes: int
     small_bytes: int
 
-    def small_offset(self, parity: int) -> int:
-        """Where a stage's small weights go."""
-        return self.base + self.tile_bytes + parity * self.small_bytes
+    def small_offset(self, turn: int) -> int:
+        """Where a stage's small weights go, whose turn it is."""
+        return self.base + self.tile_bytes + turn * self.small_bytes
 
 
 def weight_part(

@@ -41,6 +41,7 @@ class WeightFeeder:
         self._lb_end = 0
         self._lb_start = 0
         self._lent = 0
+        self._turn = 0
         self._gb_end = 0
         self._held_boxes: set[tuple[str, Box]] = set()
         self._staying: set[SharedKey] = set()
@@ -60,11 +61,13 @@ class WeightFeeder:
             self._lb_start = self._take(self._items.size_bytes)
         self._op_index = op_index
         self._small.clear()
-        parity = stage.index % self._plan.feeding.tiles
-        gb = self._around.ring.small_offset(parity)
-        lb = self._part.small_offset(parity)
+        whole = small_weights(self._plan, stage)
+        gb = self._around.ring.small_offset(self._turn)
+        lb = self._part.small_offset(self._turn)
+        if whole:
+            self._turn = (self._turn + 1) % self._plan.feeding.tiles
         self._is_ahead = not stage.is_on_cluster and self._plan.feeding.tiles_ahead > 0
-        for tensor, (operand, box) in small_weights(self._plan, stage).items():
+        for tensor, (operand, box) in whole.items():
             self._whole(operand, box, gb, lb)
             size = aligned(tensor_bytes(self._plan, tensor, box))
             gb, lb = gb + size, lb + size

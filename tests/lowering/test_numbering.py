@@ -21,7 +21,7 @@ from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.cutting import COARSEST, grains
 from graphturbo_core.lowering.emit import Common, Room
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.numbering import KnownKernels, number_all
+from graphturbo_core.lowering.numbering import Known, KnownKernels, number_all
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.lowering.template import Setting
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
@@ -179,7 +179,7 @@ def product_kernel() -> tuple[Common, Setting, NumberedKernel]:
         patch.setattr(lowering, "number_all", lambda *args: given.append(args) or whole(*args))
         lower(plan_of(weighted(PRODUCT), "layerwise", chip("tiny")))
     ((common, settings, _, known),) = given
-    ((_, kernel),) = known._kernels.values()
+    ((_, kernel, _),) = known._kernels.values()
     return common, settings[0][0], kernel
 
 
@@ -203,9 +203,9 @@ def test_the_longest_unused_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(numbering, "MOST_KEPT", 2 * len(kernel.order))
     known = KnownKernels()
     for key in (0, 1):
-        known.keep(key, setting, kernel)
+        known.keep(key, Known(setting, kernel, None))
     assert known.find(0) is not None
-    known.keep(2, setting, kernel)
+    known.keep(2, Known(setting, kernel, None))
     assert [known.find(key) is None for key in range(3)] == [False, True, False]
 
 
@@ -237,7 +237,7 @@ def test_what_is_forgotten_is_emitted_again(
         emitted.clear()
         lower(plan, known=known)
         counts.append(len(emitted))
-        assert known._instructions == sum(len(k.order) for _, k in known._kernels.values())
+        assert known._instructions == sum(each.instructions for each in known._kernels.values())
         assert known._instructions <= numbering.MOST_KEPT
     assert [bool(count) for count in counts] == [True, False, True, False, True]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.code import COLUMNS, KernelCode
-from graphturbo_core.lowering.conflicts import Conflicts, find_conflicts
+from graphturbo_core.lowering.conflicts import find_conflicts
 from graphturbo_core.lowering.program import IntArray
 from graphturbo_core.lowering.schedule import KernelQueues, schedule
 from graphturbo_core.sim.simulate import simulate
@@ -25,19 +26,20 @@ MOVE, MATRIX = 0, 1
 
 
 def _schedule(code: KernelCode) -> list[int]:
-    return schedule(code, find_conflicts(code, False), 3, 2).tolist()
+    return schedule(code, find_conflicts(code, False), 3, 2)[0].tolist()
 
 
 @given(kernel_codes())
 def test_every_conflict_keeps_its_direction(code: KernelCode) -> None:
     conflicts = find_conflicts(code, False)
-    order = schedule(code, conflicts, 3, 2)
+    order, cycles = schedule(code, conflicts, 3, 2)
+    assert cycles == KernelQueues(code, conflicts, 3, 2).run(order)[0]
     assert sorted(order.tolist()) == list(range(len(code.rows)))
     rank = np.argsort(order)
     assert all(
         rank[earlier] < rank[later] for later, earlier in csr_edges(conflicts.at, conflicts.earlier)
     )
-    assert schedule(code, conflicts, 3, 2).tolist() == order.tolist()
+    assert schedule(code, conflicts, 3, 2)[0].tolist() == order.tolist()
 
 
 def _load(buffer: int, hold: int = 10, latency: int = 0) -> Row:
@@ -209,7 +211,7 @@ def test_no_kernel_is_longer_than_the_lists(code: KernelCode) -> None:
     conflicts = find_conflicts(code, False)
     kernel = KernelQueues(code, conflicts, 3, 2)
     listed = np.argsort(kernel.forward(-kernel.paths()), kind="stable")
-    assert kernel.run(schedule(code, conflicts, 3, 2))[0] <= kernel.run(listed)[0]
+    assert schedule(code, conflicts, 3, 2)[1] <= kernel.run(listed)[0]
 
 
 @pytest.mark.parametrize("model", ["resnet", "mobilenet"])
@@ -219,11 +221,10 @@ def test_a_kernel_alone_takes_what_it_takes_in_the_program(
     """What orders are compared by is what the simulator finds, launch and barrier apart."""
     found: dict[int, set[int]] = {}
 
-    def spied(code: KernelCode, conflicts: Conflicts, engines: int, channels: int) -> IntArray:
-        order = schedule(code, conflicts, engines, channels)
-        cycles, _ = KernelQueues(code, conflicts, engines, channels).run(order)
+    def spied(code: KernelCode, *rest: Any) -> tuple[IntArray, int]:
+        order, cycles = schedule(code, *rest)
         found.setdefault(len(order), set()).add(cycles)
-        return order
+        return order, cycles
 
     monkeypatch.setattr(numbering, "schedule", spied)
     plan = plan_of(small_model(model), "graphturbo:full", chip("tiny"))

@@ -134,3 +134,33 @@ def test_a_small_convolution_needs_one_item() -> None:
     assert items is not None
     assert items.of_step == (0, 0, 0, 0)
     assert [_needers(item) for item in items.items] == [{((0, 16), (0, 16), *AREA): (ALL,)}]
+
+
+SCALED = """
+g (float[32,32] x, float[32] u, float[32] v, float[32] w) => (float[32,32] y) {
+  a = Mul (x, u)
+  b = Softmax (a)
+  c = Mul (b, v)
+  d = Softmax (c)
+  y = Mul (d, w)
+}"""
+
+
+@pytest.mark.parametrize("level", ["order", "full"])
+def test_stages_with_whole_weights_take_turns(level: str) -> None:
+    """Of two that follow each other none waits for the other's bytes, whatever lies between."""
+    program = lower(plan_of(weighted(SCALED), f"graphturbo:{level}", chip("generic-4x4")))
+    table, names = program.buffers, program.tensors
+    for memory in (Memory.LB_WEIGHT, Memory.GB):
+        places = {
+            name: {
+                int(offset)
+                for tensor, where, offset in zip(
+                    table.tensor, table.memory, table.offset, strict=True
+                )
+                if names[tensor] == name and where == memory
+            }
+            for name in "vw"
+        }
+        assert [len(offsets) for offsets in places.values()] == [1, 1]
+        assert places["v"] != places["w"]
