@@ -40,6 +40,10 @@ ASSUMED_RULES = (
         "the largest reduction first, then dear ops that are broadcast, then results",
     ),
     AssumedRule("addresses in LB", "greedy by size, largest first"),
+    AssumedRule(
+        "order of stages, room for products of computed operands",
+        "as layers are, and all; at :full also as expected, and half: the shortest is taken",
+    ),
     AssumedRule("addresses", "multiples of 32 bytes"),
     AssumedRule("partial sums", "4 bytes each, in the staging buffer"),
     AssumedRule("streamed tensors", "two tiles take turns; one where tvm.double_buffering is off"),
