@@ -29,24 +29,17 @@ MOST_TIMES = 2
 """With another placement a kernel has at most so many times its instructions (our choice)."""
 
 
-class Other(NamedTuple):
-    """A kernel with another placement than its setting's: that of this place among the others."""
-
-    place: int
-    kernel: NumberedKernel
-
-
 class Known(NamedTuple):
     """A kernel with its setting's placement, and with the shortest other that is shorter."""
 
     setting: Setting
     kernel: NumberedKernel
-    shorter: Other | None
+    shorter: NumberedKernel | None
 
     @property
     def instructions(self) -> int:
         """Of both."""
-        return len(self.kernel.order) + (len(self.shorter.kernel.order) if self.shorter else 0)
+        return len(self.kernel.order) + (len(self.shorter.order) if self.shorter else 0)
 
 
 @dataclass
@@ -166,7 +159,7 @@ def _chosen(known: Sequence[Known], times: Sequence[int], room: Room) -> list[Kn
         found = each
         if each.shorter is not None:
             without = room.with_kernels(each.kernel.code, -count)
-            changed = without.with_kernels(each.shorter.kernel.code, count)
+            changed = without.with_kernels(each.shorter.code, count)
             if changed.holds(0, 0):
                 room = changed
             else:
@@ -176,15 +169,14 @@ def _chosen(known: Sequence[Known], times: Sequence[int], room: Room) -> list[Kn
 
 
 def _copied(common: Common, model: Known, setting: Setting) -> NumberedKernel:
-    """The kernel of a setting, from one with the same key, placed as the model is."""
-    known, kernel, shorter = model
-    if shorter is not None:
-        kernel = shorter.kernel
-    if known is setting:
+    """The kernel of a setting, from one with the same key, placed as the model is.
+
+    Names, ops and places are mapped alike, whichever placement the code was made from.
+    """
+    kernel = model.shorter or model.kernel
+    if model.setting is setting:
         return kernel
-    if shorter is not None:
-        known, setting = known.alternative(shorter.place), setting.alternative(shorter.place)
-    return replace(kernel, code=copied(kernel.code, known, setting, common.op_index))
+    return replace(kernel, code=copied(kernel.code, model.setting, setting, common.op_index))
 
 
 def _numbered(common: Common, setting: Setting, code: KernelCode) -> Known:
@@ -192,15 +184,14 @@ def _numbered(common: Common, setting: Setting, code: KernelCode) -> Known:
     kernel, cycles = _scheduled(common, code)
     shorter = None
     room = Room(MOST_TIMES * len(code.rows), MOST_TIMES * len(code.access_buffer), 0)
-    for place in range(len(setting.others)):
-        other = setting.alternative(place)
+    for other in setting.others:
         try:
-            its = emit_kernel(common, other.placement, other.around, room)
+            its = emit_kernel(common, other, setting.around, room)
         except CapacityError:
             continue
         found, its_cycles = _scheduled(common, its)
         if its_cycles < cycles:
-            shorter, cycles = Other(place, found), its_cycles
+            shorter, cycles = found, its_cycles
     return Known(setting, kernel, shorter)
 
 

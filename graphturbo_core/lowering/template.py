@@ -35,10 +35,6 @@ class Setting:
     around: Surroundings
     others: tuple[KernelPlacement, ...] = ()
 
-    def alternative(self, place: int) -> Setting:
-        """The kernel with one of the other placements."""
-        return Setting(self.others[place], self.around)
-
     @cached_property
     def ops(self) -> tuple[Op, ...]:
         """The ops of all stages, in order; one with several results once for each."""
@@ -98,7 +94,7 @@ def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
         _stays(setting),
         _edges(setting),
         setting.around.lenders,
-        tuple(template_key(setting.alternative(n), kinds) for n in range(len(setting.others))),
+        tuple(template_key(Setting(other, setting.around), kinds) for other in setting.others),
     )
 
 

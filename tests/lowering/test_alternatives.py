@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,10 +16,15 @@ from graphturbo_core.lowering import alternatives as alternatives_module
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.alternatives import alternatives
+from graphturbo_core.lowering.assemble import NumberedKernel
+from graphturbo_core.lowering.code import KernelCode
+from graphturbo_core.lowering.emit import Common, Room
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.numbering import KnownKernels, number_all
 from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.places import Places
 from graphturbo_core.lowering.program import Memory, Program
+from graphturbo_core.lowering.template import Setting, template_key
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
@@ -129,6 +134,19 @@ def test_stages_in_the_order_of_their_expected_begins() -> None:
     for other in others:
         assert [stage.index for stage in other.stages] == list(range(len(other.stages)))
         assert other.grain.staging_parts == 2
+
+
+def test_what_was_left_here_stays_until_it_is_read_last() -> None:
+    """In either order; they differ."""
+    moved = 0
+    for task, _, _ in placed(parking()):
+        other = alternatives_module._expected(task)
+        for each in (task, other):
+            for name, held in each.inherited.items():
+                reads = [s.index for s in each.stages for o in s.operands if o.tensor == name]
+                assert held.last == max(reads, default=0)
+        moved += other.inherited != task.inherited
+    assert moved
 
 
 def test_half_of_the_staging_buffer_for_products_of_computed_operands() -> None:
@@ -242,3 +260,46 @@ def test_longer_code_is_taken_where_there_is_room() -> None:
 def test_code_that_is_too_much_longer_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbering, "MOST_TIMES", 1)
     assert lower(halving()).size == without(halving()).size
+
+
+def halved() -> tuple[Common, Setting, Room]:
+    """The one kernel of `halving`, with what it is emitted from."""
+    given: list[tuple[Any, ...]] = []
+    whole = numbering.number_all
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lowering, "number_all", lambda *args: given.append(args) or whole(*args))
+        lower(halving())
+    ((common, ((setting, _),), room, _),) = given
+    return common, setting, room
+
+
+@pytest.mark.parametrize(
+    ("cycles", "taken"),
+    [((9, 8, 7), 2), ((9, 7, 8), 1), ((9, 7, 7), 1), ((7, 7, 8), 0), ((7, 8, 9), 0)],
+)
+def test_the_first_of_the_shortest(
+    cycles: tuple[int, ...], taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    common, setting, room = halved()
+    assert len(setting.others) == 2
+    found: list[NumberedKernel] = []
+    whole = numbering._scheduled
+
+    def noted(common: Common, code: KernelCode) -> tuple[NumberedKernel, int]:
+        found.append(whole(common, code)[0])
+        return found[-1], cycles[len(found) - 1]
+
+    monkeypatch.setattr(numbering, "_scheduled", noted)
+    (kernel,) = number_all(common, [(setting, 0)], room, KnownKernels())
+    assert kernel is found[taken]
+
+
+def test_both_are_kept_for_other_lowerings() -> None:
+    """And the other placements are in the key: what was compared with others is not this one."""
+    plan, known = halving(), KnownKernels()
+    size = lower(plan, known=known).size
+    assert known._instructions == without(plan).size + size
+    common, setting, _ = halved()
+    kinds = common.plan.semantics.kinds
+    keys = {template_key(replace(setting, others=setting.others[:n]), kinds) for n in range(3)}
+    assert len(keys) == 3
