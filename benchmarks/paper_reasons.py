@@ -113,11 +113,13 @@ def scheduling_reason(findings: Findings, row: str, chip: str) -> str:
     gain = full.throughput_per_s / order.throughput_per_s
     if gain >= LEAST_SCHEDULING:
         return ""
+    most = full.kernels_bound_per_s / order.throughput_per_s
     return (
-        f"Instruction scheduling gains {gain:.3f}: DRAM is busy {_percent(order.dram_share)} of "
-        "the time without it, so no schedule of these bytes gains more than "
-        f"{1 / order.dram_share:.2f}; with it {_percent(full.dram_share)}, and layers overlap "
-        f"{_percent(full.overlap)} of the cores' time."
+        f"Instruction scheduling gains {gain:.3f}. Instructions move inside their kernels; if each "
+        "took no longer than its busiest engine or channel works, and its launch, it would gain "
+        f"{most:.3f}. DRAM is busy {_percent(order.dram_share)} of the time without it, with it "
+        f"{_percent(full.dram_share)}, and layers overlap {_percent(full.overlap)} of the cores' "
+        "time."
     )
 
 
@@ -140,6 +142,7 @@ def limit_sheet(findings: Findings, chip: str, level: str) -> Sheet:
             row,
             f"{result.throughput_per_s:,.0f}",
             f"{result.chain_per_s:,.0f}",
+            f"{result.kernels_bound_per_s:,.0f}",
             f"{result.plan_bound_per_s:,.0f}",
             f"{result.bound_per_s:,.0f}",
             _percent(result.dram_share),
@@ -152,12 +155,13 @@ def limit_sheet(findings: Findings, chip: str, level: str) -> Sheet:
         if (result := findings.find(row, level, chip)) and not result.refused
     ]
     headings = (
-        "row", "a second", "longest chain", "bound of the plan", "bound of the model",
-        "DRAM busy", "matrix busy", "vector busy", "layers overlap", *CAUSES.values(),
+        "row", "a second", "longest chain", "bound of its kernels", "bound of the plan",
+        "bound of the model", "DRAM busy", "matrix busy", "vector busy",
+        "layers overlap", *CAUSES.values(),
     )  # fmt: skip
     remark = (
         "From *input* on: MB over DRAM, a sample. The bounds are samples a second: no schedule of "
-        "the longest chain of instructions that need each other, of these kernels and pieces, of "
-        "this model on this chip is faster."
+        "the longest chain of instructions that need each other, of these kernels one after the "
+        "other, of these kernels and pieces, of this model on this chip is faster."
     )
     return Sheet(f"What limits `{level}`", headings, rows, remark)

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import inf
 from multiprocessing import get_context
 from typing import Any, cast
 
@@ -53,12 +55,13 @@ class Result:
 
     `published_per_s`: what the paper says of it, None where it says nothing. `refused`: the code of
     a refusal, "" for none; what follows is empty then. `bound_per_s`: no schedule is faster (chip
-    and model alone); `plan_bound_per_s`: none with these kernels and pieces; `chain_per_s`: none
-    with this chain of instructions that need each other. `dram_share`: of the time, what DRAM at
-    its full rate takes for `dram_bytes`, which are by cause; `least_dram_bytes`: weights, inputs
-    and outputs once. `busy` and `waits`: shares of the time of a kind of engine; waits are those of
-    the cores' matrix engines. `pieces`: of each sub-graph in order. `evaluations` and
-    `otherwise`: of a search alone; `stages`: of ResNets.
+    and model alone); `plan_bound_per_s`: none with these kernels and pieces; `kernels_bound_per_s`:
+    none that runs these kernels one after the other, whatever the order of their instructions (0
+    where they do not); `chain_per_s`: none with this chain of instructions that need each other.
+    `dram_share`: of the time, what DRAM at its full rate takes for `dram_bytes`, which are by
+    cause; `least_dram_bytes`: weights, inputs and outputs once. `busy` and `waits`: shares of the
+    time of a kind of engine; waits are those of the cores' matrix engines. `pieces`: of each
+    sub-graph in order. `evaluations` and `otherwise`: of a search alone; `stages`: of ResNets.
     """
 
     row: str
@@ -72,6 +75,7 @@ class Result:
     throughput_per_s: float = 0.0
     bound_per_s: float = 0.0
     plan_bound_per_s: float = 0.0
+    kernels_bound_per_s: float = 0.0
     chain_per_s: float = 0.0
     cycles: int = 0
     kernels: int = 0
@@ -186,6 +190,7 @@ def _filled(blank: Result, report: Report) -> Result:
     return replace(
         blank,
         **rates,
+        kernels_bound_per_s=_short(blank.batch / contract["latency_s"] / _least_share(report)),
         cycles=contract["cycles"],
         kernels=contract["kernels"],
         instructions=contract["instructions"],
@@ -208,6 +213,19 @@ def _otherwise(report: Report) -> str:
     rules = [str(row["rule"]) for row in report.tables["decisions"] if row["step"] == STEP]
     counted = Counter(rule.partition(THAN)[0] for rule in rules if THAN in rule)
     return ", ".join(f"{rule} ({count})" for rule, count in counted.items())
+
+
+def _least_share(report: Report) -> float:
+    """Share of a round that is left if each kernel took as long as its busiest engine or channel.
+
+    Infinite where kernels run at the same time.
+    """
+    kernels = cast(Sequence[Mapping[str, int]], report.tables["kernels"])
+    if any(one["end_cycle"] > other["start_cycle"] for one, other in pairwise(kernels)):
+        return inf
+    slack = sum(k["end_cycle"] - k["start_cycle"] - k["least_cycles"] for k in kernels)
+    (round_,) = report.tables["round"]
+    return 1 - slack / cast(int, round_["cycles"])
 
 
 def _dram_bytes_per_s(report: Report) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from benchmarks.paper_tables import throughput_sheet, tuned_sheet, variant_over_
 from benchmarks.sheet import Sheet
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports, RunRequest, run_report
+from graphturbo_core.report.report import Report
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 BUSY = {"matrix": 0.25, "vector": 0.125, "move": 0.5, "dma": 0.9}
@@ -269,12 +271,30 @@ def test_another_order_than_the_papers_is_explained() -> None:
 
 def test_little_gain_by_scheduling_is_explained() -> None:
     order = result("B", "graphturbo:order@8", 100.0, dram_share=0.8)
-    full = result("B", "graphturbo:full@8", 105.0, dram_share=0.84, overlap=0.02)
+    run = result("B", "graphturbo:full@8", 105.0, dram_share=0.84, overlap=0.02)
+    full = replace(run, kernels_bound_per_s=112.5)
     told = scheduling_reason(Findings().with_results([order, full]), "B", CHIP)
-    assert "gains 1.050: DRAM is busy 80 % of the time without it" in told
-    assert "more than 1.25; with it 84 %, and layers overlap 2 %" in told
+    assert "gains 1.050. Instructions move inside their kernels" in told
+    assert "it would gain 1.125. DRAM is busy 80 % of the time without it" in told
+    assert "with it 84 %, and layers overlap 2 %" in told
     faster = replace(full, throughput_per_s=111.0)
     assert scheduling_reason(Findings().with_results([order, faster]), "B", CHIP) == ""
+
+
+def test_kernels_one_after_the_other_take_what_their_busiest_engine_does() -> None:
+    """Of 100 cycles kernels of 40 and 30 have 15 and 5 less to do; none where they overlap."""
+    rows = [{"start_cycle": s, "end_cycle": e, "least_cycles": n} for s, e, n in KERNELS]
+    later = [rows[0], {**rows[1], "start_cycle": 40}]
+    found = [
+        paper_results._least_share(
+            Report({}, {"kernels": tuple(each), "round": ({"cycles": 100},)}, {})
+        )
+        for each in (rows, later)
+    ]
+    assert found == [0.8, inf]
+
+
+KERNELS = [(10, 50, 25), (60, 90, 25)]
 
 
 def test_only_a_row_as_taken_stands_beside_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:

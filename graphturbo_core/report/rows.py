@@ -10,6 +10,7 @@ from graphturbo_core.lowering.program import Memory
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.traffic import traffic
+from graphturbo_core.sim.kernel_loads import least_cycles
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 from graphturbo_core.units import format_bytes
@@ -40,13 +41,14 @@ def engine_rows(outcome: Outcome) -> Iterator[Row]:
 
 
 def kernel_rows(outcome: Outcome) -> Iterator[Row]:
-    """The kernels in the order they run; cycles from the first start to the last end."""
+    """The kernels in the order they run; cycles from the first start to the last end, and least."""
     trace, kernels = outcome.largest, outcome.plan.kernels
     start = np.full(len(kernels), trace.makespan, np.int64)
     end = np.zeros(len(kernels), np.int64)
     np.minimum.at(start, trace.program.kernel, trace.start)
     np.maximum.at(end, trace.program.kernel, trace.end)
     layers = layer_counts(outcome.plan, [kernel.ops for kernel in kernels])
+    least = least_cycles(trace.program).tolist()
     for index, kernel in enumerate(kernels):
         yield {
             "index": index,
@@ -54,6 +56,7 @@ def kernel_rows(outcome: Outcome) -> Iterator[Row]:
             "group": outcome.plan.groups[kernel.group].name,
             "start_cycle": int(min(start[index], end[index])),
             "end_cycle": int(end[index]),
+            "least_cycles": least[index],
             "layers": layers[index],
         }
 

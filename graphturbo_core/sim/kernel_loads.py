@@ -28,14 +28,28 @@ def kernel_loads(program: Program) -> tuple[Load, ...]:
     return tuple(Load(*each) for each in zip(*(own.tolist() for own in columns), strict=True))
 
 
+def least_cycles(program: Program) -> IntArray:
+    """Per kernel, the cycles of the engine or channel that has most to do: none takes less.
+
+    Launch and barrier come on top.
+    """
+    count, row = len(program.plan.kernels), owners(program.channel_at)
+    engines, channels = (list(range(len(own))) for own in (program.engines, program.channels))
+    return np.maximum(
+        _most(program.kernel, program.engine, program.hold_cycles, engines, count),
+        _most(program.kernel[row], program.channel, program.channel_cycles, channels, count),
+    )
+
+
 def _most(
     kernel: NDArray[Any], user: NDArray[Any], cycles: IntArray, users: list[int], count: int
 ) -> IntArray:
-    """Per kernel, the cycles of that one of `users` which has most."""
+    """Per kernel, the cycles of that one of `users` which has most; n log n in instructions."""
+    own = np.isin(user, users)
+    width = max(users, default=0) + 1
+    pairs, place = np.unique(kernel[own].astype(np.int64) * width + user[own], return_inverse=True)
     most = np.zeros(count, dtype=np.int64)
-    for each in users:
-        own = user == each
-        most = np.maximum(most, np.bincount(kernel[own], cycles[own], count).astype(np.int64))
+    np.maximum.at(most, pairs // width, np.bincount(place, cycles[own]).astype(np.int64))
     return most
 
 

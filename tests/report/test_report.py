@@ -39,7 +39,7 @@ COLUMNS = {
     "roofs": "matrix_macs_per_s vector_macs_per_s dram_bytes_per_s gb_bytes_per_s",
     "groups": "index name layers ops split_axis pieces along covered_ops peak_bytes why "
     "why_not outputs binding scope",
-    "kernels": "index name group start_cycle end_cycle layers",
+    "kernels": "index name group start_cycle end_cycle least_cycles layers",
     "decisions": "index step rule subject taken numbers",
     "ready": "index run ready",
     "splits": "part index name axis possible pieces covered_ops ops peak_bytes whole_peak_bytes "
