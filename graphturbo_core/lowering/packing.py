@@ -22,6 +22,9 @@ REST_PARTS = (8, 32)
 longest that it finds room with, then none (our choice: without any rest, what scheduling gains on
 the paper's rows E and I is 1.037 and 1.393, not 1.061 and 1.473; a half before them gains less)."""
 
+ASKED_COLUMNS, BLOCK_COLUMNS = 5, 6
+"""Columns of the tables that `_packed` takes."""
+
 _NEVER = -(1 << 62)
 """The rest of bytes that only steps keep apart."""
 
@@ -70,10 +73,13 @@ def pack(
     """
     order = _by_size(requests)
     blocks = _rows(
-        (block.offset, block.offset + block.size_bytes, block.first, block.last, 0, 0)
-        for block in sorted(taken, key=lambda block: block.offset)
+        BLOCK_COLUMNS,
+        (
+            (block.offset, block.offset + block.size_bytes, block.first, block.last, 0, 0)
+            for block in sorted(taken, key=lambda block: block.offset)
+        ),
     )
-    asked = _rows((aligned(r.size_bytes), r.first, r.last, 0, 0, 0) for r in order)
+    asked = _rows(ASKED_COLUMNS, ((aligned(r.size_bytes), r.first, r.last, 0, 0) for r in order))
     number = {key: place for place, key in enumerate(dict.fromkeys(r.key for r in order))}
     keys = np.array([number[r.key] for r in order], dtype=np.int64)
     turn = np.arange(len(order))
@@ -125,11 +131,15 @@ def rested(
         Taken(packed[r.place], aligned(r.size_bytes), r.first, r.last) for r in leaving
     )]  # fmt: skip
     blocks = _rows(
-        (b.offset, b.offset + b.size_bytes, b.first, b.last, *used(b.first, b.last))
-        for b in sorted(there, key=lambda block: block.offset)
+        BLOCK_COLUMNS,
+        (
+            (b.offset, b.offset + b.size_bytes, b.first, b.last, *used(b.first, b.last))
+            for b in sorted(there, key=lambda block: block.offset)
+        ),
     )
     asked = _rows(
-        (aligned(r.size_bytes), r.first, r.last, *used(r.first, r.last), 0) for r in others
+        ASKED_COLUMNS,
+        ((aligned(r.size_bytes), r.first, r.last, *used(r.first, r.last)) for r in others),
     )
     rests = (*(span // part for part in REST_PARTS), 0, _NEVER)
     for longest in range(len(rests)):
@@ -144,8 +154,8 @@ def _by_size(requests: Iterable[Request]) -> list[Request]:
     return sorted(requests, key=lambda r: (-r.size_bytes, r.first, r.place))
 
 
-def _rows(rows: Iterable[tuple[int, int, int, int, int, int]]) -> IntArray:
-    return np.array(list(rows), dtype=np.int64).reshape(-1, 6)
+def _rows(columns: int, rows: Iterable[tuple[int, ...]]) -> IntArray:
+    return np.array(list(rows), dtype=np.int64).reshape(-1, columns)
 
 
 def _packed(
@@ -153,11 +163,11 @@ def _packed(
 ) -> IntArray:
     """Offsets of what is asked, each as low as it fits, up to the first that does not.
 
-    `asked`: size, first and last step, begin and end of its time, and 0 a row. `taken`: begin, end,
-    first and last step, begin and end of its time, by begin. `rests`: for how many cycles bytes
-    rest between their uses; of each buffer the first with which it finds a place.
+    `asked`: size, first and last step, begin and end of its time. `taken`: begin, end, first and
+    last step, begin and end of its time, by begin. `rests`: for how many cycles bytes rest between
+    their uses; of each buffer the first with which it finds a place.
     """
-    blocks = np.concatenate((taken, np.zeros_like(asked)))
+    blocks = np.concatenate((taken, np.zeros((len(asked), BLOCK_COLUMNS), dtype=np.int64)))
     return _place(asked, blocks, len(taken), capacity_bytes, np.array(rests, dtype=np.int64))
 
 
@@ -183,11 +193,11 @@ def _place(
         offsets[row] = offset
         at = used
         while at > 0 and blocks[at - 1, 0] > offset:
-            for column in range(6):
+            for column in range(BLOCK_COLUMNS):
                 blocks[at, column] = blocks[at - 1, column]
             at -= 1
         blocks[at, 0], blocks[at, 1] = offset, offset + size
-        for column in range(2, 6):
+        for column in range(2, BLOCK_COLUMNS):
             blocks[at, column] = asked[row, column - 1]
         used += 1
     return offsets

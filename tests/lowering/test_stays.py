@@ -183,6 +183,23 @@ def test_what_a_kernel_streams_again_and_again_it_fetches_once_where_it_stays() 
     assert {kernel for kernel, *_ in once} == {0}
 
 
+def test_kernels_agree_for_how_many_boxes_one_stands() -> None:
+    """The last of them has two cores that need boxes like w's, the first has one."""
+    first, between, last = placements_of(thrice())
+    assert set(boxes_read([first, between, last], range(3))) == {"w", "v"}
+    (items,) = last.items
+    assert items is not None
+    double = [
+        replace(item, boxes={
+            box: replace(fetch, needers=2 * fetch.needers) for box, fetch in item.boxes.items()
+        })
+        for item in items.items
+    ]  # fmt: skip
+    other = replace(last)
+    vars(other)["items"] = (replace(items, items=tuple(double)),)
+    assert set(boxes_read([first, between, other], range(3))) == {"v"}
+
+
 def test_a_stay_takes_no_more_than_its_bytes() -> None:
     """A core's 4,096 bytes take two tiles of 2,048: three of the four stay, one is streamed."""
     plan = plan_of(weighted(SOFT), "tvm", replace(one_core(), lb_weight_bytes=4096))
