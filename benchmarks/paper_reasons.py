@@ -115,9 +115,9 @@ def scheduling_reason(findings: Findings, row: str, chip: str) -> str:
         return ""
     most = full.kernels_bound_per_s / order.throughput_per_s
     return (
-        f"Instruction scheduling gains {gain:.3f}. Instructions move inside their kernels; if each "
-        "took no longer than its busiest engine or channel works, and its launch, it would gain "
-        f"{most:.3f}. DRAM is busy {_percent(order.dram_share)} of the time without it, with it "
+        f"Instruction scheduling gains {gain:.3f}. Instructions move inside their kernels: no "
+        f"order of them, wherever their bytes lie, gains more than {most:.3f}. DRAM is busy "
+        f"{_percent(order.dram_share)} of the time without it, with it "
         f"{_percent(full.dram_share)}, and layers overlap {_percent(full.overlap)} of the cores' "
         "time."
     )

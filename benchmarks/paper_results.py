@@ -216,7 +216,7 @@ def _otherwise(report: Report) -> str:
 
 
 def _least_share(report: Report) -> float:
-    """Share of a round that is left if each kernel took as long as its busiest engine or channel.
+    """Share of a round that is left if each kernel took the least that any order takes.
 
     Infinite where kernels run at the same time.
     """

@@ -275,13 +275,13 @@ def test_little_gain_by_scheduling_is_explained() -> None:
     full = replace(run, kernels_bound_per_s=112.5)
     told = scheduling_reason(Findings().with_results([order, full]), "B", CHIP)
     assert "gains 1.050. Instructions move inside their kernels" in told
-    assert "it would gain 1.125. DRAM is busy 80 % of the time without it" in told
+    assert "gains more than 1.125. DRAM is busy 80 % of the time without it" in told
     assert "with it 84 %, and layers overlap 2 %" in told
     faster = replace(full, throughput_per_s=111.0)
     assert scheduling_reason(Findings().with_results([order, faster]), "B", CHIP) == ""
 
 
-def test_kernels_one_after_the_other_take_what_their_busiest_engine_does() -> None:
+def test_kernels_one_after_the_other_take_the_least_of_each() -> None:
     """Of 100 cycles kernels of 40 and 30 have 15 and 5 less to do; none where they overlap."""
     rows = [{"start_cycle": s, "end_cycle": e, "least_cycles": n} for s, e, n in KERNELS]
     later = [rows[0], {**rows[1], "start_cycle": 40}]

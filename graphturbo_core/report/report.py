@@ -49,8 +49,8 @@ class Report:
                 (`axis 0`, `axes 2 in 8 and 3 in 4`, nothing where it is whole), covered_ops,
                 peak_bytes, why, why_not, outputs (tensors handed out), binding (how the cores
                 divide them), scope (the memories in which they wait for their readers)
-      kernels   index, name, group, start_cycle, end_cycle, least_cycles (of its busiest engine or
-                channel: no order of its instructions takes less), layers (as above)
+      kernels   index, name, group, start_cycle, end_cycle, least_cycles (no order of its
+                instructions and no choice of addresses takes less), layers (as above)
       decisions index, step, rule, subject, taken, numbers (text)
       splits*   part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,
                 peak_bytes (of the largest piece), whole_peak_bytes, capacity_bytes, taken

@@ -10,7 +10,7 @@ from graphturbo_core.lowering.program import Memory
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.traffic import traffic
-from graphturbo_core.sim.kernel_loads import least_cycles
+from graphturbo_core.sim.kernel_bounds import least_cycles
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 from graphturbo_core.units import format_bytes

@@ -28,19 +28,6 @@ def kernel_loads(program: Program) -> tuple[Load, ...]:
     return tuple(Load(*each) for each in zip(*(own.tolist() for own in columns), strict=True))
 
 
-def least_cycles(program: Program) -> IntArray:
-    """Per kernel, the cycles of the engine or channel that has most to do: none takes less.
-
-    Launch and barrier come on top.
-    """
-    count, row = len(program.plan.kernels), owners(program.channel_at)
-    engines, channels = (list(range(len(own))) for own in (program.engines, program.channels))
-    return np.maximum(
-        _most(program.kernel, program.engine, program.hold_cycles, engines, count),
-        _most(program.kernel[row], program.channel, program.channel_cycles, channels, count),
-    )
-
-
 def _most(
     kernel: NDArray[Any], user: NDArray[Any], cycles: IntArray, users: list[int], count: int
 ) -> IntArray:

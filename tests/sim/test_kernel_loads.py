@@ -1,4 +1,4 @@
-"""What kernels take of engines and channels: as a plain loop counts it, no more than they run."""
+"""What kernels take of DRAM and of cores, as a plain loop counts it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import Program
-from graphturbo_core.sim.kernel_loads import kernel_loads, least_cycles
-from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.sim.kernel_loads import kernel_loads
 from tests.lowering.nets import chip, plan_of, small_model
 from tests.lowering.test_shared_engine import shared
 
@@ -31,21 +30,6 @@ def counted(program: Program) -> tuple[list[Counter[int]], list[Counter[int]]]:
             cycles = int(program.channel_cycles[place])
             channels[kernel][int(program.channel[place])] += cycles
     return engines, channels
-
-
-@pytest.mark.parametrize("name", CHIPS)
-@pytest.mark.parametrize("strategy", ["tvm", "graphturbo:order", "graphturbo:full"])
-def test_no_kernel_runs_for_less_than_its_busiest_engine_or_channel(
-    name: str, strategy: str
-) -> None:
-    program = lower(plan_of(small_model("resnet"), strategy, CHIPS[name]))
-    engines, channels = counted(program)
-    least = least_cycles(program).tolist()
-    each = zip(engines, channels, strict=True)
-    assert least == [max((*one.values(), *other.values())) for one, other in each]
-    fixed = program.plan.hardware.launch_cycles + program.plan.hardware.barrier_cycles
-    spans = simulate(program).kernel_cycles
-    assert all(most + fixed <= span for most, span in zip(least, spans, strict=True))
 
 
 @pytest.mark.parametrize("name", CHIPS)
