@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
+from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row, axes_text
-from graphturbo_core.units import counted, format_bytes
+from graphturbo_core.units import counted, format_bytes, format_seconds
 from graphturbo_ui.figures.tables import BOTH, Table
 from graphturbo_ui.selection import Selection
 from graphturbo_ui.text import safe_text
@@ -74,6 +75,7 @@ def group_facts(report: Report, group: int) -> Mapping[str, str]:
         f"{_op_types(report, group)}",
         "split (Algorithm 1)": _quadruple(row),
         "pieces": f"{row['pieces']}, run as {counted(len(kernels), 'kernel')} in this round",
+        "time of these kernels": _times(report, kernels),
         "live activations at their peak": format_bytes(cast(int, row["peak_bytes"])),
         "output": str(row["outputs"]) or "none",
         "binding of its output": str(row["binding"]) or "none",
@@ -81,6 +83,17 @@ def group_facts(report: Report, group: int) -> Mapping[str, str]:
         "why merged": str(row["why"]) or "not merged",
         "why not further": str(row["why_not"]) or "nothing left to merge",
     }
+
+
+def _times(report: Report, kernels: Sequence[Row]) -> str:
+    """How long kernels run, launches and barriers apart, and the least that any order takes."""
+    if not kernels:
+        return "none"
+    rows = cast(Sequence[Mapping[str, int]], kernels)
+    took = sum(row["end_cycle"] - row["start_cycle"] for row in rows)
+    scale = seconds_per_cycle(report)
+    least = format_seconds(sum(row["least_cycles"] for row in rows) * scale)
+    return f"{format_seconds(took * scale)}; no order of their instructions takes less than {least}"
 
 
 def _quadruple(row: Row) -> str:

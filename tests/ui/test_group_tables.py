@@ -25,6 +25,7 @@ def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
         "ops": "6 of 2 layers: 2 Conv, 2 Relu, 2 Add",
         "split (Algorithm 1)": "8 pieces along axis 0, carried by 6 of 6 ops",
         "pieces": "8, run as 0 kernels in this round",
+        "time of these kernels": "none",
         "live activations at their peak": "3 MiB",
         "output": "t12",
         "binding of its output": "axis 0 in 2: 2 cores",
@@ -32,6 +33,20 @@ def test_a_clicked_sub_graph_tells_its_ops_split_binding_and_reasons():
         "why merged": "rule 2: straight",
         "why not further": "the next one wants 4 pieces",
     }
+
+
+def test_the_time_of_a_sub_graphs_kernels():
+    """A cycle of the synthetic report is a nanosecond: 500 and 300, at least 400 and 290."""
+    rows = [("g1", 0, 900, 800), ("g2", 1000, 1500, 400), ("g2", 1600, 1900, 290)]
+    kernels = tuple(
+        {"group": g, "start_cycle": s, "end_cycle": e, "least_cycles": n} for g, s, e, n in rows
+    )
+    report = replace(COARSE, tables={**COARSE.tables, "kernels": kernels})
+    _, told = facts(Selection("B", "group", 1), {"A": FINE, "B": report})
+    assert told["time of these kernels"] == (
+        "800 ns; no order of their instructions takes less than 690 ns"
+    )
+    assert told["pieces"] == "8, run as 2 kernels in this round"
 
 
 def test_a_sub_graph_without_a_split_runs_whole():
