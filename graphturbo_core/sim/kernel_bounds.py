@@ -17,9 +17,9 @@ def least_cycles(program: Program) -> IntArray:
     the data that it needs allow (its head), and what needs its result runs behind it (its tail).
     An engine or channel does of those that have at least some head one after the other, and then
     comes at least the least of their tails; of those with at least some tail likewise, behind the
-    least of their heads. The largest of these sums, over all engines, channels and heads or tails,
-    and the longest chain. Known for one machine with heads and tails (Carlier 1982). n log n in
-    instructions.
+    least of their heads. The largest of these sums, over all engines, channels, heads and tails: no
+    chain is longer, since what begins it has no head. Known for one machine with heads and tails
+    (Carlier 1982). n log n in instructions.
     """
     count = len(program.plan.kernels)
     hold, latency = program.hold_cycles, program.latency_cycles
@@ -32,7 +32,6 @@ def least_cycles(program: Program) -> IntArray:
     )
     kernel = int64(program.kernel)
     least = np.zeros(count, dtype=np.int64)
-    np.maximum.at(least, kernel, head + hold + latency + tail)
     row = owners(program.channel_at)
     cycles = int64(program.channel_cycles)
     behind = np.maximum(hold[row] - cycles, 0) + latency[row] + tail[row]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -65,9 +66,9 @@ def test_no_instructions() -> None:
 
 
 @st.composite
-def _steps(draw: st.DrawFn) -> list[Step]:
+def _steps(draw: st.DrawFn, most: int = 5) -> list[Step]:
     found: list[Step] = []
-    for index in range(draw(st.integers(1, 5))):
+    for index in range(draw(st.integers(1, most))):
         engine = draw(st.sampled_from([LOAD, (MOVE, 1), PRODUCT, SUM]))
         is_move = engine[0] is MOVE
         channels = st.dictionaries(st.sampled_from(["gb", "lb 0"]), st.integers(1, 5), min_size=1)
@@ -93,6 +94,41 @@ def test_no_order_of_few_instructions_takes_less(steps: list[Step]) -> None:
         if all(place[need] < place[at] for at in order for need in steps[at].data):
             moved = [replace(steps[at], data=[place[n] for n in steps[at].data]) for at in order]
             assert simulate(build(moved)).makespan >= most
+
+
+def by_definition(steps: Sequence[Step]) -> int:
+    """Of each engine and channel those with at least some head, or at least some tail."""
+    heads, tails = [0] * len(steps), [0] * len(steps)
+    for at, step in enumerate(steps):
+        heads[at] = max((heads[n] + steps[n].hold_cycles + steps[n].latency for n in step.data),
+                        default=0)  # fmt: skip
+    for at, step in reversed(list(enumerate(steps))):
+        for need in step.data:
+            tails[need] = max(tails[need], tails[at] + step.hold_cycles + step.latency)
+    behind = [s.latency + tail for s, tail in zip(steps, tails, strict=True)]
+    users: dict[object, list[tuple[int, int, int]]] = {}
+    for step, head, after in zip(steps, heads, behind, strict=True):
+        users.setdefault(step.engine, []).append((head, step.hold_cycles, after))
+        for name, cycles in step.channels.items():
+            rest = step.hold_cycles - cycles + after
+            users.setdefault(name, []).append((head, cycles, rest))
+    every = zip(steps, heads, behind, strict=True)
+    chains = [head + step.hold_cycles + after for step, head, after in every]
+    found = []
+    for rows in users.values():
+        for row in rows:
+            for which in (0, 2):
+                part = [other for other in rows if other[which] >= row[which]]
+                begin, end = (min(other[at] for other in part) for at in (0, 2))
+                found.append(begin + sum(other[1] for other in part) + end)
+    assert max(chains) <= max(found)
+    return max(found)
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(_steps(12))
+def test_equal_to_its_definition(steps: list[Step]) -> None:
+    assert least(*steps) == [by_definition(steps)]
 
 
 CHIPS = {
