@@ -75,12 +75,16 @@ def lower(
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """Stages cut by a grain within limits; `is_longer`: above what is allowed without asking."""
+    """Stages cut by a grain within limits; `is_longer`: above what is allowed without asking.
+
+    `few`: how kernels of few computes are cut; None: as all others are.
+    """
 
     stages: list[tuple[Stage, ...]]
     grain: Grain
     limits: Limits
     is_longer: bool = False
+    few: Grain | None = None
 
 
 def _attempts(
@@ -91,12 +95,17 @@ def _attempts(
 ) -> Iterator[_Attempt]:
     """Each way from fine to coarse, then the coarsest tiles of each with room for a longer program.
 
-    So what is made without asking for more is made the same by who asks.
+    So what is made without asking for more is made the same by who asks. Coarser tiles are tried
+    with the finest for kernels of few computes first.
     """
     tried = []
+    finest, *coarser = grains(plan.rules)
     for stages in ways:
         tried.append(stages)
-        yield from (_Attempt(stages, grain, limits) for grain in grains(plan.rules))
+        yield _Attempt(stages, finest, limits)
+        for grain in coarser:
+            yield _Attempt(stages, grain, limits, few=finest)
+            yield _Attempt(stages, grain, limits)
     if max_instructions is None:
         return
     longer = limits.longer(max_instructions)
@@ -177,7 +186,7 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     check_fewest(plan, stages, cap)
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
     team = Team(machine)
-    placed = _place_clusters(plan, stages, grain, cap)
+    placed = _place_clusters(plan, stages, _Grains(grain, attempt.few), cap)
     placements = [each.placement for each in placed]
     far = place_team_far(plan, placements, team)
     check_fixed(plan, placements, far)
@@ -235,15 +244,30 @@ def _notes(
     if far.without_shards:
         count = len(far.without_shards)
         notes.append(f"{count} weights found no room for all their shards in the LBs")
-    grain, ops = placements[0].grain, len(plan.semantics.graph.ops)
-    if grain != grains(plan.rules)[0]:
-        form = ", wide weight tiles with less of K" if grain.is_wide else ""
+    coarse = [each.grain for each in placements if each.grain != grains(plan.rules)[0]]
+    if coarse:
+        form = ", wide weight tiles with less of K" if coarse[0].is_wide else ""
+        kernels = len(placements)
+        which = "" if len(coarse) == kernels else f" of {len(coarse)} of {kernels} kernels"
+        most = limits.instructions(len(plan.semantics.graph.ops))
         notes.append(
-            "tiles are coarser than usual "
-            f"(1/{grain.tile_share} of LB, {grain.tiles} a share{form}): "
-            f"finer ones need more than {limits.instructions(ops)} instructions"
+            f"tiles{which} are coarser than usual "
+            f"(1/{coarse[0].tile_share} of LB, {coarse[0].tiles} a share{form}): "
+            f"finer ones need more than {most} instructions"
         )
     return tuple(notes)
+
+
+FEW_PARTS = 2
+"""A kernel has few computes if it has at most its even share of this part of the instructions that
+are allowed: all such kernels together leave room for others (our choice)."""
+
+
+class _Grains(NamedTuple):
+    """How finely kernels are cut; `few`: those of few computes, None: as all others are."""
+
+    most: Grain
+    few: Grain | None
 
 
 class _Placed(NamedTuple):
@@ -254,22 +278,22 @@ class _Placed(NamedTuple):
 
 
 def _place_clusters(
-    plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, max_instructions: int
+    plan: Plan, stages: list[tuple[Stage, ...]], cut: _Grains, max_instructions: int
 ) -> list[_Placed]:
     """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels."""
     if plan.cooperation is None:
-        return _place_all(plan, stages, grain, max_instructions)
+        return _place_all(plan, stages, cut, max_instructions)
     found: dict[int, _Placed] = {}
     for cluster in plan.cooperation.working:
         kernels = plan.cooperation.kernels_of(cluster)
         own = [stages[kernel] for kernel in kernels]
-        placed = _place_all(own_plan(plan, cluster), own, grain, max_instructions)
+        placed = _place_all(own_plan(plan, cluster), own, cut, max_instructions)
         found |= dict(zip(kernels, placed, strict=True))
     return [found[kernel] for kernel in range(len(stages))]
 
 
 def _place_all(
-    plan: Plan, stages: list[tuple[Stage, ...]], grain: Grain, max_instructions: int
+    plan: Plan, stages: list[tuple[Stage, ...]], cut: _Grains, max_instructions: int
 ) -> list[_Placed]:
     """Place kernel after kernel, as long as their computes alone are not too many.
 
@@ -289,7 +313,7 @@ def _place_all(
         wanted = holdings(stages[index + 1]) if kernel.kept and index + 1 < len(stages) else {}
         none: frozenset[str] = frozenset()
         task = PlacementTask(
-            plan, kernel, stages[index], inherited, wanted, parked.get(index, none), grain,
+            plan, kernel, stages[index], inherited, wanted, parked.get(index, none), cut.most,
             alike, computes[-1], max_instructions,
         )  # fmt: skip
         placement = places.place(task)
@@ -297,11 +321,34 @@ def _place_all(
             parked[index - 1] = placed.pop().placement.kernel.kept
             computes.pop()
             continue
+        if cut.few is not None:
+            few = cut.few, max_instructions // (FEW_PARTS * len(stages))
+            task, placement = _finer(task, placement, few, places)
         placed.append(_Placed(placement, alternatives(task, placement, places)))
         computes.append(computes[-1] + compute_total(placement))
         if computes[-1] > max_instructions:
             raise too_many_instructions(plan, kernel.ops[-1], computes[-1])
     return placed
+
+
+def _finer(
+    task: PlacementTask, placed: KernelPlacement, few: tuple[Grain, int], places: Places
+) -> tuple[PlacementTask, KernelPlacement]:
+    """A kernel with finer tiles, where it has few computes then and spills nothing else.
+
+    `few`: the grain, and as many computes.
+    """
+    grain, most = few
+    if compute_total(placed) > most:
+        return task, placed
+    finer = replace(task, grain=grain)
+    try:
+        found = places.place(finer)
+    except CapacityError:
+        return task, placed
+    if found is None or compute_total(found) > most or not found.spilled <= placed.spilled:
+        return task, placed
+    return finer, found
 
 
 def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:

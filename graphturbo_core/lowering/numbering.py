@@ -15,7 +15,6 @@ from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
-from graphturbo_core.lowering.cutting import Grain
 from graphturbo_core.lowering.emit import Common, Room, emit_kernel
 from graphturbo_core.lowering.schedule import schedule
 from graphturbo_core.lowering.template import Setting, copied, template_key
@@ -54,15 +53,15 @@ class KnownKernels:
     _kernels: OrderedDict[Hashable, Known] = field(default_factory=OrderedDict)
     _instructions: int = 0
 
-    def way(self, plan: Plan, machine: Machine, grain: Grain) -> int:
-        """A number: under equal ones kernels with the same template key have the same code.
+    def way(self, plan: Plan, machine: Machine) -> int:
+        """A number: under equal ones kernels of one grain and template key have the same code.
 
         What emission reads of a plan, and no key says, is in it. A graph is the same one, not an
         equal one; what is kept holds it, so that no other takes its place in memory.
         """
         chosen = (
             machine, plan.number_format, plan.rules, plan.feeding,
-            plan.is_scheduled_across_layers, grain,
+            plan.is_scheduled_across_layers,
         )  # fmt: skip
         graph = plan.semantics.graph
         for place, (known, its) in enumerate(self._ways):
@@ -72,7 +71,7 @@ class KnownKernels:
         return len(self._ways) - 1
 
     def find(self, key: Hashable) -> Known | None:
-        """What was kept under a way and a template key."""
+        """What was kept under a way, a grain and a template key."""
         found = self._kernels.get(key)
         if found is not None:
             self._kernels.move_to_end(key)
@@ -106,11 +105,11 @@ def number_all(
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS.
     """
-    way = kept.way(common.plan, common.machine, settings[0][0].placement.grain)
+    way, kinds = kept.way(common.plan, common.machine), common.plan.semantics.kinds
     number: dict[Hashable, int] = {}
     classes = [
-        number.setdefault((way, template_key(setting, common.plan.semantics.kinds)), len(number))
-        for setting, _ in settings
+        number.setdefault((way, its.placement.grain, template_key(its, kinds)), len(number))
+        for its, _ in settings
     ]
     keys = list(number)
     times, least = Counter(classes), Counter[int]()
