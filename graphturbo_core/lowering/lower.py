@@ -186,7 +186,8 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     check_fewest(plan, stages, cap)
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
     team = Team(machine)
-    placed = _place_clusters(plan, stages, _Grains(grain, attempt.few), cap)
+    few = limits.instructions(ops) // (FEW_PARTS * len(stages))
+    placed = _place_clusters(plan, stages, _Grains(grain, attempt.few, few), cap)
     placements = [each.placement for each in placed]
     far = place_team_far(plan, placements, team)
     check_fixed(plan, placements, far)
@@ -260,14 +261,15 @@ def _notes(
 
 FEW_PARTS = 2
 """A kernel has few computes if it has at most its even share of this part of the instructions that
-are allowed: all such kernels together leave room for others (our choice)."""
+finest tiles may take: all such kernels together leave half of them to others (our choice)."""
 
 
 class _Grains(NamedTuple):
-    """How finely kernels are cut; `few`: those of few computes, None: as all others are."""
+    """How finely kernels are cut; `few`: those of at most `computes`, None: as all others are."""
 
     most: Grain
     few: Grain | None
+    computes: int
 
 
 class _Placed(NamedTuple):
@@ -321,9 +323,7 @@ def _place_all(
             parked[index - 1] = placed.pop().placement.kernel.kept
             computes.pop()
             continue
-        if cut.few is not None:
-            few = cut.few, max_instructions // (FEW_PARTS * len(stages))
-            task, placement = _finer(task, placement, few, places)
+        task, placement = _finer(task, placement, cut, places)
         placed.append(_Placed(placement, alternatives(task, placement, places)))
         computes.append(computes[-1] + compute_total(placement))
         if computes[-1] > max_instructions:
@@ -332,23 +332,19 @@ def _place_all(
 
 
 def _finer(
-    task: PlacementTask, placed: KernelPlacement, few: tuple[Grain, int], places: Places
+    task: PlacementTask, placed: KernelPlacement, cut: _Grains, places: Places
 ) -> tuple[PlacementTask, KernelPlacement]:
-    """A kernel with finer tiles, where it has few computes then and spills nothing else.
-
-    `few`: the grain, and as many computes.
-    """
-    grain, most = few
-    if compute_total(placed) > most:
+    """A kernel with finer tiles, where it has few computes then and spills nothing else."""
+    if cut.few is None or compute_total(placed) > cut.computes:
         return task, placed
-    finer = replace(task, grain=grain)
+    finer = replace(task, grain=cut.few)
     try:
         found = places.place(finer)
     except CapacityError:
         return task, placed
-    if found is None or compute_total(found) > most or not found.spilled <= placed.spilled:
+    if found is None or not found.spilled <= placed.spilled:
         return task, placed
-    return finer, found
+    return (finer, found) if compute_total(found) <= cut.computes else (task, placed)
 
 
 def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
+from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.places import Places
@@ -26,7 +26,7 @@ from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
 from tests.lowering.test_caps import TEXT, turned
 from tests.lowering.test_folding import by_rows
-from tests.lowering.test_wide_tiles import at_most, long_nest, of_grain, tries
+from tests.lowering.test_wide_tiles import at_most, in_turn, long_nest, of_grain, tries
 from tests.strategies.samples import weighted
 
 ENOUGH = 10**6
@@ -87,7 +87,7 @@ def test_longer_programs_come_last_and_of_the_coarsest_tiles_alone(
     plan, tried = by_rows(8, 4), tries(monkeypatch)
     with pytest.raises(CapacityError):
         lower(plan, at_most(1), max_instructions=2)
-    usual = [(grain, cores, 0) for cores in (4, 3) for grain in grains(plan.rules)]
+    usual = [(grain, cores, 0) for cores in (4, 3) for grain in in_turn(plan)]
     assert tried == [
         *usual,
         *((grain, cores, 0) for cores in (4, 3) for grain in (COARSEST, WIDEST)),

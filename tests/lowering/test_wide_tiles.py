@@ -161,6 +161,12 @@ def test_a_replay_is_to_blame_only_where_cores_are_alike(rows: int, is_told: boo
     assert ("leave out the replay" in refused.value.change) is is_told
 
 
+def in_turn(plan: Plan) -> list[Grain]:
+    """The grains as they are tried: coarser ones with finer tiles for few computes first."""
+    finest, *coarser = grains(plan.rules)
+    return [finest, *(grain for grain in coarser for _ in range(2))]
+
+
 def tries(
     patch: pytest.MonkeyPatch, seen: Callable[[], int] = lambda: 0
 ) -> list[tuple[Grain, int, int]]:
@@ -191,7 +197,7 @@ def test_what_was_listed_is_let_go_before_the_next_grain(monkeypatch: pytest.Mon
     tried = tries(monkeypatch, lambda: sum(code() is not None for code in codes))
     folded = lower(plan, replace(at_most(most), max_instructions=most))
     assert folded.notes == ("1 of 4 cores a cluster are simulated, each for all alike",)
-    assert len(tried) == len(grains(plan.rules)) + 1
+    assert len(tried) == len(in_turn(plan)) + 1
     assert len(codes) > len(plan.kernels)
     assert not any(alive for *_, alive in tried)
 
@@ -204,9 +210,8 @@ def test_cores_that_are_all_different_are_tried_once(
     plan, tried = by_rows(rows, 4), tries(monkeypatch)
     with pytest.raises(CapacityError, match="too many instructions even with the coarsest tiles"):
         lower(plan, at_most(1))
-    all_grains = grains(plan.rules)
     ways = (4,) if few == 4 else (4, few)
-    assert tried == [(grain, cores, 0) for cores in ways for grain in all_grains]
+    assert tried == [(grain, cores, 0) for cores in ways for grain in in_turn(plan)]
 
 
 def test_cores_beside_a_shared_matrix_engine_are_never_folded(
@@ -219,4 +224,4 @@ def test_cores_beside_a_shared_matrix_engine_are_never_folded(
         with monkeypatch.context() as patch, pytest.raises(CapacityError, match="even with the"):
             tried = tries(patch)
             lower(plan, at_most(1))
-        assert len(tried) == len(grains(plan.rules)) * (2 if is_folded else 1)
+        assert len(tried) == len(in_turn(plan)) * (2 if is_folded else 1)
