@@ -75,19 +75,37 @@ class Findings:
         taken = {row: ROWS[row].variants[0].sample for row in ROWS}
         return [r for r in self.results if r.chip == chip and r.sample != taken[r.row]]
 
+    def most_gained(self, level: str, below: str, chip: str = CHIP) -> dict[str, float]:
+        """Rates of a level over another's, of the plausible model of a row that gains most.
+
+        Of any model where a row has no plausible one.
+        """
+        found: dict[str, dict[bool, list[float]]] = {}
+        for each in self.results:
+            other = self._of_model(each, below)
+            is_asked = (each.level, each.chip, each.options, each.refused) == (level, chip, {}, "")
+            if is_asked and other is not None and not other.refused:
+                gains = found.setdefault(each.row, {}).setdefault(is_plausible(each), [])
+                gains.append(each.throughput_per_s / other.throughput_per_s)
+        return {row: max(found[row][max(found[row])]) for row in ROWS if row in found}
+
+    def _of_model(self, run: Result, level: str) -> Result | None:
+        """The run of the same model under another level, without options."""
+        wanted = (run.row, run.sample, run.chip, level, {})
+        same = (r for r in self.results if (r.row, r.sample, r.chip, r.level, r.options) == wanted)
+        return next(same, None)
+
     def nearest_published(self, level: str, chip: str = CHIP) -> dict[str, float]:
         """Our rate over the paper's, of the plausible model of a row that comes nearest to it.
 
-        A model is plausible where chip and model alone allow what the paper has for GraphTurbo; a
-        row without one is left out.
+        A row without one is left out.
         """
         found: dict[str, list[float]] = {}
         for each in self.results:
             row = ROWS[each.row]
             published = dict(row.strategies()).get(each.strategy)
             is_asked = (each.level, each.chip, each.options, each.refused) == (level, chip, {}, "")
-            is_plausible = each.bound_per_s >= row.tvm_per_s * (row.over_tvm["full"] or 0)
-            if published and is_asked and is_plausible:
+            if published and is_asked and is_plausible(each):
                 found.setdefault(each.row, []).append(each.throughput_per_s / published)
         return {row: min(found[row], key=_farness) for row in ROWS if row in found}
 
@@ -101,6 +119,12 @@ class Findings:
         lines = ",\n".join(json.dumps(asdict(result)) for result in self.results)
         head = f'"schema": 1,\n"switches": {json.dumps(self.switches)},'
         return f'{{{head}\n"results": [\n{lines}\n]}}\n'
+
+
+def is_plausible(run: Result) -> bool:
+    """Whether chip and model alone allow what the paper has for GraphTurbo."""
+    row = ROWS[run.row]
+    return run.bound_per_s >= row.tvm_per_s * (row.over_tvm["full"] or 0)
 
 
 def _farness(ratio: float) -> float:
