@@ -57,7 +57,7 @@ def claims(findings: Findings, chip: str) -> Iterator[Claim]:
     words = "instruction scheduling gains 1.1 to 2.5 times"
     found = {words: findings.ratios("full", "order", chip)}
     if findings.of_other_models(chip):
-        words = "and with whichever plausible model gains most (of E, which has none, with either)"
+        words = "and with the model that gains most, a plausible one if the row has any"
         found[words] = findings.most_gained("full", "order", chip)
     for words, gains_of in found.items():
         yield Claim(words, gains_of, lambda gain: LEAST_SCHEDULING <= gain <= MOST_SCHEDULING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import log
@@ -80,20 +80,14 @@ class Findings:
 
         Of any model where a row has no plausible one.
         """
-        found: dict[str, dict[bool, list[float]]] = {}
-        for each in self.results:
-            other = self._of_model(each, below)
-            is_asked = (each.level, each.chip, each.options, each.refused) == (level, chip, {}, "")
-            if is_asked and other is not None and not other.refused:
-                gains = found.setdefault(each.row, {}).setdefault(is_plausible(each), [])
-                gains.append(each.throughput_per_s / other.throughput_per_s)
-        return {row: max(found[row][max(found[row])]) for row in ROWS if row in found}
-
-    def _of_model(self, run: Result, level: str) -> Result | None:
-        """The run of the same model under another level, without options."""
-        wanted = (run.row, run.sample, run.chip, level, {})
-        same = (r for r in self.results if (r.row, r.sample, r.chip, r.level, r.options) == wanted)
-        return next(same, None)
+        plain = [r for r in self.results if (r.chip, r.options) == (chip, {})]
+        found: dict[str, list[tuple[bool, float]]] = {}
+        for row, _, runs in models(plain):
+            one, other = runs.get(level), runs.get(below)
+            if one and other and not one.refused and not other.refused:
+                gain = one.throughput_per_s / other.throughput_per_s
+                found.setdefault(row, []).append((is_plausible(one), gain))
+        return {row: max(gains)[1] for row, gains in found.items()}
 
     def nearest_published(self, level: str, chip: str = CHIP) -> dict[str, float]:
         """Our rate over the paper's, of the plausible model of a row that comes nearest to it.
@@ -119,6 +113,13 @@ class Findings:
         lines = ",\n".join(json.dumps(asdict(result)) for result in self.results)
         head = f'"schema": 1,\n"switches": {json.dumps(self.switches)},'
         return f'{{{head}\n"results": [\n{lines}\n]}}\n'
+
+
+def models(results: Sequence[Result]) -> Iterator[tuple[str, str, dict[str, Result]]]:
+    """Row, sample, and its results by level."""
+    for row in ROWS:
+        for sample in dict.fromkeys(r.sample for r in results if r.row == row):
+            yield row, sample, {r.level: r for r in results if (r.row, r.sample) == (row, sample)}
 
 
 def is_plausible(run: Result) -> bool:

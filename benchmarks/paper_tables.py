@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from benchmarks.paper_claims import geometric_mean
-from benchmarks.paper_findings import OWN_SPACE, Findings
+from benchmarks.paper_findings import OWN_SPACE, Findings, models
 from benchmarks.paper_results import Result
 from benchmarks.paper_rows import LEVELS, ROWS
 from benchmarks.sheet import Sheet
@@ -119,7 +119,7 @@ def variant_sheet(results: Sequence[Result]) -> Sheet:
     """Models that a row may mean besides the one that is taken."""
     rows = [
         (f"{row}: {sample}", *(_variant_rate(row, found.get(level)) for level in PUBLISHED))
-        for row, sample, found in _models(results)
+        for row, sample, found in models(results)
     ]
     remark = "Samples a second; in brackets over the paper's."
     return Sheet("Models that a row may mean besides", ("row", *PUBLISHED), rows, remark)
@@ -136,17 +136,10 @@ def variant_over_tvm_sheet(results: Sequence[Result]) -> Sheet:
                 for level in columns
             ),
         )
-        for row, sample, found in _models(results)
+        for row, sample, found in models(results)
     ]
     title = "Throughput of these models over TVM's"
     return Sheet(title, ("row", *columns), rows, "Ours / the paper's.")
-
-
-def _models(results: Sequence[Result]) -> Iterator[tuple[str, str, dict[str, Result]]]:
-    """Row, sample, and its results by level."""
-    for row in ROWS:
-        for sample in dict.fromkeys(r.sample for r in results if r.row == row):
-            yield row, sample, {r.level: r for r in results if (r.row, r.sample) == (row, sample)}
 
 
 def _variant_rate(row: str, result: Result | None) -> str:

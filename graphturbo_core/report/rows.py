@@ -41,7 +41,7 @@ def engine_rows(outcome: Outcome) -> Iterator[Row]:
 
 
 def kernel_rows(outcome: Outcome) -> Iterator[Row]:
-    """The kernels in the order they run; cycles from the first start to the last end, and least."""
+    """The kernels in the order they run: the first start, the last end, the least between them."""
     trace, kernels = outcome.largest, outcome.plan.kernels
     start = np.full(len(kernels), trace.makespan, np.int64)
     end = np.zeros(len(kernels), np.int64)

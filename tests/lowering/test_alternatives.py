@@ -156,8 +156,8 @@ def test_half_of_the_staging_buffer_for_products_of_computed_operands() -> None:
     for other in others:
         pairs = list(zip(other.stages, other.tilings, strict=True))
         finer = {stage.output for stage, tiling in pairs if tiling != own[stage.output]}
-        assert finer == {name for name in finer if "mask" in name}
         assert len(finer) == 2
+        assert all("mask" in name for name in finer)
 
 
 @pytest.mark.parametrize("level", ["gb", "lb", "order"])
