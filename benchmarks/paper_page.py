@@ -11,11 +11,11 @@ from benchmarks.paper_findings import CHIP, OTHER_CHIP, Findings
 from benchmarks.paper_reasons import limit_sheet, reasons
 from benchmarks.paper_results import Result
 from benchmarks.paper_rows import LEVELS, ROWS
+from benchmarks.paper_stages import pass_sheet, stage_sheet
 from benchmarks.paper_switches import switch_sheet
 from benchmarks.paper_tables import (
     ingredient_sheet,
     over_tvm_sheet,
-    stage_sheet,
     throughput_sheet,
     tuned_sheet,
     variant_over_tvm_sheet,
@@ -46,6 +46,7 @@ def sheets(findings: Findings) -> Iterator[Sheet]:
     yield claim_sheet(findings, CHIP)
     if stages := _with_stages(findings):
         yield stage_sheet(stages)
+        yield pass_sheet()
     for level in ("tvm", "full"):
         yield limit_sheet(findings, CHIP, level)
     if findings.find("A", "full", OTHER_CHIP):

@@ -16,10 +16,6 @@ SHOWN = (*PUBLISHED, "plus", "tuned")
 SEARCHES = {"graphturbo": (), "graphturbo:plus": OWN_SPACE}
 """Whose choices a search looks at, with its options."""
 VENDOR = "vendor"
-UTILISATION = {"tvm": (77, 71, 29, 17), "full": (83, 83, 79, 62)}
-"""Percent, ResNet-50's stages 1 to 4: the paper's figure of the matrix unit."""
-VECTOR_UTILISATION = {"tvm": (63, 58, 31, 20), "full": (64, 70, 52, 40)}
-STAGES = range(1, 5)
 
 
 def throughput_sheet(findings: Findings, chip: str) -> Sheet:
@@ -71,48 +67,6 @@ def _pair(ours: float | None, paper: float | None) -> str:
 
 def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
-
-
-def stage_sheet(results: Sequence[Result]) -> Sheet:
-    """How ResNet-50's stages use the engines, ours and the paper's, percent."""
-    rows = []
-    for result in results:
-        for name, published in (("fill", UTILISATION), ("matrix", None), ("vector", None)):
-            shares = [getattr(result.stages[str(stage)], name) for stage in STAGES]
-            paper = published[result.level] if published else None
-            rows.append(
-                (
-                    f"{result.sample}, {result.strategy}, {_STAGE_WORDS[name]}",
-                    *(
-                        f"{100 * share:.0f}" + (f" / {paper[place]}" if paper else "")
-                        for place, share in enumerate(shares)
-                    ),
-                )
-            )
-    return Sheet(
-        "ResNet-50: utilisation by stage, percent",
-        ("run", *(f"stage {stage}" for stage in STAGES)),
-        rows,
-        _STAGE_REMARK,
-    )
-
-
-_STAGE_WORDS = {
-    "fill": "fill of the matrix array",
-    "matrix": "matrix engines busy",
-    "vector": "vector engines busy",
-}
-_STAGE_REMARK = (
-    "*Fill*: multiply-accumulates over what the array could have done while it was busy; beside it "
-    "the paper's utilisation of the matrix unit. *Busy*: share of the time in which a stage's "
-    "kernels ran. *Derived:* the paper's utilisation cannot be a share of time: its TVM does 1,064 "
-    "images a second, 6 % of the chip's peak, and no stage is below 17 %. It is near the fill of "
-    "the array: an output of few rows leaves lanes idle, 2 images of 7 x 7 over 8 cores fill 12.25 "
-    "of 64 rows, 19 %. What the paper counts for the vector unit (TVM "
-    f"{', '.join(map(str, VECTOR_UTILISATION['tvm']))}; GraphTurbo "
-    f"{', '.join(map(str, VECTOR_UTILISATION['full']))} %) is not known either; a share of time "
-    "stands beside it, which is all that is counted here."
-)
 
 
 def variant_sheet(results: Sequence[Result]) -> Sheet:
