@@ -89,6 +89,19 @@ class Findings:
                 found.setdefault(row, []).append((is_plausible(one), gain))
         return {row: max(gains)[1] for row, gains in found.items()}
 
+    def most_by_order(self, chip: str = CHIP) -> dict[str, float]:
+        """What `full` gained over `order` with the best order of its kernels' instructions.
+
+        At most, of each row that has both and whose kernels run one after the other.
+        """
+        bounds = {
+            row: (full.kernels_bound_per_s, order.throughput_per_s)
+            for row in ROWS
+            if (full := self.find(row, "full", chip)) and not full.refused
+            if (order := self.find(row, "order", chip)) and not order.refused
+        }
+        return {row: bound / rate for row, (bound, rate) in bounds.items() if bound}
+
     def nearest_published(self, level: str, chip: str = CHIP) -> dict[str, float]:
         """Our rate over the paper's, of the plausible model of a row that comes nearest to it.
 

@@ -113,10 +113,15 @@ def scheduling_reason(findings: Findings, row: str, chip: str) -> str:
     gain = full.throughput_per_s / order.throughput_per_s
     if gain >= LEAST_SCHEDULING:
         return ""
-    most = full.kernels_bound_per_s / order.throughput_per_s
+    most = findings.most_by_order(chip).get(row)
+    bound = (
+        " Instructions move inside their kernels: no order of them, wherever their bytes lie, "
+        f"gains more than {most:.3f}."
+        if most is not None
+        else ""
+    )
     return (
-        f"Instruction scheduling gains {gain:.3f}. Instructions move inside their kernels: no "
-        f"order of them, wherever their bytes lie, gains more than {most:.3f}. DRAM is busy "
+        f"Instruction scheduling gains {gain:.3f}.{bound} DRAM is busy "
         f"{_percent(order.dram_share)} of the time without it, with it "
         f"{_percent(full.dram_share)}, and layers overlap {_percent(full.overlap)} of the cores' "
         "time."

@@ -308,8 +308,24 @@ def test_little_gain_by_scheduling_is_explained() -> None:
     assert "gains 1.050. Instructions move inside their kernels" in told
     assert "gains more than 1.125. DRAM is busy 80 % of the time without it" in told
     assert "with it 84 %, and layers overlap 2 %" in told
+    at_once = Findings().with_results([order, replace(full, kernels_bound_per_s=0.0)])
+    assert scheduling_reason(at_once, "B", CHIP).startswith(
+        "Instruction scheduling gains 1.050. DR"
+    )
     faster = replace(full, throughput_per_s=111.0)
     assert scheduling_reason(Findings().with_results([order, faster]), "B", CHIP) == ""
+
+
+def test_what_the_best_order_would_gain_is_told_of_kernels_in_turn() -> None:
+    bounds = {"B": 112.5, "C": 109.0, "D": 0.0}
+    runs = [
+        replace(result(row, f"{name}@{ROWS[row].batch_of_others}", 100.0), kernels_bound_per_s=most)
+        for row, most in bounds.items()
+        for name in ("graphturbo:order", "graphturbo:full")
+    ]
+    best = claim(Findings().with_results(runs), "no order of its kernels' instructions")
+    assert best.values == {"B": 1.125, "C": 1.09}
+    assert best.short == ("C",)
 
 
 def test_kernels_one_after_the_other_take_the_least_of_each() -> None:

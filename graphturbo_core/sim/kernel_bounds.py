@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.arrays import int64, owners
 from graphturbo_core.lowering.program import IntArray, Program
+from graphturbo_core.sim.kernel_heads import heads_and_tails
 
 
 def least_cycles(program: Program) -> IntArray:
@@ -23,13 +23,7 @@ def least_cycles(program: Program) -> IntArray:
     """
     count = len(program.plan.kernels)
     hold, latency = program.hold_cycles, program.latency_cycles
-    head, tail = _heads_and_tails(
-        int64(hold + latency),
-        int64(program.kernel),
-        int64(program.conflict_at),
-        int64(program.conflict),
-        program.is_address_conflict,
-    )
+    head, tail = heads_and_tails(program)
     kernel = int64(program.kernel)
     least = np.zeros(count, dtype=np.int64)
     row = owners(program.channel_at)
@@ -45,30 +39,6 @@ def least_cycles(program: Program) -> IntArray:
             order = np.lexsort((-one, key))
             _raise(least, its[order], key[order], (one[order], busy[order], other[order]))
     return least
-
-
-@compiled
-def _heads_and_tails(
-    cycles: IntArray,
-    kernel: IntArray,
-    conflict_at: IntArray,
-    conflict: IntArray,
-    is_address: NDArray[np.bool_],
-) -> tuple[IntArray, IntArray]:
-    """Longest chains of data in its kernel before and behind each instruction."""
-    head = np.zeros(len(cycles), np.int64)
-    tail = np.zeros(len(cycles), np.int64)
-    for step in range(len(cycles)):
-        for place in range(conflict_at[step], conflict_at[step + 1]):
-            earlier = conflict[place]
-            if kernel[earlier] == kernel[step] and not is_address[place]:
-                head[step] = max(head[step], head[earlier] + cycles[earlier])
-    for step in range(len(cycles) - 1, -1, -1):
-        for place in range(conflict_at[step], conflict_at[step + 1]):
-            earlier = conflict[place]
-            if kernel[earlier] == kernel[step] and not is_address[place]:
-                tail[earlier] = max(tail[earlier], tail[step] + cycles[step])
-    return head, tail
 
 
 @compiled

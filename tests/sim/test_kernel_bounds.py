@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.sim.kernel_bounds import least_cycles
+from graphturbo_core.sim.kernel_heads import heads_and_tails
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.nets import STRATEGIES, chip, plan_of, small_model
@@ -66,7 +67,7 @@ def test_no_instructions() -> None:
 
 
 @st.composite
-def _steps(draw: st.DrawFn, most: int = 5) -> list[Step]:
+def few_steps(draw: st.DrawFn, most: int = 5) -> list[Step]:
     found: list[Step] = []
     for index in range(draw(st.integers(1, most))):
         engine = draw(st.sampled_from([LOAD, (MOVE, 1), PRODUCT, SUM]))
@@ -86,7 +87,7 @@ def _steps(draw: st.DrawFn, most: int = 5) -> list[Step]:
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(_steps())
+@given(few_steps())
 def test_no_order_of_few_instructions_takes_less(steps: list[Step]) -> None:
     (most,) = least(*steps)
     for order in permutations(range(len(steps))):
@@ -98,13 +99,8 @@ def test_no_order_of_few_instructions_takes_less(steps: list[Step]) -> None:
 
 def by_definition(steps: Sequence[Step]) -> int:
     """Of each engine and channel those with at least some head, or at least some tail."""
-    heads, tails = [0] * len(steps), [0] * len(steps)
-    for at, step in enumerate(steps):
-        heads[at] = max((heads[n] + steps[n].hold_cycles + steps[n].latency for n in step.data),
-                        default=0)  # fmt: skip
-    for at, step in reversed(list(enumerate(steps))):
-        for need in step.data:
-            tails[need] = max(tails[need], tails[at] + step.hold_cycles + step.latency)
+    program = build(steps)
+    heads, tails = (found.tolist() for found in heads_and_tails(program))
     behind = [s.latency + tail for s, tail in zip(steps, tails, strict=True)]
     users: dict[object, list[tuple[int, int, int]]] = {}
     for step, head, after in zip(steps, heads, behind, strict=True):
@@ -126,7 +122,7 @@ def by_definition(steps: Sequence[Step]) -> int:
 
 
 @settings(max_examples=examples(400), deadline=None)
-@given(_steps(12))
+@given(few_steps(12))
 def test_equal_to_its_definition(steps: list[Step]) -> None:
     assert least(*steps) == [by_definition(steps)]
 
