@@ -90,7 +90,7 @@ def _kernels(program: Program) -> Iterator[tuple[IntArray, _Kernel]]:
     after, before = after[by_after], before[by_after]
     uses = np.stack(
         (
-            np.concatenate((int64(program.engine), program.channel + len(program.engines))),
+            np.concatenate((int64(program.engine), int64(program.channel) + len(program.engines))),
             np.concatenate((place, place[owners(program.channel_at)])),
             np.concatenate((program.hold_cycles, program.channel_cycles)),
         )
