@@ -184,7 +184,7 @@ def _join(
                 found[step, use[need] // 64] |= np.uint64(1) << np.uint64(use[need] % 64)
                 way = min(way, rest[use[need]])
             near[step] = min(near[step], way)
-        if near[step] < FAR and _is_new(found, use, before[at[step] : at[step + 1]], step):
+        if near[step] < FAR and _is_new(found, before[at[step] : at[step + 1]], step):
             first, total = FAR, np.int64(0)
             for index in range(len(row)):
                 if found[step, index // 64] >> np.uint64(index % 64) & np.uint64(1):
@@ -194,10 +194,10 @@ def _join(
 
 
 @compiled_part
-def _is_new(found: NDArray[np.uint64], use: IntArray, needs: IntArray, step: int) -> bool:
-    """Whether none of its needs has the same set: its head and way say as much then."""
+def _is_new(found: NDArray[np.uint64], needs: IntArray, step: int) -> bool:
+    """Whether none of its needs has the same set: the chain from such a one says as much."""
     for need in needs:
-        is_same = use[need] < 0
+        is_same = True
         for word in range(found.shape[1]):
             is_same = is_same and found[need, word] == found[step, word]
         if is_same:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -69,6 +69,9 @@ def test_a_set_of_more_than_a_word_counts_each_once() -> None:
     halves = [Step(SUM, 1, data=range(begin, begin + 40)) for begin in (0, 30)]
     heads, _ = found(*loads, *halves, Step(PRODUCT, 9, data=[70, 71]))
     assert heads[70:] == [120, 120, 211]
+    alike = [Step((VECTOR, core), 1, data=[*range(64), 64 + core]) for core in (0, 1)]
+    heads, _ = found(*loads, *alike, Step(PRODUCT, 9, data=[70, 71]))
+    assert heads[70:] == [195, 195, 199]
 
 
 def test_without_room_heads_are_chains(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,15 +100,29 @@ def test_kernels_have_their_own_and_alike_ones_the_same() -> None:
     assert tails.tolist() == [5, 0, 5, 0, 0]
 
 
-def test_kernels_that_differ_in_an_engine_alone_are_not_alike() -> None:
-    """Two products need one matrix engine, or two: a sum behind both waits for 10, or 5."""
-    steps = []
-    for kernel, cores in enumerate(((0, 0), (0, 1))):
-        own = {"kernel": kernel, "segment": kernel}
-        steps += [Step((MATRIX, core), 5, **own) for core in cores]
-        steps.append(Step(SUM, 1, data=[3 * kernel, 3 * kernel + 1], **own))
-    heads, _ = heads_and_tails(build(steps, [(0, 0), (0, 0)]))
-    assert heads.tolist() == [0, 0, 10, 0, 0, 5]
+def move(core: int, **others: int) -> Step:
+    """It holds its engine for 8, and a channel for 5 of these unless told otherwise."""
+    channels = {"gb": others.pop("gb", 5), f"lb {core}": 8}
+    return Step((MOVE, core), channels=channels, **others)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([move(0), move(1)], [move(0), move(0)]),  # 10 + 3, or 16 of one engine
+        ([move(0), move(1)], [move(0, gb=6), move(1, gb=6)]),  # or 12 + 2
+        ([move(0), move(1)], [move(0, latency=1), move(1, latency=1)]),  # or 10 + 4
+        ([move(0), move(1, data=[0])], [move(0), move(1)]),
+    ],
+)
+def test_kernels_that_differ_in_one_thing_are_not_alike(one: list[Step], other: list[Step]) -> None:
+    last = Step(SUM, 1, data=[0, 1])
+    alone = [found(*steps, last) for steps in (one, other)]
+    assert alone[0] != alone[1]
+    after = [replace(s, data=[n + 3 for n in s.data], kernel=1, segment=1) for s in (*other, last)]
+    heads, tails = heads_and_tails(build([*one, last, *after], [(0, 0), (0, 0)]))
+    assert (heads[:3].tolist(), tails[:3].tolist()) == alone[0]
+    assert (heads[3:].tolist(), tails[3:].tolist()) == alone[1]
 
 
 @dataclass(frozen=True)
