@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks import paper_stages
 from benchmarks.paper_findings import CHIP
 from benchmarks.paper_results import Result, Use
 from benchmarks.paper_stages import pass_sheet, stage_sheet
@@ -49,6 +50,12 @@ def test_fill_follows_from_the_rows_of_a_core(
     """A core has 14, 7, 4 or 3, 2 or 1 rows of a map, or 14, 14, 14 and two maps of 7."""
     (row,) = (row for row in pass_sheet().rows if row[0].startswith(kind))
     assert row[1:9] == tuple(f"{100 * share:.0f}" for share in (*tvm, *full))
+
+
+def test_a_pass_goes_from_one_image_of_a_core_to_the_next() -> None:
+    """Of 40 images a core has five of 49 pixels: 245 in four passes; squares take one each."""
+    assert paper_stages._fill(40, 7, None) == 245 / 256
+    assert paper_stages._fill(40, 7, (8, 8)) == 49 / 64
 
 
 def test_squares_gain_where_the_paper_gains() -> None:

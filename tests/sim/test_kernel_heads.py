@@ -88,16 +88,20 @@ def test_without_room_heads_are_chains(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kernels_have_their_own_and_alike_ones_the_same() -> None:
-    """Kernels in turn: what the second needs of the first is there; addresses do not count."""
+    """What a kernel needs of another is there when it begins; addresses do not count.
+
+    The last sum is of the first kernel, though it has a later number than the second's.
+    """
     first = [Step(LOAD, channels={"gb": 3}), Step(PRODUCT, 5, data=[0])]
     second = [
         Step(LOAD, channels={"gb": 3}, kernel=1, segment=1, data=[1]),
         Step(PRODUCT, 5, kernel=1, segment=1, data=[2]),
         Step(SUM, 1, kernel=1, segment=1, data=[0], address=[3]),
     ]
-    heads, tails = heads_and_tails(build([*first, *second], [(0, 0), (0, 0)]))
-    assert heads.tolist() == [0, 3, 0, 3, 0]
-    assert tails.tolist() == [5, 0, 5, 0, 0]
+    steps = [*first, *second, Step(SUM, 4, data=[1])]
+    heads, tails = heads_and_tails(build(steps, [(0, 0), (0, 0)]))
+    assert heads.tolist() == [0, 3, 0, 3, 0, 8]
+    assert tails.tolist() == [9, 4, 5, 0, 0, 0]
 
 
 def move(core: int, **others: int) -> Step:
