@@ -14,6 +14,7 @@ from benchmarks.paper_findings import CHIP, OTHER_CHIP, OWN_SPACE, read_findings
 from benchmarks.paper_page import DATA, reason_text, sheets, write
 from benchmarks.paper_results import Asked, results_of
 from benchmarks.paper_rows import ROWS
+from benchmarks.paper_stages import SQUARES
 from benchmarks.paper_switches import switch_rates
 from graphturbo_core.strategies.options import EVALUATIONS
 
@@ -33,6 +34,8 @@ INGREDIENTS = {
 }  # fmt: skip
 """Options that switch an ingredient of `graphturbo:plus` off. Halo-aware peaks are one of `:full`,
 so of `plus` too: without them a peak is divided by the pieces, as the paper prints it."""
+STAGED = "A"
+"""The row whose stages are told apart: `tvm`, its first strategy, runs with square passes too."""
 HEAVY = "DJHEICBAGF"
 """Rows that take long before others, so that two processes end together."""
 
@@ -89,7 +92,9 @@ def _letters(chosen: argparse.Namespace) -> str:
 def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
     for name in sorted(names, key=HEAVY.index):
         row = ROWS[name]
-        plain = tuple((strategy, {}) for strategy, _ in row.strategies())
+        plain = [(strategy, {}) for strategy, _ in row.strategies()]
+        if name == STAGED:
+            plain.append((plain[0][0], dict(SQUARES)))
         plus = f"{PLUS}@{row.batch_of_others}"
         chip = OTHER_CHIP if chosen.other_chip else CHIP
         if count := chosen.tuned or chosen.tuned_plus:
@@ -102,7 +107,7 @@ def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
             )
         elif chosen.variants:
             for place in range(1, len(row.variants)):
-                yield Asked(name, CHIP, plain, place)
+                yield Asked(name, CHIP, tuple(plain), place)
         else:
             yield Asked(name, chip, (*plain, (plus, {})))
 

@@ -73,7 +73,8 @@ class Findings:
     def of_other_models(self, chip: str = CHIP) -> list[Result]:
         """Runs of models that a row may mean besides the taken one."""
         taken = {row: ROWS[row].variants[0].sample for row in ROWS}
-        return [r for r in self.results if r.chip == chip and r.sample != taken[r.row]]
+        found = (r for r in self.results if (r.chip, r.options) == (chip, {}))
+        return [r for r in found if r.sample != taken[r.row]]
 
     def most_gained(self, level: str, below: str, chip: str = CHIP) -> dict[str, float]:
         """Rates of a level over another's, of the plausible model of a row that gains most.

@@ -11,7 +11,7 @@ from benchmarks.paper_findings import CHIP, OTHER_CHIP, Findings
 from benchmarks.paper_reasons import limit_sheet, reasons
 from benchmarks.paper_results import Result
 from benchmarks.paper_rows import LEVELS, ROWS
-from benchmarks.paper_stages import pass_sheet, stage_sheet
+from benchmarks.paper_stages import SQUARES, pass_sheet, stage_sheet
 from benchmarks.paper_switches import switch_sheet
 from benchmarks.paper_tables import (
     ingredient_sheet,
@@ -64,15 +64,15 @@ def sheets(findings: Findings) -> Iterator[Sheet]:
 
 
 def _with_stages(findings: Findings) -> list[Result]:
-    """ResNet-50s, `tvm` and `full` of each variant."""
+    """ResNet-50s, `tvm` with any passes and with square ones, and `full`, of each variant."""
     return [
         result
         for variant in ROWS["A"].variants
-        for level in ("tvm", "full")
+        for level, options in (("tvm", {}), ("tvm", dict(SQUARES)), ("full", {}))
         for result in findings.results
         if (result.sample, result.chip, result.level) == (variant.sample, CHIP, level)
         and result.stages
-        and not result.options
+        and result.options == options
     ]
 
 

@@ -63,6 +63,7 @@ SWITCHES = (
     Switch("division: by gcd, outermost first", {"tvm.division": "literal"}),
     Switch("weights: each core fetches its own", {"tvm.weights": "own"}),
     Switch("double buffering: off", {"tvm.double_buffering": "off"}),
+    Switch("passes: squares of a map", {"tvm.passes": "squares"}),
     Switch("softmax, layer norm: decomposed", {"tvm.normalisation": "decomposed"}),
     Switch("outermost, own, off and decomposed", FARTHEST),
     Switch("kernels: an op each", strategy="layerwise"),

@@ -91,7 +91,12 @@ def test_a_plan_of_clusters_that_share_a_sample_gives_the_same_report(
 
 @pytest.mark.parametrize(
     "options",
-    [{"tvm.division": "outermost"}, {"tvm.weights": "own"}, {"tvm.double_buffering": "off"}],
+    [
+        {"tvm.division": "outermost"},
+        {"tvm.weights": "own"},
+        {"tvm.double_buffering": "off"},
+        {"tvm.passes": "squares"},
+    ],
     ids=str,
 )
 def test_a_plan_of_other_kernels_gives_the_same_report(options: dict[str, str]) -> None:

@@ -43,6 +43,8 @@ class OpCosts:
     def _worked_out(self, box: Box, reduce: Interval | None) -> TileCost:
         plan, semantics = self._plan, self._semantics
         work = work_of(semantics, box, self._output_index, reduce)
-        engine, cycles = compute_cycles(work, semantics, plan.hardware, plan.number_format)
+        engine, cycles = compute_cycles(
+            work, semantics, plan.hardware, plan.number_format, plan.feeding
+        )
         operations = work.vector_ops + work.transcendentals * plan.hardware.transcendental_ops
         return TileCost(engine, max(1, cycles), work.macs, operations)

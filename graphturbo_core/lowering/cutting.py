@@ -10,6 +10,7 @@ from math import prod
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, extents, hull, part_of, volume, with_interval
 from graphturbo_core.lowering.allocator import aligned
+from graphturbo_core.lowering.array_passes import array_passes, square_cuts
 from graphturbo_core.lowering.stages import (
     Operand,
     Stage,
@@ -25,7 +26,6 @@ from graphturbo_core.lowering.tiling import (
     column_count,
     compute_count,
     row_axes,
-    row_boxes,
     staging_slot_bytes,
     tile_count,
 )
@@ -251,15 +251,17 @@ class _Cutter:
         return contraction.k * bytes_per_element(self.plan, weight.tensor)
 
     def _grids(self) -> Iterator[Parts]:
-        """Ever finer: the outermost axis is cut to single elements before the next is cut."""
+        """Ever finer: the outermost axis is cut to single elements before the next is cut.
+
+        Where passes take squares, maps are cut to squares first.
+        """
         parts = [1] * len(self.share)
         yield tuple(parts)
         sizes = extents(self.share)
-        for axis in row_axes(self.stage):
-            count = 1
-            while count < sizes[axis]:
-                count = min(sizes[axis], count + max(1, count // 4))
-                parts[axis] = count
+        single = ((axis, sizes[axis]) for axis in row_axes(self.stage))
+        for axis, most in (*square_cuts(self.plan, self.stage, self.share), *single):
+            while parts[axis] < most:
+                parts[axis] = min(most, parts[axis] + max(1, parts[axis] // 4))
                 yield tuple(parts)
 
     def _largest_tile(self, parts: Parts) -> Box:
@@ -361,23 +363,8 @@ class _Cutter:
         if self.stage.contraction is None:
             return volume(self._largest_tile(finer)) >= self.plan.rules.vector_tile_elements
         padded = PER_CENT + self.plan.rules.padding_percent
-        return PER_CENT * self._passes(finer) <= padded * self._passes(parts)
-
-    def _passes(self, parts: Parts) -> int:
-        """Passes of the matrix array over the rows of the share, of all its products.
-
-        A product with a batch is several, each with rows of its own.
-        """
-        contraction = self.stage.contraction
-        assert contraction is not None
-        array, m_axes = self.plan.hardware.matrix_rows, contraction.m_axes
-        others = [a for a in row_axes(self.stage) if a not in m_axes]
-        passes = 0
-        for box in row_boxes(self.share, parts):
-            sizes = extents(box)
-            rows = prod(sizes[axis] for axis in m_axes)
-            passes += prod(sizes[axis] for axis in others) * -(-rows // array)
-        return passes
+        passes = partial(array_passes, self.plan, self.stage, self.share)
+        return PER_CENT * passes(finer) <= padded * passes(parts)
 
     def _loop_order(self, parts: Parts) -> LoopOrder:
         """WEIGHTS outermost where the data stays in LB and partial sums of all rows fit."""

@@ -32,7 +32,9 @@ def stage_load(plan: Plan, stage: Stage) -> StageLoad:
     for place, op in enumerate(stage.ops):
         semantics = plan.semantics.by_op[op.name]
         work = work_of(semantics, share, 0 if place else stage.output_index)
-        engine, cycles = compute_cycles(work, semantics, plan.hardware, plan.number_format)
+        engine, cycles = compute_cycles(
+            work, semantics, plan.hardware, plan.number_format, plan.feeding
+        )
         busy[engine] = busy.get(engine, 0) + cycles
     weight, fetch = stage.tile_weight(), 0
     if weight is not None:

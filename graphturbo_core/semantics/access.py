@@ -151,6 +151,7 @@ class Work:
     """Work of one box: `count` independent products of m x n x k, or element-operations.
 
     `transcendentals` are counted apart from `vector_ops`: what one costs is the chip's matter.
+    `pixels`: rows and columns of a map, of whose products m is a multiple; None: m has no map.
     `products` are those of an op with several (`InnerProduct`): count, m, n, k of each; those of
     8-bit numbers are in `byte_products`.
     """
@@ -162,6 +163,7 @@ class Work:
     k: int = 0
     count: int = 0
     transcendentals: int = 0
+    pixels: tuple[int, int] | None = None
     products: tuple[tuple[int, int, int, int], ...] = ()
     byte_products: tuple[tuple[int, int, int, int], ...] = ()
 
@@ -198,6 +200,7 @@ class Contraction:
     there is none); `k_inner` = k / reduce_size (kernel area).
     `groups` > 1: output axis N falls into that many groups, each its own product.
     `weight` is the second operand, also where it is an activation.
+    `map_axes`: those two of M along which windows slide; () where there are not two.
     """
 
     m_axes: tuple[int, ...]
@@ -210,11 +213,19 @@ class Contraction:
     weight: str
     data_reduce_axis: int
     weight_reduce_axis: int
+    map_axes: tuple[int, ...] = ()
 
     @property
     def is_cut_over_k(self) -> bool:
         """Whether partial sums over K add up to the result."""
         return self.data_reduce_axis >= 0
+
+    def pixels(self, sizes: Sequence[int]) -> tuple[int, int] | None:
+        """Rows and columns of a map in an output box of these extents; None: there is no map."""
+        if not self.map_axes:
+            return None
+        rows, columns = self.map_axes
+        return sizes[rows], sizes[columns]
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ def _turned_back(found: OpSemantics, data: str) -> OpSemantics:
             contraction,
             m_axes=tuple(sorted(places[axis] for axis in contraction.m_axes)),
             n_axis=places[contraction.n_axis],
+            map_axes=tuple(places[axis] for axis in contraction.map_axes),
             data_reduce_axis=places[contraction.data_reduce_axis],
         )
     return replace(

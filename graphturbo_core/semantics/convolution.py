@@ -114,6 +114,7 @@ def _convolved(
             weight=weight,
             data_reduce_axis=1 if is_whole else -1,
             weight_reduce_axis=weight_axes.index(reduced(depth)) if is_whole else -1,
+            map_axes=tuple(range(2, len(view.shape())))[-2:] if len(spatial) > 1 else (),
         ),
     )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import prod
+from math import isqrt, prod
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import OpSemantics, Work
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import work_of
 
@@ -20,7 +21,11 @@ BYTE_FORMAT = "int8"
 
 
 def compute_cycles(
-    work: Work, semantics: OpSemantics, hardware: Hardware, number_format: str
+    work: Work,
+    semantics: OpSemantics,
+    hardware: Hardware,
+    number_format: str,
+    feeding: Feeding = DEFAULT_FEEDING,
 ) -> tuple[EngineKind, int]:
     """The engine that does the work, and its cycles: at least 1 unless there is no work.
 
@@ -40,12 +45,40 @@ def compute_cycles(
         return EngineKind.VECTOR, _product_cycles(work, hardware, number_format)
     if not work.macs:
         return EngineKind.MATRIX, 0
-    matrix = work.count * matrix_cycles((work.m, work.n, work.k), hardware, number_format)
+    rows = rows_taken(work.m, work.pixels, hardware, feeding)
+    matrix = work.count * matrix_cycles((rows, work.n, work.k), hardware, number_format)
     if contraction.groups > 1 and not hardware.has_shared_matrix:
         vector = _product_cycles(work, hardware, number_format)
         if vector < matrix:
             return EngineKind.VECTOR, vector
     return EngineKind.MATRIX, matrix
+
+
+def square_of(hardware: Hardware, feeding: Feeding) -> tuple[int, int] | None:
+    """Rows and columns of the square of a map that a pass takes; None: it takes any pixels.
+
+    As many as the array has rows; where these have no root it is wider than high: 8 x 8 of 64,
+    4 x 8 of 32. Only on chips whose array makes passes.
+    """
+    if not feeding.has_square_passes or hardware.matrix_model is not MatrixModel.PASSES:
+        return None
+    rows = hardware.matrix_rows
+    high = max(side for side in range(1, isqrt(rows) + 1) if rows % side == 0)
+    return high, rows // high
+
+
+def rows_taken(
+    rows: int, pixels: tuple[int, int] | None, hardware: Hardware, feeding: Feeding
+) -> int:
+    """Rows of the matrix array for products of so many, with those that are left empty.
+
+    A square of `pixels`, or the part of one at the edge, takes a pass of its own.
+    """
+    square = square_of(hardware, feeding)
+    if square is None or pixels is None:
+        return rows
+    squares = prod(ceil_div(size, side) for size, side in zip(pixels, square, strict=True))
+    return rows // prod(pixels) * squares * hardware.matrix_rows
 
 
 def _inner_cycles(work: Work, hardware: Hardware, number_format: str) -> tuple[EngineKind, int]:

@@ -1,4 +1,4 @@
-"""Feeding: how the cores of a kernel get what they compute with."""
+"""Feeding: how the engines of a kernel get what they compute with."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ class Feeding:
     tiles: int = 2
     """Buffers of a streamed tensor that take turns, in LB and in GB: with one its next tile waits
     until the one that is there has been used."""
+    has_square_passes: bool = False
+    """A pass of the matrix array takes pixels of one square of a map, as an intrinsic of fixed
+    shape does in a loop nest; else any pixels of a tile, one after the other."""
 
     @property
     def tiles_ahead(self) -> int:

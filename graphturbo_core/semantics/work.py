@@ -100,7 +100,10 @@ def _contracted(
         width = semantics.output_shapes[0][contraction.n_axis] // contraction.groups
         touched = -(-hi // width) - lo // width
         columns, count = min(columns, width), count * touched
-    return Work(macs=macs, vector_ops=0, m=rows, n=columns, k=depth, count=count)
+    return Work(
+        macs=macs, vector_ops=0, m=rows, n=columns, k=depth, count=count,
+        pixels=contraction.pixels(sizes),
+    )  # fmt: skip
 
 
 def _elements_read(

@@ -72,6 +72,12 @@ _OPTIONS = (
         "two tiles of each streamed operand take turns, or one: loads and computes alternate",
     ),
     StrategyOption(
+        "tvm.passes",
+        ("any", "squares"),
+        "a pass of the matrix array takes any pixels of a convolution's tile, or a square of one "
+        "map, as an intrinsic of fixed shape does",
+    ),
+    StrategyOption(
         "tvm.normalisation",
         ("whole", "decomposed"),
         "softmax and layer norm are one op each, or at import become the reductions and "
@@ -198,10 +204,11 @@ def resolve_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def feeding(chosen: Mapping[str, str]) -> Feeding:
-    """How cores get their operands, by the resolved options of `tvm`."""
+    """How engines get their operands, by the resolved options of `tvm`."""
     return Feeding(
         has_own_fetches=chosen["tvm.weights"] == "own",
         tiles=1 if chosen["tvm.double_buffering"] == "off" else DEFAULT_FEEDING.tiles,
+        has_square_passes=chosen["tvm.passes"] == "squares",
     )
 
 

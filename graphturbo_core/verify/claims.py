@@ -61,9 +61,10 @@ def wrong_claim(program: Program) -> Claim | None:
 
 def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
     """How a compute's engine, cycles or work differ from those of its box; None: not at all."""
-    hardware, semantics = program.plan.hardware, task.semantics
+    plan, semantics = program.plan, task.semantics
+    hardware = plan.hardware
     work = work_of(semantics, task.box, task.index, task.cut)
-    kind, cycles = compute_cycles(work, semantics, hardware, program.plan.number_format)
+    kind, cycles = compute_cycles(work, semantics, hardware, plan.number_format, plan.feeding)
     operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
     size = _gb_bytes_of(program, row)
     port = hardware.transfer_cycles(size, hardware.gb_bandwidth) if size else 0

@@ -174,7 +174,10 @@ def test_what_stays_in_lb_comes_whole_where_nothing_is_fetched_ahead() -> None:
     assert resident_loads(SINGLE) == [41472, 98304]
 
 
-OPTIONS = (OWN, SINGLE, BOTH, {"tvm.division": "outermost"}, {"tvm.division": "literal"} | BOTH)
+OPTIONS = (
+    OWN, SINGLE, BOTH, {"tvm.division": "outermost"}, {"tvm.division": "literal"} | BOTH,
+    {"tvm.passes": "squares"}, {"tvm.passes": "squares"} | BOTH,
+)  # fmt: skip
 CHIPS = ("tiny", "generic-4x4", "stcp920-10mib", "goya", "bare")
 
 

@@ -30,7 +30,7 @@ def test_a_convolution_combines_the_last_axis() -> None:
     assert op.accesses[0][0].box(box) == ((0, 1), (0, 4), (0, 4), (0, 8))
     assert op.accesses[0][1].box(box) == ((2, 5), (0, 8), (0, 3), (0, 3))
     work = work_of(op, box)
-    assert (work.m, work.n, work.k) == (2 * 4, 3, 72)
+    assert (work.m, work.n, work.k, work.pixels) == (2 * 4, 3, 72, (2, 4))
 
 
 def test_groups_are_blocks_of_the_last_axis() -> None:

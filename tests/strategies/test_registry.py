@@ -101,6 +101,7 @@ def outline(plan: Plan) -> list[tuple[object, ...]]:
         ("tvm.division", "literal", 2, "generic-4x4"),
         ("tvm.weights", "own", 4, "generic-4x4"),
         ("tvm.double_buffering", "off", 4, "generic-4x4"),
+        ("tvm.passes", "squares", 4, "generic-4x4"),
         ("graphturbo.peak", "literal", 3, "generic-4x4"),
         ("graphturbo.candidates", "literal", 6, "stcp920"),
         ("graphturbo.best", "fewest-pieces", 16, "stcp920"),

@@ -56,7 +56,12 @@ def test_a_record_is_its_plan_again(strategy: str, case: tuple[str, int, str]) -
 
 @pytest.mark.parametrize(
     "options",
-    [{"tvm.division": "outermost"}, {"tvm.weights": "own"}, {"tvm.double_buffering": "off"}],
+    [
+        {"tvm.division": "outermost"},
+        {"tvm.weights": "own"},
+        {"tvm.double_buffering": "off"},
+        {"tvm.passes": "squares"},
+    ],
     ids=str,
 )
 def test_a_record_of_other_kernels_is_its_plan_again(options: dict[str, str]) -> None:
