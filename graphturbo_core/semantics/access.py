@@ -200,7 +200,7 @@ class Contraction:
     there is none); `k_inner` = k / reduce_size (kernel area).
     `groups` > 1: output axis N falls into that many groups, each its own product.
     `weight` is the second operand, also where it is an activation.
-    `map_axes`: those two of M along which windows slide; () where there are not two.
+    `map_axes`: those two of M along which windows slide; () where there are not two such.
     """
 
     m_axes: tuple[int, ...]

@@ -114,9 +114,15 @@ def _convolved(
             weight=weight,
             data_reduce_axis=1 if is_whole else -1,
             weight_reduce_axis=weight_axes.index(reduced(depth)) if is_whole else -1,
-            map_axes=tuple(range(2, len(view.shape())))[-2:] if len(spatial) > 1 else (),
+            map_axes=_map_axes(view.shape_out()),
         ),
     )
+
+
+def _map_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The last two axes of more than one element, after batch and channels; () for fewer."""
+    long = [axis for axis in range(2, len(shape)) if shape[axis] > 1]
+    return tuple(long[-2:]) if len(long) > 1 else ()
 
 
 def convolution(view: OpView) -> OpSemantics:

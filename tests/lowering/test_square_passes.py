@@ -52,7 +52,9 @@ def cycles(sem: GraphSemantics, feeding: Feeding, hardware: Hardware = WIDE) -> 
         ("16,8", "1,1", 4, 4),
         ("7,7", "1,1", 2, 2),
         ("3,4,14", "1,1,1", 6, 12),  # each slice is a map
+        ("3,14,1", "1,1,1", 2, 4),
         ("14", "1", 1, 1),  # no map
+        ("1,14", "1,1", 1, 1),
     ],
 )
 def test_each_square_takes_a_pass(sizes: str, area: str, taken: int, squares: int) -> None:
