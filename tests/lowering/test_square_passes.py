@@ -8,8 +8,11 @@ import pytest
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.lowering.array_passes import array_passes
+from graphturbo_core.lowering.expected import stage_load
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import InstructionKind
+from graphturbo_core.lowering.stages import kernel_stages
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.semantics.cost import compute_cycles, square_of
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
@@ -98,6 +101,22 @@ def test_tiles_are_cut_along_squares() -> None:
     held = [int(program.hold_cycles[program.engine == at].sum()) for at in matrix]
     assert held == [18 * 8] * 4
     assert (program.kind == InstructionKind.COMPUTE).sum() == 4 * 6
+
+
+@pytest.mark.parametrize(("options", "passes"), [({}, 13), (SQUARES, 14)])
+def test_a_stage_expects_what_its_passes_take(options: dict[str, str], passes: int) -> None:
+    """14 x 56 pixels: 784 of 64 rows, or two by seven squares."""
+    plan = tvm(weighted(BIG), WIDE, options)
+    (stage,) = kernel_stages(plan, plan.kernels[0], {"y": 0})
+    assert stage_load(plan, stage).engines == ((EngineKind.MATRIX, passes * 8),)
+
+
+def test_parts_of_a_share_cost_their_squares() -> None:
+    """14 x 56 pixels, whole, in two by three parts, and in rows of 4 or 3."""
+    plan = tvm(weighted(BIG), WIDE, SQUARES)
+    (stage,) = kernel_stages(plan, plan.kernels[0], {"y": 0})
+    parts = ((1, 1, 1, 1), (1, 1, 2, 3), (1, 1, 4, 1))
+    assert [array_passes(plan, stage, stage.shares[0], each) for each in parts] == [14, 18, 28]
 
 
 @pytest.mark.parametrize("profile", ["generic-4x4", "stcp920", "ascend910", "goya"])
