@@ -8,7 +8,7 @@ import pytest
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.boxes import full_box
-from graphturbo_core.lowering.array_passes import array_passes
+from graphturbo_core.lowering.array_passes import array_passes, square_cuts
 from graphturbo_core.lowering.expected import stage_load
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import InstructionKind
@@ -101,6 +101,16 @@ def test_tiles_are_cut_along_squares() -> None:
     held = [int(program.hold_cycles[program.engine == at].sum()) for at in matrix]
     assert held == [18 * 8] * 4
     assert (program.kind == InstructionKind.COMPUTE).sum() == 4 * 6
+
+
+def test_images_are_cut_apart_before_their_maps() -> None:
+    """A core has two of eight images: then 14 rows and 20 columns in two and three squares."""
+    text = "g (float[8,8,14,20] x, float[32,8,1,1] w) => (float[8,32,14,20] y) { y = Conv (x, w) }"
+    plan = tvm(weighted(text), WIDE, SQUARES)
+    (stage,) = kernel_stages(plan, plan.kernels[0], {"y": 0})
+    assert list(square_cuts(plan, stage, stage.shares[0])) == [(0, 2), (2, 2), (3, 3)]
+    taken = tvm(weighted(text), WIDE, {})
+    assert list(square_cuts(taken, stage, stage.shares[0])) == []
 
 
 @pytest.mark.parametrize(("options", "passes"), [({}, 13), (SQUARES, 14)])
