@@ -157,6 +157,10 @@ class AppPage:
             polling=POLL_MS,
         )
 
+    def rest(self) -> None:
+        """Wait until no script runs, on pages without views too."""
+        self.page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
     def canvas(self, name: str) -> Locator:
         """The canvas of that role description, through the open shadow root."""
         return self.page.locator(f"canvas[aria-roledescription='{name}']")

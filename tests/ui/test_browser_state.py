@@ -167,6 +167,8 @@ def test_back_returns_with_the_current_choices(visit: AppPage):
     visit.page.get_by_role("link", name="Verification").click()
     expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
     visit.choose("Chip", "generic-4x4")
+    visit.page.wait_for_url("**/verification?*chip=generic-4x4*")
+    visit.rest()
     expect(visit.page.get_by_role("heading", name="What a replay checks")).to_be_visible()
     visit.page.get_by_role("link", name="Explore").click()
     expect(visit.page.get_by_text("--profile generic-4x4")).to_be_visible()
