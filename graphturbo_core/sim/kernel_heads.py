@@ -17,7 +17,9 @@ from graphturbo_core.lowering.program import IntArray, Program
 ROOM = 1 << 24
 """Of a kernel, steps that the sets of `_join` may take: some ten milliseconds (our choice)."""
 WORD = 64
+"""Bits of a part of a set."""
 FAR = np.int64(1) << 60
+"""Farther than any way: there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ def _join(
     """
     cycles, at, before = needs
     row, lead, busy, rest = uses
-    found = np.zeros((len(cycles), (len(row) + 63) // 64), np.uint64)
+    found = np.zeros((len(cycles), -(-len(row) // WORD)), np.uint64)
     near = np.full(len(cycles), FAR)
     use = np.full(len(cycles), -1, np.int64)
     for index in range(len(row)):
@@ -181,13 +183,13 @@ def _join(
             for word in range(found.shape[1]):
                 found[step, word] |= found[need, word]
             if use[need] >= 0:
-                found[step, use[need] // 64] |= np.uint64(1) << np.uint64(use[need] % 64)
+                found[step, use[need] // WORD] |= np.uint64(1) << np.uint64(use[need] % WORD)
                 way = min(way, rest[use[need]])
             near[step] = min(near[step], way)
         if near[step] < FAR and _is_new(found, before[at[step] : at[step + 1]], step):
             first, total = FAR, np.int64(0)
             for index in range(len(row)):
-                if found[step, index // 64] >> np.uint64(index % 64) & np.uint64(1):
+                if found[step, index // WORD] >> np.uint64(index % WORD) & np.uint64(1):
                     first = min(first, head[row[index]] + lead[index])
                     total += busy[index]
             head[step] = max(head[step], first + total + near[step])

@@ -143,12 +143,6 @@ def by_definition(
 ) -> list[int]:
     """Heads, with sets and every instruction looked at."""
     heads = [0] * len(cycles)
-
-    def follow() -> None:
-        for step, own in enumerate(needs):
-            heads[step] = max([heads[step], *(heads[n] + cycles[n] for n in own)])
-
-    follow()
     for uses in users:
         held = {use.step: use for use in uses}
         sets: list[set[int]] = []
