@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.frontend.batch_norm import batch_norm_to_scale_shift, fold_batch_norm
-from graphturbo_core.frontend.decompose import decompose_normalisation
+from graphturbo_core.frontend.decompose import decompose_layer_norm, decompose_softmax
 from graphturbo_core.frontend.dynamic_product import split_dynamic_product
 from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.passes import (
@@ -21,7 +21,14 @@ from graphturbo_core.frontend.passes import (
     remove_same_cast,
 )
 from graphturbo_core.frontend.quantised import fuse_quantised
-from graphturbo_core.frontend.rescale import Rescaling, fixed_batch, rescale_batch
+from graphturbo_core.frontend.rescale import (
+    Rescaling,
+    check_repeated,
+    fixed_batch,
+    has_repeated,
+    rescale_batch,
+)
+from graphturbo_core.frontend.unroll import unroll_recurrent
 from graphturbo_core.ir.graph import Graph
 
 GraphPass = Callable[[Graph], Graph]
@@ -43,6 +50,7 @@ PASSES: tuple[NamedPass, ...] = (
     NamedPass("fold-constant-of-shape", "ConstantOfShape becomes a weight", fold_constant_of_shape),
     NamedPass("fold-shapes", "results known at import become weights", fold_shape_arithmetic),
     NamedPass("fold-weights", "ops on weights alone become weights", fold_weight_ops),
+    NamedPass("unroll-recurrent", "RNN, GRU, LSTM become ops per time step", unroll_recurrent),
     NamedPass("fold-batch-norm", "batch norm goes into the Conv before it", fold_batch_norm),
     NamedPass("scale-shift", "a lone batch norm becomes ScaleShift", batch_norm_to_scale_shift),
     NamedPass("fuse-quantised", "a layer on 8-bit numbers becomes one op", fuse_quantised),
@@ -51,8 +59,8 @@ PASSES: tuple[NamedPass, ...] = (
 )
 """In the order they run. `rescale-batch` comes before all of them, since it takes the batch."""
 
-DECOMPOSE = "decompose-normalisation"
-EXTRA_PASSES = MappingProxyType({DECOMPOSE: decompose_normalisation})
+LAYER_NORM, SOFTMAX = "decompose-layer-norm", "decompose-softmax"
+EXTRA_PASSES = MappingProxyType({LAYER_NORM: decompose_layer_norm, SOFTMAX: decompose_softmax})
 """Passes that run only where a run asks for them: what they leave is equal, and not smaller."""
 
 RESCALE_BATCH = "rescale-batch"
@@ -68,6 +76,7 @@ def clean_up(graph: Graph, options: ImportOptions) -> Graph:
 
     Raises:
         OptionError: UNKNOWN_PASS.
+        ModelError: the model cannot be rescaled to the batch.
     """
     for name in options.skip_passes:
         if name not in pass_names():
@@ -76,13 +85,31 @@ def clean_up(graph: Graph, options: ImportOptions) -> Graph:
                 f"there is no pass {name!r}",
                 change=f"choose from {', '.join(pass_names())}",
             )
-    if options.batch is not None and options.batch != fixed_batch(graph):
-        has_reshapes = RESCALE_BATCH not in options.skip_passes
-        change = Rescaling(graph, fixed_batch(graph), options.batch, has_reshapes)
-        graph = rescale_batch(change, options.limits)
+    if options.batch is None or options.batch == fixed_batch(graph):
+        return _cleaned(graph, options)
+    has_reshapes = RESCALE_BATCH not in options.skip_passes
+    change = Rescaling(graph, fixed_batch(graph), options.batch, has_reshapes)
+    rescaled = _cleaned(rescale_batch(change, options.limits), options)
+    if has_repeated(rescaled):
+        check_repeated(replace(change, graph=_cleaned(graph, options)), rescaled)
+    return rescaled
+
+
+def _cleaned(graph: Graph, options: ImportOptions) -> Graph:
     for entry in PASSES:
         if entry.name not in options.skip_passes:
             graph = entry.apply(graph)
-    for name in options.extra_passes:
-        graph = EXTRA_PASSES[name](graph)
     return graph
+
+
+def decomposed(graph: Graph, names: Sequence[str]) -> Graph:
+    """The graph after the named extra passes, which keeps `graph` as its `undecomposed`.
+
+    Its ops tell their `origin` there. `graph` itself where no pass finds an op to take apart.
+    """
+    found = graph
+    for name in names:
+        found = EXTRA_PASSES[name](found)
+    if any(op.origin for op in found.ops):
+        return replace(found, undecomposed=graph)
+    return graph if found.notes == graph.notes else found

@@ -1,20 +1,19 @@
-"""Softmax and layer norm as the reductions and elementwise ops that TVM's Relay makes of them.
+"""Layer norm and softmax as reductions and elementwise ops: passes that run where asked for.
 
-A pass that runs only where it is asked for. Relay's `SimplifyInference` takes a layer norm apart
-before ops are fused; the variance is one reduction over the data and its mean there, so that the
-difference is computed twice, once inside that reduction.
+Relay takes a layer norm apart before ops are fused: its ONNX frontend at import (class
+`LayerNormalization`, apache/tvm pull request 13074), and `SimplifyInference` where a frontend makes
+an `nn.layer_norm`. The variance is one reduction over the data and its mean there, so that the
+difference is computed twice, once inside that reduction. Relay keeps a softmax as one op (pull
+request 9892, for the ONNX frontend). XLA, under AStitch, has neither as an op of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from graphturbo_core.frontend.rewrite import fresh_name, with_ops
-from graphturbo_core.frontend.tensors import read_only
-from graphturbo_core.ir.graph import AttributeValue, Graph, Op, Tensor, TensorKind
+from graphturbo_core.frontend.parts import Parts
+from graphturbo_core.frontend.rewrite import with_ops
+from graphturbo_core.ir.graph import AttributeValue, Graph, Op, Tensor
 
 _DTYPES = frozenset({"float32", "float64"})
 """Of other types the whole op keeps more digits inside than its parts would between them."""
@@ -26,29 +25,37 @@ _DEFAULT_EPSILON = 1e-5
 _PARAMETERS = slice(1, 3)
 
 
-def decompose_normalisation(graph: Graph) -> Graph:
-    """Each softmax and layer norm in parts; a note counts those that stay whole.
+def decompose_layer_norm(graph: Graph) -> Graph:
+    """Each layer norm in parts; a note counts those that stay whole.
 
-    1. Softmax: maximum, difference, exponential, sum, quotient. 2. Layer norm: mean, the mean of
-    the squared difference, and the difference over the root of that, scaled and shifted. 3. It
-    stays whole where its mean or deviation is an output that is used, or in 16 bits.
+    Mean, the mean of the squared difference, and the difference over the root of that, scaled and
+    shifted. It stays whole where its mean or deviation is an output that is used, or in 16 bits.
     """
-    parts = _Parts(graph)
+    return _in_parts(graph, "LayerNormalization", _layer_norm)
+
+
+def decompose_softmax(graph: Graph) -> Graph:
+    """Each softmax in parts; a note counts those that stay whole, in 16 bits.
+
+    Maximum, difference, exponential, sum, quotient.
+    """
+    return _in_parts(graph, "Softmax", _softmax)
+
+
+def _in_parts(graph: Graph, op_type: str, write: Callable[[_Parts, Op], None]) -> Graph:
+    """The graph with every op of this type written out by `write`, where that is possible."""
+    parts = _Parts(graph, has_origins=True)
     whole = 0
     for op in graph.ops:
-        is_softmax = not op.domain and op.op_type == "Softmax"
-        is_norm = not op.domain and op.op_type == "LayerNormalization"
-        if not (is_softmax or is_norm):
+        if op.domain or op.op_type != op_type:
             parts.ops.append(op)
         elif graph.tensors[op.inputs[0]].dtype not in _DTYPES or _has_statistics(graph, op):
             parts.ops.append(op)
             whole += 1
-        elif is_softmax:
-            _softmax(parts, op)
         else:
-            _layer_norm(parts, op)
-    notes = [f"{whole} softmax or layer norm ops stay whole: 16 bits, or statistics"]
-    return with_ops(graph, parts.ops, parts.tensors, notes if whole else ())
+            write(parts, op)
+    note = f"{whole} op(s) of type {op_type} stay whole: 16 bits, or statistics that are read"
+    return with_ops(graph, parts.ops, parts.tensors, [note] if whole else ())
 
 
 def _has_statistics(graph: Graph, op: Op) -> bool:
@@ -57,16 +64,10 @@ def _has_statistics(graph: Graph, op: Op) -> bool:
     )
 
 
-class _Parts:
-    """Collects the ops of the new graph, and the tensors between those that are new."""
+class _Parts(Parts):
+    """Parts in the type of the op's data."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.ops: list[Op] = []
-        self.tensors: dict[str, Tensor] = {}
-        self._taken: set[str] = {op.name for op in graph.ops}
-
-    def add(
+    def part(
         self,
         of: Op,
         what: tuple[str, str],
@@ -75,28 +76,11 @@ class _Parts:
         attributes: dict[str, AttributeValue] | None = None,
     ) -> str:
         """One part of the op `of`: its own name and its op type are `what`; its result's name."""
-        part, op_type = what
-        name = fresh_name(f"{of.name}/{part}", self._taken)
-        self._taken.add(name)
-        if output.name not in self.graph.tensors:
-            self.tensors[output.name] = output
-        self.ops.append(
-            Op(name, op_type, "", tuple(inputs), (output.name,), attributes or {}, _OPSET)
-        )
-        return output.name
+        return self.add(of, (*what, _OPSET), inputs, output, attributes)
 
-    def between(self, of: Op, part: str, shape: Sequence[int]) -> Tensor:
+    def like_data(self, of: Op, part: str, shape: Sequence[int]) -> Tensor:
         """A new tensor of this shape, in the type of the op's data."""
-        name = fresh_name(f"{of.name}/{part}:0", self.graph.tensors, self.tensors)
-        dtype = self.graph.tensors[of.inputs[0]].dtype
-        return Tensor(name, tuple(shape), dtype, TensorKind.ACTIVATION)
-
-    def constant(self, of: Op, part: str, number: float) -> str:
-        """A new weight that is one number."""
-        tensor = self.between(of, part, ())
-        value = read_only(np.array(number, tensor.dtype))
-        self.tensors[tensor.name] = replace(tensor, kind=TensorKind.WEIGHT, value=value)
-        return tensor.name
+        return self.between(of, part, shape, self.graph.tensors[of.inputs[0]].dtype)
 
     def reduced(self, of: Op, what: tuple[str, str], data: str, axes: Sequence[int]) -> str:
         """A reduction along axes, which stay with one element each."""
@@ -105,12 +89,12 @@ class _Parts:
             for axis, size in enumerate(self.graph.tensors[of.inputs[0]].shape)
         ]
         attributes: dict[str, AttributeValue] = {"axes": tuple(axes), "keepdims": 1}
-        return self.add(of, what, (data,), self.between(of, what[0], shape), attributes)
+        return self.part(of, what, (data,), self.like_data(of, what[0], shape), attributes)
 
     def alike(self, of: Op, what: tuple[str, str], *inputs: str) -> str:
         """An elementwise op whose result has the shape of its first input."""
-        first = self.tensors.get(inputs[0]) or self.graph.tensors[inputs[0]]
-        return self.add(of, what, inputs, self.between(of, what[0], first.shape))
+        first = self.tensor(inputs[0])
+        return self.part(of, what, inputs, self.like_data(of, what[0], first.shape))
 
 
 def _softmax(parts: _Parts, op: Op) -> None:
@@ -121,7 +105,7 @@ def _softmax(parts: _Parts, op: Op) -> None:
     power = parts.alike(op, ("exp", "Exp"), below)
     total = parts.reduced(op, ("sum", "ReduceSum"), power, axes)
     output = parts.graph.tensors[op.outputs[0]]
-    parts.add(op, ("divide", "Div"), (power, total), output)
+    parts.part(op, ("divide", "Div"), (power, total), output)
 
 
 def _softmax_axes(op: Op, rank: int) -> range:
@@ -140,7 +124,8 @@ def _layer_norm(parts: _Parts, op: Op) -> None:
     variance = parts.reduced(op, ("variance", "ReduceMean"), square, axes)
     epsilon = op.attributes.get("epsilon", _DEFAULT_EPSILON)
     assert isinstance(epsilon, float)  # the schema's type
-    raised = parts.alike(op, ("add", "Add"), variance, parts.constant(op, "epsilon", epsilon))
+    number = parts.constant(op, "epsilon", epsilon, parts.graph.tensors[data].dtype)
+    raised = parts.alike(op, ("add", "Add"), variance, number)
     root = parts.alike(op, ("sqrt", "Sqrt"), raised)
     found = parts.alike(op, ("subtract", "Sub"), data, mean)
     steps = [(("divide", "Div"), root)]
@@ -151,7 +136,7 @@ def _layer_norm(parts: _Parts, op: Op) -> None:
     for what, operand in steps[:-1]:
         found = parts.alike(op, what, found, operand)
     what, operand = steps[-1]
-    parts.add(op, what, (found, operand), parts.graph.tensors[op.outputs[0]])
+    parts.part(op, what, (found, operand), parts.graph.tensors[op.outputs[0]])
 
 
 def _integer(op: Op, name: str, default: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
@@ -12,6 +12,7 @@ import numpy as np
 
 from graphturbo_core.errors import ModelError, OptionError
 from graphturbo_core.frontend.fused_shapes import fused_outputs
+from graphturbo_core.frontend.per_sample import place_of, placed_target, repeated_constants
 from graphturbo_core.frontend.rewrite import fresh_name, with_ops
 from graphturbo_core.frontend.schemas import is_custom
 from graphturbo_core.frontend.shapes import infer_outputs
@@ -19,9 +20,14 @@ from graphturbo_core.frontend.tensors import read_only
 from graphturbo_core.frontend.values import reshape_target
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
+from graphturbo_core.semantics.sample_axis import Samples, mixed_samples
+from graphturbo_core.semantics.table import analyse
 
 _SYMBOLIC_BATCH = "export the model with a symbolic batch"
 """Never "use --batch": a round takes fewer samples than --batch says, so that need not help."""
+
+_REPEATED = "is repeated per sample"
+"""How the note of a repeated constant ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,15 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
     1. Every input with two or more axes whose leading size is the old batch follows.
     2. A Reshape to a constant whose leading size is the old batch, alone or merged with the axes
        behind it, and whose input carries the batch in its leading axis (alone or merged), gets a
-       constant for the new one; not where the user skips this pass.
+       constant for the new one; not where the user skips this pass. Where the batch is another
+       axis, or the last of those that were merged, the size that it is in follows
+       (`placed_target`).
     3. A result that other ops' numbers come from grows when what it is computed from does: an op
-       that picks samples by constants (or combines them) would give others' numbers.
-    4. All shapes are inferred anew. An output of a custom op without a rule cannot be: its leading
+       that picks samples by constants (or combines them) would give others' numbers. What a
+       scatter writes to grows along its indices, or only the first samples would be written to.
+    4. Constants that were made for a fixed batch are repeated per sample (`repeated_constants`),
+       a note each; `check_repeated` is to be asked whether that is right.
+    5. All shapes are inferred anew. An output of a custom op without a rule cannot be: its leading
        size follows that of an input which had the same one and carries the batch, and a note says
        so.
 
@@ -55,22 +66,59 @@ def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
     ops: list[Op] = []
     notes = [f"batch rescaled from {change.old} to {batch}"]
     live = _live(graph)
+    places = {
+        name: Samples(0, 1)
+        for name in graph.inputs
+        if tensors[name].shape != graph.tensors[name].shape
+    }
     for op in graph.ops:
         new_op = op
-        constant = _rescaled_target(change, op, tensors)
+        constant = _rescaled_target(change, op, tensors, places)
         if constant is not None:
             tensors[constant.name] = constant
             new_op = replace(op, inputs=(op.inputs[0], constant.name))
+        samples = change.old, change.new
+        repeated = repeated_constants(graph, op, tensors, samples, limits)
+        if repeated is not None:
+            new_op, made = repeated
+            tensors.update((tensor.name, tensor) for tensor in made)
+            notes += [f"{op.name}: {tensor.name.split('@')[0]!r} {_REPEATED}" for tensor in made]
         outputs = _outputs(change, new_op, tensors, limits)
         if op.name in live and not _is_assumed(change, op, limits):
             _check_grown(change, new_op, tensors, outputs)
         if constant is not None:
             notes.append(f"{op.name}: its shape rescaled to {list(outputs[0].shape)}")
         tensors.update((tensor.name, tensor) for tensor in outputs)
+        places |= place_of(graph, new_op, tensors, places, samples)
         if _is_assumed(change, op, limits):
             notes += _grown_notes(change, new_op, outputs)
         ops.append(new_op)
     return with_ops(replace(graph, tensors=tensors), ops, notes=notes)
+
+
+def has_repeated(graph: Graph) -> bool:
+    """Whether a rescaled graph has constants that were repeated per sample."""
+    return any(note.endswith(_REPEATED) for note in graph.notes)
+
+
+def check_repeated(change: Rescaling, rescaled: Graph) -> None:
+    """Each sample of the rescaled graph is computed as those of the graph before.
+
+    Both are cleaned up. Repeated constants say the same of every sample; `mixed_samples` sees to
+    the ops.
+
+    Raises:
+        ModelError: BATCH_MISMATCH.
+    """
+    why = mixed_samples(analyse(change.graph), analyse(rescaled), (change.old, change.new))
+    if why is not None:
+        raise ModelError(
+            "BATCH_MISMATCH",
+            f"batch {change.old} cannot be rescaled to {change.new}: constants were made for a "
+            f"batch of {change.old}",
+            why,
+            _SYMBOLIC_BATCH,
+        )
 
 
 def fixed_batch(graph: Graph) -> int:
@@ -109,12 +157,28 @@ def _rescaled_sources(change: Rescaling) -> dict[str, Tensor]:
     return sources
 
 
-def _rescaled_target(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -> Tensor | None:
-    """A new constant for a Reshape whose leading size stands for the batch, else None."""
+def _rescaled_target(
+    change: Rescaling, op: Op, tensors: Mapping[str, Tensor], places: Mapping[str, Samples]
+) -> Tensor | None:
+    """A new constant for a Reshape to a shape that stands for the batch, else None.
+
+    `places`: where the samples lie in each tensor, as far as it is known.
+    """
     if not change.has_reshapes or not _is_reshape(op):
         return None
     data, sizes = tensors[op.inputs[0]], tensors[op.inputs[1]].value
-    if sizes is None or not sizes.size or not _carries_batch(change, data):
+    if sizes is None or not sizes.size:
+        return None
+    place = places.get(data.name)
+    if place is not None and (place.axis or place.inner * change.new != data.shape[0]):
+        before = change.graph.tensors
+        asked = before[op.inputs[1]].value
+        if sizes.min() < 1 or asked is None or not np.array_equal(sizes, asked):
+            return None
+        shapes = before[data.name].shape, before[op.outputs[0]].shape
+        behind = placed_target(shapes, place, (change.old, change.new))
+        return None if behind is None else _target(change, op, behind, tensors)
+    if not _carries_batch(change, data):
         return None
     leading = int(sizes[0])
     if leading not in (change.old, *_merged_sizes(change, data)):
@@ -127,6 +191,12 @@ def _rescaled_target(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -
             f"{list(data.shape)} has {prod(data.shape)} elements, {target} asks for others",
             _SYMBOLIC_BATCH,
         )
+    return _target(change, op, target, tensors)
+
+
+def _target(
+    change: Rescaling, op: Op, target: Sequence[int], tensors: Mapping[str, Tensor]
+) -> Tensor:
     name = fresh_name(f"{op.inputs[1]}@batch{change.new}:{op.name}", tensors)
     value = read_only(np.array(target, dtype=np.int64))
     return Tensor(name, value.shape, "int64", TensorKind.WEIGHT, value)
@@ -164,7 +234,10 @@ def _check_grown(
     has_grown = any(
         name in before and tensors[name].elements != before[name].elements for name in op.inputs
     )
-    if not has_grown or any(out.elements != before[out.name].elements for out in outputs):
+    if not has_grown:
+        return
+    _check_scatter(change, op, tensors)
+    if any(out.elements != before[out.name].elements for out in outputs):
         return
     if all(output.value is not None for output in outputs):
         return
@@ -173,6 +246,30 @@ def _check_grown(
         f"batch {change.old} cannot be rescaled to {change.new}: what {op.op_type} {op.name!r} "
         "gives does not grow with it",
         f"its shape stays {list(next(iter(outputs)).shape)}",
+        _SYMBOLIC_BATCH,
+    )
+
+
+def _check_scatter(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -> None:
+    """Rule 3 of `rescale_batch`, of an op whose result is as large as what it writes to.
+
+    Raises:
+        ModelError: BATCH_MISMATCH.
+    """
+    if op.domain or op.op_type not in ("Scatter", "ScatterElements", "ScatterND"):
+        return
+    data, indices = (tensors[name] for name in op.inputs[:2])
+    before = change.graph.tensors
+    reach = indices.shape[-1] if op.op_type == "ScatterND" else len(data.shape)
+    if data.shape[:reach] == before[data.name].shape[:reach]:
+        return
+    if indices.name in before and indices.elements != before[indices.name].elements:
+        return
+    raise ModelError(
+        "BATCH_MISMATCH",
+        f"batch {change.old} cannot be rescaled to {change.new}: {op.op_type} {op.name!r} would "
+        "write to the first samples alone",
+        f"its indices stay {list(indices.shape)}",
         _SYMBOLIC_BATCH,
     )
 

@@ -28,15 +28,25 @@ class TensorKind(Enum):
     ACTIVATION = "activation"
 
 
+WeightStep = tuple[str, tuple[int, ...]]
+"""How a part of a weight is taken, and its numbers (`ir.weight_parts`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A value with a static shape; `value` is read-only, kept for small or needed constants."""
+    """A value with a static shape; `value` is read-only, kept for small or needed constants.
+
+    `source` and `steps`: the weight of the file that a weight is a part of, and how to take it;
+    empty for one that stands in the file.
+    """
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     kind: TensorKind
     value: np.ndarray | None = field(default=None, compare=False)
+    source: str = ""
+    steps: tuple[WeightStep, ...] = ()
 
     @property
     def elements(self) -> int:
@@ -46,7 +56,11 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One node; a missing optional input is the empty string. Attribute defaults are not filled."""
+    """One node; a missing optional input is the empty string. Attribute defaults are not filled.
+
+    `origin`: the op of `Graph.undecomposed` that this one is a part of; empty for an op that no
+    pass took apart, which keeps its name.
+    """
 
     name: str
     op_type: str
@@ -55,11 +69,20 @@ class Op:
     outputs: tuple[str, ...]
     attributes: Mapping[str, AttributeValue]
     opset: int
+    origin: str = ""
+
+    @property
+    def origin_name(self) -> str:
+        """The op of the undecomposed graph that this one is, or is a part of."""
+        return self.origin or self.name
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A model ready for scheduling. Op names are unique; `inputs` excludes weights."""
+    """A model ready for scheduling. Op names are unique; `inputs` excludes weights.
+
+    `undecomposed`: the graph before passes that take ops apart; None where none did.
+    """
 
     name: str
     ops: tuple[Op, ...]
@@ -67,6 +90,12 @@ class Graph:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    undecomposed: Graph | None = field(default=None, repr=False)
+
+    @property
+    def whole(self) -> Graph:
+        """The graph before passes that take ops apart: all strategies share it."""
+        return self if self.undecomposed is None else self.undecomposed
 
     @cached_property
     def op_by_name(self) -> Mapping[str, Op]:
@@ -134,6 +163,22 @@ class Graph:
                         "GRAPH_ORDER", f"{op.name!r} reads {name!r} before it is written"
                     )
             known.update(name for name in op.outputs if name)
+        self._check_origins()
         missing = [name for name in self.outputs if name not in known]
         if missing:
             raise InvariantError("GRAPH_OUTPUT", f"output {missing[0]!r} is never written")
+
+    def _check_origins(self) -> None:
+        """Every op is, or is a part of, an op of the undecomposed graph, and none of these is lost.
+
+        Raises:
+            InvariantError: GRAPH_ORIGIN.
+        """
+        whole = self.whole.op_by_name
+        for op in self.ops:
+            if op.origin_name not in whole:
+                what = f"{op.name!r} comes from {op.origin_name!r}, which is no op"
+                raise InvariantError("GRAPH_ORIGIN", what)
+        lost = whole.keys() - {op.origin_name for op in self.ops}
+        if lost:
+            raise InvariantError("GRAPH_ORIGIN", f"nothing is left of {min(lost)!r}")

@@ -234,7 +234,7 @@ def test_a_batch_merged_with_the_axes_behind_it_follows(sizes: str, shape: tuple
 def test_a_result_that_does_not_grow_with_the_batch_is_refused(picks: str) -> None:
     """Constants that pick among one sample's elements would pick the first sample's of five."""
     text = (
-        "g (float[1,4] x) => (float[n,m] y) <int64[1] flat = {-1}, int64[1,3] three = {0, 1, 2}>"
+        "g (float[1,4] x) => (float[n,m] y) <int64[1] flat = {-1}, int64[3,1] three = {0, 1, 2}>"
         f" {{ {picks} }}"
     )
     assert graph_of(text).ops
