@@ -1,74 +1,252 @@
-"""Program -> the longest path of the instruction graph, a lower bound of every Trace."""
+"""Trace -> its critical path: from the last cycle back to the first, what each cycle waited for."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
 import numpy as np
 
-from graphturbo_core.compiled import compiled
-from graphturbo_core.lowering.arrays import int64
+from graphturbo_core.compiled import compiled, compiled_part
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.lowering.arrays import Integer, int64
 from graphturbo_core.lowering.program import IntArray, Program
+from graphturbo_core.sim.trace import Trace, Wait
 
 
-def critical_path_cycles(program: Program) -> int:
-    """Longest chain of conflicts in each segment, plus its launch and barrier, summed.
+class Resource(IntEnum):
+    """What a stretch of the critical path occupies.
 
-    An instruction of a chain takes its hold and its latency. Engines and channels are left out:
-    what remains holds for any order and any number of engines.
+    A move occupies its slowest channel, or the one that the next instruction queued for. LATENCY:
+    bytes are on their way and occupy nothing.
     """
-    chain, _ = _chains(program)
-    longest = np.zeros(len(program.segment_open_cycles), np.int64)
-    np.maximum.at(longest, program.segment, chain)
-    ends = program.segment_open_cycles.sum() + program.segment_close_cycles.sum()
-    return int(longest.sum() + ends)
+
+    MATRIX = 0
+    VECTOR = 1
+    MOVE = 2
+    DRAM = 3
+    GB = 4
+    LB = 5
+    LINK = 6
+    LATENCY = 7
+    LAUNCH = 8
+    BARRIER = 9
 
 
-def critical_path(program: Program) -> IntArray:
-    """The instructions of that path in its order, which is that of their sequence numbers.
+RESOURCE_OF_ENGINE = {
+    EngineKind.MATRIX: Resource.MATRIX,
+    EngineKind.VECTOR: Resource.VECTOR,
+    EngineKind.MOVE: Resource.MOVE,
+    EngineKind.DMA: Resource.MOVE,
+}
+RESOURCE_OF_CHANNEL = {
+    "dram": Resource.DRAM,
+    "gb": Resource.GB,
+    "lb": Resource.LB,
+    "link": Resource.LINK,
+}
+"""By the first word of a channel's name."""
+WORK, LATENCY, LAUNCH, BARRIER = range(4)
+"""Parts of the path, for compiled code: an instruction's hold, its latency, a segment's ends."""
+NO_CHANNEL = -1
 
-    Of equally long chains the one whose instructions have the lowest numbers, from its end back.
+
+@dataclass(frozen=True, slots=True)
+class CriticalPath:
+    """Stretches [start, end) in cycles, in order of time; together they are [0, makespan).
+
+    `instruction`: whose stretch it is (-1: launch and barrier). `resource`: a `Resource`.
+    `holds_up`: why the next instruction of the path waited for it, as a `Wait`: BUSY for its
+    engine, BARRIER where a segment ended.
     """
-    chain, before = _chains(program)
-    path: list[int] = []
-    for last in reversed(_lasts(program, chain).tolist()):
-        step = last
-        while step >= 0:
-            path.append(step)
-            step = int(before[step])
-    return int64(np.array(path[::-1], np.int64))
+
+    instruction: IntArray
+    start: IntArray
+    end: IntArray
+    resource: IntArray
+    holds_up: IntArray
+
+    def check(self, makespan: int) -> None:
+        """The stretches follow one another from 0 to the makespan.
+
+        Raises:
+            InvariantError: naming the first gap.
+        """
+        ends = np.append(0, self.end)
+        begins = np.append(self.start, makespan)
+        is_bad = ends != begins
+        if is_bad.any():
+            at = int(is_bad.argmax())
+            what = f"stretch {at} of the critical path begins at {begins[at]}, not at {ends[at]}"
+            raise InvariantError("CRITICAL_PATH", what)
+
+    def cycles_by_resource(self) -> dict[Resource, int]:
+        """Cycles of every resource; their sum is the makespan."""
+        cycles = np.zeros(len(Resource), np.int64)
+        np.add.at(cycles, self.resource, self.end - self.start)
+        return {resource: int(cycles[resource]) for resource in Resource}
 
 
-def _lasts(program: Program, chain: IntArray) -> IntArray:
-    """The instruction that ends the longest chain of each segment that has any."""
-    order = np.lexsort((-np.arange(len(chain)), chain, program.segment))
-    ends = np.append(np.diff(program.segment[order]) != 0, True)[: len(order)]
-    return int64(order[ends])
+class _Walked(NamedTuple):
+    """What the walk reads. Per instruction: start, hold, end, wait, and what it waited for.
+
+    Per segment: its last instruction (-1: none), and when it opens and closes. Channels as CSR.
+    """
+
+    start: IntArray
+    hold: IntArray
+    end: IntArray
+    wait: IntArray
+    before: IntArray
+    last: IntArray
+    opens: IntArray
+    closes: IntArray
+    channel_at: IntArray
+    channel: IntArray
+    channel_cycles: IntArray
 
 
-def _chains(program: Program) -> tuple[IntArray, IntArray]:
-    return _longest_chains(
-        int64(program.hold_cycles + program.latency_cycles),
-        int64(program.segment),
-        int64(program.conflict_at),
-        int64(program.conflict),
+def critical_path(trace: Trace) -> CriticalPath:
+    """Walk back from the end of the round, each time to what ended last before a start.
+
+    1. The last instruction to end in a segment holds up its barrier; ties: the lowest number.
+    2. An instruction that waited names what it waited for (`Trace.wait`, `wait_on`): data or
+       buffer space of an earlier instruction, or a channel that another one left.
+    3. One that did not wait began when the instruction before it left their engine.
+    4. One that began when its segment opened follows the launch and the barrier before it.
+
+    Our choice among reasons that end in the same cycle is that of `sim/stalls.py`. Linear.
+
+    Raises:
+        InvariantError: the stretches do not cover the makespan.
+    """
+    program = trace.program
+    instruction, start, part, reason, channel = _walk(
+        _Walked(
+            start=int64(trace.start),
+            hold=int64(program.hold_cycles),
+            end=int64(trace.end),
+            wait=int64(trace.wait),
+            before=_befores(trace),
+            last=_lasts(trace),
+            opens=int64(trace.segment_open),
+            closes=int64(trace.segment_close),
+            channel_at=int64(program.channel_at),
+            channel=int64(program.channel),
+            channel_cycles=int64(program.channel_cycles),
+        )
     )
+    order = slice(None, None, -1)
+    end = np.append(start[order][1:], trace.makespan) if len(start) else start
+    is_kept = end > start[order]
+    found = CriticalPath(
+        instruction=int64(instruction[order][is_kept]),
+        start=int64(start[order][is_kept]),
+        end=int64(end[is_kept]),
+        resource=int64(_resources(program, instruction, part, channel)[order][is_kept]),
+        holds_up=int64(reason[order][is_kept]),
+    )
+    found.check(trace.makespan)
+    return found
+
+
+def _befores(trace: Trace) -> IntArray:
+    """What each instruction waited for: rule 2's instruction, else rule 3's; -1: none."""
+    program = trace.program
+    order = np.argsort(program.engine, kind="stable")
+    before = np.full(program.size, -1, np.int64)
+    is_next = program.engine[order[1:]] == program.engine[order[:-1]]
+    before[order[1:][is_next]] = order[:-1][is_next]
+    return int64(np.where(trace.wait == Wait.BUSY, before, trace.wait_on))
+
+
+def _lasts(trace: Trace) -> IntArray:
+    """The instruction of every segment that ends last, the lowest of equals; -1: it has none."""
+    found = np.full(len(trace.segment_open), -1, np.int64)
+    segment = trace.program.segment
+    order = np.lexsort((-np.arange(len(segment)), trace.end, segment))
+    found[segment[order]] = order
+    return found
+
+
+def _resources(
+    program: Program, instruction: IntArray, part: IntArray, channel: IntArray
+) -> IntArray:
+    """The resource of every stretch."""
+    engines = [RESOURCE_OF_ENGINE[engine.kind] for engine in program.engines]
+    channels = [RESOURCE_OF_CHANNEL[one.name.split()[0]] for one in program.channels]
+    of_engine = np.array([*engines, Resource.MOVE], np.int64)
+    of_channel = np.array([*channels, Resource.MOVE], np.int64)
+    engine = np.append(program.engine, -1)[instruction]
+    found = np.where(channel == NO_CHANNEL, of_engine[engine], of_channel[channel])
+    for other, resource in (
+        (LATENCY, Resource.LATENCY),
+        (LAUNCH, Resource.LAUNCH),
+        (BARRIER, Resource.BARRIER),
+    ):
+        found[part == other] = resource
+    return int64(found)
+
+
+@compiled_part
+def _channel_until(
+    channel_at: IntArray,
+    channel: IntArray,
+    channel_cycles: IntArray,
+    i: Integer,
+    cycles: Integer,
+) -> Integer:
+    """The first channel that instruction i leaves after `cycles`, else its slowest; -1: none."""
+    slowest = np.int64(-1)
+    longest = np.int64(-1)
+    for row in range(channel_at[i], channel_at[i + 1]):
+        if channel_cycles[row] == cycles:
+            return np.int64(channel[row])
+        if channel_cycles[row] > longest:
+            longest = channel_cycles[row]
+            slowest = channel[row]
+    return slowest
 
 
 @compiled
-def _longest_chains(
-    cycles: IntArray, segment: IntArray, conflict_at: IntArray, conflict: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Per instruction the cycles of the longest chain that it ends, and the one before it in it."""
-    chain = np.zeros(len(cycles), np.int64)
-    before = np.full(len(cycles), -1, np.int64)
-    for i in range(len(cycles)):
-        longest = 0
-        for at in range(conflict_at[i], conflict_at[i + 1]):
-            other = conflict[at]
-            if segment[other] != segment[i]:
-                continue
-            is_longer = chain[other] > longest
-            if is_longer or (chain[other] == longest and before[i] > other):
-                longest = chain[other]
-                before[i] = other
-        chain[i] = longest + cycles[i]
-    return chain, before
+def _walk(walked: _Walked) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Instruction, start, part, reason and channel of every stretch, the last one first."""
+    start, hold, end, wait, before, last, opens, closes, channel_at, channel, taken = walked
+    most = 2 * len(start) + 2 * len(opens)
+    row = np.full(most, -1, np.int64)
+    begin = np.zeros(most, np.int64)
+    part = np.zeros(most, np.int64)
+    reason = np.full(most, 4, np.int64)  # trace.Wait.BARRIER
+    on = np.full(most, -1, np.int64)
+    found = 0
+    for segment in range(len(opens) - 1, -1, -1):
+        i = last[segment]
+        until = opens[segment]
+        if i >= 0:
+            until = end[i]
+        begin[found] = until
+        part[found] = BARRIER
+        found += 1
+        why = np.int64(4)
+        while i >= 0:
+            if until > start[i] + hold[i]:
+                row[found] = i
+                begin[found] = start[i] + hold[i]
+                part[found] = LATENCY
+                reason[found] = why
+                found += 1
+                until = start[i] + hold[i]
+            row[found] = i
+            begin[found] = start[i]
+            reason[found] = why
+            on[found] = _channel_until(channel_at, channel, taken, i, until - start[i])
+            found += 1
+            until = start[i]
+            why = wait[i]
+            i = before[i] if until > opens[segment] else np.int64(-1)
+        begin[found] = closes[segment - 1] if segment > 0 else 0
+        part[found] = LAUNCH
+        found += 1
+    return row[:found], begin[:found], part[:found], reason[:found], on[:found]

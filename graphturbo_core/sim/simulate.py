@@ -9,7 +9,7 @@ from graphturbo_core.lowering.arrays import frozen, int64, owners
 from graphturbo_core.lowering.events import State, run_segments
 from graphturbo_core.lowering.program import IntArray, Program
 from graphturbo_core.lowering.queues import Issued, queues_of
-from graphturbo_core.sim.critical_path import critical_path_cycles
+from graphturbo_core.sim.longest_chain import longest_chain_cycles
 from graphturbo_core.sim.stalls import Timing, account
 from graphturbo_core.sim.trace import Trace
 
@@ -134,5 +134,5 @@ def _trace(program: Program, state: State, opens: IntArray, closes: IntArray) ->
         segment_open=frozen(opens),
         segment_close=frozen(closes),
         makespan=makespan,
-        critical_path_cycles=critical_path_cycles(program),
+        longest_chain_cycles=longest_chain_cycles(program),
     )

@@ -47,7 +47,7 @@ class Trace:
     segment_open: IntArray
     segment_close: IntArray
     makespan: int
-    critical_path_cycles: int
+    longest_chain_cycles: int
 
     @property
     def kernel_cycles(self) -> tuple[int, ...]:
@@ -77,8 +77,8 @@ class Trace:
             i = int((self.end != ended).argmax())
             name = invariants.label(program, i)
             raise InvariantError("TRACE_END", f"{name} ends at {self.end[i]}, not at {ended[i]}")
-        if self.makespan < self.critical_path_cycles:
-            what = f"{self.makespan} cycles are less than the path of {self.critical_path_cycles}"
+        if self.makespan < self.longest_chain_cycles:
+            what = f"{self.makespan} cycles are less than the chain of {self.longest_chain_cycles}"
             raise InvariantError("TRACE_BOUND", what)
         invariants.check_engines(program, self.start)
         invariants.check_conflicts(program, self.start, self.end)

@@ -169,6 +169,7 @@ def _plan(steps: Sequence[Step], chip: Hardware, blocks: Sequence[Block]) -> Pla
     made = SimpleNamespace(kind=TensorKind.ACTIVATION, shape=())
     graph = SimpleNamespace(
         outputs=tuple(b.tensor for b in blocks if b.is_output),
+        output_names=frozenset(b.tensor for b in blocks if b.is_output),
         tensors={block.tensor: made for block in blocks},
     )
     stub = SimpleNamespace(

@@ -54,4 +54,4 @@ def test_equal_to_stepping_every_cycle(case: tuple[list[Step], list[tuple[int, i
     assert trace.stalls.tolist() == [expected.stalls(e) for e in trace.program.engines]
     found = list(zip(trace.wait.tolist(), trace.wait_on.tolist(), strict=True))
     assert found == [(int(wait), on) for wait, on in expected.waits()]
-    assert trace.makespan >= trace.critical_path_cycles
+    assert trace.makespan >= trace.longest_chain_cycles

@@ -11,7 +11,7 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.program import Engine, InstructionKind, Program
 from graphturbo_core.sim import stalls as accounting
-from graphturbo_core.sim.critical_path import critical_path
+from graphturbo_core.sim.longest_chain import longest_chain
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace, Wait
 
@@ -54,8 +54,8 @@ def test_one_gemm() -> None:
     assert trace.end.tolist() == [16, 22, 32, 41]
     assert trace.makespan == 43
     # Longest path: 3 + (8 + 5) + 10 + (4 + 5) + 2 = 37; B's queueing behind A is not in it.
-    assert trace.critical_path_cycles == 37
-    assert critical_path(trace.program).tolist() == [0, 2, 3]
+    assert trace.longest_chain_cycles == 37
+    assert longest_chain(trace.program).tolist() == [0, 2, 3]
     # move: launch 3, held 8 + 6 + 4 = 18, waits [17, 32) = 15, idle [36, 43) = 7
     assert stalls(trace, Engine(MOVE, 0, 0)) == {"busy": 18, "data": 15, "barrier": 3, "idle": 7}
     # matrix: all of [0, 22) goes to what ended last (load B), idle [32, 43) = 11
@@ -84,9 +84,9 @@ def test_two_layers_with_a_segment_each() -> None:
     assert trace.segment_close.tolist() == [15, 32]
     assert trace.makespan == 32
     # (2 + 5 + 3 + 4 + 1) + (2 + 5 + 3 + 6 + 1) = 15 + 17
-    assert trace.critical_path_cycles == 32
+    assert trace.longest_chain_cycles == 32
     # Of layer 1's two chains that of its own load: a segment's path begins in it.
-    assert critical_path(trace.program).tolist() == [0, 1, 2, 3]
+    assert longest_chain(trace.program).tolist() == [0, 1, 2, 3]
     # move: [0, 2) launch, held 5, [7, 17) barrier, held 5, idle [22, 32)
     assert stalls(trace, Engine(MOVE, 0, 0)) == {"busy": 10, "barrier": 12, "idle": 10}
     assert trace.wait.tolist() == [Wait.BARRIER, Wait.DATA, Wait.BARRIER, Wait.DATA]
@@ -105,8 +105,8 @@ def test_launch_barrier_and_an_empty_segment() -> None:
     assert trace.segment_close.tolist() == [9, 24, 33]
     # waits [0, 4) and [7, 25); idle [27, 33)
     assert stalls(trace, Engine(VECTOR, 0, 0)) == {"busy": 5, "barrier": 22, "idle": 6}
-    assert trace.critical_path_cycles == 33
-    assert critical_path(trace.program).tolist() == [0, 1]
+    assert trace.longest_chain_cycles == 33
+    assert longest_chain(trace.program).tolist() == [0, 1]
 
 
 def test_a_broadcast_holds_the_gb_port_and_every_target_port() -> None:

@@ -73,10 +73,10 @@ def test_end_follows_from_start() -> None:
         replace(trace, end=trace.end + 1).check()
 
 
-def test_no_trace_is_shorter_than_the_critical_path() -> None:
+def test_no_trace_is_shorter_than_the_longest_chain() -> None:
     trace = simulate(build([Step((MATRIX, 0), hold=5)]))
-    with pytest.raises(InvariantError, match="5 cycles are less than the path of 6"):
-        replace(trace, critical_path_cycles=6).check()
+    with pytest.raises(InvariantError, match="5 cycles are less than the chain of 6"):
+        replace(trace, longest_chain_cycles=6).check()
 
 
 SHARED = (

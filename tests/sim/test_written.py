@@ -167,7 +167,7 @@ def test_what_cores_leave_that_another_one_stands_for_is_not_known(memory: Memor
 def program_with_output(written: Sequence[tuple[int, int]]) -> Program:
     """One kernel that answers for rows [0, 8) of output `t`."""
     program = program_of([Access((rows,), True) for rows in written])
-    program.plan.semantics.graph.outputs = ("t",)  # type: ignore[misc]
+    program.plan.semantics.graph.output_names = frozenset({"t"})  # type: ignore[misc]
     kernel = SimpleNamespace(name="g0", outputs={"t": ((0, 8),)})
     stub = SimpleNamespace(**{**vars(program.plan), "kernels": (kernel,)}, cluster_of=lambda _: 0)
     memory = np.array([Memory.DRAM, Memory.GB], np.int8)
