@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.clean_up import DECOMPOSE
+from graphturbo_core.frontend.clean_up import LAYER_NORM, SOFTMAX, decomposed
 from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
 from graphturbo_core.frontend.numbers import with_numbers
 from graphturbo_core.hardware.hardware import Hardware
@@ -15,9 +15,10 @@ from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
+from graphturbo_core.semantics.sample_axis import mixed_samples
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.batching import Division, divide_batch, undivided
-from graphturbo_core.strategies.options import TVM, resolve_options
+from graphturbo_core.strategies.options import ASTITCH, TVM, resolve_options
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.tried import Known
 from graphturbo_core.verify.verify import SEED
@@ -80,14 +81,23 @@ class Imports:
         Kept by the graph's identity: what is kept holds the graph, so that no other one takes it.
         """
         if id(graph) not in self._semantics:
-            self._semantics[id(graph)] = analyse(graph)
+            before = graph.undecomposed
+            whole = None if before is None else self.semantics(before)
+            self._semantics[id(graph)] = analyse(graph, whole)
         return self._semantics[id(graph)]
 
     def dependence(self, whole: GraphSemantics, part: GraphSemantics) -> str | None:
-        """As `dependence_on_batch`, of semantics that were found here."""
+        """Why a sample may need others' numbers; None where one of two proofs says that none does.
+
+        `dependence_on_batch` follows boxes, `mixed_samples` the axis of the samples.
+        """
         key = id(whole.graph), id(part.graph)
         if key not in self._dependence:
-            self._dependence[key] = dependence_on_batch(whole, part)
+            why = dependence_on_batch(whole, part)
+            batches = self.batch(part.graph), self.batch(whole.graph)
+            if why is not None and mixed_samples(part, whole, batches) is None:
+                why = None
+            self._dependence[key] = why
         return self._dependence[key]
 
     def batch(self, whole: Graph) -> int:
@@ -111,19 +121,36 @@ class Imports:
         return self._import(request, size, dims)
 
     def _import(self, request: RunRequest, batch: int | None, dims: dict[str, int]) -> Graph:
+        """The model without extra passes is imported once, also for runs that ask for some."""
         passes, extra = tuple(request.skip_passes), extra_passes(request)
-        key = (request.model_name, batch, tuple(sorted(dims.items())), passes, extra)
+        base = (request.model_name, batch, tuple(sorted(dims.items())), passes, ())
+        if base not in self._graphs:
+            options = ImportOptions(request.model_name, batch, dims, passes, self.limits)
+            self._graphs[base] = import_model(self.data, options)
+        key = (*base[:-1], extra)
         if key not in self._graphs:
-            options = ImportOptions(request.model_name, batch, dims, passes, self.limits, extra)
-            self._graphs[key] = import_model(self.data, options)
+            self._graphs[key] = decomposed(self._graphs[base], extra)
         return self._graphs[key]
+
+
+DECOMPOSING = (TVM, ASTITCH)
+"""Strategies with an option `normalisation`."""
+DECOMPOSITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "relay": (LAYER_NORM,),
+        "whole": (),
+        "decomposed": (LAYER_NORM, SOFTMAX),
+        "stitched": (),
+        "xla": (LAYER_NORM, SOFTMAX),
+    }
+)
+"""Values of these options -> the passes that they ask for."""
 
 
 def extra_passes(request: RunRequest) -> tuple[str, ...]:
     """Passes that the run's own strategy asks for: of a comparison the other runs have none."""
-    spec, chosen = parse_strategy(request.strategy), resolve_options(request.options)
-    is_decomposed = spec.name == TVM and chosen["tvm.normalisation"] == "decomposed"
-    return (DECOMPOSE,) if is_decomposed else ()
+    name, chosen = parse_strategy(request.strategy).name, resolve_options(request.options)
+    return DECOMPOSITIONS[chosen[f"{name}.normalisation"]] if name in DECOMPOSING else ()
 
 
 def _batch_input(graph: Graph) -> str | None:

@@ -42,6 +42,8 @@ def _entries(edits: Edits) -> Iterator[EditEntry]:
 def _value_text(value: object) -> str:
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"piece {piece} {value[piece].value}" for piece in sorted(value))
     word = getattr(value, "value", None)
     if word is not None:
         return str(word)

@@ -83,7 +83,12 @@ def _edits(section: plan_schema.EditsSection) -> Edits:
         pieces=section.pieces,
         axis=section.axis,
         binding={tensor: _cuts(cuts) for tensor, cuts in section.binding.items()},
-        scope={tensor: Scope(word) for tensor, word in section.scope.items()},
+        scope={
+            tensor: Scope(word)
+            if isinstance(word, str)
+            else {int(piece): Scope(each) for piece, each in word.items()}
+            for tensor, word in section.scope.items()
+        },
         residency={name: Residency(word) for name, word in section.residency.items()},
     )
 

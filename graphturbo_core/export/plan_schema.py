@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
@@ -29,7 +29,16 @@ Pieces = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.max_pieces)]
 Batch = Annotated[int, Field(ge=1, le=DEFAULT_LIMITS.max_batch)]
 ScopeWord = Literal["LB", "GB", "DRAM"]
 ResidencyWord = Literal["LB", "GB", "stream", "sharded"]
+Piece = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,6}$")]
 NameSet = Annotated[list[Name], Field(min_length=2, max_length=MAX_LISTED)]
+
+
+PieceScopes = Annotated[dict[Piece, ScopeWord], Field(min_length=1, max_length=MAX_LISTED)]
+OF_ALL, BY_PIECE = "scope of all", "scope by piece"
+AnyScope = Annotated[
+    Annotated[ScopeWord, Tag(OF_ALL)] | Annotated[PieceScopes, Tag(BY_PIECE)],
+    Discriminator(lambda scope: BY_PIECE if isinstance(scope, dict) else OF_ALL),
+]
 
 
 class _Strict(BaseModel):
@@ -60,7 +69,7 @@ class EditsSection(_Strict):
     pieces: Annotated[dict[Name, Pieces], Field(max_length=MAX_EDITS)] = {}
     axis: Annotated[dict[Name, Axis], Field(max_length=MAX_EDITS)] = {}
     binding: Annotated[dict[Name, CutsSection], Field(max_length=MAX_EDITS)] = {}
-    scope: Annotated[dict[Name, ScopeWord], Field(max_length=MAX_EDITS)] = {}
+    scope: Annotated[dict[Name, AnyScope], Field(max_length=MAX_EDITS)] = {}
     residency: Annotated[dict[Name, ResidencyWord], Field(max_length=MAX_EDITS)] = {}
 
 
@@ -181,7 +190,9 @@ def schema_refusal(error: ValidationError, file_name: str) -> PlanError:
     return PlanError("PLAN_INVALID", what, where, change)
 
 
-_BRANCHES = frozenset({"constrained-str", "dict[constrained-str,CutsSection]"})
+_BRANCHES = frozenset(
+    {"constrained-str", "dict[constrained-str,CutsSection]", OF_ALL, BY_PIECE, "[key]"}
+)
 """What pydantic names in a path besides keys: the branch of a union."""
 
 

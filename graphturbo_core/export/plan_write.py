@@ -13,7 +13,7 @@ from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds
 from graphturbo_core.export.yaml_text import entry
 from graphturbo_core.plain_yaml import Plain
 from graphturbo_core.strategies.edits import Cuts, Edits, with_other_names
-from graphturbo_core.strategies.plan import Binding
+from graphturbo_core.strategies.plan import Binding, Scope
 from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
 
 HEAD = """\
@@ -68,11 +68,17 @@ def _edit_lines(edits: Edits) -> Iterator[str]:
         "pieces": dict(edits.pieces),
         "axis": dict(edits.axis),
         "binding": {tensor: _cuts_tree(cuts) for tensor, cuts in edits.binding.items()},
-        "scope": {tensor: scope.value for tensor, scope in edits.scope.items()},
+        "scope": {tensor: _scope_tree(scope) for tensor, scope in edits.scope.items()},
         "residency": {name: residency.value for name, residency in edits.residency.items()},
     }
     for key, tree in trees.items():
         yield entry("  ", key, tree)
+
+
+def _scope_tree(scope: Scope | Mapping[int, Scope]) -> Plain:
+    if isinstance(scope, Scope):
+        return scope.value
+    return {str(piece): scope[piece].value for piece in sorted(scope)}
 
 
 def _cuts_tree(cuts: Cuts | Binding) -> Plain:

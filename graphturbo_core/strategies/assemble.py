@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from graphturbo_core.errors import PlanError
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.placement import Nearest, Placement, place_outputs
+from graphturbo_core.strategies.handing import bind_all
 from graphturbo_core.strategies.instances import InstanceGraph, Section, instance_graph
-from graphturbo_core.strategies.kernels import BoundKernel, Target, bind_instances
+from graphturbo_core.strategies.kernels import BoundKernel, Target
 from graphturbo_core.strategies.layers import Layer
 from graphturbo_core.strategies.legal import SHARED_ENGINE
+from graphturbo_core.strategies.model_layers import groups_of_layers, layers_of_model
 from graphturbo_core.strategies.plan import (
     Binding,
     Decision,
@@ -24,20 +26,22 @@ from graphturbo_core.strategies.plan import (
 )
 from graphturbo_core.strategies.redistribution import relabel
 from graphturbo_core.strategies.residency import weight_residencies
+from graphturbo_core.strategies.scheduling import BY_LAYER, Scheduling
 
 
 @dataclass(frozen=True)
 class Recipe:
     """What a strategy decides beyond its sections: memories, and the record of its decisions.
 
+    `units`, and the indices in `Group.layers`: of the graph that the plan is of.
     `has_gb_inside`: a tensor inside a kernel whose readers want another binding goes through GB.
     """
 
     strategy: str
-    layers: tuple[Layer, ...]
+    units: tuple[Layer, ...]
     groups: tuple[Group, ...]
     nearest: Nearest
-    is_scheduled_across_layers: bool = False
+    scheduling: Scheduling = BY_LAYER
     has_gb_inside: bool = False
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()
@@ -51,16 +55,22 @@ def assemble(
     ready_steps: tuple[ReadyStep, ...] = (),
 ) -> Plan:
     """Bind, place and number the kernels of `graph` in this order."""
-    bound = bind_instances(target, graph)
+    bound = bind_all(target, graph)
     placements = place_outputs(graph, bound, order, recipe.nearest)
     residencies = weight_residencies(graph, order, placements, target)
-    beside = Scope.GB if target.hardware.gb_bytes else Scope.DRAM
-    inner = beside if recipe.has_gb_inside else None
+    inner = _conflict_scope(target, recipe)
     kernels = tuple(
         _kernel(graph, bound[number], placement, residency, inner)
         for number, placement, residency in zip(order, placements, residencies, strict=True)
     )
     return _plan(target, recipe, kernels, ready_steps)
+
+
+def _conflict_scope(target: Target, recipe: Recipe) -> Scope | None:
+    """Where a tensor inside a kernel waits whose readers want different bindings; None: in LB."""
+    if not (recipe.has_gb_inside and target.gb_use.has_conflicts):
+        return None
+    return Scope.GB if target.hardware.gb_bytes else Scope.DRAM
 
 
 def assemble_team(
@@ -77,10 +87,9 @@ def assemble_team(
     keeps in LB or GB from kernel to kernel is decided as if it were alone, but what another one
     reads waits in DRAM. `is_lent`: see `Cooperation`.
     """
-    bound = bind_instances(target, graph)
+    bound = bind_all(target, graph)
     cluster_of = {number: cluster for step in steps for cluster, number in step.items()}
-    beside = Scope.GB if target.hardware.gb_bytes else Scope.DRAM
-    inner = beside if recipe.has_gb_inside else None
+    inner = _conflict_scope(target, recipe)
     made: dict[int, KernelPlan] = {}
     for cluster in sorted(set(cluster_of.values())):
         order = [step[cluster] for step in steps if cluster in step]
@@ -122,6 +131,7 @@ def _plan(
     ready_steps: tuple[ReadyStep, ...] = (),
 ) -> Plan:
     """The plan of these kernels in their order."""
+    layers = layers_of_model(target.semantics, recipe.units)
     return Plan(
         strategy=recipe.strategy,
         semantics=target.semantics,
@@ -129,10 +139,11 @@ def _plan(
         number_format=target.number_format,
         rules=target.rules,
         feeding=target.feeding,
-        layers=recipe.layers,
-        groups=recipe.groups,
+        layers=layers,
+        units=recipe.units,
+        groups=groups_of_layers(recipe.groups, layers, target.semantics),
         kernels=kernels,
-        is_scheduled_across_layers=recipe.is_scheduled_across_layers,
+        scheduling=recipe.scheduling,
         decisions=recipe.decisions,
         ready_steps=ready_steps,
         notes=recipe.notes,
@@ -153,10 +164,11 @@ def _kernel(
         for tensor, scope in bound.binding.scopes.items()
         if tensor in instance.boxes
     }
-    for tensor, wished in bound.target.wishes.scopes.items():
-        if tensor in inside:
+    for tensor in tuple(inside):
+        wished = bound.target.wishes.scope_of(tensor, instance.piece)
+        if wished is not None:
             inside[tensor] = wished
-        if wished is Scope.LB and tensor in bound.binding.in_gb and tensor in inside:
+        if wished is Scope.LB and tensor in bound.binding.in_gb:
             what = f"{tensor!r} of {instance.name} cannot wait in LB: {SHARED_ENGINE}"
             raise PlanError("PLAN_SCOPE", what, f"edits.scope.{tensor}", "choose GB, or drop it")
     bindings: dict[str, Binding] = {

@@ -41,7 +41,7 @@ class Edits:
 
     Keys of `pieces`, `axis`, `residency` and the members of `merge` and `keep_apart` are ops, or
     `names` of several ops; of `residency` also weights. Those of `binding` and `scope` are tensors
-    that an op computes.
+    that an op computes; a scope may be one of each piece, counted from 1.
     """
 
     names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
@@ -50,7 +50,9 @@ class Edits:
     pieces: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     axis: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     binding: Mapping[str, Cuts] = field(default_factory=lambda: MappingProxyType({}))
-    scope: Mapping[str, Scope] = field(default_factory=lambda: MappingProxyType({}))
+    scope: Mapping[str, Scope | Mapping[int, Scope]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
     residency: Mapping[str, Residency] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -94,17 +96,24 @@ def find_wishes(
             each other; PLAN_SCOPE or PLAN_BINDING, one that no plan of this model can follow.
     """
     names = _Names(semantics.graph, layers, edits.names)
-    merges = _united([names.layers(m, f"edits.merge[{i}]") for i, m in enumerate(edits.merge)])
+    asked = [names.layers(m, f"edits.merge[{i}]") for i, m in enumerate(edits.merge)]
+    alone, apart = _alone(edits, names, asked), _apart(edits, names)
+    whole = [own for own in alone if not Wishes(apart=apart).forbids(own)]
+    scopes = _scopes(edits.scope, names, hardware)
     wishes = Wishes(
-        merges=merges,
-        apart=_apart(edits, names),
+        merges=tuple(merge for merge in _united([*asked, *whole]) if len(merge) > 1),
+        alone=alone,
+        apart=apart,
         pieces=_by_layer("pieces", edits.pieces, names),
         axes=_by_layer("axis", edits.axis, names),
         bindings={
             names.computed(tensor, "binding"): _binding(cuts, tensor, hardware)
             for tensor, cuts in edits.binding.items()
         },
-        scopes=_scopes(edits.scope, names, hardware),
+        scopes={tensor: scope for (tensor, piece), scope in scopes.items() if piece is None},
+        piece_scopes={
+            (tensor, piece): scope for (tensor, piece), scope in scopes.items() if piece is not None
+        },
         residencies=_residencies(edits.residency, names, hardware),
     )
     _check_merges(wishes, layers)
@@ -162,7 +171,7 @@ class _Names:
 
 
 def _united(merges: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Sets that share a layer as one, by their first layer; those of one layer say nothing."""
+    """Sets that share a layer as one, by their first layer."""
     sets: list[set[int]] = []
     for merge in merges:
         joined = set(merge)
@@ -173,7 +182,24 @@ def _united(merges: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
             else:
                 joined |= known
         sets = [*apart, joined]
-    return tuple(sorted(tuple(sorted(layers)) for layers in sets if len(layers) > 1))
+    return tuple(sorted(tuple(sorted(layers)) for layers in sets))
+
+
+def _alone(
+    edits: Edits, names: _Names, merges: Sequence[tuple[int, ...]]
+) -> tuple[tuple[int, ...], ...]:
+    """Layers of groups whose count or axis is given, with those that a merge adds to them.
+
+    A count of one op holds for whatever merges with it; a count of a group divides that group.
+    """
+    own = [
+        set(names.layers([name], f"edits.{key}.{name}"))
+        for key, wished in (("pieces", edits.pieces), ("axis", edits.axis))
+        for name in wished
+        if name not in names.graph.op_by_name
+    ]
+    united = _united([*merges, *(tuple(layers) for layers in own)])
+    return tuple(layers for layers in united if any(one <= {*layers} for one in own))
 
 
 def _apart(edits: Edits, names: _Names) -> tuple[tuple[int, int], ...]:
@@ -219,15 +245,24 @@ def _binding(cuts: Cuts, tensor: str, hardware: Hardware) -> Binding:
     return spread_binding(pairs, tuple(range(hardware.cores)))
 
 
-def _scopes(wished: Mapping[str, Scope], names: _Names, hardware: Hardware) -> dict[str, Scope]:
-    for tensor, scope in wished.items():
+def _scopes(
+    wished: Mapping[str, Scope | Mapping[int, Scope]], names: _Names, hardware: Hardware
+) -> dict[tuple[str, int | None], Scope]:
+    """By tensor and piece from 0, None: all of it."""
+    found: dict[tuple[str, int | None], Scope] = {}
+    for tensor, named in wished.items():
         names.computed(tensor, "scope")
+        if isinstance(named, Scope):
+            found[tensor, None] = named
+        else:
+            found |= {(tensor, piece - 1): scope for piece, scope in named.items()}
+    for (tensor, _), scope in found.items():
         is_output = tensor in names.graph.output_names
         fault = scope_fault(scope, is_graph_output=is_output, has_gb=hardware.gb_bytes > 0)
         if fault:
             what = f"{shown(tensor)} cannot wait in {scope.value}: {fault}"
             raise PlanError("PLAN_SCOPE", what, f"edits.scope.{tensor}", "choose DRAM, or drop it")
-    return dict(wished)
+    return found
 
 
 def _residencies(

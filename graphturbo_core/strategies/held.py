@@ -74,9 +74,22 @@ def check_followed(plan: Plan, wishes: Wishes) -> None:
                 what = f"{shown(tensor)} only passes between ops that share tiles"
                 where, change = f"edits.{key}.{tensor}", "name a tensor that `kernels` lists"
                 raise PlanError("PLAN_NO_EFFECT", what, where, change)
+    for tensor, piece in wishes.piece_scopes:
+        _check_piece(plan, tensor, piece)
     for kernel in plan.kernels:
         for name in _unfollowed(kernel, wishes):
             raise InvariantError("PLAN_NOT_FOLLOWED", f"{name!r} in {kernel.name}")
+
+
+def _check_piece(plan: Plan, tensor: str, piece: int) -> None:
+    pieces = [kernel.piece for kernel in plan.kernels if tensor in kernel.scopes]
+    if piece in pieces:
+        return
+    what = f"{shown(tensor)} only passes between ops that share tiles"
+    if pieces:
+        what = f"{shown(tensor)} has {max(pieces) + 1} pieces and no piece {piece + 1}"
+    where, change = f"edits.scope.{tensor}", "name a tensor and piece that `kernels` lists"
+    raise PlanError("PLAN_NO_EFFECT", what, where, change)
 
 
 def _held(kernel: KernelPlan, key: str) -> Mapping[str, object]:
@@ -87,8 +100,8 @@ def _unfollowed(kernel: KernelPlan, wishes: Wishes) -> Iterator[str]:
     for tensor, binding in wishes.bindings.items():
         if kernel.bindings.get(tensor, binding) != binding:
             yield tensor
-    for tensor, scope in wishes.scopes.items():
-        if kernel.scopes.get(tensor, scope) is not scope:
+    for tensor, scope in kernel.scopes.items():
+        if wishes.scope_of(tensor, kernel.piece) not in (None, scope):
             yield tensor
     for weight, residency in wishes.residencies.items():
         if kernel.residency.get(weight, residency) is not residency:
@@ -105,7 +118,15 @@ def _check_groups(plan: Plan, wishes: Wishes) -> None:
     for first, second in wishes.apart:
         if group_of[first] is group_of[second]:
             raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {first}, {second} are not apart")
+    _check_alone(wishes, {layer: group.layers for layer, group in group_of.items()})
     for wished, name in ((wishes.pieces, "pieces"), (wishes.axes, "split_axis")):
         for layer, value in wished.items():
             if getattr(group_of[layer], name) != value:
                 raise InvariantError("PLAN_NOT_FOLLOWED", f"{name} of layer {layer}")
+
+
+def _check_alone(wishes: Wishes, layers_with: Mapping[int, tuple[int, ...]]) -> None:
+    """`layers_with`: by layer, all layers of its group."""
+    for own in wishes.alone:
+        if any(not {*layers_with[layer]} <= {*own} for layer in own):
+            raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {own} are not among themselves")

@@ -50,6 +50,22 @@ Cost = Callable[[Plan], Spent | None]
 make of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class GbUse:
+    """What GB is used for, where the paper does not say it or says otherwise.
+
+    `is_reserved`: outputs and whole weights leave a weight part of it free, in which two tiles of
+    streamed weights take turns (our choice). `has_conflicts`: a tensor inside a kernel whose
+    readers want different bindings waits there; else it stays in LB, and cores exchange it.
+    """
+
+    is_reserved: bool = True
+    has_conflicts: bool = True
+
+
+DEFAULT_GB_USE = GbUse()
+
+
 @dataclass(frozen=True)
 class Target:
     """What all kernels of a plan are made for.
@@ -67,6 +83,7 @@ class Target:
     feeding: Feeding = DEFAULT_FEEDING
     clusters: int = 1
     cost: Cost | None = field(default=None, repr=False, compare=False)
+    gb_use: GbUse = DEFAULT_GB_USE
 
     @cached_property
     def element_bytes(self) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""The options of `--set`, listed in one place: choices of `tvm`, `graphturbo` and lowering."""
+"""The options of `--set`, listed in one place: choices of the strategies and of lowering."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from types import MappingProxyType
 from graphturbo_core.errors import OptionError
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
+from graphturbo_core.strategies.scheduling import Scheduling
 
 LOWERING = "lowering"
 """Prefix of the options that every strategy's plans are lowered with."""
-TVM = "tvm"
-"""Prefix of the options that say how TVM's kernels run; docs/paper-assumptions.md has the why."""
+TVM, ASTITCH = "tvm", "astitch"
+"""Prefixes of the options that say how their kernels run; docs/paper-assumptions.md has the why."""
 SEED, EVALUATIONS, SPACE = "tuned.seed", "tuned.evaluations", "tuned.space"
+STARTS = "tuned.starts"
+FENCE, LISTED = "graphturbo.fence", "graphturbo.list_scheduling"
+BY_LEVEL, _SWITCHED = "by-level", ("on", "off")
 MAX_DIGITS = 9
 
 
@@ -79,9 +83,17 @@ _OPTIONS = (
     ),
     StrategyOption(
         "tvm.normalisation",
-        ("whole", "decomposed"),
-        "softmax and layer norm are one op each, or at import become the reductions and "
-        "elementwise ops that Relay makes of them",
+        ("relay", "whole", "decomposed"),
+        "layer norm becomes mean, variance and the rest, as at Relay's import, and softmax stays "
+        "one op (apache/tvm pull requests 13074 and 8909); or both are one op each; or both are "
+        "reductions and elementwise ops",
+    ),
+    StrategyOption(
+        "astitch.normalisation",
+        ("stitched", "xla"),
+        "softmax and layer norm are one op each, whose passes over a row stay on its core, as "
+        "AStitch's regional scheme stitches them (ASPLOS 2022); or they are stitched from the "
+        "reductions and elementwise ops that XLA, under AStitch, has of them",
     ),
     StrategyOption(
         "graphturbo.peak",
@@ -113,6 +125,67 @@ _OPTIONS = (
         ("kind", "literal"),
         "Algorithm 4: cut axes by kind of access and take a handed-down binding that is as good, "
         "or cut from the outermost axis by gcd and take it only if it uses more cores",
+    ),
+    StrategyOption(
+        "graphturbo.merging",
+        ("weights", "equal", "largest", "any"),
+        "Algorithm 2, rule 2: no part with weights is cut into more pieces; or only equal counts "
+        "merge, or no count rises above the largest, or whatever has a split merges",
+    ),
+    StrategyOption(
+        "graphturbo.coverage",
+        ("all", "outputs"),
+        "Algorithm 1: a split axis carries through every tensor inside, or to the outputs alone; "
+        "pieces then compute the rest whole, and Eq. 1 takes the axis that covers most ops",
+    ),
+    StrategyOption(
+        "graphturbo.binding_of",
+        ("nests", "instances"),
+        "Algorithm 4: each kernel binds its own loop nests, or bindings are handed from instance "
+        "to instance too, as in the vendor's manual",
+    ),
+    StrategyOption(
+        "graphturbo.gb_binding",
+        ("handed", "plain"),
+        "Algorithm 4: a loop nest whose result goes to GB, as its readers want it differently, "
+        "takes the first reader's binding, or a plain one as printed",
+    ),
+    StrategyOption(
+        "graphturbo.conflicts",
+        ("gb", "lb"),
+        "Algorithm 4: what two loop nests of a kernel want differently waits in GB, or stays in "
+        "LB and cores exchange it, as the vendor's core operations do",
+    ),
+    StrategyOption(
+        "graphturbo.gb_room",
+        ("reserved", "whole"),
+        "outputs and weights that wait in GB leave a weight part of it free for tiles of streamed "
+        "weights, or may fill it, as the paper keeps nothing back",
+    ),
+    StrategyOption(
+        "graphturbo.instance_order",
+        ("depth-first", "breadth-first"),
+        "Algorithm 3: of the instances that are ready run the newest, or the oldest, which is the "
+        "order that the paper sets beside its own (figure 7)",
+    ),
+    StrategyOption(
+        "graphturbo.double_buffering",
+        ("on", "off"),
+        "two tiles of each streamed operand take turns, or one: loads and computes alternate (our "
+        "choice: the paper counts it to no step, its kernels are generated with it)",
+    ),
+    StrategyOption(
+        FENCE,
+        (BY_LEVEL, *_SWITCHED),
+        "a layer starts when all of the one before it has ended, DMA included; by level: on in gb, "
+        "lb and order, off in full and plus (our choice: of instruction scheduling, which the "
+        "paper counts as one step, the part that lets layers overlap)",
+    ),
+    StrategyOption(
+        LISTED,
+        (BY_LEVEL, *_SWITCHED),
+        "a list scheduler orders instructions, between fences where there are any, or they keep "
+        "their layers' order; by level: on in full and plus (our choice: the other part)",
     ),
     StrategyOption(
         "plus.pieces",
@@ -164,6 +237,12 @@ _OPTIONS = (
         "among whose choices the search looks: those of graphturbo, or also those of "
         "graphturbo:plus, whose own plan it begins with",
     ),
+    StrategyOption(
+        STARTS,
+        ("all", "others"),
+        "what the search begins with: all named schedules, graphturbo:full's first, or only those "
+        "that group or split otherwise than graphturbo:full",
+    ),
     _number("tile_share", (1, 1024), "a streamed tile takes at most this part of an LB"),
     _number("tiles", (1, 64), "tiles into which a core's share is cut for overlap, at most"),
     _number("padding_percent", (0, 1000), "passes of the matrix array that such cuts may add"),
@@ -203,12 +282,22 @@ def resolve_options(options: Mapping[str, str]) -> dict[str, str]:
     return {name: options.get(name, option.default) for name, option in known.items()}
 
 
-def feeding(chosen: Mapping[str, str]) -> Feeding:
-    """How engines get their operands, by the resolved options of `tvm`."""
+def feeding(strategy: str, chosen: Mapping[str, str]) -> Feeding:
+    """How engines get their operands, by the resolved options of a strategy that has any."""
+    is_tvm, is_double = strategy == TVM, chosen.get(f"{strategy}.double_buffering", "on") == "on"
     return Feeding(
-        has_own_fetches=chosen["tvm.weights"] == "own",
-        tiles=1 if chosen["tvm.double_buffering"] == "off" else DEFAULT_FEEDING.tiles,
-        has_square_passes=chosen["tvm.passes"] == "squares",
+        has_own_fetches=is_tvm and chosen["tvm.weights"] == "own",
+        tiles=DEFAULT_FEEDING.tiles if is_double else 1,
+        has_square_passes=is_tvm and chosen["tvm.passes"] == "squares",
+    )
+
+
+def scheduling(own: Scheduling, chosen: Mapping[str, str]) -> Scheduling:
+    """A level's own scheduling, where the resolved options do not say otherwise."""
+    fence, listed = chosen[FENCE], chosen[LISTED]
+    return Scheduling(
+        own.has_fence if fence == BY_LEVEL else fence == "on",
+        own.is_listed if listed == BY_LEVEL else listed == "on",
     )
 
 

@@ -22,6 +22,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.cooperation import Cooperation, Crossing, crossings
 from graphturbo_core.strategies.layers import Layer
+from graphturbo_core.strategies.scheduling import Scheduling
 from graphturbo_core.strategies.stays import Place, Stay, stay_fault
 
 
@@ -187,9 +188,13 @@ class Plan:
 
     `rules`: how finely lowering is to cut. `feeding`: how cores get their operands.
     `fixed`: tensors and weights whose memory a plan file names: lowering may choose no other.
+    `fixed_pieces`: the same of one piece of a tensor, counted from 0.
     `cooperation`: clusters that share the round; None: one cluster runs all of it, kernel by
     kernel. `stays`: weights that have a place in GB over several kernels, those with the first
     right to room first.
+    `layers`: of the undecomposed graph, with the ops of `semantics.graph` that theirs became: the
+    same for every strategy. `units`: Relay's partition of the plan's own graph, which lowering
+    divides into loop nests; the layers, unless the strategy takes ops apart.
     """
 
     strategy: str
@@ -197,14 +202,16 @@ class Plan:
     hardware: Hardware
     number_format: str
     layers: tuple[Layer, ...]
+    units: tuple[Layer, ...]
     groups: tuple[Group, ...]
     kernels: tuple[KernelPlan, ...]
-    is_scheduled_across_layers: bool
+    scheduling: Scheduling
     decisions: tuple[Decision, ...] = ()
     ready_steps: tuple[ReadyStep, ...] = ()
     notes: tuple[str, ...] = ()
     rules: TileRules = DEFAULT_RULES
     fixed: frozenset[str] = frozenset()
+    fixed_pieces: frozenset[tuple[str, int]] = frozenset()
     feeding: Feeding = DEFAULT_FEEDING
     cooperation: Cooperation | None = None
     stays: tuple[Stay, ...] = ()
@@ -215,6 +222,16 @@ class Plan:
             return False
         names = (each.name for each in fields(self) if each.name not in {*SAID, "semantics"})
         return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    @cached_property
+    def layer_of_op(self) -> Mapping[str, int]:
+        """The layer of every op."""
+        return {op: layer.index for layer in self.layers for op in layer.ops}
+
+    @cached_property
+    def unit_of_op(self) -> Mapping[str, int]:
+        """The unit of every op."""
+        return {op: unit.index for unit in self.units for op in unit.ops}
 
     @property
     def clusters(self) -> int:

@@ -9,6 +9,7 @@ from graphturbo_core.errors import PlanError
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.plan import Binding, Decision, Plan, Residency, Scope
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER, Scheduling
 
 SEARCHED = "tuned"
 """The strategy that decides by itself whether instructions are scheduled across layers."""
@@ -65,6 +66,12 @@ class Record:
     stays: tuple[StayRecord, ...] = ()
     cooperation: Cooperation | None = None
 
+    def scheduling(self, own: Scheduling) -> Scheduling:
+        """How instructions are scheduled; `own`: what the strategy's name says."""
+        if self.is_scheduled_across_layers is None:
+            return own
+        return ACROSS_LAYERS if self.is_scheduled_across_layers else BY_LAYER
+
     @property
     def ops_of_groups(self) -> dict[str, tuple[str, ...]]:
         """The ops of each group by its name."""
@@ -84,7 +91,7 @@ def recorded(plan: Plan) -> Record:
         for kernel in plan.kernels
     )  # fmt: skip
     is_said = plan.strategy != SEARCHED
-    scheduled = None if is_said else plan.is_scheduled_across_layers
+    scheduled = None if is_said else plan.scheduling == ACROSS_LAYERS
     names = [kernel.name for kernel in plan.kernels]
     stays = (StayRecord(s.weight, names[s.first], names[s.last], s.size_bytes) for s in plan.stays)
     return Record(

@@ -10,11 +10,11 @@ from types import MappingProxyType
 from graphturbo_core.errors import InvariantError, OptionError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.semantics.cost import placed_on
-from graphturbo_core.semantics.feeding import DEFAULT_FEEDING
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.astitch import astitch_plan
 from graphturbo_core.strategies.edits import find_wishes
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
+from graphturbo_core.strategies.graphturbo.grouping import MergeRule, Merging
 from graphturbo_core.strategies.graphturbo.levels import (
     ALL_LEVELS,
     DEFAULT_LEVEL,
@@ -36,26 +36,30 @@ from graphturbo_core.strategies.held import (
     check_no_edits,
     check_no_groups,
 )
-from graphturbo_core.strategies.kernels import Cost, Target
+from graphturbo_core.strategies.kernels import DEFAULT_GB_USE, Cost, GbUse, Target
 from graphturbo_core.strategies.layerwise import layerwise_plan
 from graphturbo_core.strategies.options import (
     EVALUATIONS,
     SEED,
     SPACE,
+    STARTS,
     TVM,
     feeding,
     resolve_options,
+    scheduling,
     tile_rules,
 )
 from graphturbo_core.strategies.outermost import plain_outermost
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.restore import Frame, restored_plan
+from graphturbo_core.strategies.scheduling import BY_LAYER
 from graphturbo_core.strategies.tuned.making import NAME as TUNED
 from graphturbo_core.strategies.tuned.search import Tuned
 from graphturbo_core.strategies.tvm import tvm_plan
 from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
+GRAPHTURBO = "graphturbo"
 MAX_DIGITS = 9
 """Digits of a cluster batch that are read; more cannot be a batch."""
 
@@ -198,29 +202,41 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     chosen = resolve_options(task.options)
     wishes = _wishes(task, spec)
     binder = _binder(hardware, _division(spec, chosen), wishes)
+    if spec.name == GRAPHTURBO:
+        binder = replace(
+            binder,
+            is_plain_in_gb=chosen["graphturbo.gb_binding"] == "plain",
+            is_across=chosen["graphturbo.binding_of"] == "instances",
+        )
     placed = placed_on(task.semantics, hardware, task.number_format)
     target = Target(
         placed, hardware, task.number_format, binder, tile_rules(chosen), wishes,
-        feeding(chosen) if spec.name == TVM else DEFAULT_FEEDING,
+        feeding(spec.name, chosen),
         1 if held.is_edited else task.clusters, task.cost,
+        _gb_use(chosen) if spec.name == GRAPHTURBO else DEFAULT_GB_USE,
     )  # fmt: skip
     if held.record is not None and not held.is_edited:
-        return restored_plan(target, _frame(parse_strategy(spec.text)), held.record)
+        return restored_plan(target, _frame(parse_strategy(spec.text), chosen), held.record)
     makers: dict[str, Callable[[Target], Plan]] = {
         "layerwise": layerwise_plan,
         "tvm": tvm_plan,
         "astitch": astitch_plan,
-        "graphturbo": _graphturbo(spec, hardware, chosen),
+        GRAPHTURBO: _graphturbo(spec, hardware, chosen),
         TUNED: partial(_tuned, task, chosen),
     }
     plan = makers[parse_strategy(spec.text).name](target)
     check_followed(plan, wishes)
-    return replace(plan, decisions=(*plan.decisions, *wishes.decisions()), fixed=wishes.fixed)
+    return replace(
+        plan,
+        decisions=(*plan.decisions, *wishes.decisions()),
+        fixed=wishes.fixed,
+        fixed_pieces=frozenset(wishes.piece_scopes),
+    )
 
 
 def _division(spec: StrategySpec, chosen: Mapping[str, str]) -> str:
     """The rule by which this strategy divides results over cores."""
-    options = {"graphturbo": "graphturbo.binding", TVM: "tvm.division"}
+    options = {GRAPHTURBO: "graphturbo.binding", TVM: "tvm.division"}
     return chosen[options[spec.name]] if spec.name in options else "kind"
 
 
@@ -236,14 +252,24 @@ def _binder(hardware: Hardware, division: str, wishes: Wishes) -> Binder:
     )
 
 
-def _frame(spec: StrategySpec) -> Frame:
-    level = _level(spec)
-    is_graphturbo, is_tuned = spec.name == "graphturbo", spec.name == TUNED
+def _gb_use(chosen: Mapping[str, str]) -> GbUse:
+    """What GB is used for, by the resolved options of `graphturbo`."""
+    return GbUse(
+        is_reserved=chosen["graphturbo.gb_room"] == "reserved",
+        has_conflicts=chosen["graphturbo.conflicts"] == "gb",
+    )
+
+
+def _frame(spec: StrategySpec, chosen: Mapping[str, str]) -> Frame:
+    level = _level(spec, chosen)
+    is_graphturbo, is_tuned = spec.name == GRAPHTURBO, spec.name == TUNED
     return Frame(
         strategy=f"graphturbo:{level.name}" if is_graphturbo else spec.name,
         is_by_op=spec.name in ("layerwise", "astitch"),
-        is_depth_first=is_tuned or (is_graphturbo and level.is_split),
-        is_scheduled_across_layers=is_tuned or (is_graphturbo and level.is_scheduled_across_layers),
+        is_ordered=is_tuned or (is_graphturbo and level.is_split),
+        scheduling=level.scheduling if is_graphturbo else BY_LAYER,
+        is_breadth_first=is_graphturbo and level.is_breadth_first,
+        is_partial=is_graphturbo and chosen["graphturbo.coverage"] == "outputs",
     )
 
 
@@ -259,19 +285,25 @@ def _wishes(task: PlanTask, spec: StrategySpec) -> Wishes:
     if spec.name == TUNED:
         check_no_edits(spec.text)
     wishes = find_wishes(held.edits, semantics, task.hardware, relay_layers(semantics))
-    if not _frame(spec).is_depth_first:
+    if not _frame(spec, resolve_options(task.options)).is_ordered:
         check_no_groups(wishes, spec.text)
     return wishes
 
 
-def _level(spec: StrategySpec) -> Level:
-    return {level.name: level for level in ALL_LEVELS}.get(spec.level, DEFAULT_LEVEL)
+def _level(spec: StrategySpec, chosen: Mapping[str, str]) -> Level:
+    """The level with what options say of it; without a name the default one."""
+    level = {level.name: level for level in ALL_LEVELS}.get(spec.level, DEFAULT_LEVEL)
+    return replace(
+        level,
+        scheduling=scheduling(level.scheduling, chosen),
+        is_breadth_first=chosen["graphturbo.instance_order"] == "breadth-first",
+    )
 
 
 def splitter_of(strategy: str, hardware: Hardware, chosen: Mapping[str, str]) -> Splitter | None:
     """Algorithm 1 as this strategy runs it with its options; None where it does not."""
     spec = parse_strategy(strategy)
-    does_split = spec.name == "graphturbo" and _level(spec).is_split
+    does_split = spec.name == GRAPHTURBO and _level(spec, chosen).is_split
     return _splitter(hardware, chosen) if does_split else None
 
 
@@ -282,16 +314,17 @@ def _splitter(hardware: Hardware, chosen: Mapping[str, str]) -> Splitter:
         literal_candidates if literal else divisors,
         lexicographic if chosen["graphturbo.best"] == "lexicographic" else fewest_pieces,
         chosen["graphturbo.peak"] == "literal",
+        chosen["graphturbo.coverage"] == "outputs",
     )
 
 
 def _graphturbo(
     spec: StrategySpec, hardware: Hardware, chosen: Mapping[str, str]
 ) -> Callable[[Target], Plan]:
-    level = _level(spec)
+    level = _level(spec, chosen)
     graphturbo = GraphTurbo(
         _splitter(hardware, chosen),
-        has_block_step=chosen["graphturbo.blocks"] == "first",
+        Merging(chosen["graphturbo.blocks"] == "first", MergeRule(chosen["graphturbo.merging"])),
         is_fit_checked=chosen["graphturbo.fit"] == "core",
         level=level,
     )
@@ -312,5 +345,9 @@ def _graphturbo(
 def _tuned(task: PlanTask, chosen: Mapping[str, str], target: Target) -> Plan:
     if task.cost is None:
         raise InvariantError("NO_COST", "'tuned' was asked for a plan without a cost function")
-    is_beyond_paper = chosen[SPACE] == "plus"
-    return Tuned(task.cost, int(chosen[SEED]), int(chosen[EVALUATIONS]), is_beyond_paper)(target)
+    is_beyond_paper, has_full = chosen[SPACE] == "plus", chosen[STARTS] == "all"
+    if is_beyond_paper and not has_full:
+        what = f"{SPACE}=plus begins with all that graphturbo:plus tries, :full among it"
+        raise OptionError("OPTIONS_APART", what, f"{STARTS}=others", "leave one of them out")
+    numbers = int(chosen[SEED]), int(chosen[EVALUATIONS])
+    return Tuned(task.cost, *numbers, is_beyond_paper, has_full)(target)

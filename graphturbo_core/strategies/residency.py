@@ -5,11 +5,12 @@ section that run one after the other hold all its weights in GB, where these fit
 outputs: the second one need not fetch them. Where they do not fit, lowering keeps parts of them for
 it, whatever the rules below say. 2. Else a layer's weights stay in LB when they fit its weight part
 (half of the pool where data and weights share one). 3. Else in GB, beside the parked outputs and
-two weight tiles. 4. Else they are streamed. A weight of an engine that the cores share is never in
-LB: rule 3 or 4. Where each core fetches its own, theirs are in LB or streamed. On a chip that
-shards weights over its LBs those that several kernels read are sharded, before rule 2, while all
-LBs together have room from the first of these kernels to the last: those with the most bytes
-fetched again first. What comes neither tile by tile nor whole (a table, a large constant) is not.
+two weight tiles (`graphturbo.gb_room=whole`: beside the outputs alone). 4. Else they are streamed.
+A weight of an engine that the cores share is never in LB: rule 3 or 4. Where each core fetches its
+own, theirs are in LB or streamed. On a chip that shards weights over its LBs those that several
+kernels read are sharded, before rule 2, while all LBs together have room from the first of these
+kernels to the last: those with the most bytes fetched again first. What comes neither tile by tile
+nor whole (a table, a large constant) is not.
 """
 
 from __future__ import annotations
@@ -57,9 +58,10 @@ def weight_residencies(
     wanted = [{name: kernel[name] for name in kernel.keys() & shards} for kernel in kernels]
     part = weight_part_bytes(hardware)
     part -= min(part // SHARD_SHARE, shard_part(wanted, hardware.cores))
+    reserve = weight_part_bytes(hardware) if target.gb_use.is_reserved else 0
     found = []
     for place, section in enumerate(sections):
-        room = hardware.gb_bytes - weight_part_bytes(hardware) - parked[place]
+        room = hardware.gb_bytes - reserve - parked[place]
         shared = 0 if target.feeding.has_own_fetches else room
         weights = layer_bytes[section]
         total = sum(size for layer in weights for size in layer.values())

@@ -14,7 +14,7 @@ from graphturbo_core.plain_yaml import shown
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.strategies.graphturbo.axes import AxisRank, kernel_axes
-from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, split_carry
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
@@ -28,6 +28,7 @@ from graphturbo_core.strategies.legal import (
     binding_fault,
     scope_fault,
 )
+from graphturbo_core.strategies.model_layers import groups_of_layers, layers_of_model
 from graphturbo_core.strategies.plan import (
     Binding,
     Group,
@@ -46,6 +47,7 @@ from graphturbo_core.strategies.record import (
 )
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.residency import cluster_weights
+from graphturbo_core.strategies.scheduling import Scheduling
 from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.strategies.turns import Turns, check_shared
 from graphturbo_core.strategies.whole import in_layers, op_graph
@@ -58,13 +60,17 @@ ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
 class Frame:
     """What a strategy's name says of its plans.
 
-    `is_by_op`: groups are made of ops, not of layers. `is_depth_first`: Algorithm 3 orders them.
+    `is_by_op`: groups are made of ops, not of layers. `is_ordered`: Algorithm 3 orders them, or
+    its like that goes breadth first. `is_partial`: a split axis need carry to the outputs of a
+    group alone.
     """
 
     strategy: str
     is_by_op: bool
-    is_depth_first: bool
-    is_scheduled_across_layers: bool
+    is_ordered: bool
+    scheduling: Scheduling
+    is_breadth_first: bool = False
+    is_partial: bool = False
 
 
 def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
@@ -74,42 +80,41 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         PlanError: PLAN_RECORD, it is no plan of this model on this chip.
     """
     shared = record.cooperation
-    layers = relay_layers(target.semantics)
-    owners: Sequence[int] = range(len(layers))
+    units = relay_layers(target.semantics)
+    owners: Sequence[int] = range(len(units))
     if frame.is_by_op:
-        graph, owners = op_graph(target, layers)
+        graph, owners = op_graph(target, units)
     else:
-        graph = layer_graph(target.semantics, layers, target.number_format)
+        graph = layer_graph(target.semantics, units, target.number_format)
     members = _members(graph, record.groups)
     cuts = [
-        _cut(SubGraph(graph, units), group, is_shared=shared is not None)
-        for units, group in zip(members, record.groups, strict=True)
+        _cut(SubGraph(graph, own), group, frame, is_shared=shared is not None)
+        for own, group in zip(members, record.groups, strict=True)
     ]
     if frame.is_by_op:
-        layer_of = {op: layer.index for layer in layers for op in layer.ops}
-        cuts = [(in_layers(section, layer_of), covered) for section, covered in cuts]
+        unit_of = {op: unit.index for unit in units for op in unit.ops}
+        cuts = [(in_layers(section, unit_of), covered) for section, covered in cuts]
     instances = instance_graph(target.semantics, [section for section, _ in cuts])
     order = _order(instances, record.kernels)
     check_shared(target, instances, order, shared)
     kernels = _kernels(target, instances, order, record)
+    layers = layers_of_model(target.semantics, units)
+    groups = [
+        _group(SubGraph(graph, own), cut, owners, group)
+        for own, cut, group in zip(members, cuts, record.groups, strict=True)
+    ]
     plan = Plan(
         strategy=frame.strategy,
         semantics=target.semantics,
         hardware=target.hardware,
         number_format=target.number_format,
         layers=layers,
-        groups=tuple(
-            _group(SubGraph(graph, units), cut, owners, own)
-            for units, cut, own in zip(members, cuts, record.groups, strict=True)
-        ),
+        units=units,
+        groups=groups_of_layers(groups, layers, target.semantics),
         kernels=kernels,
-        is_scheduled_across_layers=(
-            frame.is_scheduled_across_layers
-            if record.is_scheduled_across_layers is None
-            else record.is_scheduled_across_layers
-        ),
+        scheduling=record.scheduling(frame.scheduling),
         decisions=record.decisions,
-        ready_steps=_ready_steps(instances, order) if frame.is_depth_first else (),
+        ready_steps=_ready_steps(instances, order, frame) if frame.is_ordered else (),
         notes=record.notes,
         rules=target.rules,
         feeding=target.feeding,
@@ -147,7 +152,9 @@ def _members(graph: LayerGraph, groups: Sequence[GroupRecord]) -> list[tuple[int
     return found
 
 
-def _cut(part: SubGraph, group: GroupRecord, *, is_shared: bool) -> tuple[Section, int]:
+def _cut(
+    part: SubGraph, group: GroupRecord, frame: Frame, *, is_shared: bool
+) -> tuple[Section, int]:
     """The section of a group, and how many ops its split covers.
 
     Where clusters share a round (`is_shared`) its pieces may differ by one.
@@ -160,7 +167,7 @@ def _cut(part: SubGraph, group: GroupRecord, *, is_shared: bool) -> tuple[Sectio
     if left:
         raise record_refused(f"{group.pieces} pieces are not the product of all axes", group.name)
     carries = [
-        _carried(part, group.name, split, is_shared=is_shared)
+        _carried(part, group.name, split, (frame.is_partial, is_shared))
         for split in ((group.axis, first), *group.further)
     ]
     axes = [group.axis, *(axis for axis, _ in group.further)]
@@ -172,14 +179,21 @@ def _cut(part: SubGraph, group: GroupRecord, *, is_shared: bool) -> tuple[Sectio
     return section, carries[0].covered_ops
 
 
-def _carried(part: SubGraph, name: str, split: tuple[int, int], *, is_shared: bool) -> Carry:
-    """How an axis of a group that is cut into so many parts carries."""
-    axis, pieces = split
+def _carried(
+    part: SubGraph, name: str, split: tuple[int, int], allowed: tuple[bool, bool]
+) -> Carry:
+    """How an axis of a group that is cut into so many parts carries.
+
+    `allowed`: whether it may end inside, and whether its pieces may differ by one.
+    """
+    (axis, pieces), (is_partial, is_shared) = split, allowed
     tensors = part.graph.semantics.graph.tensors
     shape = tensors[part.outputs[-1]].shape if part.outputs else ()
     if axis >= len(shape):
         raise record_refused(f"its result has {len(shape)} axes, none is {axis}", name)
     carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
+    if is_partial:
+        carry = split_carry(part.graph, part.ops, part.outputs, axis)
     if not carry.is_complete:
         raise record_refused(f"axis {axis} does not carry through its ops", name)
     least = min(tensors[output].shape[carry.axis_of[output]] for output in part.outputs)
@@ -224,9 +238,10 @@ def _order(graph: InstanceGraph, kernels: Sequence[KernelRecord]) -> tuple[int, 
     return tuple(order)
 
 
-def _ready_steps(graph: InstanceGraph, order: Sequence[int]) -> tuple[ReadyStep, ...]:
+def _ready_steps(graph: InstanceGraph, order: Sequence[int], frame: Frame) -> tuple[ReadyStep, ...]:
     """Algorithm 3's steps where it gives this order; none for an order of somebody's own."""
-    found = order_instances([instance.name for instance in graph.instances], graph.producers)
+    names = [instance.name for instance in graph.instances]
+    found = order_instances(names, graph.producers, is_breadth_first=frame.is_breadth_first)
     return found.steps if found.order == tuple(order) else ()
 
 

@@ -31,16 +31,20 @@ class Wishes:
     """Layers by index, tensors and weights by name.
 
     `merges`: sets of layers that must be one group, disjoint; `apart`: pairs that may not.
-    `pieces`, `axes`: of whatever group a layer ends up in. `bindings`: of computed tensors.
-    `scopes`: of tensors that outlive a loop nest. `residencies`: of weights.
+    `alone`: sets of layers that share no group with another layer. `pieces`, `axes`: of whatever
+    group a layer ends up in. `bindings`: of computed tensors. `scopes`: of tensors that outlive a
+    loop nest; `piece_scopes`: the same of one piece, by tensor and piece from 0. `residencies`: of
+    weights.
     """
 
     merges: tuple[tuple[int, ...], ...] = ()
     apart: tuple[tuple[int, int], ...] = ()
+    alone: tuple[tuple[int, ...], ...] = ()
     pieces: Mapping[int, int] = field(default_factory=_none)
     axes: Mapping[int, int] = field(default_factory=_none)
     bindings: Mapping[str, Binding] = field(default_factory=_none)
     scopes: Mapping[str, Scope] = field(default_factory=_none)
+    piece_scopes: Mapping[tuple[str, int], Scope] = field(default_factory=_none)
     residencies: Mapping[str, Residency] = field(default_factory=_none)
 
     @property
@@ -58,18 +62,28 @@ class Wishes:
         """Tensors and weights whose memory is fixed: lowering may not choose another."""
         return frozenset({*self.scopes, *self.residencies})
 
+    def scope_of(self, tensor: str, piece: int) -> Scope | None:
+        """Where a piece of a tensor must wait; None: nothing is said of it."""
+        return self.scopes.get(tensor, self.piece_scopes.get((tensor, piece)))
+
     def forbids(self, layers: Sequence[int]) -> bool:
         """Whether two of these layers must stay in different groups."""
-        if not self.apart:
+        if not self.apart and not self.alone:
             return False
         inside = set(layers)
-        return any(first in inside and second in inside for first, second in self.apart)
+        return any(first in inside and second in inside for first, second in self.apart) or any(
+            not inside.isdisjoint(own) and not inside.issubset(own) for own in self.alone
+        )
 
     def decisions(self) -> tuple[Decision, ...]:
         """What was fixed besides groups, whose decisions stand where they are made."""
         said = [
             *((name, "binding", binding_text(binding)) for name, binding in self.bindings.items()),
             *((name, "scope", scope.value) for name, scope in self.scopes.items()),
+            *(
+                (name, f"scope of piece {piece + 1}", scope.value)
+                for (name, piece), scope in self.piece_scopes.items()
+            ),
             *((name, "residency", held.value) for name, held in self.residencies.items()),
         ]
         return tuple(

@@ -21,7 +21,7 @@ FULL = Edits(
     pieces={"g1": 4},
     axis={"d": 2},
     binding={"t": Cuts((2,), (8,))},
-    scope={"t": Scope.GB},
+    scope={"t": Scope.GB, "u": {10: Scope.LB, 2: Scope.DRAM}},
     residency={"g2": Residency.STREAM},
 )
 
@@ -34,6 +34,7 @@ def test_every_edit_is_told_in_words():
         "axis of d: 2",
         "binding of t: axes (2,), grid (8,), cores None",
         "scope of t: GB",
+        "scope of u: piece 2 DRAM, piece 10 LB",
         "residency of g2: stream",
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import get_args
@@ -43,7 +44,7 @@ EDITS = Edits(
     pieces={"x: y": 8},
     axis={"- z": 2},
     binding={"#t": Cuts((0, 2), (2, 4)), "null": Cuts((1,), (2,), (3, 0))},
-    scope={"t\n": Scope.GB},
+    scope={"t\n": Scope.GB, "u": {2: Scope.DRAM, 10: Scope.LB}},
     residency={"\U0001f600": Residency.STREAM},
 )
 
@@ -155,6 +156,9 @@ WRONG = {
     "tag": (put("merge: [[", "merge: !!set [["), "uses a tag (!), in my.yaml"),
     "pieces": (put(": 8}", ": 0}"), "edits.pieces.x: y is 0, in my.yaml, write greater than"),
     "a word": (put(": GB}", ": SRAM}"), "is SRAM, in my.yaml, write 'LB', 'GB' or 'DRAM'"),
+    "a word of a piece": (put(": DRAM", ": SRAM"), "edits.scope.u.2 is SRAM, in my.yaml"),
+    "no such piece": (put('"2": DRAM', '"0": DRAM'), "edits.scope.u.0 is 0, in my.yaml"),
+    "no piece": (lambda t: re.sub("u: .*? LB}", "u: {}", t), "edits.scope.u is {}, in my.yaml, "),
     "one of a set": (put("keep_apart: [[a, ", "keep_apart: [["), "edits.keep_apart.0 is ['true']"),
     "a number": (put('"1"', "1"), "edits.names.mine.1 is 1, in my.yaml"),
     "twice": (put("schema: 1", "schema: 1\nschema: 1"), "key schema appears twice (line"),

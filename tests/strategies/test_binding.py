@@ -128,6 +128,27 @@ def test_binding_over_channels_is_not_handed_down() -> None:
     assert found.scopes["y"] is Scope.LB
 
 
+GATED = """g (float[1,8,16,16] x, float[16,16] w) => (float[1,1,16,16] u)
+    <int64[2] inner = {2, 3}, int64[1] outer = {1}> {
+    y = MatMul(x, w)
+    d = ReduceMax(y, inner)
+    z = Add(d, y)
+    u = ReduceMax(z, outer) }"""
+
+
+@pytest.mark.parametrize(("is_plain", "axis"), [(False, 2), (True, 1)])
+def test_what_readers_want_differently_is_bound_as_the_first_wants_or_plainly(
+    is_plain: bool, axis: int
+) -> None:
+    # u has rows alone, and hands them to z, which hands them to y. d is one value a channel: it is
+    # cut by channels, which are y's first axis of more than one element, and wants y so.
+    found = bound(GATED, Binder(8, is_plain_in_gb=is_plain))
+    assert found.scopes["y"] is Scope.GB
+    assert found.bindings["d"] == Binding((1,), (8,), CORES)
+    assert found.bindings["u"] == found.bindings["z"] == Binding((2,), (8,), CORES)
+    assert found.bindings["y"] == Binding((axis,), (8,), CORES)
+
+
 SLICE = """g (float[32,4] x) => (float[{rows},4] y)
     <int64[1] b = {{{begin}}}, int64[1] e = {{{end}}}, int64[1] a = {{0}}, int64[1] s = {{{step}}}>
     {{ y = Slice (x, b, e, a, s) }}"""

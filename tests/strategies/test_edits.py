@@ -98,6 +98,34 @@ def test_a_group_has_as_many_pieces_as_the_plan_says(pieces: int) -> None:
     assert rules(plan, RULE_FIXED) == [(group.name,)]
 
 
+@pytest.mark.parametrize(
+    ("edits", "layers"),
+    [
+        (Edits(pieces={"g1": 2}), [(0,), (1, 7), (8, 12)]),
+        (Edits(pieces={"g2": 4}), [(0,), (1, 7), (8, 12)]),
+        (Edits(pieces={"g3": 2}), [(0,), (1, 7), (8, 12)]),
+        (Edits(axis={"g3": 0}), [(0,), (1, 7), (8, 12)]),
+        (Edits(pieces={STEM: 2}), [(0, 7), (8, 12)]),
+        (Edits(pieces={"g2": 4}, merge=(("g1", "g2"),)), [(0, 7), (8, 12)]),
+        (Edits(pieces={"g2": 4}, merge=(("g2", "g3"),)), [(0,), (1, 12)]),
+    ],
+)
+def test_a_count_of_a_group_divides_that_group_alone(
+    edits: Edits, layers: list[tuple[int, ...]]
+) -> None:
+    """Its neighbours of the same count are not merged with it, as they are with one op's group."""
+    plan = edited(edits)
+    ends = [(group.layers[0], group.layers[-1]) for group in plan.groups]
+    assert ends == [(inside[0], inside[-1]) for inside in layers]
+
+
+def test_a_group_that_must_be_apart_inside_is_still_alone() -> None:
+    plan = edited(Edits(pieces={"g2": 4}, keep_apart=((CONV1, "stage2/block1/conv1"),)))
+    inside = [g for g in plan.groups if {*g.layers} & {*range(1, 8)}]
+    assert len(inside) > 1
+    assert all({*g.layers} <= {*range(1, 8)} and g.pieces == 4 for g in inside)
+
+
 def test_a_group_is_split_along_the_axis_that_the_plan_says() -> None:
     plan = edited(Edits(axis={STEM: 2}))
     assert (plan.groups[0].split_axis, plan.groups[0].layers[0]) == (2, 0)
@@ -127,6 +155,40 @@ def test_an_output_waits_where_the_plan_says(scope: Scope) -> None:
     held = [kernel.scopes[tensor] for kernel in plan.kernels if tensor in kernel.scopes]
     assert set(held) == {scope}
     assert all(tensor not in kernel.kept for kernel in plan.kernels)
+
+
+JOIN = "stage2/block1/relu2:0"
+"""The output of g2: its second piece runs first and waits in GB, the first one stays in LB."""
+
+
+@pytest.mark.parametrize(
+    ("scope", "held"),
+    [
+        ({2: Scope.DRAM}, {"g2/2": Scope.DRAM, "g2/1": Scope.LB}),
+        ({1: Scope.DRAM}, {"g2/2": Scope.GB, "g2/1": Scope.DRAM}),
+        ({1: Scope.GB, 2: Scope.DRAM}, {"g2/2": Scope.DRAM, "g2/1": Scope.GB}),
+    ],
+)
+def test_one_piece_of_an_output_waits_where_the_plan_says(
+    scope: dict[int, Scope], held: dict[str, Scope]
+) -> None:
+    plan = edited(Edits(scope={JOIN: scope}))
+    assert {k.name: k.scopes[JOIN] for k in plan.kernels if JOIN in k.outputs} == held
+    assert plan.fixed_pieces == {(JOIN, piece - 1) for piece in scope}
+    assert not plan.fixed
+    assert [d.numbers for d in plan.decisions if d.rule == RULE_FIXED] == [
+        {f"scope of piece {piece}": scope[piece].value} for piece in scope
+    ]
+    lower(plan)
+
+
+def test_one_piece_of_what_stays_inside_a_kernel_waits_where_the_plan_says() -> None:
+    inner = "stage1/block1/relu2:0"
+    before = sample_plan(MODEL, BATCH, "graphturbo", CHIP)
+    assert {k.scopes[inner] for k in before.kernels if inner in k.scopes} == {Scope.LB}
+    plan = edited(Edits(scope={inner: {2: Scope.GB}}))
+    held = {k.name: k.scopes[inner] for k in plan.kernels if inner in k.scopes}
+    assert held == {"g2/2": Scope.GB, "g2/1": Scope.LB}
 
 
 def test_an_output_of_a_plain_strategy_can_be_kept_in_lb() -> None:
@@ -198,7 +260,7 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "more than the cores hold": (
         Edits(pieces={"g2": 1}),
-        "axis 0 leaves 1048576 bytes a piece, the cores hold 786432",
+        "axis 0 leaves 1572864 bytes a piece, the cores hold 786432",
     ),
     "an unknown op": (
         Edits(merge=(("stem/con", CONV1),)),
@@ -246,6 +308,22 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "a result stays": (
         Edits(scope={"scores": Scope.LB}),
+        "PLAN_SCOPE: scores cannot wait in LB: it is an output of the model, which ends in DRAM",
+    ),
+    "a piece read late": (
+        Edits(scope={"stage2/block1/relu2:0": {2: Scope.LB}}),
+        "PLAN_SCOPE: 'stage2/block1/relu2:0' of g2/2 cannot wait in LB: g3/1 reads it",
+    ),
+    "no such piece": (
+        Edits(scope={"stage2/block1/relu2:0": {3: Scope.GB}}),
+        "PLAN_NO_EFFECT: stage2/block1/relu2:0 has 2 pieces and no piece 3",
+    ),
+    "a piece inside a tile": (
+        Edits(scope={"stem/conv:0": {1: Scope.LB}}),
+        "PLAN_NO_EFFECT: stem/conv:0 only passes between ops that share tiles",
+    ),
+    "a piece of a result stays": (
+        Edits(scope={"scores": {1: Scope.LB}}),
         "PLAN_SCOPE: scores cannot wait in LB: it is an output of the model, which ends in DRAM",
     ),
     "inside a tile": (
@@ -303,8 +381,11 @@ def test_weights_that_no_lb_has_room_for_are_refused() -> None:
         plan_for(parse_strategy("tvm"), task)
 
 
+@pytest.mark.parametrize("is_of_piece", [False, True])
 @pytest.mark.parametrize(("lb_bytes", "is_held"), [(8192, True), (1152, False)])
-def test_what_lowering_cannot_place_as_fixed_is_refused(lb_bytes: int, is_held: bool) -> None:
+def test_what_lowering_cannot_place_as_fixed_is_refused(
+    lb_bytes: int, is_held: bool, is_of_piece: bool
+) -> None:
     """`a` has 8 x 16 x 16 elements of two bytes, 1,024 bytes on each of four cores: 1,152 bytes
     have room for it alone, but not for the lines of its neighbours and for tiles beside it."""
     shape = "float[1,8,16,16]"
@@ -313,7 +394,7 @@ def test_what_lowering_cannot_place_as_fixed_is_refused(lb_bytes: int, is_held: 
         "{ a = Conv <pads = [1,1,1,1]> (x, w) b = Conv <pads = [1,1,1,1]> (a, v) y = Add (b, a) }"
     )
     small = replace(chip("tiny"), lb_data_bytes=lb_bytes)
-    held = HeldPlan(None, Edits(scope={"a": Scope.LB}))
+    held = HeldPlan(None, Edits(scope={"a": {1: Scope.LB} if is_of_piece else Scope.LB}))
     options = {"graphturbo.fit": "cluster"}  # the core's closed form would raise the pieces
     task = PlanTask(weighted(text), small, "fp16", options, held)
     plan = plan_for(parse_strategy("graphturbo"), task)
@@ -323,7 +404,7 @@ def test_what_lowering_cannot_place_as_fixed_is_refused(lb_bytes: int, is_held: 
     with pytest.raises(CapacityError, match="'a' of kernel 'g1/1' found no room in LB") as caught:
         lower(plan)
     assert caught.value.code == "PLAN_NOT_HELD"
-    lower(replace(plan, fixed=frozenset()))  # not fixed, it goes to GB
+    lower(replace(plan, fixed=frozenset(), fixed_pieces=frozenset()))  # not fixed, it goes to GB
 
 
 def test_names_that_a_new_plan_takes_are_kept_under_others() -> None:

@@ -64,7 +64,7 @@ def made(text: str, name: str = "tiny") -> tuple[Target, LayerGraph]:
 
 def cut(text: str, *cuts: Cut) -> Plan:
     target, graph = made(text)
-    plan = cut_plan(target, graph, cuts, PLUS)
+    plan = cut_plan(target, graph, cuts)
     plan.check()
     return plan
 

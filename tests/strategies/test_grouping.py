@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from graphturbo_core.strategies.graphturbo.grouping import (
+    RULE_ABOVE,
+    RULE_ANY,
     RULE_BLOCK,
     RULE_COUNT,
     RULE_CYCLE,
+    RULE_EQUAL,
     RULE_GROWS,
+    RULE_LARGEST,
     RULE_REFETCH,
     RULE_SPLIT,
+    RULE_UNEQUAL,
     Grouping,
+    MergeRule,
+    Merging,
     group_layers,
 )
 from graphturbo_core.strategies.graphturbo.splitting import SplitInfo, SubGraph
@@ -57,10 +64,12 @@ class Table:
         return SplitInfo(True, len(part.ops), pieces, 0, 0) if pieces else None
 
 
-def grouped(text: str, table: Table, has_block_step: bool = True) -> tuple[list[str], Grouping]:
+def grouped(
+    text: str, table: Table, has_block_step: bool = True, rule: MergeRule = MergeRule.WEIGHTS
+) -> tuple[list[str], Grouping]:
     """The parts by the letters they write, and the whole answer."""
     layers = layers_of(text)
-    found = group_layers(layers, table, has_block_step)
+    found = group_layers(layers, table, Merging(has_block_step, rule))
     return ["".join(layers.writes[i][-1] for i in part.layers) for part in found.parts], found
 
 
@@ -93,6 +102,40 @@ def test_merged_count_may_not_grow() -> None:
     assert rules(found, "straight")[0] == (False, RULE_GROWS)
     assert found.decisions[0].numbers["pieces"] == 8
     assert found.decisions[0].numbers["pieces_of_parts"] == "4+4"
+
+
+def test_equal_counts_alone() -> None:
+    parts, found = grouped(CHAIN, Table({"a": 4, "b": 2, "c": 8, "d": 8}), rule=MergeRule.EQUAL)
+    # The pooling b has no weights, and stays apart all the same.
+    assert parts == ["a", "b", "cd"]
+    assert rules(found, "straight") == [
+        (False, RULE_UNEQUAL),
+        (False, RULE_UNEQUAL),
+        (True, RULE_EQUAL),
+        (False, RULE_UNEQUAL),
+    ]
+    parts, found = grouped(
+        CHAIN, Table({"a": 4, "b": 4, "c": 4, "d": 4}, {"b": 8}), rule=MergeRule.EQUAL
+    )
+    assert parts == ["abcd"]
+    assert rules(found, "straight")[0] == (False, RULE_UNEQUAL)
+
+
+def test_up_to_the_largest_count() -> None:
+    table = Table({"a": 4, "b": 2, "c": 8, "d": 8}, {"b": 8})
+    # a and b alone would need 8, above 4; b with c, then a with bc, need no more than c has.
+    parts, found = grouped(CHAIN, table, rule=MergeRule.LARGEST)
+    assert parts == ["abcd"]
+    assert rules(found, "straight")[:2] == [(False, RULE_ABOVE), (True, RULE_LARGEST)]
+
+
+def test_whatever_has_a_split() -> None:
+    table = Table({"a": 4, "b": 2, "c": 1, "d": 1}, {"b": 8, "d": 0})
+    # a and b take 8, and c with them; with d there is no split.
+    parts, found = grouped(CHAIN, table, rule=MergeRule.ANY)
+    assert parts == ["abc", "d"]
+    taken = [(True, RULE_ANY), (True, RULE_ANY), (False, RULE_SPLIT)]
+    assert rules(found, "straight")[:3] == taken
 
 
 def test_count_may_grow_where_no_part_has_weights() -> None:

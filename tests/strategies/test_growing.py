@@ -68,6 +68,94 @@ def test_grown_splits_are_those_of_all_layers(capacity_bytes: int) -> None:
     assert grown > 50
 
 
+def bush(seed: int, layers: int = 24) -> LayerGraph:
+    """Readers of one value, some of the value after another axis or of a second one too."""
+    draw = random.Random(seed)
+    plain = (
+        "s{0} = Conv(a, w)",
+        "s{0} = Softmax <axis = 1> (a)",
+        "s{0} = Add(a, y)",
+        "m{0} = Conv(a, w)\ns{0} = Softmax <axis = 2> (m{0})",
+    )
+    rare = (
+        "s{0} = Softmax <axis = 0> (a)",
+        "s{0} = Transpose <perm = [1,0,2,3]> (v)",
+        "s{0} = Conv(y, w)",
+        "s{0} = Add(a, u)",
+    )[seed % 4]
+    lines = [(rare if draw.random() < 0.1 else draw.choice(plain)).format(i) for i in range(layers)]
+    results = ", ".join(f"{MAP} s{i}" for i in range(layers))
+    body = "\n".join(("a = Conv(x, w)", *lines))
+    inputs = f"{MAP} x, {MAP} y, float[4,8,6,6] v, {WEIGHT}"
+    body = f"u = Transpose <perm = [1,0,2,3]> (v)\n{body}"
+    return layers_of(f"g ({inputs}) => ({results}) {{ {body} }}")
+
+
+@pytest.mark.parametrize("capacity_bytes", [200_000, 40_000, 20_000])
+def test_splits_of_readers_of_one_value_are_those_of_all_of_them(capacity_bytes: int) -> None:
+    splitter = Splitter(capacity_bytes)
+    grown = 0
+    for seed in range(12):
+        graph = bush(seed)
+        first = SubGraph(graph, (2,))
+        growing = grow(splitter, first, as_first(first, splitter))
+        for layer in range(3, len(graph.layers)):
+            whole = SubGraph(graph, tuple(range(2, layer + 1)))
+            found = growing.add((layer,)) if growing else None
+            expected = splitter(whole)
+            if found is not None:
+                grown += 1
+                assert found == expected
+                continue
+            growing = grow(splitter, whole, expected) if expected else None
+    assert grown > 30
+
+
+def test_readers_of_one_value_are_grouped_in_line_with_their_number() -> None:
+    counted = Counted(Splitter(10**9))
+    results = ", ".join(f"{MAP} s{i}" for i in range(100))
+    lines = "\n".join(f"s{i} = Conv(a, w)" for i in range(100))
+    text = f"g ({MAP} x, {WEIGHT}) => ({results}) {{ a = Conv(x, w)\n{lines} }}"
+    found = group_layers(layers_of(text), counted, grow=counted.grow)  # type: ignore[arg-type]
+    assert [len(part.layers) for part in found.parts] == [101]
+    # Each alone, the first reader once more as it starts to grow, then all with what they read:
+    # as it starts to grow, and worked out anew.
+    assert counted.layers == 101 + 1 + 1 + 101
+
+
+def readers_in_pieces(length: int, shape: str = "float[1,8,6,6]") -> LayerGraph:
+    """Readers of one value with one sample: where they fill a core, they are cut by channels."""
+    results = ", ".join(f"{shape} s{i}" for i in range(length))
+    lines = "\n".join(f"s{i} = Softmax <axis = 2> (a)" for i in range(length))
+    return layers_of(f"g ({shape} x) => ({results}) {{ a = Softmax <axis = 2> (x)\n{lines} }}")
+
+
+def test_readers_in_several_pieces_grow_where_an_axis_before_theirs_is_full() -> None:
+    splitter, graph, grown = Splitter(4 * 577), readers_in_pieces(30), 0
+    first = SubGraph(graph, (1,))
+    growing = grow(splitter, first, as_first(first, splitter))
+    for layer in range(2, 31):
+        whole = SubGraph(graph, tuple(range(1, layer + 1)))
+        expected = splitter(whole)
+        found = growing.add((layer,)) if growing else None
+        assert found in (None, expected)
+        grown += found is not None
+        if found is None:
+            growing = grow(splitter, whole, expected) if expected else None
+    # 1, 2, 4 and 8 pieces: three changes, of which the splitter works out one each.
+    assert grown == 26
+
+
+def test_a_full_part_is_asked_a_few_times() -> None:
+    """So many readers that a part is full: the others after it ask it `MAX_REFUSALS` times."""
+    counted = Counted(Splitter(4 * 577))
+    graph = readers_in_pieces(120)
+    found = group_layers(graph, counted, grow=counted.grow)  # type: ignore[arg-type]
+    refused = [d for d in found.decisions if d.step == "branch" and not d.is_taken]
+    assert len(found.parts) > 2
+    assert len(refused) <= len(found.parts) * grouping.MAX_REFUSALS
+
+
 def test_an_operand_read_again_is_no_longer_written_over() -> None:
     # b is written over x, which dies there; once d reads x too, both are live: 2 * 2,304 bytes.
     graph = layers_of(f"""g ({MAP} x, {WEIGHT}) => ({MAP} d) {{

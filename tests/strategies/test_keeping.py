@@ -217,7 +217,7 @@ def paired() -> Plan:
     sem, chip = weighted(text), hardware("generic-4x4")
     target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind))
     graph = layer_graph(sem, relay_layers(sem), "fp16")
-    return cut_plan(target, graph, [Cut((0,), -1, 1), Cut((1, 2), -1, 1)], "graphturbo:plus")
+    return cut_plan(target, graph, [Cut((0,), -1, 1), Cut((1, 2), -1, 1)])
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def chain() -> LayerGraph:
 def grouping(groups: Sequence[tuple[int, ...]], cycles: Sequence[int], name: str = "one") -> Timed:
     chip = hardware()
     target = Target(chain().semantics, chip, "fp16", Binder(chip.cores, plain_by_kind))
-    plan = cut_plan(target, chain(), [Cut(layers, -1, 1) for layers in groups], "graphturbo:plus")
+    plan = cut_plan(target, chain(), [Cut(layers, -1, 1) for layers in groups])
     plan.check()
     return Timed(name, chain(), plan, tuple(cycles))
 

@@ -24,7 +24,8 @@ GRAPH = sample_plan(MODEL, BATCH, "tvm", "generic-4x4").semantics.graph
 OPS = st.sampled_from([op.name for op in GRAPH.ops])
 TENSORS = st.sampled_from([name for op in GRAPH.ops for name in op.outputs])
 WEIGHTED = st.sampled_from([op.name for op in GRAPH.ops if GRAPH.weights_in(op)])
-GROUPS = OPS | st.just("g1")
+GROUPS = OPS | st.sampled_from(["g1", "g2"])
+SCOPES = st.sampled_from(list(Scope))
 CUTS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([1, 2, 4])), max_size=2).map(
     lambda cuts: Cuts(tuple(a for a, _ in cuts), tuple(n for _, n in cuts))
 )
@@ -38,7 +39,7 @@ def some(
 
 PLACES = {
     "binding": some(TENSORS, CUTS),
-    "scope": some(TENSORS, st.sampled_from(list(Scope))),
+    "scope": some(TENSORS, SCOPES | st.dictionaries(st.integers(1, 2), SCOPES, min_size=1)),
     "residency": some(WEIGHTED, st.sampled_from(list(Residency))),
 }
 SETS = st.lists(st.lists(GROUPS, min_size=2, max_size=2, unique=True).map(tuple), max_size=2)
@@ -73,4 +74,4 @@ def test_edits_are_followed_or_refused(strategy: str, chip: str, data: st.DataOb
         return
     trace.check()
     again = held_to(strategy, chip, HeldPlan(recorded(plan)))
-    assert again == replace(plan, fixed=frozenset())
+    assert again == replace(plan, fixed=frozenset(), fixed_pieces=frozenset())

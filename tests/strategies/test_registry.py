@@ -13,7 +13,9 @@ from graphturbo_core.strategies.registry import (
     parse_strategy,
     strategies,
 )
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
+from tests.strategies.test_readings import CASES as READINGS
 
 
 def test_what_exists() -> None:
@@ -87,11 +89,15 @@ def test_defaults_are_filled_in() -> None:
 
 
 def outline(plan: Plan) -> list[tuple[object, ...]]:
-    """What an option may change: groups, pieces, axes, bindings of their kernels; their feeding."""
+    """What an option may change: groups, pieces, axes, bindings of their kernels; how they run."""
     return [
         (kernel.name, kernel.ops, plan.groups[kernel.group].split_axis, dict(kernel.bindings))
         for kernel in plan.kernels
-    ] + [(plan.feeding,)]
+    ] + [(plan.feeding, plan.scheduling)]
+
+
+AS_IN_FULL = {("graphturbo.fence", "off"), ("graphturbo.list_scheduling", "on")}
+"""What level `full` has by itself."""
 
 
 @pytest.mark.parametrize(
@@ -108,13 +114,20 @@ def outline(plan: Plan) -> list[tuple[object, ...]]:
         ("graphturbo.blocks", "none", 16, "stcp920"),
         ("graphturbo.fit", "cluster", 3, "stcp920"),
         ("graphturbo.binding", "literal", 16, "stcp920"),
+        ("graphturbo.instance_order", "breadth-first", 16, "stcp920"),
+        ("graphturbo.double_buffering", "off", 4, "generic-4x4"),
+        ("graphturbo.fence", "on", 4, "generic-4x4"),
+        ("graphturbo.fence", "off", 4, "generic-4x4"),
+        ("graphturbo.list_scheduling", "on", 4, "generic-4x4"),
+        ("graphturbo.list_scheduling", "off", 4, "generic-4x4"),
     ],
 )
 def test_every_option_changes_the_plan(option: str, value: str, batch: int, profile: str) -> None:
     sem, chip = sample_semantics("resnet50-slim", batch), hardware(profile)
     strategy = option.partition(".")[0]
-    plain = plan_of(sem, strategy, chip)
-    changed = plan_of(sem, strategy, chip, {option: value})
+    level = ":order" if (option, value) in AS_IN_FULL else ""
+    plain = plan_of(sem, strategy + level, chip)
+    changed = plan_of(sem, strategy + level, chip, {option: value})
     assert outline(plain) != outline(changed)
     other = "graphturbo" if strategy == "tvm" else "tvm"
     assert plan_of(sem, other, chip, {option: value}) == plan_of(sem, other, chip)
@@ -130,9 +143,13 @@ def test_every_option_is_tried_above() -> None:
         ("plus.keeping", "off"),  # tests/strategies/test_keeping.py
         ("plus.axes", "off"),  # tests/strategies/test_further_axes.py
         ("tuned.space", "plus"),  # tests/strategies/test_tuned_plus.py
-        ("tvm.normalisation", "decomposed"),  # it changes the import
+        ("tuned.starts", "others"),  # tests/strategies/test_tuned_starts.py
+        # they change the import: tests/frontend/test_decompose.py
+        ("tvm.normalisation", "whole"), ("tvm.normalisation", "decomposed"),
+        ("astitch.normalisation", "xla"),
     }  # fmt: skip
-    assert tried == others - elsewhere
+    replayed = {(case[0], case[1]) for case in READINGS}
+    assert tried == others - elsewhere - replayed
 
 
 def test_levels() -> None:
@@ -148,7 +165,7 @@ def test_levels() -> None:
         "order": False,
         "full": False,
     }
-    assert [plan.is_scheduled_across_layers for plan in plans.values()] == [False] * 3 + [True]
+    assert [plan.scheduling for plan in plans.values()] == [BY_LAYER] * 3 + [ACROSS_LAYERS]
     assert [bool(k.kept) for k in plans["gb"].kernels] == [False] * layers
     assert any(k.kept for k in plans["lb"].kernels)
-    assert outline(plans["order"]) == outline(plans["full"])
+    assert outline(plans["order"])[:-1] == outline(plans["full"])[:-1]

@@ -61,16 +61,22 @@ def test_a_record_is_its_plan_again(strategy: str, case: tuple[str, int, str]) -
         {"tvm.weights": "own"},
         {"tvm.double_buffering": "off"},
         {"tvm.passes": "squares"},
+        {"graphturbo.double_buffering": "off"},
+        {"graphturbo.fence": "on"},
+        {"graphturbo.list_scheduling": "off"},
+        {"graphturbo.instance_order": "breadth-first"},
     ],
     ids=str,
 )
 def test_a_record_of_other_kernels_is_its_plan_again(options: dict[str, str]) -> None:
-    plain = sample_plan("teaching-resnet", 2, "tvm", "generic-4x4")
+    strategy = next(iter(options)).partition(".")[0]
+    batch = 2 if strategy == "tvm" else 16
+    plain = sample_plan("teaching-resnet", batch, strategy, "generic-4x4")
     task = PlanTask(plain.semantics, plain.hardware, plain.number_format, options)
-    plan = plan_for(parse_strategy("tvm"), task)
+    plan = plan_for(parse_strategy(strategy), task)
     assert plan != plain
     held = replace(task, held=HeldPlan(recorded(plan)))
-    assert plan_for(parse_strategy("tvm"), held) == plan
+    assert plan_for(parse_strategy(strategy), held) == plan
 
 
 PLAN_ARGUMENTS = ("teaching-resnet", 16, "graphturbo:full", "generic-4x4")

@@ -56,7 +56,7 @@ def test_mobilenet_has_about_13_groups() -> None:
 
 
 def test_densenet_is_far_coarser_than_its_layers() -> None:
-    # Our layers: concatenations chained block by block. The reference expects some 30 groups.
+    # Our layers: concatenations chained block by block. Some 30 groups is our own estimate.
     plan = sample_plan("densenet-121", 8)
     assert len(plan.groups) <= 30 < len(plan.layers)
 

@@ -70,6 +70,36 @@ def test_axis_that_ends_is_no_split() -> None:
     assert splits[1] == SplitInfo(False, 1, 0, 1, 0)
 
 
+GATED = """g (float[1,2,8,8] x, float[8,2,1,1] v, float[16,8,1,1] w) => (float[1,16,8,8] z) {
+    a = Conv(x, v)
+    y = Conv(a, w)
+    s = GlobalAveragePool(y)
+    z = Mul(y, s) }"""
+"""At 2 bytes: x 256, a 1,024, y and z 2,048, s 32. Peak: a + y = 3,072."""
+
+
+def test_what_covers_most_ops_where_the_rest_may_be_whole() -> None:
+    # One sample: no axis carries through all, since s needs every row of y, and a has no channel
+    # of y. Channels cover y, s and z; two pieces hold all of a and half of y. Rows cover z alone.
+    assert split(GATED, 2_048) is None
+    assert split(GATED, 2_048, is_partial=True) == SplitInfo(True, 3, 2, 1, 2_048)
+    splits = list(Splitter(2_048, is_partial=True).splits(whole(GATED)))
+    assert [each.covered_ops for each in splits] == [4, 3, 1, 1]
+    assert [each.is_split for each in splits] == [False, True, False, False]
+
+
+def test_an_axis_that_carries_through_all_is_taken_first() -> None:
+    assert split(POINTWISE, 3_072, is_partial=True) == split(POINTWISE, 3_072)
+
+
+def test_every_output_must_be_split() -> None:
+    # s is handed out too: rows of y are not there; two channels of it are, found from y's.
+    text = GATED.replace("z) {", "z, float[1,16,1,1] s) {")
+    assert split(text, 2_048, is_partial=True) == SplitInfo(True, 3, 2, 1, 2_048)
+    text = GATED.replace("z) {", "z, float[1,8,8,8] a) {")
+    assert split(text, 2_048, is_partial=True) is None
+
+
 def test_operand_without_the_axis_counts_whole() -> None:
     # Rows of a: b is needed whole. a, z: 8 rows of 16 bytes; b: 8 * 8 * 2 = 128 bytes.
     text = "g (float[8,8] a, float[8,8] b) => (float[8,8] z) { z = MatMul(a, b) }"

@@ -26,6 +26,7 @@ from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space
 from graphturbo_core.strategies.tuned.starts import find_starts
@@ -85,7 +86,7 @@ def test_it_finds_the_best_point_of_a_tiny_space() -> None:
     plan = searched(made_up, 80)
     assert [(group.ops, group.pieces) for group in plan.groups] == [(("m",), 4), (("y",), 1)]
     assert made_up(plan).cycles == 70
-    assert (plan.strategy, plan.is_scheduled_across_layers) == ("tuned", True)
+    assert (plan.strategy, plan.scheduling) == ("tuned", ACROSS_LAYERS)
     assert (numbers(plan)["cycles"], numbers(plan)["cycles_of_full"]) == (70, 100)
 
 
@@ -258,7 +259,7 @@ HALVES = {**WHOLE, "pieces": "one more"}
 @pytest.mark.parametrize(
     ("point", "is_so"),
     [
-        ({"start": "order"}, lambda plan: not plan.is_scheduled_across_layers),
+        ({"start": "order"}, lambda plan: plan.scheduling == BY_LAYER),
         (WHOLE | {"weights": "GB"}, lambda plan: plan.kernels[0].residency["w1"] is Residency.GB),
         (WHOLE | {"hand on": "GB"}, lambda plan: not plan.kernels[0].kept),
         (WHOLE, lambda plan: plan.kernels[0].kept == {"m"}),

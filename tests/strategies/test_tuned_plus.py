@@ -247,7 +247,8 @@ def cut(text: str, *cuts: Cut) -> Plan:
     own = chip("tiny")
     sem: GraphSemantics = weighted(text)
     target = Target(sem, own, "fp16", Binder(own.cores, plain_by_kind))
-    return cut_plan(target, layer_graph(sem, relay_layers(sem), "fp16"), cuts, "tuned")
+    plan = cut_plan(target, layer_graph(sem, relay_layers(sem), "fp16"), cuts)
+    return replace(plan, strategy="tuned")
 
 
 def otherwise(first: Plan, plan: Plan) -> dict[str, dict[str, object]]:

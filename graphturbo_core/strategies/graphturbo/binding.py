@@ -27,11 +27,13 @@ class KernelBinding:
     """Binding of every tensor a kernel computes; the scope of those that leave a nest.
 
     `in_gb`: what an engine that the cores share reads or computes, so that it must lie there.
+    `parked`: results that other kernels want differently, which are not kept in LB for them.
     """
 
     bindings: Mapping[str, Binding]
     scopes: Mapping[str, Scope]
     in_gb: frozenset[str] = frozenset()
+    parked: frozenset[str] = frozenset()
 
 
 Plain = Callable[[NestAxes, tuple[int, ...]], Binding]
@@ -101,14 +103,20 @@ class Binder:
     `is_strict`: a handed-down binding must use more cores than a plain one to be taken, as the
     reference has it. Else (our choice) it is also taken with as many cores, unless it cuts an axis
     of a worse rank than the plain one does: the move to its reader is saved. `is_extended`: cores
-    that a handed-down binding leaves idle are put to use. `fixed`: bindings of tensors that a plan
-    file names; their nests take no other.
+    that a handed-down binding leaves idle are put to use. `is_plain_in_gb`: a nest whose result was
+    set to GB, since two readers want it differently, takes the plain binding, as the reference has
+    it; else (our choice) the first reader's, which then finds it in place. `is_across`: bindings
+    are handed from kernel to kernel too (`handing.py`), to this one `handed`. `fixed`: bindings of
+    tensors that a plan file names; their nests take no other.
     """
 
     cores: int
     plain: Plain = plain_by_kind
     is_strict: bool = False
     is_extended: bool = True
+    is_plain_in_gb: bool = False
+    is_across: bool = False
+    handed: Mapping[str, Binding] = field(default_factory=lambda: MappingProxyType({}))
     fixed: Mapping[str, Binding] = field(default_factory=lambda: MappingProxyType({}))
 
     def __call__(
@@ -169,6 +177,11 @@ class _Walk(KernelWalk):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.handed: dict[int, Binding] = {}
+        for tensor, binding in self.binder.handed.items():
+            place = self.maker[tensor]
+            is_on_cluster = self.nests[place].is_on_cluster(self.sem)
+            if not is_on_cluster and can_take(self.axes[place], binding):
+                self.handed.setdefault(place, binding)
         self.scopes = dict.fromkeys(self.maker, Scope.LB)
         self.in_gb: set[str] = set()
 
@@ -189,7 +202,7 @@ class _Walk(KernelWalk):
             self.bound[place] = Binding((), (), (CLUSTER_CORE,))
             self.in_gb.update((*nest_reads(self.sem, nest), *nest_outputs(self.sem, nest)))
             return [self.maker[t] for t in nest_reads(self.sem, nest) if t in self.maker]
-        own = self.fixed.get(place) or self.binder.choose(self.axes[place], self.handed.get(place))
+        own = self.fixed.get(place) or self.binder.choose(self.axes[place], self._handed(place))
         self.bound[place] = own
         producers = []
         for tensor in nest_reads(self.sem, nest):
@@ -207,6 +220,13 @@ class _Walk(KernelWalk):
             if known != inferred:
                 self.scopes[tensor] = Scope.GB
         return producers
+
+    def _handed(self, place: int) -> Binding | None:
+        """The binding that a reader handed down, if the nest may take one."""
+        is_in_gb = any(
+            self.scopes[tensor] is Scope.GB for tensor in nest_outputs(self.sem, self.nests[place])
+        )
+        return None if self.binder.is_plain_in_gb and is_in_gb else self.handed.get(place)
 
     def _inferred(self, nest: LoopNest, own: Binding, tensor: str, producer: int) -> Binding | None:
         """The binding that a nest would like to find its operand in, None where there is none."""

@@ -18,8 +18,9 @@ class Carry:
     """The axis of each tensor that corresponds to one axis of the sub-graph's last result.
 
     `axis_of`: tensors computed inside, and those read from outside that split along.
-    `is_complete`: every tensor inside has such an axis. `covered_ops`: ops reached before one had
-    none. `has_halo`: some read is more than the tensor's own share.
+    `is_complete`: every tensor inside has such an axis, or, of a carry to the outputs, each output.
+    `covered_ops`: ops reached before one had none. `has_halo`: some read is more than the tensor's
+    own share.
     """
 
     axis_of: Mapping[str, int]
@@ -65,6 +66,38 @@ def carry_axis(layers: LayerGraph, ops: Sequence[str], main: str, axis: int) -> 
     reached = sum(all(output.tensor in walk.axis_of for output in layers.links[op]) for op in ops)
     axis_of = {t: a for t, a in walk.axis_of.items() if t not in walk.read_whole}
     return Carry(axis_of, is_complete, reached, reads_halo(links, axis_of), links)
+
+
+def carry_to_outputs(
+    layers: LayerGraph, ops: Sequence[str], outputs: Sequence[str], axis: int
+) -> Carry:
+    """Follow `axis` of the last output as far as it goes, for pieces that compute the rest whole.
+
+    Algorithm 1's coverage as it is printed (reference, 3.1): ops whose results have no such axis,
+    and all that these are made of, are not split; only the outputs must be. Complete where they
+    are. Linear in the reads times the number of outputs that no walk backwards reaches.
+    """
+    links = tuple(output for op in ops for output in layers.links[op])
+    seeds = {outputs[-1]: axis}
+    while True:
+        walk = PartialWalk({output.tensor for output in links}, dict(seeds))
+        walk.backwards(links)
+        while not all(tensor in walk.axis_of for tensor in outputs) and walk.forwards(links):
+            pass
+        reached = {t: walk.axis_of[t] for t in outputs if t in walk.axis_of}
+        if reached.keys() == seeds.keys() or not reached.keys() - walk.read_whole:
+            break
+        seeds = reached
+    axis_of = {t: a for t, a in walk.axis_of.items() if t not in walk.read_whole}
+    covered = sum(all(output.tensor in axis_of for output in layers.links[op]) for op in ops)
+    is_complete = all(tensor in axis_of for tensor in outputs)
+    return Carry(axis_of, is_complete, covered, reads_halo(links, axis_of), links)
+
+
+def split_carry(layers: LayerGraph, ops: Sequence[str], outputs: Sequence[str], axis: int) -> Carry:
+    """How the axis of a split that was decided carries: through all, else to the outputs."""
+    carry = carry_axis(layers, ops, outputs[-1], axis)
+    return carry if carry.is_complete else carry_to_outputs(layers, ops, outputs, axis)
 
 
 class Walk:
@@ -114,6 +147,25 @@ class Walk:
                     found = True
                     break
         return found
+
+
+class PartialWalk(Walk):
+    """A walk that goes on where an axis ends; `read_whole`: tensors that every piece has whole."""
+
+    def backwards(self, links: tuple[LinkedOutput, ...]) -> bool:
+        """Hand axes from results to operands; what one reader wants whole or otherwise is whole."""
+        for output in reversed(links):
+            axis = self.axis_of.get(output.tensor)
+            if axis is None and output.tensor not in self.read_whole:
+                continue
+            if axis is None or axis in output.uncut:
+                self.read_whole.add(output.tensor)
+            is_whole = output.tensor in self.read_whole
+            for link in output.links:
+                own = -1 if axis is None or is_whole else link.follows[axis]
+                if own < 0 or self.axis_of.setdefault(link.tensor, own) != own:
+                    self.read_whole.add(link.tensor)
+        return True
 
 
 def reads_halo(links: tuple[LinkedOutput, ...], axis_of: Mapping[str, int]) -> bool:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graphturbo_core.strategies.assemble import Recipe, assemble_team
-from graphturbo_core.strategies.graphturbo.carry import carry_axis
+from graphturbo_core.strategies.graphturbo.carry import split_carry
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.graphturbo.levels import Level
 from graphturbo_core.strategies.graphturbo.runs import ALONE, Run, Runs
 from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.instances import Section, instance_graph
@@ -31,7 +31,7 @@ RULE_RUN = "runs of layers, alone or split over clusters, whose estimates sum to
 
 
 def cooperating_plans(
-    target: Target, splitter: Splitter, level: str, *, is_lent: bool
+    target: Target, splitter: Splitter, level: Level, *, is_lent: bool
 ) -> Iterator[tuple[str, Plan]]:
     """A plan for each price of splits, as far as they differ, by name; `is_lent`: `Cooperation`."""
     graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
@@ -45,7 +45,7 @@ def cooperating_plans(
             yield SPLITS_AT.format(price), _plan(target, runs, chosen, level)
 
 
-def plan_at_price(runs: Runs, price: int, level: str) -> Plan | None:
+def plan_at_price(runs: Runs, price: int, level: Level) -> Plan | None:
     """The plan for splits at this price; None where no run would be split."""
     chosen = cheapest_runs(runs, price)
     is_split = any(run.axis != ALONE for run in chosen)
@@ -89,7 +89,7 @@ def _traced(best: Sequence[dict[int, tuple[int, Run | None, int]]]) -> tuple[Run
     return tuple(reversed(found))
 
 
-def _plan(target: Target, runs: Runs, chosen: Sequence[Run], level: str) -> Plan:
+def _plan(target: Target, runs: Runs, chosen: Sequence[Run], level: Level) -> Plan:
     """The plan of these runs: every piece of a split one on its cluster, others on the first."""
     graph = runs.graph
     parts = [SubGraph(graph, tuple(range(run.first, run.last))) for run in chosen]
@@ -99,11 +99,11 @@ def _plan(target: Target, runs: Runs, chosen: Sequence[Run], level: str) -> Plan
     ]
     instances = instance_graph(target.semantics, sections)
     recipe = Recipe(
-        f"graphturbo:{level}",
+        f"graphturbo:{level.name}",
         graph.layers,
         tuple(map(_group, parts, sections)),
-        Nearest.LB,
-        is_scheduled_across_layers=True,
+        level.nearest,
+        scheduling=level.scheduling,
         has_gb_inside=True,
         decisions=tuple(map(_decision, chosen, sections)),
     )
@@ -121,7 +121,7 @@ def _section(runs: Runs, part: SubGraph, axis: int, name: str) -> Section:
     split = runs.splitter(part)
     if split is None:
         return section_of(part, name, None, 1)
-    carry = carry_axis(part.graph, part.ops, part.outputs[-1], split.axis)
+    carry = split_carry(part.graph, part.ops, part.outputs, split.axis)
     return section_of(part, name, carry, split.pieces)
 
 

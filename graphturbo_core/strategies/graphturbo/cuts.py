@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.strategies.assemble import Recipe, assemble
-from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, split_carry
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.levels import PLUS, Level
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
-from graphturbo_core.strategies.graphturbo.placement import Nearest
 from graphturbo_core.strategies.graphturbo.splitting import SubGraph
 from graphturbo_core.strategies.instances import InstanceGraph, Section, instance_graph
 from graphturbo_core.strategies.kernels import Target
@@ -40,7 +40,7 @@ def cuts_of(plan: Plan) -> tuple[Cut, ...]:
 
 def carry_of(part: SubGraph, cut: Cut) -> Carry:
     """How the split axis of a group carries through it, the first of several."""
-    return carry_axis(part.graph, part.ops, part.outputs[-1], cut.axis)
+    return split_carry(part.graph, part.ops, part.outputs, cut.axis)
 
 
 def further_carries(part: SubGraph, further: Sequence[tuple[int, int]]) -> list[tuple[Carry, int]]:
@@ -75,21 +75,22 @@ def _cut_group(graph: LayerGraph, cut: Cut, name: str) -> tuple[Section, Group]:
     )  # fmt: skip
 
 
-def cut_plan(target: Target, graph: LayerGraph, cuts: Sequence[Cut], strategy: str) -> Plan:
-    """The plan of groups in topological order: run, bound and placed as `graphturbo:full` does it.
+def cut_plan(target: Target, graph: LayerGraph, cuts: Sequence[Cut], level: Level = PLUS) -> Plan:
+    """The plan of groups in topological order: run, bound and placed as this level does it.
 
     Raises:
         CapacityError: TOO_MANY_PIECES.
     """
     instances, groups = cut_groups(target, graph, cuts)
     names = [instance.name for instance in instances.instances]
-    order = order_instances(names, instances.producers)
+    is_breadth_first = level.is_breadth_first
+    order = order_instances(names, instances.producers, is_breadth_first=is_breadth_first)
     recipe = Recipe(
-        strategy,
+        f"graphturbo:{level.name}",
         graph.layers,
         groups,
-        Nearest.LB,
-        is_scheduled_across_layers=True,
+        level.nearest,
+        scheduling=level.scheduling,
         has_gb_inside=True,
     )
     return assemble(target, recipe, instances, order.order, order.steps)

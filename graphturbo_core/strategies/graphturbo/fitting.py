@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, piece_numbers
+from graphturbo_core.strategies.graphturbo.carry import Carry, piece_numbers, split_carry
 from graphturbo_core.strategies.graphturbo.splitting import (
     SplitInfo,
     Splitter,
@@ -46,7 +46,7 @@ class Fitter:
         if split is None:
             note = f"{name}: no axis of it can be split so that a piece fits; it runs whole"
             return FittedSection(section_of(part, name, None, 1), notes=(note,))
-        carry = carry_axis(part.graph, part.ops, part.outputs[-1], split.axis)
+        carry = split_carry(part.graph, part.ops, part.outputs, split.axis)
         section = section_of(part, name, carry, split.pieces)
         return self._raised(part, section, carry) if self.is_checked else FittedSection(section)
 

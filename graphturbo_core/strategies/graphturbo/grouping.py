@@ -1,7 +1,8 @@
 """LayerGraph -> Grouping: which layers are split together.
 
 Algorithm 2 of GraphTurbo (OSDI 2023). Which legal merges it takes was not seen; rules 1 and 2 are
-ours, tried on layer graphs until the published piece counts came out (reference, 3.2).
+ours, tried on layer graphs until the published piece counts came out (reference, 3.2). `MergeRule`
+has plainer readings of which merges are taken; rule 1 can be left out.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from graphturbo_core.errors import PlanError
-from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Grow, SplitOf
+from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Grow, Part, SplitOf
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.splitting import SplitInfo
 from graphturbo_core.strategies.plan import Decision
@@ -30,6 +32,24 @@ RULE_CYCLE = "acyclic: a path leads from one part over others to another"
 RULE_SPLIT = "split: no axis carries through every edge inside and fits"
 RULE_REFETCH = "rule 2: a part with weights would be cut into more pieces"
 RULE_GROWS = "rule 2: merged count is not the largest of the parts' counts"
+RULE_EQUAL = "equal counts: all parts have the merged count already"
+RULE_UNEQUAL = "equal counts: the parts have different counts, or the merged count is another"
+RULE_LARGEST = "largest count: merged count is not above the largest part's"
+RULE_ABOVE = "largest count: merged count is above the largest part's"
+RULE_ANY = "any count: the merged part has a split"
+
+
+class MergeRule(Enum):
+    """Which legal merges of Algorithm 2's fixed point are taken; the paper's rule was not seen.
+
+    WEIGHTS: rule 2, the default. EQUAL: no count changes. LARGEST: no count rises above that of
+    the part with the most pieces. ANY: whenever the merged part has a split.
+    """
+
+    WEIGHTS = "weights"
+    EQUAL = "equal"
+    LARGEST = "largest"
+    ANY = "any"
 
 
 MAX_DIAMOND_PARTS = 128
@@ -40,6 +60,21 @@ each merge)."""
 MAX_SIBLINGS = 64
 """So many siblings before it may a part be merged with (our choice: all pairs of thousands of
 readers of one value are never looked at)."""
+
+MAX_REFUSALS = 16
+"""So many siblings in a row may a part refuse before it is asked no more (our choice: a part that
+is full is else split anew with each of thousands of readers that come after)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """Algorithm 2's open choices: whether blocks are merged first (rule 1), and what is taken."""
+
+    has_block_step: bool = True
+    rule: MergeRule = MergeRule.WEIGHTS
+
+
+DEFAULT_MERGING = Merging()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +102,7 @@ class Grouping:
 def group_layers(
     layers: LayerGraph,
     split_of: SplitOf,
-    has_block_step: bool = True,
+    merging: Merging = DEFAULT_MERGING,
     grow: Grow | None = None,
     wishes: Wishes = NO_WISHES,
 ) -> Grouping:
@@ -81,10 +116,10 @@ def group_layers(
         PlanError: PLAN_MERGE, a merge that a plan file wants cannot be.
     """
     coarse = CoarseGraph(layers, split_of, grow)
-    merger = _Merger(coarse, wishes)
+    merger = _Merger(coarse, wishes, merging.rule)
     for wanted in wishes.merges:
         merger.force(wanted)
-    if has_block_step:
+    if merging.has_block_step:
         merger.blocks()
     before = -1
     while before != len(merger.coarse.parts):
@@ -103,8 +138,9 @@ def group_layers(
 class _Merger:
     """The coarse graph with what was decided so far."""
 
-    def __init__(self, coarse: CoarseGraph, wishes: Wishes) -> None:
+    def __init__(self, coarse: CoarseGraph, wishes: Wishes, rule: MergeRule) -> None:
         self.wishes = wishes
+        self.rule = rule
         self.coarse = coarse
         self.decisions: list[Decision] = []
         self._refused: set[tuple[int, ...]] = set()
@@ -215,20 +251,24 @@ class _Merger:
     def _merge_siblings(self, siblings: Sequence[int]) -> None:
         """Each sibling with the first one before it that it may merge with."""
         kept: list[int] = []
+        refusals: dict[int, int] = {}
         for sibling in siblings:
             for place in range(max(0, len(kept) - MAX_SIBLINGS), len(kept)):
+                if refusals.get(place, 0) >= MAX_REFUSALS:
+                    continue
                 other = kept[place]
                 merged = self._merge_counts("branch", [other, sibling])
                 if merged is not None:
                     kept[place] = merged
+                    refusals[place] = 0
                     break
+                refusals[place] = refusals.get(place, 0) + 1
             else:
                 kept.append(sibling)
 
     def _merge_counts(self, step: str, parts: list[int]) -> int | None:
-        """Rule 2; the new part, or None with the refusal recorded.
+        """One merge of the fixed point; the new part, or None with the refusal recorded.
 
-        Where no part has weights the count may rise (our choice, as in rule 1: it costs no fetch).
         The parts' own counts are compared first, since they decide most cases without a new split.
         """
         key = tuple(sorted(parts))
@@ -236,26 +276,23 @@ class _Merger:
             return None
         self._refused.add(key)
         members = [self.coarse.parts[part] for part in parts]
-        largest = max(part.pieces for part in members)
-        split = None
-        if any(part.has_weights and part.pieces != largest for part in members):
-            rule = RULE_REFETCH
-        elif self._is_forbidden(parts):
-            rule = RULE_FORBIDDEN
-        elif not self._is_legal(step, parts):
-            rule = RULE_CYCLE
-        else:
+        split, fault = None, _count_fault(self.rule, members)
+        if not fault and self._is_forbidden(parts):
+            fault = RULE_FORBIDDEN
+        elif not fault and not self._is_legal(step, parts):
+            fault = RULE_CYCLE
+        elif not fault:
             split = self.coarse.split(parts)
-            rule = RULE_GROWS if split else RULE_SPLIT
-        may_rise = not any(part.has_weights for part in members)
-        if split is None or (split.pieces != largest and not may_rise):
-            self._refuse(step, rule, parts, self._numbers(parts, split))
+            fault = _merged_fault(self.rule, members, split.pieces) if split else RULE_SPLIT
+        if split is None or fault:
+            self._refuse(step, fault, parts, self._numbers(parts, split))
             return None
-        return self._take(step, RULE_COUNT, parts, split)
+        return self._take(step, TAKEN[self.rule], parts, split)
 
     def _is_forbidden(self, parts: list[int]) -> bool:
         """Whether a plan file keeps two of their layers apart."""
-        return bool(self.wishes.apart) and self.wishes.forbids(self.coarse.members(parts))
+        is_free = not (self.wishes.apart or self.wishes.alone)
+        return not is_free and self.wishes.forbids(self.coarse.members(parts))
 
     def _is_legal(self, step: str, parts: list[int]) -> bool:
         """Whether contracting keeps the graph acyclic; siblings may have no path between them."""
@@ -297,3 +334,36 @@ class _Merger:
             "covered_ops": split.covered_ops,
             "peak_bytes": split.peak_bytes,
         }
+
+
+TAKEN = {
+    MergeRule.WEIGHTS: RULE_COUNT,
+    MergeRule.EQUAL: RULE_EQUAL,
+    MergeRule.LARGEST: RULE_LARGEST,
+    MergeRule.ANY: RULE_ANY,
+}
+"""What is recorded of a merge that is taken."""
+
+
+def _count_fault(rule: MergeRule, members: Sequence[Part]) -> str:
+    """Why parts with these counts may not merge, whatever the merged count; empty: they may."""
+    largest = max(part.pieces for part in members)
+    if rule is MergeRule.EQUAL and any(part.pieces != largest for part in members):
+        return RULE_UNEQUAL
+    if rule is MergeRule.WEIGHTS and any(p.has_weights and p.pieces != largest for p in members):
+        return RULE_REFETCH
+    return ""
+
+
+def _merged_fault(rule: MergeRule, members: Sequence[Part], pieces: int) -> str:
+    """Why the merged count may not be; empty: it may.
+
+    By rule 2 the count may rise where no part has weights (our choice, as in rule 1: it costs no
+    fetch).
+    """
+    largest = max(part.pieces for part in members)
+    if rule is MergeRule.WEIGHTS and pieces != largest and any(p.has_weights for p in members):
+        return RULE_GROWS
+    if rule is MergeRule.EQUAL and pieces != largest:
+        return RULE_UNEQUAL
+    return RULE_ABOVE if rule is MergeRule.LARGEST and pieces > largest else ""

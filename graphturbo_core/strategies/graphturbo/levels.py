@@ -5,25 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER, Scheduling
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a level switches on; each adds one thing to the level before it (reference, 4)."""
+    """What a level switches on; each adds one thing to the level before it (reference, 4).
+
+    `scheduling` and `is_breadth_first`: unless an option says otherwise.
+    """
 
     name: str
     doc: str
     nearest: Nearest
     is_split: bool
-    is_scheduled_across_layers: bool
+    scheduling: Scheduling
     is_beyond_paper: bool = False
+    is_breadth_first: bool = False
 
 
 LEVELS = (
-    Level("gb", "layers whole, unsplit; tensors in GB where they fit", Nearest.GB, False, False),
-    Level("lb", "layers whole, unsplit; tensors in LB where they fit", Nearest.LB, False, False),
-    Level("order", "groups split into instances, depth first", Nearest.LB, True, False),
-    Level("full", "with instructions of different layers interleaved", Nearest.LB, True, True),
+    Level("gb", "layers whole, unsplit; tensors in GB where they fit", Nearest.GB, False, BY_LAYER),
+    Level("lb", "layers whole, unsplit; tensors in LB where they fit", Nearest.LB, False, BY_LAYER),
+    Level("order", "groups split into instances, depth first", Nearest.LB, True, BY_LAYER),
+    Level(
+        "full", "with instructions of different layers interleaved", Nearest.LB, True, ACROSS_LAYERS
+    ),
 )
 """Those of the paper in rising order."""
 
@@ -32,7 +39,7 @@ DEFAULT_LEVEL = LEVELS[-1]
 PLUS = Level(
     "plus",
     "full, and what the paper leaves open where it costs less: other groupings, idle clusters",
-    Nearest.LB, True, True, is_beyond_paper=True,
+    Nearest.LB, True, ACROSS_LAYERS, is_beyond_paper=True,
 )  # fmt: skip
 
 ALL_LEVELS = (*LEVELS, PLUS)

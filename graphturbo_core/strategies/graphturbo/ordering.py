@@ -1,6 +1,7 @@
 """Instances and their needs -> InstanceOrder: depth first, so that results are used while near.
 
-Algorithm 3 of GraphTurbo (OSDI 2023); its published order is a test.
+Algorithm 3 of GraphTurbo (OSDI 2023); its published order is a test, and so is the breadth-first
+one that the paper sets beside it (figure 7).
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ class InstanceOrder:
     steps: tuple[ReadyStep, ...]
 
 
-def order_instances(names: Sequence[str], producers: Sequence[Sequence[int]]) -> InstanceOrder:
-    """Always run the newest ready entry whose producers are all done.
+def order_instances(
+    names: Sequence[str], producers: Sequence[Sequence[int]], *, is_breadth_first: bool = False
+) -> InstanceOrder:
+    """Always run the newest ready entry whose producers are all done; breadth first the oldest.
 
     Instances are numbered in topological order of groups, then by piece; those that enter the
     stack together enter in that order, so that the highest piece runs first (reference, 3.3).
@@ -40,7 +43,7 @@ def order_instances(names: Sequence[str], producers: Sequence[Sequence[int]]) ->
         for producer in needed:
             consumers[producer].append(instance)
     waits = [len(needed) for needed in producers]
-    stack = _Stack(waits)
+    stack = _Stack(waits, 1 if is_breadth_first else -1)
     for instance, count in enumerate(waits):
         if count == 0:
             stack.enter(instance)
@@ -57,10 +60,14 @@ def order_instances(names: Sequence[str], producers: Sequence[Sequence[int]]) ->
 
 
 class _Stack:
-    """The list `ready`; `runnable` is a heap of its entries with nothing to wait for."""
+    """The list `ready`; `runnable` is a heap of its entries with nothing to wait for.
 
-    def __init__(self, waits: list[int]) -> None:
+    `sign`: -1 where the newest entry is taken, 1 where the oldest is.
+    """
+
+    def __init__(self, waits: list[int], sign: int) -> None:
         self.waits = waits
+        self.sign = sign
         self.entries: dict[int, int] = {}
         self.runnable: list[tuple[int, int]] = []
         self._entered = 0
@@ -71,7 +78,7 @@ class _Stack:
             self.entries[instance] = self._entered
             self._entered += 1
         if self.waits[instance] == 0:
-            heapq.heappush(self.runnable, (-self.entries[instance], instance))
+            heapq.heappush(self.runnable, (self.sign * self.entries[instance], instance))
 
     def recorded(self, names: Sequence[str]) -> tuple[str, ...]:
         """Names of the entries, newest last."""
@@ -80,7 +87,7 @@ class _Stack:
         return (*([f"{below} more"] if below else []), *reversed(newest))
 
     def take(self) -> int:
-        """Remove and give the newest runnable entry."""
+        """Remove and give the newest runnable entry, or the oldest."""
         _, instance = heapq.heappop(self.runnable)
         del self.entries[instance]
         return instance

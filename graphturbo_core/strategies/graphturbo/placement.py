@@ -58,8 +58,11 @@ class _Walk:
     ) -> None:
         self.graph, self.bound, self.nearest = graph, bound, nearest
         self.hardware = bound[0].target.hardware
+        is_reserved = bound[0].target.gb_use.is_reserved
+        reserve = self.hardware.lb_weight_bytes if is_reserved else 0
+        self._gb_room = self.hardware.gb_bytes - reserve
         self.graph_outputs = graph.semantics.graph.output_names
-        self.wished = bound[0].target.wishes.scopes
+        self.wishes = bound[0].target.wishes
         self.cores = tuple(range(self.hardware.cores))
         self._live: dict[tuple[object, ...], LiveBytes] = {}
 
@@ -70,7 +73,7 @@ class _Walk:
         """
         own_cores = self.cores
         kept = self._candidates(now, after)
-        kept.sort(key=lambda t: (t not in self.wished, self._output_bytes(now, t), t))
+        kept.sort(key=lambda t: (self._wished(now, t) is None, self._output_bytes(now, t), t))
         self.cores = tuple(range(self.hardware.cores))
         while kept and after is not None and not self._fits(now, after, kept, own_cores):
             kept.pop()
@@ -85,37 +88,46 @@ class _Walk:
     def _candidates(self, now: int, after: int | None) -> list[str]:
         if after is None:
             return []
-        usual = Scope.LB if self.nearest is Nearest.LB else None
+        is_usual = self.nearest is Nearest.LB
+        parked = self.bound[now].binding.parked
         return [
             tensor
             for tensor in self.bound[now].instance.outputs
             if after in self.graph.readers[tensor][now]
-            and self.wished.get(tensor, usual) is Scope.LB
+            and (
+                is_usual and tensor not in parked
+                if self._wished(now, tensor) is None
+                else self._wished(now, tensor) is Scope.LB
+            )
             and not self._is_in_gb(now, after, tensor)
         ]
 
     def _scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
         """Where an output waits; kept in LB, it has a copy elsewhere only for later readers."""
         readers = self.graph.readers[tensor][now]
-        if tensor in self.wished:
-            return self._wished_scope(now, after, tensor, is_kept)
+        wished = self._wished(now, tensor)
+        if wished is not None:
+            self._check_wished(now, after, tensor, wished, is_kept)
+            return wished
         if tensor in self.graph_outputs or self.nearest is Nearest.DRAM:
             return Scope.DRAM
         if is_kept and all(reader == after for reader in readers):
             return Scope.LB
         return Scope.GB if self._output_bytes(now, tensor) <= self._gb_room else Scope.DRAM
 
-    @property
-    def _gb_room(self) -> int:
-        return self.hardware.gb_bytes - self.hardware.lb_weight_bytes
+    def _wished(self, number: int, tensor: str) -> Scope | None:
+        """The scope that a plan file names for this instance's part of a tensor."""
+        return self.wishes.scope_of(tensor, self.graph.instances[number].piece)
 
-    def _wished_scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
-        """The scope that a plan file names.
+    def _check_wished(
+        self, now: int, after: int | None, tensor: str, scope: Scope, is_kept: bool
+    ) -> None:
+        """Look at the scope that a plan file names.
 
         Raises:
             PlanError: PLAN_SCOPE, the tensor cannot wait there.
         """
-        scope, size = self.wished[tensor], self._output_bytes(now, tensor)
+        size = self._output_bytes(now, tensor)
         late = [r for r in self.graph.readers[tensor][now] if r != after]
         fault = ""
         if scope is Scope.LB and self._is_in_gb(now, after, tensor):
@@ -130,7 +142,6 @@ class _Walk:
             what = f"{tensor!r} of {self.graph.instances[now].name} cannot wait in {scope.value}"
             change = "choose a farther memory, or drop it"
             raise PlanError("PLAN_SCOPE", f"{what}: {fault}", f"edits.scope.{tensor}", change)
-        return scope
 
     def _is_in_gb(self, now: int, after: int | None, tensor: str) -> bool:
         """Whether an engine that the cores share computes the tensor, or reads it next."""

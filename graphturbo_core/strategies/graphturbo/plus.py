@@ -182,7 +182,9 @@ class Plus:
         of = "" if base is trials.done[0] else f"{base.name}, "
         others = neighbours_too(target, graph, plan, cuts)
         for name, named in ((FEWER, cuts), (FEWER_ALL_OVER, others)):
-            yield from _named(f"{of}{name}", partial(cut_plan, target, graph, named, plan.strategy))
+            yield from _named(
+                f"{of}{name}", partial(cut_plan, target, graph, named, self.full.level)
+            )
 
     def _merged(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
         """Other groupings by Algorithms 1 and 2, as far as a plan file can be followed."""
@@ -201,7 +203,7 @@ class Plus:
             further = FurtherAxes(target, base, self.full.splitter.capacity_bytes)
             cuts = further.cheapest(best.spent.cycles // GAIN_PART)
             if cuts != base.cuts:
-                make = partial(cut_plan, target, trials.graph, cuts, base.plan.strategy)
+                make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
                 yield from _named(f"{base.name}, two axes", make)
 
     def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
@@ -219,8 +221,7 @@ class Plus:
                          {"first_layer": each.first, "layers": each.last - each.first})
                 for each in stretches
             )  # fmt: skip
-            strategy = trials.done[0].plan.strategy
-            make = partial(cut_plan, target, trials.graph, cuts, strategy)
+            make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
             for name, plan in _named(f"mixture {number + 1}", make):
                 yield name, replace(plan, decisions=said)
 
@@ -252,8 +253,9 @@ class Plus:
             yield f"{trials.done[each].name}{LENT}", plan
 
     def _cooperating(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
-        if self.has_cooperation and has_idle(target):
-            splitter, level = self.full.splitter, self.full.level.name
+        """Clusters that share the round; not with a fence, at which all of them would wait."""
+        splitter, level = self.full.splitter, self.full.level
+        if self.has_cooperation and has_idle(target) and not level.scheduling.has_fence:
             yield from cooperating_plans(target, splitter, level, is_lent=self.has_lending)
 
 

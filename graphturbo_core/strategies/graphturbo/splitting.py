@@ -15,6 +15,7 @@ from graphturbo_core.semantics.kinds import by_place
 from graphturbo_core.strategies.graphturbo.carry import (
     Carry,
     carry_axis,
+    carry_to_outputs,
     piece_intervals,
     piece_numbers,
 )
@@ -24,6 +25,10 @@ LITERAL_CANDIDATES = (1, 2, 4)
 """The start of the paper's printed list; from 8 on it takes every integer."""
 
 LITERAL_FROM = 8
+
+MOST_PARTIAL_OPS = 1024
+"""Larger sub-graphs are split along axes that carry through all of them alone (our choice: what
+carries in part is worked out for each merge, so a chain of it would cost its length squared)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +202,8 @@ class Splitter:
 
     `is_literal_peak`: ceil(peak / pieces) as printed, else the true peak of the largest piece,
     with halos and with operands that do not split in full (ours: the printed form forgets both).
+    `is_partial`: an axis need not carry through every tensor inside (our choice), but to what the
+    sub-graph hands out alone, as printed: Eq. 1 then chooses by the ops that it covers.
     `axis`: the only one that is looked at, where a plan file names it.
     """
 
@@ -204,6 +211,7 @@ class Splitter:
     candidates: Candidates = divisors
     best: Best = lexicographic
     is_literal_peak: bool = False
+    is_partial: bool = False
     axis: int | None = None
 
     def __call__(self, part: SubGraph) -> SplitInfo | None:
@@ -218,8 +226,15 @@ class Splitter:
         for axis, size in enumerate(shape):
             if self.axis not in (None, axis):
                 continue
-            carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
-            yield self._split(part, carry, axis, size)
+            yield self._split(part, self.carry(part, axis), axis, size)
+
+    def carry(self, part: SubGraph, axis: int) -> Carry:
+        """How an axis of the last output carries, as far as it must."""
+        is_partial = self.is_partial and len(part.ops) <= MOST_PARTIAL_OPS
+        whole = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
+        if whole.is_complete or not is_partial:
+            return whole
+        return carry_to_outputs(part.graph, part.ops, part.outputs, axis)
 
     def _split(self, part: SubGraph, carry: Carry, axis: int, size: int) -> SplitInfo:
         """One axis: the first count that fits; split_d falls to 0 where the axis ends (3.1)."""
@@ -266,9 +281,10 @@ def carried_sizes(part: SubGraph, carry: Carry) -> dict[str, int]:
 
 
 def divides(part: SubGraph, carry: Carry, pieces: int) -> bool:
-    """Whether the count divides the carried axis of every tensor inside."""
+    """Whether the count divides the carried axis of every tensor inside that has one."""
     tensors = part.graph.semantics.graph.tensors
     return all(
         tensors[output.tensor].shape[carry.axis_of[output.tensor]] % pieces == 0
         for output in carry.links
+        if output.tensor in carry.axis_of
     )

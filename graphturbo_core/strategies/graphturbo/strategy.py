@@ -8,7 +8,12 @@ from functools import partial
 
 from graphturbo_core.strategies.assemble import Recipe, assemble, assemble_whole
 from graphturbo_core.strategies.graphturbo.fitting import FittedSection, Fitter
-from graphturbo_core.strategies.graphturbo.grouping import GroupedLayers, group_layers
+from graphturbo_core.strategies.graphturbo.grouping import (
+    DEFAULT_MERGING,
+    GroupedLayers,
+    Merging,
+    group_layers,
+)
 from graphturbo_core.strategies.graphturbo.growing import grow
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.levels import DEFAULT_LEVEL, Level
@@ -27,7 +32,7 @@ class GraphTurbo:
     """The strategy with its choices; see each algorithm's file for what they mean."""
 
     splitter: Splitter
-    has_block_step: bool = True
+    merging: Merging = DEFAULT_MERGING
     is_fit_checked: bool = True
     level: Level = DEFAULT_LEVEL
 
@@ -45,14 +50,15 @@ class GraphTurbo:
 
     def _whole(self, target: Target, graph: LayerGraph) -> Plan:
         groups = whole_groups(graph, range(len(graph.layers)))
-        recipe = Recipe(self._name, graph.layers, groups, self.level.nearest)
+        level = self.level
+        recipe = Recipe(self._name, graph.layers, groups, level.nearest, level.scheduling)
         return assemble_whole(target, recipe, whole_sections(graph))
 
     def _split_plan(self, target: Target, graph: LayerGraph) -> Plan:
         splits = WishedSplits(self.splitter, target.wishes)
         splits.check_merges(graph)
         growing = None if target.wishes.fix_splits else partial(grow, self.splitter)
-        grouping = group_layers(graph, splits, self.has_block_step, growing, target.wishes)
+        grouping = group_layers(graph, splits, self.merging, growing, target.wishes)
         fitted: list[FittedSection] = []
         fixed: list[Decision] = []
         for number, part in enumerate(grouping.parts):
@@ -62,13 +68,14 @@ class GraphTurbo:
             fixed += splits.followed(whole, fitted[-1])
         instances = instance_graph(target.semantics, [section.section for section in fitted])
         names = [instance.name for instance in instances.instances]
-        order = order_instances(names, instances.producers)
+        is_breadth_first = self.level.is_breadth_first
+        order = order_instances(names, instances.producers, is_breadth_first=is_breadth_first)
         recipe = Recipe(
             self._name,
             graph.layers,
             _groups(graph, grouping.parts, fitted),
             self.level.nearest,
-            is_scheduled_across_layers=self.level.is_scheduled_across_layers,
+            scheduling=self.level.scheduling,
             has_gb_inside=True,
             decisions=(*grouping.decisions, *(d for s in fitted for d in s.decisions), *fixed),
             notes=tuple(note for section in fitted for note in section.notes),

@@ -30,6 +30,6 @@ def variants(full: GraphTurbo) -> dict[str, GraphTurbo]:
     }
     return {
         "fit=cluster": replace(full, is_fit_checked=False),
-        "blocks=none": replace(full, has_block_step=False),
+        "blocks=none": replace(full, merging=replace(full.merging, has_block_step=False)),
         **{name: replace(full, splitter=other) for name, other in splitters.items()},
     }

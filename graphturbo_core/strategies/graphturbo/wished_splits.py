@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from graphturbo_core.errors import InvariantError, PlanError
-from graphturbo_core.strategies.graphturbo.carry import carry_axis
 from graphturbo_core.strategies.graphturbo.fitting import FittedSection
 from graphturbo_core.strategies.graphturbo.grouping import refused_merge
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
@@ -48,11 +47,14 @@ class WishedSplits:
         """Look at what a plan file wants in one group before anything is merged.
 
         Raises:
-            PlanError: PLAN_MERGE, it has no common split; with the reason axis by axis.
+            PlanError: PLAN_MERGE, it has no common split; with the reason axis by axis. PLAN_SPLIT,
+                the same of a group whose count or axis is given.
         """
         for layers in self.wishes.merges:
             part = SubGraph(graph, layers)
             if self(part) is None:
+                if layers in self.wishes.alone:
+                    raise _refused(self._subject(part), "; ".join(self._whys(part)))
                 names = [graph.layers[index].name for index in layers]
                 raise refused_merge(names, "; ".join(self._whys(part)))
 
@@ -102,7 +104,7 @@ class WishedSplits:
             yield f"axis {axis} {self._why(part, splitter, axis, shape[axis])}"
 
     def _why(self, part: SubGraph, splitter: Splitter, axis: int, size: int) -> str:
-        carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
+        carry = splitter.carry(part, axis)
         if not carry.is_complete:
             return "does not carry through all of its ops"
         counts = list(splitter.candidates(size))

@@ -98,8 +98,8 @@ def _turns(plan: Plan) -> int:
 
 
 def _schedule(first: Plan, plan: Plan) -> Iterator[Decision]:
-    if first.is_scheduled_across_layers != plan.is_scheduled_across_layers:
-        said = "across layers" if plan.is_scheduled_across_layers else "layer by layer"
+    if first.scheduling != plan.scheduling:
+        said = "layer by layer" if plan.scheduling.has_fence else "across layers"
         yield Decision(STEP, RULE_SCHEDULE, (plan.strategy,), True, {"scheduled": said})
 
 

@@ -10,6 +10,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.strategies.assemble import Recipe, assemble
 from graphturbo_core.strategies.graphturbo.cooperating import plan_at_price
 from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_groups
+from graphturbo_core.strategies.graphturbo.levels import PLUS
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.placement import Nearest
 from graphturbo_core.strategies.graphturbo.plus import lent_plan
@@ -19,6 +20,7 @@ from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import KernelPlan, Plan, ReadyStep, Residency
 from graphturbo_core.strategies.record import SEARCHED
 from graphturbo_core.strategies.residency import weight_part_bytes
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
@@ -107,7 +109,7 @@ class Maker:
             splitter = plain_splitter(self.target.hardware)
             runs = Runs(self.target, self.space.graph, splitter, is_lent)
             try:
-                made = plan_at_price(runs, price, NAME)
+                made = plan_at_price(runs, price, PLUS)
             except CapacityError:
                 made = None
             self._teams[price, is_lent] = made and replace(made, strategy=NAME, decisions=())
@@ -129,7 +131,7 @@ class Maker:
             self.space.graph.layers,
             groups,
             draft.nearest,
-            is_scheduled_across_layers=draft.is_scheduled,
+            scheduling=ACROSS_LAYERS if draft.is_scheduled else BY_LAYER,
             has_gb_inside=True,
         )
         order = in_regions(instances, ORDERS[draft.order](instances), draft.waits)

@@ -28,7 +28,7 @@ from graphturbo_core.strategies.tuned.proposed import (
 )
 from graphturbo_core.strategies.tuned.sampler import Sampler
 from graphturbo_core.strategies.tuned.space import START, Point, Space
-from graphturbo_core.strategies.tuned.starts import find_starts
+from graphturbo_core.strategies.tuned.starts import find_starts, full_plan, other_starts
 from graphturbo_core.strategies.tuned.trials import Trial, Trials
 
 MOST_KNOWN = 100
@@ -46,16 +46,18 @@ RULE_BEST = "the cheapest point that was evaluated"
 class Tuned:
     """The strategy with its options: the seed, and how many points it evaluates.
 
-    `is_beyond_paper`: over the decisions of `graphturbo:plus` too.
+    `is_beyond_paper`: over the decisions of `graphturbo:plus` too. `has_full`: it begins with
+    `graphturbo:full`'s plan; where not, it may end above that plan's cycles.
     """
 
     cost: Cost
     seed: int
     evaluations: int
     is_beyond_paper: bool = False
+    has_full: bool = True
 
     def __call__(self, target: Target) -> Plan:
-        """The cheapest plan found; never one that costs more than `graphturbo:full`'s.
+        """The cheapest plan found; with `has_full` never dearer than `graphturbo:full`'s.
 
         1. The starts are evaluated, `graphturbo:full`'s own first. 2. Of the best, each decision
         for the whole model is replaced by each other value. 3. A few variables of the best point
@@ -69,7 +71,9 @@ class Tuned:
             OptionError: NO_OPTUNA.
         """
         graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
-        starts = {start.name: start for start in find_starts(target)}
+        named = tuple(find_starts(target))
+        named = named if self.has_full else other_starts(named)
+        starts = {start.name: start for start in named}
         proposed: tuple[Proposal, ...] = ()
         beyond = None
         if self.is_beyond_paper:
@@ -87,6 +91,8 @@ class Tuned:
         for _ in walk.one_at_a_time():
             pass
         walk.neighbourhoods(Random(self.seed))
+        if not self.has_full:
+            return _result_alone(trials, self.seed, full_plan(target))
         return _result(trials, self.seed)
 
 
@@ -157,7 +163,8 @@ class _Walk:
 
     def _free(self, random: Random) -> dict[str, tuple[str, ...]]:
         """Variables to change, with their values."""
-        chosen = [random.choice(self.space.general)]
+        general = [each for each in self.space.general if len(each.values) > 1]
+        chosen = [random.choice(general)]
         if self.space.special and random.random() >= GENERAL_SHARE:
             sizes = [each.size_bytes for each in self.space.special]
             chosen = random.choices(self.space.special, sizes, k=random.randint(1, MOST_FREE))
@@ -181,6 +188,22 @@ def _result(trials: Trials, seed: int) -> Plan:
     if plan is None or full is None:
         plan = full = trials.maker.plan(trials.maker.draft(first.point))
     said = _said(trials, seed, {})
+    return replace(plan, decisions=(said, *differences(full, plan, FULL)))
+
+
+def _result_alone(trials: Trials, seed: int, full: Plan) -> Plan:
+    """The best plan of a search that did not begin with `graphturbo:full`'s."""
+    best = trials.best
+    plan = best.plan
+    if plan is None:
+        plan = trials.maker.plan(trials.maker.draft(trials.done[0].point))
+    numbers: dict[str, int | float | str] = {
+        "evaluated": trials.evaluated,
+        "refused": trials.refused,
+        "seed": seed,
+        "cycles": _told(best),
+    }
+    said = Decision(STEP, RULE_BEST, (best.point[START],), True, numbers)
     return replace(plan, decisions=(said, *differences(full, plan, FULL)))
 
 

@@ -54,7 +54,7 @@ class Space:
 
     @cached_property
     def general(self) -> tuple[Variable, ...]:
-        """Decisions for the whole model."""
+        """Decisions for the whole model; the start is one also where there is only one."""
         size = sum(self._layer_bytes)
         hand_on = (AS_IS, "GB") if self.hardware.gb_bytes else (AS_IS,)
         further = self.beyond.of_model() if self.beyond is not None else ()
@@ -68,7 +68,7 @@ class Space:
                 ("hand on", hand_on),
                 *((name, (AS_IS, *values)) for name, values in further),
             )
-            if len(values) > 1
+            if len(values) > 1 or name == START
         )
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from graphturbo_core.hardware.hardware import Hardware
@@ -12,8 +12,10 @@ from graphturbo_core.strategies.graphturbo.splitting import Splitter
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.graphturbo.variants import FULL, variants
 from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.plan import Plan
 
 _ORDER, _FULL = LEVELS[-2:]
+LAYERS_WHOLE = "layers whole"
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,24 @@ def find_starts(target: Target) -> Iterator[Start]:
     yield first
     yield replace(first, name=_ORDER.name, is_scheduled=False)
     whole = tuple(Cut((layer,), -1, 1) for layer in sorted(first.line))
-    yield Start("layers whole", whole)
+    yield Start(LAYERS_WHOLE, whole)
     for name, strategy in variants(full).items():
         yield _start(name, strategy, target)
+
+
+def other_starts(starts: Iterable[Start]) -> tuple[Start, ...]:
+    """Of these the starts that group or split otherwise than the first, `graphturbo:full`'s.
+
+    Its level `:order` and options that change nothing on this model have the same cuts. Layers
+    whole are a start in any case: a search needs one.
+    """
+    first, *others = starts
+    return tuple(s for s in others if s.cuts != first.cuts or s.name == LAYERS_WHOLE)
+
+
+def full_plan(target: Target) -> Plan:
+    """The plan of `graphturbo:full`, to say what a search does otherwise; nothing is evaluated."""
+    return GraphTurbo(plain_splitter(target.hardware))(target)
 
 
 def _start(name: str, strategy: GraphTurbo, target: Target) -> Start:

@@ -134,7 +134,7 @@ def identity(plan: Plan) -> Hashable:
     """What tells two plans of one model apart: all that lowering reads of them."""
     record = recorded(plan)
     return (
-        plan.is_scheduled_across_layers,
+        plan.scheduling,
         tuple((group.ops, group.axis, group.pieces, group.further) for group in record.groups),
         tuple(
             (
