@@ -15,6 +15,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.caps import compute_total
 from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.places import Places
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
 
 STAGING_PARTS = 2
 """Of so many parts of the staging buffer a product of computed operands takes one at most in other
@@ -34,7 +35,7 @@ def alternatives(
     half of the staging buffer for products of computed operands. Other kernels find all that they
     have in common with this one where `placed` has it.
     """
-    if not task.plan.is_scheduled_across_layers or compute_total(placed) > MOST_COMPUTES:
+    if task.plan.scheduling != ACROSS_LAYERS or compute_total(placed) > MOST_COMPUTES:
         return ()
     found = []
     for other in (_expected(task), task):

@@ -49,6 +49,7 @@ def assemble(
     columns = _columns(kernels)
     kernel_of = np.repeat(np.arange(len(kernels)), sizes).astype(np.int32)
     segment, opens, closes = _segments(plan, kernel_of, columns["layer"])
+    columns["layer"] = _layers(plan, columns["op"])
     tables = _tables(kernels, buffer_of, names)
     numbers = _tensor_numbers(own, names)
     of_buffer = numbers[tables["access_buffer"]]
@@ -143,16 +144,22 @@ def _tables(
     }
 
 
+def _layers(plan: Plan, op: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The layer of the model that each instruction's op belongs to; code has the plan's units."""
+    layer_of = [plan.layer_of_op[each.name] for each in plan.semantics.graph.ops]
+    return np.array(layer_of, np.int32)[op]
+
+
 def _segments(
-    plan: Plan, kernel: NDArray[np.int32], layer: IntArray
+    plan: Plan, kernel: NDArray[np.int32], unit: IntArray
 ) -> tuple[NDArray[np.int32], IntArray, IntArray]:
-    """A segment per step, or per layer of a kernel where layers may not overlap."""
+    """A segment per step, or per unit of a kernel where layers may not overlap."""
     step = plan.steps_of(kernel)
     is_new_kernel = np.ones(len(kernel), dtype=np.bool_)
     is_new_kernel[1:] = step[1:] != step[:-1]
     is_new = is_new_kernel.copy()
-    if not plan.is_scheduled_across_layers:
-        is_new[1:] |= layer[1:] != layer[:-1]
+    if plan.scheduling.has_fence:
+        is_new[1:] |= unit[1:] != unit[:-1]
     segment = (np.cumsum(is_new) - 1).astype(np.int32)
     heads = np.flatnonzero(is_new)
     opens = np.where(is_new_kernel[heads], plan.hardware.launch_cycles, 0).astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -324,6 +324,23 @@ class KernelCode:
     def column(self, name: str) -> IntArray:
         """One column of `rows` by its name in Program."""
         return self.rows[:, COLUMNS.index(name)]
+
+    def part(self, first: int, end: int) -> KernelCode:
+        """The instructions from row `first` to before `end`, with all of the buffers."""
+        channels = slice(self.channel_at[first], self.channel_at[end])
+        accesses = slice(self.access_at[first], self.access_at[end])
+        touched = ("access_buffer", "access_write", "access_lo", "access_hi", "access_tensor")
+        return replace(
+            self,
+            rows=self.rows[first:end],
+            channel_at=self.channel_at[first : end + 1] - self.channel_at[first],
+            channel=self.channel[channels],
+            channel_cycles=self.channel_cycles[channels],
+            access_at=self.access_at[first : end + 1] - self.access_at[first],
+            result_lo=self.result_lo[first:end],
+            result_hi=self.result_hi[first:end],
+            **{name: getattr(self, name)[accesses] for name in touched},
+        )
 
 
 def _offsets(counts: list[int]) -> IntArray:

@@ -28,6 +28,17 @@ class Conflicts:
     earlier: NDArray[np.int32]
     is_address: NDArray[np.bool_]
 
+    def part(self, first: int, end: int) -> Conflicts:
+        """Those between the instructions from row `first` to before `end`, counted from there."""
+        rows = slice(self.at[first], self.at[end])
+        is_inside = self.earlier[rows] >= first
+        kept = np.concatenate(([0], np.cumsum(is_inside, dtype=np.int64)))
+        return Conflicts(
+            kept[self.at[first : end + 1] - self.at[first]],
+            self.earlier[rows][is_inside] - np.int32(first),
+            self.is_address[rows][is_inside],
+        )
+
 
 def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     """Every conflict that does not follow from others.

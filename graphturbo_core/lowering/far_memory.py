@@ -32,12 +32,13 @@ from graphturbo_core.strategies.plan import Plan, Scope
 class FarMemory:
     """Surroundings of every kernel, and the address of every shared buffer.
 
+    `spilled`: tensors and the kernels that left them in DRAM for want of room in GB, by name.
     `without_shards`: sharded weights that are streamed, at least in part, for want of room.
     """
 
     surroundings: tuple[Surroundings, ...]
     offsets: Mapping[SharedKey, int]
-    spilled: tuple[str, ...]
+    spilled: tuple[tuple[str, str], ...]
     without_shards: frozenset[str]
 
 
@@ -97,7 +98,7 @@ def place_far(
     offsets: dict[SharedKey, int] = {}
     written: dict[str, dict[int, Site]] = {}
     tops = np.full(len(placements), ring.size_bytes, dtype=np.int64)
-    spilled: list[str] = []
+    spilled: list[tuple[str, str]] = []
     for output in outputs:
         size = tensor_bytes(plan, output.tensor, output.held)
         offset = None
@@ -111,7 +112,7 @@ def place_far(
         elif output.held != output.box and (output.is_held_once or output.tensor in abroad.read):
             raise _halo_without_room(plan, output)
         elif output.wants_gb:
-            spilled.append(output.tensor)
+            spilled.append((output.tensor, placements[output.maker].kernel.name))
         written.setdefault(output.tensor, {})[output.maker] = site
     stays = place_stays(plan, placements, tops)
     held = held_weights(plan, placements, (tops, stays), offsets)
@@ -255,7 +256,7 @@ def _rings_ahead(
 
     `taken`: bytes of GB that each kernel takes from below, and where what stays begins.
     """
-    if not plan.is_scheduled_across_layers or not plan.hardware.has_gb:
+    if plan.scheduling.has_fence or not plan.hardware.has_gb:
         return [ring] * len(placements)
     free: dict[int, tuple[int, int]] = {}
     for placement, top, floor in zip(placements, *(each.tolist() for each in taken), strict=True):

@@ -16,12 +16,12 @@ def check_fixed(plan: Plan, placements: Sequence[KernelPlacement], far: FarMemor
     Raises:
         CapacityError: PLAN_NOT_HELD.
     """
-    if not plan.fixed:
+    if not plan.fixed and not plan.fixed_pieces:
         return
     for index, placement in enumerate(placements):
         held = far.surroundings[index].held
         for name, memory in (*_lost(placement, far), *_streamed(placement, held.keys(), far)):
-            if name in plan.fixed:
+            if name in plan.fixed or (name, placement.kernel.piece) in plan.fixed_pieces:
                 raise CapacityError(
                     "PLAN_NOT_HELD",
                     f"{name!r} of kernel {placement.kernel.name!r} found no room in {memory}",
@@ -35,7 +35,7 @@ def _lost(placement: KernelPlacement, far: FarMemory) -> Iterator[tuple[str, str
     for tensor, scope in placement.kernel.scopes.items():
         if scope is Scope.LB and placement.scope(tensor) is not Scope.LB:
             yield tensor, scope.value
-        if scope is Scope.GB and tensor in far.spilled:
+        if scope is Scope.GB and (tensor, placement.kernel.name) in far.spilled:
             yield tensor, scope.value
 
 

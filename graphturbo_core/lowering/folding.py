@@ -95,9 +95,13 @@ def core_classes(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> CoreClasse
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """How the shares of a stage's result, of this shape, read a tensor."""
+    """How the shares of a stage's result, of this shape, read a tensor.
+
+    `owned`: the part of the result that its kernel answers for.
+    """
 
     cut: Cut
+    owned: Box
     shape: tuple[int, ...]
     axes: tuple[AxisMap, ...]
 
@@ -128,7 +132,7 @@ def _tensors(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> Iterator[_Tens
 
 def _reader(stage: Stage, operand: Operand) -> _Reader:
     shape = stage.first.output_shapes[stage.output_index]
-    return _Reader(stage.cut, shape, operand.access.axes)
+    return _Reader(stage.cut, stage.owned, shape, operand.access.axes)
 
 
 def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
@@ -194,14 +198,16 @@ def _interval(axis: AxisMap, box: Box, part: Interval) -> Interval:
 
 
 def _own_part(reader: _Reader, share: _Boxes) -> _Boxes:
-    """As `loads.own_box`: what belongs to the share where inputs are divided without overlap."""
+    """As `own_box`: what belongs to the share where inputs are divided without overlap."""
     found = _none(len(share.lo), len(reader.axes))
     for place, axis in enumerate(reader.axes):
         found.hi[:, place] = axis.size
         if axis.out_axis >= 0:
             whole = max(1, reader.shape[axis.out_axis])
-            found.lo[:, place] = share.lo[:, axis.out_axis] * axis.size // whole
-            found.hi[:, place] = share.hi[:, axis.out_axis] * axis.size // whole
+            begin, end = reader.owned[axis.out_axis]
+            lo, hi = (np.clip(ends[:, axis.out_axis], begin, end) for ends in share[:2])
+            found.lo[:, place] = lo * axis.size // whole
+            found.hi[:, place] = hi * axis.size // whole
     return found
 
 

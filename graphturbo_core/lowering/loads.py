@@ -9,7 +9,6 @@ from itertools import product
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import (
     Box,
-    Interval,
     divide,
     extents,
     intersect,
@@ -19,6 +18,7 @@ from graphturbo_core.ir.boxes import (
 from graphturbo_core.lowering.code import Where
 from graphturbo_core.lowering.local_buffers import KEPT, SharedKey
 from graphturbo_core.lowering.mover import Mover
+from graphturbo_core.lowering.owned import own_box
 from graphturbo_core.lowering.placement import KernelPlacement, Resident
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -35,23 +35,6 @@ class _Chunk:
     site: Site
     box: Box
     own: Box
-
-
-def own_box(operand: Operand, shape: tuple[int, ...], out_box: Box) -> Box:
-    """The part of an input that belongs to an output box when inputs are divided without overlap.
-
-    What a box needs beyond it is halo: on an axis that follows output axis `o`, [lo, hi) of O
-    owns [lo*I//O, hi*I//O) of I. `shape`: of the whole output.
-    """
-    owned: list[Interval] = []
-    for axis in operand.access.axes:
-        if axis.out_axis < 0:
-            owned.append((0, axis.size))
-            continue
-        lo, hi = out_box[axis.out_axis]
-        whole = max(1, shape[axis.out_axis])
-        owned.append((lo * axis.size // whole, hi * axis.size // whole))
-    return tuple(owned)
 
 
 class OperandFeeder:
@@ -96,9 +79,10 @@ class OperandFeeder:
             self._buffers[key] = self._mover.local(spot, placed.tensor, box, shared)
         return self._buffers[key]
 
-    def _shape(self, stage: Stage) -> tuple[int, ...]:
-        """Shape of what the stage's first op writes."""
-        return stage.first.output_shapes[stage.output_index]
+    def _own(self, stage: Stage, operand: Operand, box: Box) -> Box:
+        """The part of an operand that belongs to a box of the stage's result; the rest is halo."""
+        shape = stage.first.output_shapes[stage.output_index]
+        return own_box(operand.access, shape, intersect(box, stage.owned))
 
     def _kept_key(self, placed: Resident, core: int) -> SharedKey | None:
         """Identity of a buffer that two kernels share: the one before, or the one after."""
@@ -180,9 +164,7 @@ class OperandFeeder:
             known = self._streamed.get((tensor, core))
             if known is None or known[0] != box:
                 known = box, self.ring_buffer(stage, tensor, core, box)
-                self._fetch(
-                    where, operand, (known[1], box), own_box(operand, self._shape(stage), tile.box)
-                )
+                self._fetch(where, operand, (known[1], box), self._own(stage, operand, tile.box))
                 self._streamed[tensor, core] = known
             found += [(known[1], intersect(s.box, box)) for s in sites if s.memory is Memory.DRAM]
         self._parts[tensor, step] = [(b, part) for b, part in found if not is_empty(part)]
@@ -211,7 +193,7 @@ class OperandFeeder:
 
     def _queue_loads(self, stage: Stage, operand: Operand, placed: Resident) -> None:
         for core, box in placed.boxes.items():
-            own = own_box(operand, self._shape(stage), stage.shares.get(core, stage.box))
+            own = self._own(stage, operand, stage.shares.get(core, stage.box))
             for site in self._around.sources.get(operand.tensor, ()):
                 part = intersect(site.box, box)
                 if is_empty(part):
@@ -270,7 +252,7 @@ class OperandFeeder:
             self._tiles[tensor, core, step] = known[1]
             return
         buffer = self.ring_buffer(stage, tensor, core, box)
-        own = own_box(operand, self._shape(stage), tile.box)
+        own = self._own(stage, operand, tile.box)
         for site in self._around.sources[tensor]:
             part = intersect(site.box, box)
             if not is_empty(part):

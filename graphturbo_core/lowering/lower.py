@@ -56,8 +56,7 @@ def lower(
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
             more than `limits.instructions_coarsest`.
     """
-    layer_of = {name: layer.index for layer in plan.layers for name in layer.ops}
-    every = [kernel_stages(plan, kernel, layer_of) for kernel in plan.kernels]
+    every = [kernel_stages(plan, kernel, plan.unit_of_op) for kernel in plan.kernels]
     refused: list[tuple[_Attempt, CapacityError]] = []
     ways = _ways(plan, every, is_each_core_simulated)
     known = KnownKernels() if known is None else known
@@ -238,7 +237,7 @@ def _notes(
         next_level = "GB" if plan.hardware.has_gb else "DRAM"
         notes.append(f"{spilled} tensors of kernels did not fit in LB and went to {next_level}")
     if far.spilled and plan.hardware.has_gb:
-        notes.append(f"{len(far.spilled)} tensors did not fit in GB and went to DRAM")
+        notes.append(f"{len(dict(far.spilled))} tensors did not fit in GB and went to DRAM")
     streamed = sum(len(placement.demoted) for placement in placements)
     if streamed:
         notes.append(f"streamed, as their place in LB was too small: {streamed} weights")

@@ -99,7 +99,7 @@ def _is_streamed_ahead(plan: Plan, placement: KernelPlacement, tensor: str) -> b
     done serve those that follow: what one layer of one kernel reads is streamed as far ahead as
     there is room. Our choice; a place that a plan file names is kept.
     """
-    if not plan.is_scheduled_across_layers or tensor in plan.fixed:
+    if plan.scheduling.has_fence or tensor in plan.fixed:
         return False
     readers = [stage.tile_weight() for stage in placement.stages]
     return sum(operand is not None and operand.tensor == tensor for operand in readers) == 1

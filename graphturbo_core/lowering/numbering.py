@@ -16,10 +16,11 @@ from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.code import KernelCode, Machine
 from graphturbo_core.lowering.conflicts import find_conflicts
 from graphturbo_core.lowering.emit import Common, Room, emit_kernel
-from graphturbo_core.lowering.schedule import schedule
+from graphturbo_core.lowering.schedule import schedule, schedule_by_layer
 from graphturbo_core.lowering.template import Setting, copied, template_key
 from graphturbo_core.lowering.tiling import too_many_instructions
 from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
 
 MOST_KEPT = 100_000
 """Instructions of kernels that are kept for other lowerings (our choice: some 60 MB)."""
@@ -61,7 +62,7 @@ class KnownKernels:
         """
         chosen = (
             machine, plan.number_format, plan.rules, plan.feeding,
-            plan.is_scheduled_across_layers,
+            plan.scheduling,
         )  # fmt: skip
         graph = plan.semantics.graph
         for place, (known, its) in enumerate(self._ways):
@@ -195,11 +196,13 @@ def _numbered(common: Common, setting: Setting, code: KernelCode) -> Known:
 
 
 def _scheduled(common: Common, code: KernelCode) -> tuple[NumberedKernel, int]:
-    """A kernel in sequence order, and its cycles alone: 0 where that is the layers' order."""
+    """A kernel in sequence order, and its cycles alone: 0 unless layers may overlap by a list."""
     plan, machine = common.plan, common.machine
     conflicts = find_conflicts(code, plan.hardware.is_pooled)
     order, cycles = np.arange(len(code.rows)), 0
-    if plan.is_scheduled_across_layers:
-        engines, channels = len(machine.engines()), len(machine.channels())
+    engines, channels = len(machine.engines()), len(machine.channels())
+    if plan.scheduling == ACROSS_LAYERS:
         order, cycles = schedule(code, conflicts, engines, channels)
+    elif plan.scheduling.is_listed:
+        order = schedule_by_layer(code, conflicts, engines, channels)
     return NumberedKernel(code, conflicts, order), cycles

@@ -278,7 +278,7 @@ def _placed(
     offsets, failed = pack(requests, fixed, capacity)
     if failed is not None:
         return failed
-    if task.plan.is_scheduled_across_layers:
+    if not task.plan.scheduling.has_fence:
         offsets = rested(requests, fixed, capacity, offsets, cuts.expected)
     found = dict(task.inherited)
     for need, request in zip(needs, requests, strict=True):

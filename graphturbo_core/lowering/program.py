@@ -130,10 +130,10 @@ class Program:
 
     Row i of every per-instruction array is sequence number i.
 
-    `engine` indexes `engines`; `op` indexes the graph's ops (-1: none), `layer` the plan's layers,
-    `kernel` the plan's kernels. `segment`: nothing of a segment starts before all of the segment
-    before it has ended; it then opens after `segment_open_cycles` (launch) and, once its last
-    instruction has ended, closes after `segment_close_cycles` (barrier).
+    `engine` indexes `engines`; `op` indexes the graph's ops (-1: none), `layer` the plan's
+    `layers` (of its op), `kernel` the plan's kernels. `segment`: nothing of a segment starts before
+    all of the segment before it has ended; it then opens after `segment_open_cycles` (launch) and,
+    once its last instruction has ended, closes after `segment_close_cycles` (barrier).
     `hold_cycles`: how long the engine is held (compute time, or the slowest channel's time);
     `latency_cycles`: how much later a move's bytes are visible. `size_bytes` moved (of a compute of
     an engine without an LB: what it reads from GB and writes there), of which

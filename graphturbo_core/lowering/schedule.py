@@ -1,9 +1,10 @@
-"""Across-layer instruction scheduling: the instructions of a kernel get new numbers."""
+"""Instruction scheduling, across layers or within each: instructions get new numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,22 @@ def schedule(
             break
         shortest, order = cycles, best
     return order, shortest
+
+
+def schedule_by_layer(
+    code: KernelCode, conflicts: Conflicts, engines: int, channels: int
+) -> IntArray:
+    """The same for the instructions of each layer alone, where a fence stands behind each.
+
+    What conflicts with an instruction of an earlier layer has waited for it at the fence.
+    """
+    layer = code.column("layer")
+    fences = (np.flatnonzero(layer[1:] != layer[:-1]) + 1).tolist()
+    parts = [
+        first + schedule(code.part(first, end), conflicts.part(first, end), engines, channels)[0]
+        for first, end in pairwise((0, *fences, len(layer)))
+    ]
+    return np.concatenate(parts)
 
 
 def _by_cycle(cycle: IntArray) -> IntArray:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
-from graphturbo_core.ir.boxes import Box, hull, is_empty, volume, with_interval
+from graphturbo_core.ir.boxes import Box, extents, hull, is_empty, volume, with_interval
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.classes import CoreClasses
+from graphturbo_core.lowering.owned import owned_boxes
 from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics, Reads, reads_of
 from graphturbo_core.semantics.nests import LoopNest, loop_nests, nest_slots
 from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
@@ -62,7 +64,8 @@ class Operand:
 class Stage:
     """One loop nest of a kernel for one output: the same tiles run through all of its ops.
 
-    `shares`: of the cores that are simulated. `binding` divides `box` over all of them, `classes`
+    `owned`: the part of `box` that its kernel answers for, as `owned_boxes` has it. `shares`: of
+    the cores that are simulated. `binding` divides `box` over all of them, `classes`
     says which ones stand for others (None: each stands for itself).
     """
 
@@ -77,12 +80,18 @@ class Stage:
     binding: Binding
     shares: Shares
     slots: int
+    owned: Box
     classes: CoreClasses | None = None
 
     @property
     def cut(self) -> Cut:
         """Its box and how the cores divide it."""
         return Cut(self.binding, self.box)
+
+    @cached_property
+    def share_sizes(self) -> tuple[tuple[tuple[int, ...], int], ...]:
+        """The sizes that shares have, and how many shares have them: few, whatever the cores."""
+        return tuple(Counter(map(extents, self.shares.values())).items())
 
     @property
     def all_cores(self) -> tuple[int, ...]:
@@ -145,12 +154,13 @@ def kernel_stages(plan: Plan, kernel: KernelPlan, layer_of: Mapping[str, int]) -
     for name in kernel.ops:
         by_layer.setdefault(layer_of[name], []).append(name)
     stages: list[Stage] = []
+    owned = owned_boxes(plan, kernel)
     for layer, ops in sorted(by_layer.items()):
         inside = frozenset(ops)
         outlives = partial(_outlives, plan, kernel, inside)
         for nest in loop_nests(plan.semantics, ops, outlives):
             stages.extend(_nest_stages(plan, kernel, layer, nest, len(stages)))
-    return tuple(stages)
+    return tuple(replace(stage, owned=owned[stage.output]) for stage in stages)
 
 
 def _outlives(plan: Plan, kernel: KernelPlan, inside: frozenset[str], tensor: str) -> bool:
@@ -197,6 +207,7 @@ def _stage(
         box=box,
         binding=kernel.bindings[output],
         shares=used_shares(Cut(kernel.bindings[output], box)),
+        owned=box,
         slots=nest_slots(plan.semantics, LoopNest(tuple(op.name for op in ops), output)),
     )
 

@@ -51,7 +51,7 @@ class StagingPlan:
 
 MOST_SETS = 6
 """Sets of slots that take turns where instructions of layers are interleaved, if they fit (our
-choice: the paper's rows B and C gain 0.01 less with three; with seven none changes by 0.002)."""
+choice: with three or twelve no row of the paper changes by more than 0.5 %, docs/constants.md)."""
 
 
 def staging_plans(
@@ -65,7 +65,7 @@ def staging_plans(
     that one need not wait until the other has read its last value.
     """
     found = {nest.stage.index: _least(plan, nest, sets) for nest in nests}
-    if not plan.is_scheduled_across_layers:
+    if plan.scheduling.has_fence:
         return found
     staging_bytes = plan.hardware.staging_bytes
     using = [index for index, staging in found.items() if staging.set_bytes]

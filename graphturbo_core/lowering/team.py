@@ -134,7 +134,7 @@ def place_team_far(plan: Plan, placements: list[KernelPlacement], team: Team) ->
         return place_far(plan, placements)
     around: dict[int, Surroundings] = {}
     offsets: dict[SharedKey, int] = {}
-    spilled: dict[str, None] = {}
+    spilled: dict[tuple[str, str], None] = {}
     without: frozenset[str] = frozenset()
     for cluster in plan.cooperation.working:
         kernels = plan.cooperation.kernels_of(cluster)

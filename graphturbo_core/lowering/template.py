@@ -118,6 +118,7 @@ def _shares(setting: Setting) -> Hashable:
         (
             setting.number[stage.output],
             len(stage.ops),
+            setting.relative(stage.output, stage.owned),
             tuple((core, setting.relative(stage.output, b)) for core, b in stage.shares.items()),
             None if stage.classes is None else (stage.binding, extents(stage.box)),
         )

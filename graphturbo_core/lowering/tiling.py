@@ -11,7 +11,7 @@ from math import prod
 from typing import NamedTuple
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, Interval, divide, extents, hull, volume, with_interval
+from graphturbo_core.ir.boxes import Box, Interval, divide, full_box, hull, volume, with_interval
 from graphturbo_core.lowering.allocator import aligned
 from graphturbo_core.lowering.stages import (
     Operand,
@@ -162,9 +162,10 @@ def compute_count(stage: Stage, tiling: Tiling) -> int:
 def output_tiles(stage: Stage, tiling: Tiling) -> int:
     """Tiles of the result, all cores together, however K is cut."""
     return sum(
-        prod(min(size, count) for size, count in zip(extents(share), tiling.parts, strict=True))
-        * column_count(stage, tiling.columns, share)
-        for share in stage.shares.values()
+        shares
+        * prod(min(size, count) for size, count in zip(sizes, tiling.parts, strict=True))
+        * column_count(stage, tiling.columns, full_box(sizes))
+        for sizes, shares in stage.share_sizes
     )
 
 

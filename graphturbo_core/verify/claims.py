@@ -285,9 +285,7 @@ def _places(program: Program) -> Claim | None:
     plan = program.plan
     ops = plan.semantics.graph.ops
     number = {op.name: place for place, op in enumerate(ops)}
-    layer_of = np.full(len(ops), -1, dtype=np.int64)
-    for layer in plan.layers:
-        layer_of[[number[name] for name in layer.ops]] = layer.index
+    layer_of = np.array([plan.layer_of_op[op.name] for op in ops], dtype=np.int64)
     is_inside = np.zeros((len(plan.kernels), len(ops)), dtype=np.bool_)
     for place, kernel in enumerate(plan.kernels):
         is_inside[place, [number[name] for name in kernel.ops]] = True
@@ -305,8 +303,10 @@ def _segments(program: Program) -> Claim | None:
     chip = program.plan.hardware
     is_new_kernel = np.diff(program.plan.steps_of(program.kernel), prepend=-1) != 0
     is_new = is_new_kernel.copy()
-    if not program.plan.is_scheduled_across_layers:
-        is_new |= np.diff(program.layer, prepend=-1) != 0
+    if program.plan.scheduling.has_fence:
+        ops = program.plan.semantics.graph.ops
+        unit_of = np.array([program.plan.unit_of_op[op.name] for op in ops], dtype=np.int64)
+        is_new |= np.diff(unit_of[program.op], prepend=-1) != 0
     heads = np.flatnonzero(is_new)
     rows = np.arange(program.size)
     is_bad = program.segment != np.cumsum(is_new) - 1

@@ -15,6 +15,7 @@ from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim, wrong_cost
 from graphturbo_core.verify.coverage import moved_twice, wrong_coverage
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
+from graphturbo_core.verify.halo_bytes import wrong_halo
 from graphturbo_core.verify.local import TileTask
 from graphturbo_core.verify.memory import boxes_of
 
@@ -101,6 +102,9 @@ class Script:
         cause = wrong_cause(self.program)
         if cause is not None:
             raise self._row_fault(cause[0], "CAUSE", cause[1])
+        halo = wrong_halo(self.program)
+        if halo is not None:
+            raise self._row_fault(halo[0], "HALO", halo[1])
         tasks = {row: task for row, (task, _) in self.tasks.items()}
         for row, task in tasks.items():
             cost = wrong_cost(self.program, row, task)

@@ -12,7 +12,8 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.numbers import BYTES, INTEGERS, drawn_inputs
 from graphturbo_core.frontend.passes import draws_numbers
 from graphturbo_core.ir.boxes import full_box
-from graphturbo_core.ir.graph import Graph, TensorKind
+from graphturbo_core.ir.graph import Graph, Tensor, TensorKind
+from graphturbo_core.ir.weight_parts import after
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import Division
@@ -92,7 +93,9 @@ def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verificat
     _check_deterministic(task.whole.graph)
     feeds, expected = _questions(task, runtime)
     lost = _lost_weights(task.traces)
-    computed = computed_weights(task.data, lost, feeds, runtime) if lost else {}
+    sources = tuple(dict.fromkeys(weight.source or weight.name for weight in lost))
+    known = computed_weights(task.data, sources, feeds, runtime) if lost else {}
+    computed = {w.name: after(known[w.source or w.name], w.steps) for w in lost}
     rounds = _Rounds(task, OpRunner(runtime), feeds, computed)
     found, fault = rounds.run(on_progress)
     checks = () if fault is not None else compare(task.whole, found, expected)
@@ -134,16 +137,15 @@ def _check_deterministic(graph: Graph) -> None:
             )
 
 
-def _lost_weights(traces: Mapping[int, Trace]) -> tuple[str, ...]:
+def _lost_weights(traces: Mapping[int, Trace]) -> tuple[Tensor, ...]:
     """Weights that ops on weights alone give and that were too large to compute at import."""
     tensors = [
         tensor
         for trace in traces.values()
         for tensor in trace.program.plan.semantics.graph.tensors.values()
     ]
-    return tuple(
-        dict.fromkeys(t.name for t in tensors if t.kind is TensorKind.WEIGHT and t.value is None)
-    )
+    lost = {t.name: t for t in tensors if t.kind is TensorKind.WEIGHT and t.value is None}
+    return tuple(lost.values())
 
 
 class _Rounds:

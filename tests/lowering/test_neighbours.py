@@ -19,6 +19,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan
 from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim
@@ -38,7 +39,7 @@ LARGEST = 2048 * 32 * 2
 def halves(inner: int = 3072, pieces: int = 2) -> Plan:
     """Both products of a feed-forward in one group, its texts in pieces."""
     target, graph, _ = made(feed_forward(inner))
-    return cut_plan(target, graph, [Cut((0, 1), 0, pieces)], "graphturbo:plus")
+    return cut_plan(target, graph, [Cut((0, 1), 0, pieces)])
 
 
 def with_gb(plan: Plan, gb_bytes: int) -> Plan:
@@ -86,7 +87,7 @@ def fetched(program: Program, kernel: int) -> list[int]:
 
 @pytest.mark.parametrize("is_across", [True, False])
 def test_the_second_piece_fetches_what_gb_has_no_room_for(is_across: bool) -> None:
-    program = sound(replace(halves(), is_scheduled_across_layers=is_across))
+    program = sound(replace(halves(), scheduling=ACROSS_LAYERS if is_across else BY_LAYER))
     total = sum(kept(program).values())
     assert ROOM - LARGEST < total <= ROOM
     assert again(program) == 2 * PART - total
@@ -102,7 +103,7 @@ def test_four_pieces_share_one_fetch() -> None:
 
 def test_what_is_kept_is_spread_over_the_fetches() -> None:
     """Kept are 86 of 100 bytes: of each stretch of fetches so much, but for the tile at its end."""
-    program = sound(replace(halves(), is_scheduled_across_layers=False))
+    program = sound(replace(halves(), scheduling=BY_LAYER))
     share = ROOM / (2 * PART)
     buffers = program.buffers
     is_fetch = (program.kind == InstructionKind.PREFETCH) & (program.kernel == 0)
@@ -128,7 +129,7 @@ def test_where_all_fits_all_is_held() -> None:
 def test_what_one_kernel_reads_is_not_kept_for_the_next() -> None:
     """Pieces of columns read halves of w: of 98,304 bytes of GB two tiles leave room for one."""
     target, graph, _ = made(NARROW)
-    plan = cut_plan(target, graph, [Cut((0,), 1, 2)], "graphturbo:plus")
+    plan = cut_plan(target, graph, [Cut((0,), 1, 2)])
     assert [kernel.group for kernel in plan.kernels] == [0, 0]
     assert not any(staying(with_gb(plan, 3 * 2**15)))
     assert all(staying(with_gb(halves(), 2**20)))
@@ -196,7 +197,7 @@ def test_another_groups_kernel_shares_nothing() -> None:
 
 def test_clusters_that_co_operate_have_their_own_neighbours() -> None:
     """Two clusters with two pieces each; of a GB each. One that works alone has both."""
-    plan = replace(halves(pieces=4), is_scheduled_across_layers=False)
+    plan = replace(halves(pieces=4), scheduling=BY_LAYER)
     both = replace(plan, cooperation=Cooperation(4, (0, 1, 0, 1), (0, 0, 1, 1)))
     program = lower(both)
     simulate(program).check()
@@ -210,7 +211,7 @@ def test_clusters_that_co_operate_have_their_own_neighbours() -> None:
 
 def test_a_kernel_alone_holds_what_fits() -> None:
     """Of two weights that do not both fit the first has a place as a whole."""
-    program = sound(replace(halves(pieces=1), is_scheduled_across_layers=False))
+    program = sound(replace(halves(pieces=1), scheduling=BY_LAYER))
     in_gb = program.buffers.memory == Memory.GB
     names = [program.tensors[tensor] for tensor in program.buffers.tensor[in_gb].tolist()]
     sizes = program.buffers.size_bytes[in_gb].tolist()

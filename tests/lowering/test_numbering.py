@@ -100,8 +100,11 @@ CHANGES: dict[str, Callable[[Plan], Plan]] = {
     "chunks": lambda plan: replace(plan, rules=replace(plan.rules, load_chunk_bytes=64)),
     "feeding": lambda plan: replace(plan, feeding=replace(plan.feeding, tiles=1)),
     "own fetches": lambda plan: replace(plan, feeding=replace(plan.feeding, has_own_fetches=True)),
-    "layer order": lambda plan: replace(
-        plan, is_scheduled_across_layers=not plan.is_scheduled_across_layers
+    "fence": lambda plan: replace(
+        plan, scheduling=replace(plan.scheduling, has_fence=not plan.scheduling.has_fence)
+    ),
+    "list scheduling": lambda plan: replace(
+        plan, scheduling=replace(plan.scheduling, is_listed=not plan.scheduling.is_listed)
     ),
 }
 

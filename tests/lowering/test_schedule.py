@@ -16,7 +16,7 @@ from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.conflicts import find_conflicts
 from graphturbo_core.lowering.program import IntArray
-from graphturbo_core.lowering.schedule import KernelQueues, schedule
+from graphturbo_core.lowering.schedule import KernelQueues, schedule, schedule_by_layer
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.codes import Row, csr_edges, kernel_code, kernel_codes, local
 from tests.lowering.nets import chip, plan_of, small_model
@@ -204,6 +204,44 @@ def test_the_next_of_a_line_stands_where_its_engine_is_free() -> None:
     code = kernel_code(rows, [local(0, 32)])
     kernel = KernelQueues(code, find_conflicts(code, False), 3, 2)
     assert kernel.forward(np.array([0, 0, 1, 2, 3])).tolist() == [0, 0, 2, 4, 6]
+
+
+@pytest.mark.parametrize("count", [4, 64])
+def test_what_starts_in_one_cycle_stays_in_layer_order(count: int) -> None:
+    """Rows on two engines in turn, equally long: two start every 10 cycles, the lower row first.
+
+    Their paths are the same too; with 64 rows a sort that breaks ties otherwise shows.
+    """
+    rows = [Row([(place, True, BOX)], place % 2, 10) for place in range(count)]
+    code = kernel_code(rows, [local(32 * place, 32) for place in range(count)])
+    assert _schedule(code) == list(range(count))
+
+
+@given(kernel_codes())
+def test_between_fences_layers_stay_in_order(code: KernelCode) -> None:
+    """Each run of a layer keeps its place; a permutation within it, every conflict kept."""
+    layers = np.arange(len(code.rows)) // 3
+    rows = code.rows.copy()
+    rows[:, COLUMNS.index("layer")] = layers % 2
+    code = replace(code, rows=rows)
+    conflicts = find_conflicts(code, False)
+    order = schedule_by_layer(code, conflicts, 3, 2)
+    assert layers[order].tolist() == layers.tolist()
+    assert sorted(order.tolist()) == list(range(len(rows)))
+    rank = np.argsort(order)
+    assert all(
+        rank[earlier] < rank[later] for later, earlier in csr_edges(conflicts.at, conflicts.earlier)
+    )
+
+
+def test_between_fences_the_longest_path_of_a_layer_goes_first() -> None:
+    """As `test_longest_path_first`, twice over: of each layer load 1 is first, and compute 3."""
+    own = [_load(0), _load(1), _compute(0, 5), _compute(1, 100)]
+    again = [_load(2), _load(3), _compute(2, 5), _compute(3, 100)]
+    code = kernel_code([*own, *again], [local(32 * place, 32) for place in range(4)])
+    code.rows[4:, COLUMNS.index("layer")] = 1
+    order = schedule_by_layer(code, find_conflicts(code, False), 3, 2)
+    assert order.tolist() == [1, 0, 3, 2, 5, 4, 7, 6]
 
 
 @given(kernel_codes())

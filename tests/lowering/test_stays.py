@@ -23,6 +23,7 @@ from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.kernels import Load
 from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim
@@ -48,7 +49,7 @@ def one_core() -> Hardware:
 
 def soft(*stays: Stay) -> Plan:
     plan = plan_of(weighted(SOFT), "tvm", one_core())
-    return replace(plan, is_scheduled_across_layers=True, stays=stays)
+    return replace(plan, scheduling=ACROSS_LAYERS, stays=stays)
 
 
 def thrice(*stays: Stay) -> Plan:
@@ -116,7 +117,7 @@ def test_a_kernels_own_weights_come_before_those_of_later_ones() -> None:
     text = """g (float[16,64] x, float[64,256] w, float[256,256] v) => (float[16,256] y)
     { a = MatMul (x, w) y = MatMul (a, v) }"""
     plan = plan_of(weighted(text), "tvm", replace(one_core(), lb_weight_bytes=8192))
-    plan = replace(plan, is_scheduled_across_layers=True, stays=(Stay("v", 0, 1, 131072),))
+    plan = replace(plan, scheduling=ACROSS_LAYERS, stays=(Stay("v", 0, 1, 131072),))
     program = checked(plan).program
     is_first = (program.kernel == 0) & (program.kind == InstructionKind.PREFETCH)
     tensor = program.buffers.tensor[program.access_buffer[program.access_at[:-1]]][is_first]
@@ -240,7 +241,9 @@ def test_a_place_is_used_again_when_its_stay_is_over() -> None:
 def test_a_model_whose_weights_all_stay_is_sound(strategy: str, name: str, is_across: bool) -> None:
     """Each weight from the kernel before its first reader, or from that one, to its last."""
     plan = plan_of(small_model("resnet"), strategy, chip(name))
-    plan = replace(plan, stays=everything(plan), is_scheduled_across_layers=is_across)
+    plan = replace(
+        plan, stays=everything(plan), scheduling=ACROSS_LAYERS if is_across else BY_LAYER
+    )
     plan.check()
     assert plan.stays
     checked(plan)

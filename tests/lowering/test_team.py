@@ -27,6 +27,7 @@ from graphturbo_core.strategies.instances import Section, instance_graph
 from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Group, Plan, Scope
 from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
 from graphturbo_core.verify.causes import wrong_cause
 from graphturbo_core.verify.claims import wrong_claim
 from graphturbo_core.verify.faults import ReplayFaultError
@@ -70,7 +71,7 @@ def team_plan(
         Group(section.name, (at,), section.ops, 1, section.pieces, 1, 0)
         for at, section in enumerate(sections)
     )
-    recipe = Recipe("toy", graph.layers, groups, Nearest.LB, is_scheduled_across_layers=True)
+    recipe = Recipe("toy", graph.layers, groups, Nearest.LB, scheduling=ACROSS_LAYERS)
     plan = assemble_team(target, recipe, instance_graph(sem, sections), steps, is_lent=is_lent)
     plan.check()
     return plan

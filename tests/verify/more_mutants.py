@@ -269,7 +269,7 @@ def cycles_unaccounted(trace: Trace, random: Random) -> Changed:
 
 def too_short(trace: Trace, random: Random) -> Changed:
     """a run shorter than its longest path"""
-    return replace(trace, makespan=trace.critical_path_cycles - 1), "makespan"
+    return replace(trace, makespan=trace.longest_chain_cycles - 1), "makespan"
 
 
 def channel_shared(trace: Trace, random: Random) -> Changed:

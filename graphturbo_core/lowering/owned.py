@@ -1,0 +1,57 @@
+"""KernelPlan -> the part of each tensor that it answers for; what it computes beyond is halo."""
+
+from __future__ import annotations
+
+from graphturbo_core.ir.boxes import Box, Interval, hull, intersect
+from graphturbo_core.semantics.access import AxisKind, InputAccess
+from graphturbo_core.strategies.plan import KernelPlan, Plan
+
+
+def own_box(access: InputAccess, shape: tuple[int, ...], out_box: Box) -> Box:
+    """The part of an input that belongs to an output box when inputs are divided without overlap.
+
+    What a box needs beyond it is halo: on an axis that follows output axis `o`, [lo, hi) of O
+    owns [lo*I//O, hi*I//O) of I; slices and joins do not overlap, and along an axis that is not
+    divided they own the input's whole axis, of which others read other slices. `shape`: of the
+    whole output.
+    """
+    owned: list[Interval] = []
+    for axis in access.axes:
+        if axis.out_axis < 0:
+            owned.append((0, axis.size))
+            continue
+        lo, hi = out_box[axis.out_axis]
+        whole = max(1, shape[axis.out_axis])
+        if axis.kind is AxisKind.OFFSET:
+            is_divided = (lo, hi) != (0, shape[axis.out_axis])
+            owned.append(axis.interval(out_box) if is_divided else (0, axis.size))
+            continue
+        owned.append((lo * axis.size // whole, hi * axis.size // whole))
+    return tuple(owned)
+
+
+def owned_boxes(plan: Plan, kernel: KernelPlan) -> dict[str, Box]:
+    """Of every tensor that the kernel computes, what it answers for among the pieces of its group.
+
+    1. Of what it hands out, the part that no other piece hands out.
+    2. Of all else, what belongs to its readers' parts where inputs are divided without overlap.
+
+    A group of one piece answers for all that it computes.
+    """
+    graph, by_op = plan.semantics.graph, plan.semantics.by_op
+    if plan.groups[kernel.group].pieces == 1:
+        return dict(kernel.boxes)
+    owned: dict[str, Box] = dict(kernel.outputs)
+    for name in reversed(kernel.ops):
+        op = graph.op_by_name[name]
+        for output, accesses in zip(op.outputs, by_op[name].accesses, strict=False):
+            if output not in kernel.boxes:
+                continue
+            own = owned.setdefault(output, kernel.boxes[output])
+            for access in accesses:
+                source = access.tensor
+                if source in kernel.bindings and source not in kernel.outputs:
+                    part = own_box(access, graph.tensors[output].shape, own)
+                    part = intersect(part, kernel.boxes[source])
+                    owned[source] = hull(owned[source], part) if source in owned else part
+    return owned
