@@ -7,12 +7,14 @@ from typing import cast
 
 import numpy as np
 
-from graphturbo_core.report.canvas import Array, Show, pack, seconds_per_cycle
+from graphturbo_core.report.canvas import Array, Show, pack, seconds_per_cycle, sequence
 from graphturbo_core.report.report import Report
 
 TENSOR_KINDS = ("activation", "weight", "input", "output")
 """What a buffer's tensor is; sent as its place in this list."""
 OCCUPANCY = ("lb_cycle", "lb_bytes", "gb_cycle", "gb_bytes")
+OF_OPS = ("group", "layer", "origin")
+"""Columns of the op table that go with it, one entry per op."""
 COLUMNS = ("from", "to", "offset", "size_bytes", "tensor", "op", "before", "after", "lo", "hi")
 """Of the report's arrays `buffer_*`; boxes row after row, `columns` of the header each."""
 INTEGERS = ("<i2", "<i4")
@@ -42,7 +44,7 @@ def _header(report: Report, show: Show) -> dict[str, object]:
     return {
         "title": show(str(contract["strategy"])),
         "cycles": tables["round"][0]["cycles"],
-        "rounds": contract["rounds"],
+        "sequence": sequence(report),
         "seconds_per_cycle": seconds_per_cycle(report),
         "capacities": capacities,
         "spaces": _spaces(report),
@@ -69,7 +71,7 @@ def _arrays(report: Report) -> dict[str, Array]:
     kinds = [TENSOR_KINDS.index(str(row["kind"])) for row in tensors]
     own = {name: arrays[f"buffer_{name}"].ravel() for name in COLUMNS}
     own |= {name: arrays[name] for name in OCCUPANCY}
-    own |= {f"op_{key}": _numbers([row[key] for row in nodes]) for key in ("group", "layer")}
+    own |= {f"op_{key}": _numbers([row[key] for row in nodes]) for key in OF_OPS}
     own |= {"kind": _numbers(kinds), "axes": _numbers([row["axes"] for row in tensors])}
     return {name: _sent(values) for name, values in own.items()}
 

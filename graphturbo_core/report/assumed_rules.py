@@ -46,7 +46,10 @@ ASSUMED_RULES = (
     ),
     AssumedRule("addresses", "multiples of 32 bytes"),
     AssumedRule("partial sums", "4 bytes each, in the staging buffer"),
-    AssumedRule("streamed tensors", "two tiles take turns; one where tvm.double_buffering is off"),
+    AssumedRule(
+        "streamed tensors",
+        "two tiles take turns; one where double_buffering of tvm or graphturbo is off",
+    ),
     AssumedRule(
         "streamed data of a product whose weights are cut along K",
         "fetched with all of K where that moves fewer bytes",
@@ -64,6 +67,10 @@ ASSUMED_RULES = (
     AssumedRule(
         "weights that a kernel fetches for later ones",
         "behind its own; its barrier waits for them",
+    ),
+    AssumedRule(
+        "kernels for other kinds of chips (the paper's 3.6)",
+        "absent: its text was not at hand, and there is no such machine to lower to",
     ),
     AssumedRule("the batch", "divided over the clusters; rounds of a share are alike"),
 )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.lowering.program import Program
-from graphturbo_core.report.need import ModelNeed
+from graphturbo_core.report.engine_bounds import engine_load
+from graphturbo_core.report.need import ModelNeed, computed_outputs, model_need
 from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.regions import Region, region_of
 from graphturbo_core.semantics.cost import product_peaks
+from graphturbo_core.semantics.independence import taken_as_sample_wise
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.trace import Trace
+from graphturbo_core.units import seconds_from_cycles
 
 ROUNDING = 1e-9
 """Share by which a bound in floating point may exceed whole cycles."""
@@ -22,12 +26,16 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Seconds below which no schedule can come, and the distinct bytes the first one counts."""
+    """Seconds below which no schedule can come, and the distinct bytes of the whole batch.
+
+    `terms_s`: by resource; the largest is the lower bound.
+    """
 
     lower_bound_s: float
     plan_bound_s: float
     critical_path_s: float
     compulsory_bytes: int
+    terms_s: Mapping[str, float]
 
     def check(self, latency_s: float) -> None:
         """No Trace is shorter than any of the three.
@@ -48,26 +56,79 @@ class Bounds:
 def bounds(outcome: Outcome, need: ModelNeed) -> Bounds:
     """All three bounds for the chip and the whole batch (design, section 6).
 
+    `need`: of the whole batch.
+
     Raises:
         InvariantError: the run is shorter than one of them.
     """
-    hardware, number_format = outcome.hardware, outcome.named.number_format
-    size_bytes = compulsory_bytes(outcome.whole, need, number_format)
-    found = Bounds(
-        lower_bound_s=model_bound_s(
-            need,
-            hardware,
-            (number_format, product_peaks(outcome.whole, hardware, number_format)),
-            size_bytes,
+    number_format = outcome.named.number_format
+    terms = min(
+        (
+            model_terms_s(sem, own, outcome.hardware, (number_format, clusters))
+            for sem, own, clusters in _divisions(outcome, need)
         ),
-        plan_bound_s=_slowest_share(outcome, _round_bound_s),
-        critical_path_s=_slowest_share(
-            outcome, lambda trace: trace.critical_path_cycles / hardware.clock_hz
-        ),
-        compulsory_bytes=size_bytes,
+        key=lambda found: max(found.values()),
     )
-    found.check(outcome.makespan / hardware.clock_hz)
+    lower_bound_s = max(terms.values())
+    found = Bounds(
+        lower_bound_s=lower_bound_s,
+        plan_bound_s=max(lower_bound_s, _slowest_share(outcome, _round_bound_s)),
+        critical_path_s=_slowest_share(
+            outcome, lambda trace: trace.longest_chain_cycles / outcome.hardware.clock_hz
+        ),
+        compulsory_bytes=compulsory_bytes(outcome.model, need, number_format),
+        terms_s=terms,
+    )
+    found.check(outcome.makespan / outcome.hardware.clock_hz)
     return found
+
+
+def _divisions(
+    outcome: Outcome, need: ModelNeed
+) -> Iterator[tuple[GraphSemantics, ModelNeed, int]]:
+    """Ways to divide the batch: what must be done, and how many clusters share it.
+
+    1. Each cluster takes whole samples: one has the largest share, with every weight for itself.
+    2. Clusters that share a round need every weight once, all together (`Division` says when).
+    """
+    division = outcome.division
+    yield *share_need(outcome, need), 1
+    if division.clusters_a_round > 1 and outcome.hardware.can_cooperate:
+        yield outcome.model, need, division.clusters_a_round
+
+
+def share_need(outcome: Outcome, need: ModelNeed) -> tuple[GraphSemantics, ModelNeed]:
+    """What the largest share of a cluster needs: that of the first samples stands for each.
+
+    Samples are independent where the batch is divided, so opaque ops are taken as working sample by
+    sample; of work that does not grow with results a share counts in proportion.
+    """
+    whole, batch = outcome.model, outcome.division.batch
+    samples = outcome.division.shares[0].samples
+    if samples == batch:
+        return whole, need
+    part = outcome.plan.semantics.graph
+    outputs = {
+        name: _of_samples(region, part.tensors[name].shape, (samples, batch))
+        for name, region in computed_outputs(whole.graph).items()
+    }
+    sem = taken_as_sample_wise(whole) if whole.opaque_ops else whole
+    by_op = {
+        name: replace(op, fixed_ops=op.fixed_ops * samples // batch) if op.fixed_ops else op
+        for name, op in sem.by_op.items()
+    }
+    sem = replace(sem, by_op=by_op)
+    return sem, model_need(sem, outputs)
+
+
+def _of_samples(region: Region, small: Sequence[int], samples: tuple[int, int]) -> Region:
+    """The first samples of an output; `small`: its shape for fewer, the same where it is fixed."""
+    (places,) = region.parts
+    if tuple(map(len, places)) == tuple(small):
+        return region
+    rows = len(places[0]) * samples[0] // samples[1]
+    shape = tuple(map(len, places))
+    return region_of(shape, ((range(rows), *places[1:]),), 0, is_exact=True)
 
 
 def _slowest_share(outcome: Outcome, seconds_of: Callable[[Trace], float]) -> float:
@@ -87,30 +148,27 @@ def compulsory_bytes(sem: GraphSemantics, need: ModelNeed, number_format: str) -
     )
 
 
-def model_bound_s(
-    need: ModelNeed,
-    hardware: Hardware,
-    rates: tuple[str, tuple[int, int]],
-    size_bytes: int,
-) -> float:
-    """The largest of MACs, vector work and distinct bytes over the chip's own peaks.
+def model_terms_s(
+    sem: GraphSemantics, need: ModelNeed, hardware: Hardware, run: tuple[str, int]
+) -> dict[str, float]:
+    """Seconds that so many clusters need at least, by what they would wait for.
 
-    `rates`: the run's number format, and the peaks of products on either engine (`product_peaks`).
-
-    Grouped products may run on either engine, so all MACs are held against both engines' peaks
-    together, and those of the others against the matrix engines' alone.
+    `run`: number format, and clusters that share the work. `matrix` and `vector`: what only engines
+    of this kind do. `engines`: with grouped products (depthwise ones) in the best division between
+    both kinds. `dram`: inputs and weights as far as read, and outputs, each byte once.
     """
-    cores = hardware.clusters * hardware.cores * hardware.clock_hz
-    engines = hardware.clusters * hardware.matrix_engines * hardware.clock_hz
-    number_format, (matrix_peak, vector_peak) = rates
-    matrix = engines * matrix_peak
-    vector = cores * hardware.peak_vector_per_cycle(number_format)
-    return max(
-        need.matrix_macs / matrix,
-        need.macs / (matrix + cores * vector_peak),
-        need.vector_ops / vector,
-        size_bytes / (hardware.clusters * hardware.dram_bandwidth),
-    )
+    number_format, clusters = run
+    load = engine_load(sem, need.regions, hardware, number_format)
+    engines = clusters * hardware.matrix_engines, clusters * hardware.cores
+    own = load.cycles(*engines)
+    size_bytes = compulsory_bytes(sem, need, number_format)
+    cycles = {
+        "matrix": own[EngineKind.MATRIX],
+        "vector": own[EngineKind.VECTOR],
+        "engines": load.together(*engines),
+        "dram": hardware.transfer_cycles(size_bytes, clusters * hardware.dram_bandwidth),
+    }
+    return {term: seconds_from_cycles(n, hardware.clock_hz) for term, n in cycles.items()}
 
 
 def _round_bound_s(trace: Trace) -> float:

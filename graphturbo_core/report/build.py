@@ -19,6 +19,7 @@ from graphturbo_core.report.group_rows import group_rows
 from graphturbo_core.report.layer_rows import layer_rows
 from graphturbo_core.report.memory import Memories, memories
 from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.overlap_rows import stretch_rows
 from graphturbo_core.report.produced_rows import produced_arrays
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.report.roof_rows import roof_rows
@@ -31,11 +32,14 @@ from graphturbo_core.report.rows import (
     ledger_rows,
     ready_rows,
     round_rows,
+    rounds_rows,
     stall_rows,
 )
 from graphturbo_core.report.split_rows import split_rows
 from graphturbo_core.sim.bookings import bookings
-from graphturbo_core.sim.critical_path import critical_path
+from graphturbo_core.sim.critical_path import CriticalPath
+from graphturbo_core.sim.layers_in_flight import Flight
+from graphturbo_core.sim.longest_chain import longest_chain
 
 
 def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
@@ -48,6 +52,7 @@ def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
     layers = tuple(layer_rows(outcome, live))
     tables = {
         "round": tuple(round_rows(outcome)),
+        "rounds": tuple(rounds_rows(outcome)),
         "engines": tuple(engine_rows(outcome)),
         "layers": layers,
         "groups": tuple(group_rows(outcome)),
@@ -76,6 +81,7 @@ def _pictured(outcome: Outcome, buffers: Placed) -> dict[str, tuple[Row, ...]]:
         "splits": tuple(split_rows(outcome)),
         "spaces": tuple(space_rows(buffers)),
         "tensors": tuple(tensor_rows(outcome)),
+        "stretches": tuple(stretch_rows(outcome)),
     }
 
 
@@ -104,11 +110,13 @@ def _instructions(outcome: Outcome) -> dict[str, NDArray[np.generic]]:
 def _pictured_arrays(
     outcome: Outcome, live: Memories, buffers: Placed
 ) -> dict[str, NDArray[np.generic]]:
-    """The critical path, step functions, stretches and buffers."""
+    """The longest chain and the critical path, step functions, stretches and buffers."""
     program = outcome.program
     overlap, booked = outcome.overlaps[outcome.largest_size], bookings(program)
     return {
-        "critical": critical_path(program),
+        "chain": longest_chain(program),
+        **_path_arrays(outcome.paths[outcome.largest_size]),
+        **_flight_arrays(outcome.flights[outcome.largest_size]),
         "booked_instruction": booked.instruction,
         "booked_memory": (booked.memory == Memory.GB).astype(np.int8),
         "booked_cause": booked.cause,
@@ -122,4 +130,25 @@ def _pictured_arrays(
         "overlap_end": overlap.end,
         **produced_arrays(program),
         **buffer_arrays(outcome, buffers),
+    }
+
+
+def _path_arrays(path: CriticalPath) -> dict[str, NDArray[np.generic]]:
+    """The critical path of the round, an entry a stretch."""
+    return {
+        "path_instruction": path.instruction.astype(np.int32),
+        "path_start": path.start,
+        "path_end": path.end,
+        "path_resource": path.resource.astype(np.int8),
+        "path_holds_up": path.holds_up.astype(np.int8),
+    }
+
+
+def _flight_arrays(flight: Flight) -> dict[str, NDArray[np.generic]]:
+    """Layers in flight as a step function, and where memory works under compute."""
+    return {
+        "flight_cycle": flight.cycle,
+        "flight_layers": flight.layers.astype(np.int32),
+        "under_start": flight.under_start,
+        "under_end": flight.under_end,
     }

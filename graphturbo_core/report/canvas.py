@@ -58,6 +58,14 @@ def seconds_per_cycle(report: Report) -> float:
     return cast(float, report.contract["latency_s"]) / cycles if cycles else 0.0
 
 
+def sequence(report: Report) -> list[dict[str, object]]:
+    """The rounds of the cluster that is drawn, in order: how many, how long, of how many samples.
+
+    `is_drawn`: its instructions and buffers are those of the report; any other one is a length.
+    """
+    return [dict(row) for row in report.tables["rounds"]]
+
+
 def column(rows: Sequence[Row], key: str) -> Array:
     """One column of whole numbers of a table, as int32."""
     return np.array([cast(int, row[key]) for row in rows], dtype="<i4")

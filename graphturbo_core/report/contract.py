@@ -12,12 +12,14 @@ from graphturbo_core.report.halo import halo_macs
 from graphturbo_core.report.memory import Memories
 from graphturbo_core.report.need import ModelNeed, model_need
 from graphturbo_core.report.outcome import REPLAY_STEPS, Outcome
+from graphturbo_core.report.overlap_rows import overlap
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows import layer_counts
-from graphturbo_core.report.traffic import overlap_ratio, stall_shares, traffic
+from graphturbo_core.report.traffic import stall_shares, traffic
 from graphturbo_core.report.verify_rows import verify_rows
 from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.semantics.work import total_macs
+from graphturbo_core.sim.critical_path import Resource
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.plan import Group
 from graphturbo_core.units import per_second, seconds_from_cycles
@@ -33,14 +35,14 @@ LAYER_KEYS = (
 
 def contract(outcome: Outcome, memories: Memories, layers: tuple[Row, ...]) -> dict[str, object]:
     """Every key of the contract."""
-    need = model_need(outcome.whole, outcome.hardware.transcendental_ops)
+    need = model_need(outcome.model)
     return {
         **_identity(outcome, need),
         **_times(outcome, need),
         **_sizes(outcome),
         **_lists(outcome),
         **_bytes_and_work(outcome, need),
-        **_busy(outcome, need),
+        **_busy(outcome),
         **_memory(outcome, memories),
         "layers": [{key: row[key] for key in LAYER_KEYS} for row in layers],
         "verify": verify_rows(outcome.verification),
@@ -82,10 +84,12 @@ def _notes(outcome: Outcome) -> list[str]:
 
 def _unneeded_note(outcome: Outcome, need: ModelNeed) -> list[str]:
     """Say so where the model computes rows that nothing reads, as a stride may leave over."""
-    unneeded = total_macs(outcome.whole) - need.macs
+    unneeded = total_macs(outcome.model) - need.macs
     if not unneeded:
         return []
-    return [f"macs leaves out {unneeded} MACs of the model whose results no output needs"]
+    if need.is_exact:
+        return [f"no output needs the results of {unneeded} of the model's MACs"]
+    return [f"outputs need at least {need.macs} of the model's MACs; bounds count no others"]
 
 
 def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
@@ -112,10 +116,28 @@ def _times(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
         "throughput_per_s": per_second(outcome.division.batch, outcome.makespan, clock_hz),
         "cycles": outcome.makespan,
         "lower_bound_s": found.lower_bound_s,
+        "lower_bound_terms": dict(found.terms_s),
         "plan_bound_s": found.plan_bound_s,
         "program_critical_path_s": found.critical_path_s,
         "gap": latency_s / found.lower_bound_s,
+        "critical_path": _critical_path(outcome),
         "compulsory_dram_bytes": found.compulsory_bytes,
+    }
+
+
+def _critical_path(outcome: Outcome) -> dict[str, float]:
+    """Seconds that each resource has on the critical path of a cluster that ends last.
+
+    Its rounds follow one another, so the seconds sum to the latency.
+    """
+    cycles = dict.fromkeys(Resource, 0)
+    for size, count in outcome.slowest_share.rounds:
+        for resource, own in outcome.paths[size].cycles_by_resource().items():
+            cycles[resource] += count * own
+    clock_hz = outcome.hardware.clock_hz
+    return {
+        resource.name.lower(): seconds_from_cycles(own, clock_hz)
+        for resource, own in cycles.items()
     }
 
 
@@ -163,20 +185,22 @@ def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
         "dram_ledger": {
             cause.name.lower(): size for cause, size in moved.causes[Memory.DRAM].items()
         },
-        "macs": need.macs,
+        "macs": total_macs(outcome.model),
+        "needed_macs": {"macs": need.macs, "is_exact": need.is_exact},
         "halo_macs": halo_macs(outcome),
     }
 
 
-def _busy(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
-    hardware, stalls = outcome.hardware, stall_shares(outcome)
-    peak, _ = product_peaks(outcome.whole, hardware, outcome.named.number_format)
+def _busy(outcome: Outcome) -> dict[str, object]:
+    hardware, stalls, overlaps = outcome.hardware, stall_shares(outcome), overlap(outcome)
+    peak, _ = product_peaks(outcome.model, hardware, outcome.named.number_format)
     possible = peak * hardware.matrix_engines * hardware.clusters * outcome.makespan
     return {
         "utilization": {kind: shares["busy"] for kind, shares in stalls.items()},
-        "mac_utilization": need.macs / possible,
+        "mac_utilization": total_macs(outcome.model) / possible,
         "stalls": stalls,
-        "cross_layer_overlap": overlap_ratio(outcome),
+        "cross_layer_overlap": overlaps["within_core"],
+        "overlap": overlaps,
     }
 
 

@@ -8,8 +8,16 @@ from typing import cast
 import numpy as np
 
 from graphturbo_core.lowering.program import Cause
-from graphturbo_core.report.canvas import Array, Show, column, pack, seconds_per_cycle
+from graphturbo_core.report.canvas import (
+    Array,
+    Show,
+    column,
+    pack,
+    seconds_per_cycle,
+    sequence,
+)
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.resources import RESOURCE_NAMES
 
 SENT_TYPES: Mapping[str, str] = {
     "start": "<u4",
@@ -55,7 +63,9 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     arrays = {
         **{name: _sent(report.arrays[name][order], kind) for name, kind in SENT_TYPES.items()},
         "wait_on": _places(place, report.arrays["wait_on"][order]),
-        "critical": _places(place, report.arrays["critical"]),
+        "chain": _places(place, report.arrays["chain"]),
+        **_path(report, place),
+        **_in_flight(report),
         **_busy_shares(report, order),
         **_boxes(report, order),
         **_booked(report, place),
@@ -63,6 +73,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
         **stretches,
         "op_group": column(nodes, "group"),
         "op_layer": column(nodes, "layer"),
+        "op_origin": column(nodes, "origin"),
     }
     return {**_header(report, show, engine[order]), "overlap": rows}, arrays
 
@@ -76,8 +87,8 @@ def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
     return {
         "title": show(f"{contract['strategy']}"),
         "cycles": whole["cycles"],
-        "critical_cycles": whole["critical_path_cycles"],
-        "rounds": contract["rounds"],
+        "chain_cycles": whole["longest_chain_cycles"],
+        "sequence": sequence(report),
         "seconds_per_cycle": seconds_per_cycle(report),
         "rows": [
             {
@@ -97,6 +108,11 @@ def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
         "columns": report.arrays["box_lo"].shape[1],
         "causes": CAUSE_NAMES,
         "overlap_share": contract["cross_layer_overlap"],
+        "in_flight_share": whole["layers_in_flight"],
+        "under_share": whole["memory_under_compute"],
+        "stretches": [dict(row) for row in report.tables["stretches"]],
+        "resources": RESOURCE_NAMES,
+        "path_shares": _path_shares(report),
         "capacities": {
             name: cast(Mapping[str, object], contract[name])["capacity_bytes"]
             for name in ("lb", "gb")
@@ -108,6 +124,41 @@ def _places(place: Array, instructions: Array) -> Array:
     """Where instructions stand in the order they are sent in; -1 stays."""
     numbers = instructions.astype(np.int64)
     return np.where(numbers < 0, -1, place[np.maximum(numbers, 0)]).astype("<i4")
+
+
+def _path(report: Report, place: Array) -> dict[str, Array]:
+    """Stretches of the critical path that are an instruction's, sorted by its place."""
+    at = _places(place, report.arrays["path_instruction"]).astype(np.int32)
+    order = np.lexsort((report.arrays["path_start"], at))
+    order = order[at[order] >= 0]
+    return {
+        "path": at[order],
+        "path_start": report.arrays["path_start"][order].astype("<f8"),
+        "path_end": report.arrays["path_end"][order].astype("<f8"),
+        "path_resource": report.arrays["path_resource"][order].astype("|u1"),
+        "path_holds_up": report.arrays["path_holds_up"][order].astype("|u1"),
+    }
+
+
+def _path_shares(report: Report) -> list[list[object]]:
+    """[resource, share of the round] of the critical path, the largest first."""
+    cycles = np.zeros(len(RESOURCE_NAMES), np.int64)
+    begin, end = (report.arrays[f"path_{side}"].astype(np.int64) for side in ("start", "end"))
+    np.add.at(cycles, report.arrays["path_resource"].astype(np.int64), end - begin)
+    total = max(1, int(cycles.sum()))
+    order = np.argsort(-cycles, kind="stable").tolist()
+    return [[RESOURCE_NAMES[at], int(cycles[at]) / total] for at in order if cycles[at]]
+
+
+def _in_flight(report: Report) -> dict[str, Array]:
+    """Layers in flight as steps, and where memory works under another layer's compute."""
+    begin, end = (report.arrays[f"under_{side}"].astype(np.int64) for side in ("start", "end"))
+    return {
+        "flight_cycle": report.arrays["flight_cycle"].astype("<f8"),
+        "flight_layers": _sent(report.arrays["flight_layers"], "<u4"),
+        "under_start": begin.astype("<f8"),
+        "under_hold": (end - begin).astype("<f8"),
+    }
 
 
 def _busy_shares(report: Report, order: Array) -> dict[str, Array]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
 
 from graphturbo_core.report.canvas import Array, Show, column, pack
+from graphturbo_core.report.layout import stacked
 from graphturbo_core.report.report import Report
 
 
@@ -16,23 +17,36 @@ def graph_buffer(
 ) -> bytes:
     """The op graph of one or two runs with each run's own sub-graphs.
 
-    Vertical places are topological ranks, the same for every run of one model; horizontal ones are
-    the run's own (`x_coarse`, in columns), so that opening a sub-graph moves nothing.
+    Vertical places are topological ranks, the same for every run of one model: where one takes an
+    op apart, the others have as much room beside it. Horizontal ones are the run's own (`x_coarse`,
+    in columns), so that opening a sub-graph moves nothing.
     """
     runs, arrays = [], {}
-    for number, report in enumerate(reports):
-        header, own = _graph_run(report, show)
+    for number, (report, ranks) in enumerate(zip(reports, _ranks(reports), strict=True)):
+        header, own = _graph_run(report, ranks, show)
         runs.append(header)
         arrays.update({f"{number}.{name}": array for name, array in own.items()})
     return pack({"runs": runs, **(extra or {})}, arrays)
 
 
-def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
+def _ranks(reports: Sequence[Report]) -> list[list[int]]:
+    """The vertical places of every run's ops."""
+    return stacked(
+        *(
+            [(cast(int, row["rank"]), cast(int, row["part_rank"])) for row in nodes]
+            for nodes in (report.tables["graph_nodes"] for report in reports)
+        )
+    )
+
+
+def _graph_run(
+    report: Report, ranks: Sequence[int], show: Show
+) -> tuple[dict[str, object], dict[str, Array]]:
     nodes, edges = report.tables["graph_nodes"], report.tables["graph_edges"]
     inner = [row for row in edges if cast(int, row["source"]) >= 0]
     header: dict[str, object] = {
         "title": show(str(report.contract["strategy"])),
-        "groups": _group_boxes(report, show),
+        "groups": _group_boxes(report, ranks, show),
         "ops": [show(str(row["op"])) for row in nodes],
         "op_types": [show(str(row["op_type"])) for row in nodes],
         "op_shapes": [show(str(row["output_shape"])) for row in nodes],
@@ -41,9 +55,10 @@ def _graph_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
         "shapes": [show(str(row["shape"])) for row in inner],
     }
     return header, {
-        "rank": column(nodes, "rank"),
+        "rank": np.array(ranks, "<i4"),
         "op_group": column(nodes, "group"),
         "op_layer": column(nodes, "layer"),
+        "op_origin": column(nodes, "origin"),
         "x": np.array(_places(report), dtype="<f8"),
         "source": column(inner, "source"),
         "target": column(inner, "target"),
@@ -58,12 +73,11 @@ def _places(report: Report) -> list[float]:
     return [place - leftmost for place in places]
 
 
-def _group_boxes(report: Report, show: Show) -> list[dict[str, object]]:
+def _group_boxes(report: Report, ranks: Sequence[int], show: Show) -> list[dict[str, object]]:
     """A sub-graph's box spans the ranks and columns of its ops."""
     members: dict[int, list[int]] = {}
     for index, row in enumerate(report.tables["graph_nodes"]):
         members.setdefault(cast(int, row["group"]), []).append(index)
-    ranks = [cast(int, row["rank"]) for row in report.tables["graph_nodes"]]
     places = _places(report)
     boxes: list[dict[str, object]] = []
     for index, row in enumerate(report.tables["groups"]):

@@ -5,33 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphturbo_core.ir.dtypes import element_bytes
-from graphturbo_core.report.layout import pane_places, preferred_places, ranks
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.report.layout import pane_places, preferred_places, ranks, stacked
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.report.rows import layer_of_op
-from graphturbo_core.strategies.plan import Plan
 
 
 def node_rows(outcome: Outcome) -> Iterator[Row]:
-    """One row an op, in topological order."""
+    """One row per op, in topological order.
+
+    `origin`: the place in the undecomposed graph of the op that it is, or is a part of; `rank`: the
+    rank of that op. Runs of one model share these, and not always the ops. `part_rank`: its rank
+    among the parts of that op, 0 where it is not taken apart.
+    """
     plan = outcome.plan
     graph = plan.semantics.graph
-    edges = [(source, target) for source, target, _ in _edges(plan) if source >= 0]
-    layer_of = layer_of_op(plan)
+    edges = _inner_edges(graph)
+    place_of = {op.name: place for place, op in enumerate(graph.whole.ops)}
     group_of = {op: index for index, group in enumerate(plan.groups) for op in group.ops}
-    layers = [layer_of[op.name] for op in graph.ops]
+    layers = [plan.layer_of_op[op.name] for op in graph.ops]
     groups = [group_of[op.name] for op in graph.ops]
-    rank = ranks(len(graph.ops), edges)
+    whole = ranks(len(graph.whole.ops), _inner_edges(graph.whole))
+    origin = [place_of[op.origin_name] for op in graph.ops]
+    part = ranks(len(graph.ops), [(s, t) for s, t in edges if origin[s] == origin[t]])
+    places = [(whole[of], own) for of, own in zip(origin, part, strict=True)]
+    (stack,) = stacked(places)
     wanted = preferred_places(len(graph.ops), edges)
-    x_fine, x_coarse = (pane_places(rank, wanted, owner) for owner in (layers, groups))
+    x_fine, x_coarse = (pane_places(stack, wanted, owner) for owner in (layers, groups))
     for index, op in enumerate(graph.ops):
         yield {
             "index": index,
             "op": op.name,
             "op_type": op.op_type,
+            "origin": origin[index],
             "layer": layers[index],
             "group": groups[index],
-            "rank": rank[index],
+            "rank": whole[origin[index]],
+            "part_rank": part[index],
             "x_fine": x_fine[index],
             "x_coarse": x_coarse[index],
             "output_shape": ", ".join(shape_text(graph.tensors[t].shape) for t in op.outputs if t),
@@ -41,7 +51,7 @@ def node_rows(outcome: Outcome) -> Iterator[Row]:
 def edge_rows(outcome: Outcome) -> Iterator[Row]:
     """One row for each activation that an op reads; source -1 is a graph input."""
     plan = outcome.plan
-    for source, target, name in _edges(plan):
+    for source, target, name in _edges(plan.semantics.graph):
         tensor = plan.semantics.graph.tensors[name]
         yield {
             "source": source,
@@ -57,8 +67,11 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "x".join(str(size) for size in shape) or "scalar"
 
 
-def _edges(plan: Plan) -> Iterator[tuple[int, int, str]]:
-    graph = plan.semantics.graph
+def _inner_edges(graph: Graph) -> list[tuple[int, int]]:
+    return [(source, target) for source, target, _ in _edges(graph) if source >= 0]
+
+
+def _edges(graph: Graph) -> Iterator[tuple[int, int, str]]:
     maker = {name: index for index, op in enumerate(graph.ops) for name in op.outputs if name}
     for target, op in enumerate(graph.ops):
         for name in graph.activations_in(op):

@@ -7,16 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.ir.graph import Graph
 from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.report.memory import Memories
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.sim.occupancy import layer_windows
+from graphturbo_core.strategies.layers import Layer
 from graphturbo_core.units import seconds_from_cycles
 
 
 def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
-    """One row a layer, in the layers' order.
+    """One row per layer of the undecomposed graph, in their order: the same for every strategy.
 
     `*_cycles` are busy cycles of all engines of the kind; `matrix_utilization` is the share of the
     layer's windows (first start to last end in each kernel) in which the matrix engines work;
@@ -39,7 +41,7 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
         yield {
             "index": at,
             "name": layer.name,
-            "op_types": "+".join(graph.op_by_name[op].op_type for op in layer.ops),
+            "op_types": "+".join(_op_types(graph, layer)),
             "group": group_of[layer.ops[0]],
             "lb_peak_bytes": int(found.lb_peak[at]),
             "lb_mean_bytes": round(float(found.lb_mean[at]), 3),
@@ -52,6 +54,12 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
             / max(1, int(window[at]) * outcome.hardware.matrix_engines),
             "window_s": seconds_from_cycles(int(window[at]), clock_hz),
         }
+
+
+def _op_types(graph: Graph, layer: Layer) -> Iterator[str]:
+    """Types of the model's own ops: an op that was taken apart counts once, as it was."""
+    names = dict.fromkeys(graph.op_by_name[op].origin_name for op in layer.ops)
+    return (graph.whole.op_by_name[name].op_type for name in names)
 
 
 def _sums(program: Program, values: IntArray) -> IntArray:

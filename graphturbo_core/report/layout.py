@@ -45,6 +45,19 @@ def ranks(ops: int, edges: Sequence[Edge]) -> list[int]:
     return rank
 
 
+def stacked(*runs: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Vertical places of the ops of each run, the same for what runs have in common.
+
+    `runs`: of every op its rank in the model, and its rank among the parts of its op of the model.
+    A rank of the model is as tall as the longest chain of parts in any run.
+    """
+    heights = [1] * (1 + max((rank for ops in runs for rank, _ in ops), default=0))
+    for rank, part in (place for ops in runs for place in ops):
+        heights[rank] = max(heights[rank], part + 1)
+    top = list(accumulate(heights, initial=0))
+    return [[top[rank] + part for rank, part in ops] for ops in runs]
+
+
 def preferred_places(ops: int, edges: Sequence[Edge]) -> list[float]:
     """Horizontal places of a layered drawing of the ops, in columns; 0 for an op without edges.
 

@@ -1,18 +1,30 @@
 """GraphSemantics -> what the model's outputs need, element by element: no schedule does less.
 
-A need is one set of places per axis and stands for their product. Rows that no output reads (the
-last one before a window of stride 2, say) are left out, since a schedule may leave them out.
+Rows that no output reads (the last one before a window of stride 2, say) are left out, since a
+schedule may leave them out. `regions.py` says in which form needs are kept, and when they are only
+a lower bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
+import numpy as np
+
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.ir.graph import Op, TensorKind
-from graphturbo_core.report.places import Places, is_same, read_places, united
+from graphturbo_core.ir.graph import Graph, Op, TensorKind
+from graphturbo_core.report.places import Places, read_places, shortest
+from graphturbo_core.report.regions import (
+    Need,
+    Region,
+    joined,
+    region_of,
+    size_of,
+    whole_region,
+)
+from graphturbo_core.report.reshaped import reshaped
 from graphturbo_core.semantics.access import (
     AxisKind,
     AxisMap,
@@ -23,96 +35,150 @@ from graphturbo_core.semantics.access import (
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import work_of
 
-Need = tuple[Places, ...]
-"""Rising places of every axis."""
-
 
 @dataclass(frozen=True)
 class ModelNeed:
-    """Work that outputs need, and the elements of inputs, weights and outputs they touch.
+    """What outputs need: of each tensor a region, in all so many MACs.
 
-    `matrix_macs`: of products that only the matrix engine does; grouped ones may run on either.
+    `is_exact`: the other MACs of the model are not needed; else `macs` is a lower bound.
     """
 
     macs: int
-    matrix_macs: int
-    vector_ops: int
+    is_exact: bool
+    regions: Mapping[str, Region]
     touched: Mapping[str, int]
+    """Elements of graph inputs, weights and outputs that must cross DRAM."""
 
 
-def model_need(sem: GraphSemantics, transcendental_ops: int) -> ModelNeed:
-    """Walk from the outputs to the inputs; linear in reads.
+def model_need(sem: GraphSemantics, outputs: Mapping[str, Region] | None = None) -> ModelNeed:
+    """Walk from these regions of the outputs, or from all of them, to the inputs.
+
+    Linear in reads, times the parts of a region (`MOST_PARTS` at most).
 
     Raises:
         CapacityError: NEED_TOO_SCATTERED, an op reads places that are too many to list.
     """
-    needs = _needs(sem)
-    macs = matrix_macs = vector_ops = 0
+    regions = _regions(sem, computed_outputs(sem.graph) if outputs is None else outputs)
+    macs, is_exact = 0, True
     for op in sem.graph.ops:
         semantics = sem.by_op[op.name]
         for index, name in enumerate(op.outputs):
-            if name not in needs or not semantics.accesses[index]:
-                continue
-            work = work_of(semantics, _counted(needs[name]), index)
-            macs += work.macs
-            matrix_macs += work.macs if _is_matrix_only(semantics) else 0
-            if not semantics.is_view and semantics.fusion is not FusionKind.INJECTIVE:
-                vector_ops += work.vector_ops + work.transcendentals * transcendental_ops
-    return ModelNeed(macs, matrix_macs, vector_ops, _touched(sem, needs))
+            if name in regions and has_products(semantics):
+                own, is_sum = needed_macs(semantics, regions[name], index)
+                macs += own
+                is_exact &= is_sum and regions[name].is_exact
+    return ModelNeed(macs, is_exact, regions, _touched(sem.graph, regions))
 
 
-def _is_matrix_only(semantics: OpSemantics) -> bool:
-    if semantics.products:
-        return True
-    return semantics.contraction is not None and semantics.contraction.groups == 1
+def computed_outputs(graph: Graph) -> dict[str, Region]:
+    """All of every output; one that is a weight lies in DRAM already: nobody needs to touch it."""
+    tensors = graph.tensors
+    return {
+        name: whole_region(tensors[name].shape)
+        for name in graph.outputs
+        if tensors[name].kind is TensorKind.ACTIVATION
+    }
 
 
-def _counted(need: Need) -> Box:
+def has_products(semantics: OpSemantics) -> bool:
+    """Whether the op multiplies and accumulates."""
+    return semantics.contraction is not None or bool(semantics.products)
+
+
+def needed_macs(semantics: OpSemantics, region: Region, index: int) -> tuple[int, bool]:
+    """MACs of a region of output `index`, and whether that is all of them and no less.
+
+    Blocks of inner products count whole where they are touched, so those of two parts may be the
+    same: the largest part counts.
+    """
+    if not semantics.accesses[index]:
+        return 0, True
+    if semantics.contraction is not None:
+        return region.elements * semantics.contraction.k, True
+    parts = [work_of(semantics, counted(part), index).macs for part in region.parts]
+    return max(parts, default=0), len(parts) == 1
+
+
+def counted(need: Need) -> Box:
     """A box with as many places on every axis."""
     return tuple((0, len(places)) for places in need)
 
 
-def size_of(need: Need) -> int:
-    """Elements of a need."""
-    return prod(len(places) for places in need)
-
-
-def _touched(sem: GraphSemantics, needs: Mapping[str, Need]) -> dict[str, int]:
-    """Elements of graph inputs, weights and outputs that must cross DRAM."""
-    tensors = sem.graph.tensors
-    outer = {name for name in needs if tensors[name].kind is not TensorKind.ACTIVATION}
-    made = {name for name in sem.graph.outputs if tensors[name].kind is TensorKind.ACTIVATION}
-    known = outer | made
-    return {name: size_of(needs[name]) for name in needs if name in known}
-
-
-def _needs(sem: GraphSemantics) -> dict[str, Need]:
-    """An output that is a weight lies in DRAM already: nobody needs to touch it."""
-    tensors = sem.graph.tensors
-    needs: dict[str, Need] = {
-        name: _all(tensors[name].shape)
-        for name in sem.graph.outputs
-        if tensors[name].kind is TensorKind.ACTIVATION
+def _touched(graph: Graph, regions: Mapping[str, Region]) -> dict[str, int]:
+    tensors = graph.tensors
+    return {
+        name: region.elements
+        for name, region in regions.items()
+        if tensors[name].kind is not TensorKind.ACTIVATION or name in graph.output_names
     }
+
+
+def _regions(sem: GraphSemantics, outputs: Mapping[str, Region]) -> dict[str, Region]:
+    tensors, regions = sem.graph.tensors, dict(outputs)
     for op in reversed(sem.graph.ops):
-        for name, need in _read(sem, op, needs):
-            needs[name] = _joined(op.name, needs[name], need) if name in needs else need
-    return needs
+        for name, region in _read(sem, op, regions):
+            known = regions.get(name)
+            regions[name] = (
+                region if known is None else joined(op.name, tensors[name].shape, known, region)
+            )
+    return regions
 
 
-def _read(sem: GraphSemantics, op: Op, needs: Mapping[str, Need]) -> list[tuple[str, Need]]:
+def _read(
+    sem: GraphSemantics, op: Op, regions: Mapping[str, Region]
+) -> Iterator[tuple[str, Region]]:
     """What an op needs of its inputs for what is needed of its outputs."""
     semantics = sem.by_op[op.name]
-    found = []
     for index, name in enumerate(op.outputs):
-        if name not in needs:
+        if name not in regions:
             continue
-        out = _widened(semantics, index, needs[name])
         for read in semantics.accesses[index]:
-            need = tuple(_axis(op.name, axis, out) for axis in read.axes)
-            if size_of(need):
-                found.append((read.tensor, _moved(semantics, read, need, size_of(out))))
+            found = _image(sem.graph, op, (semantics, index), read, regions[name])
+            if found.elements or not found.is_exact:
+                yield read.tensor, found
+
+
+def _image(
+    graph: Graph, op: Op, made: tuple[OpSemantics, int], read: InputAccess, out: Region
+) -> Region:
+    """The region of an input that a region of output `made` reads.
+
+    An op that only moves elements reads one for each of its own at most. Where its boxes hold more
+    than that, which ones they are is not known; of a table that is min(table, rows asked for).
+    """
+    semantics, index = made
+    shape, found = graph.tensors[read.tensor].shape, Region((), 0, out.is_exact)
+    rows, unplaced = _known_rows(graph, op, read), 0
+    for part in out.parts:
+        results = _widened(semantics, index, part)
+        need = tuple(_axis(op.name, axis, results, rows) for axis in read.axes)
+        placed: tuple[Need, ...] | None = (need,)
+        if read.is_lookup and rows is None:
+            placed = None
+        elif semantics.fusion is FusionKind.INJECTIVE and size_of(need) > size_of(results):
+            is_reshape = semantics.is_view and len(semantics.accesses) == 1
+            out_shape = semantics.output_shapes[index]
+            placed = reshaped(read.axes, out_shape, results) if is_reshape else None
+        if placed is None:
+            unplaced += min(size_of(need), size_of(results))
+        for each in placed or ():
+            found = joined(op.name, shape, found, region_of(shape, (each,), 0, is_exact=True))
+    if out.elements > out.listed:
+        unplaced = max(unplaced, _least_read(semantics, index, read, out.elements))
+    if unplaced:
+        found = joined(op.name, shape, found, region_of(shape, (), unplaced, is_exact=False))
     return found
+
+
+def _known_rows(graph: Graph, op: Op, read: InputAccess) -> Places | None:
+    """The rows that a Gather with constant indices looks up; None where the data decide."""
+    if not read.is_lookup:
+        return None
+    size = next(axis.size for axis in read.axes if axis.kind is AxisKind.WHOLE)
+    value = graph.tensors[op.inputs[1]].value
+    if value is None or not value.size:
+        return None
+    return shortest(np.unique(np.where(value < 0, value + size, value).astype(np.int64)))
 
 
 def _widened(semantics: OpSemantics, index: int, need: Need) -> Need:
@@ -124,37 +190,49 @@ def _widened(semantics: OpSemantics, index: int, need: Need) -> Need:
     )
 
 
-def _moved(semantics: OpSemantics, read: InputAccess, need: Need, results: int) -> Need:
-    """An op that only moves elements needs one for each of its own at most.
+def _axis(op: str, axis: AxisMap, out: Need, rows: Places | None) -> Places:
+    """The places of an input axis that the output's places read; `rows`: those looked up."""
+    if axis.out_axis >= 0:
+        return read_places(op, axis, out[axis.out_axis])
+    return rows if rows is not None and axis.kind is AxisKind.WHOLE else range(axis.size)
 
-    Of a table that is min(table, rows asked for): the axis that is looked up is cut to it, where
-    there is none the leading one.
+
+def _least_read(semantics: OpSemantics, index: int, read: InputAccess, elements: int) -> int:
+    """Elements of an input that so many results read, wherever they lie.
+
+    1. What moves all of a tensor reads one for each.
+    2. What moves a part of it, or lays it beside others, reads one for each result that is not
+       another's: so many may be.
+    3. Results that differ only on axes which the input does not have, or does not follow place by
+       place, may read the same; of axes that each result reads whole, all is read.
+    4. Of windows and blocks it is not known that a result reads any.
     """
-    if semantics.fusion is not FusionKind.INJECTIVE or size_of(need) <= results:
-        return need
-    whole = (place for place, axis in enumerate(read.axes) if axis.kind is AxisKind.WHOLE)
-    cut = next(whole, 0) if read.is_lookup else 0
-    rows = -(-results // max(1, size_of((*need[:cut], *need[cut + 1 :]))))
-    return (*need[:cut], need[cut][:rows], *need[cut + 1 :])
+    shape = semantics.output_shapes[index]
+    results = prod(shape)
+    kinds = {axis.kind for axis in read.axes}
+    if semantics.fusion is FusionKind.INJECTIVE:
+        if semantics.is_view and prod(axis.size for axis in read.axes) == results:
+            return elements
+        if not kinds <= _SHIFTED or {axis.out_axis for axis in read.axes} != {*range(len(shape))}:
+            return 0
+        own = prod(_reading(axis, shape[axis.out_axis]) for axis in read.axes)
+        return max(0, elements - (results - own))
+    followed = {axis.out_axis for axis in read.axes if axis.kind in _FOLLOWED}
+    if any(axis.out_axis >= 0 and axis.kind not in _FOLLOWED for axis in read.axes):
+        return 0
+    others = prod(size for axis, size in enumerate(shape) if axis not in followed)
+    whole = prod(axis.size for axis in read.axes if axis.out_axis < 0)
+    return -(-elements // max(1, others)) * whole
 
 
-def _axis(op: str, axis: AxisMap, out: Need) -> Places:
-    """The places of an input axis that the output's places read."""
-    return range(axis.size) if axis.out_axis < 0 else read_places(op, axis, out[axis.out_axis])
+_FOLLOWED = frozenset({AxisKind.SAME, AxisKind.PERMUTED})
+_SHIFTED = _FOLLOWED | {AxisKind.OFFSET}
 
 
-def _all(shape: tuple[int, ...]) -> Need:
-    return tuple(range(size) for size in shape)
-
-
-def _joined(op: str, first: Need, second: Need) -> Need:
-    """The union where it is a product again (at most one axis differs), else the larger one."""
-    differing = [
-        axis for axis, (a, b) in enumerate(zip(first, second, strict=True)) if not is_same(a, b)
-    ]
-    if len(differing) > 1:
-        return max(first, second, key=size_of)
-    return tuple(
-        united(op, a, b) if axis in differing else a
-        for axis, (a, b) in enumerate(zip(first, second, strict=True))
-    )
+def _reading(axis: AxisMap, results: int) -> int:
+    """Places of an output axis at which one place of the input axis is read each."""
+    if axis.kind is not AxisKind.OFFSET:
+        return results
+    first = max(0, -(axis.offset // axis.step))
+    end = min(results, -(-(axis.size - axis.offset) // axis.step))
+    return max(0, end - first)

@@ -10,6 +10,8 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.program import IntArray, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.busy import busy_cycles
+from graphturbo_core.sim.critical_path import CriticalPath, critical_path
+from graphturbo_core.sim.layers_in_flight import Flight, layers_in_flight
 from graphturbo_core.sim.overlap import LayerOverlap, layer_overlap
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import Division, Share
@@ -44,7 +46,7 @@ REPLAY_STEPS = frozenset({"draw weights", "verify"})
 class Outcome:
     """One strategy on one model and chip.
 
-    `whole`: the model at the whole batch, for what depends on model and chip alone. `traces`: one
+    `whole`: the graph of the run at the whole batch. `traces`: one
     cluster's round for each distinct round size, the largest first.
     """
 
@@ -55,6 +57,11 @@ class Outcome:
     traces: Mapping[int, Trace] = field(repr=False)
     steps: tuple[Step, ...]
     verification: Verification | None = None
+
+    @property
+    def model(self) -> GraphSemantics:
+        """The model at the whole batch before passes that take ops apart: the same in all runs."""
+        return self.whole.undecomposed
 
     @property
     def largest_size(self) -> int:
@@ -75,6 +82,16 @@ class Outcome:
     def overlaps(self) -> Mapping[int, LayerOverlap]:
         """By size of a round, when a core runs two or more layers at once."""
         return {size: layer_overlap(trace) for size, trace in self.traces.items()}
+
+    @cached_property
+    def flights(self) -> Mapping[int, Flight]:
+        """By size of a round, how many layers are in flight."""
+        return {size: layers_in_flight(trace) for size, trace in self.traces.items()}
+
+    @cached_property
+    def paths(self) -> Mapping[int, CriticalPath]:
+        """By size of a round, its critical path."""
+        return {size: critical_path(trace) for size, trace in self.traces.items()}
 
     @cached_property
     def busy(self) -> Mapping[int, IntArray]:
@@ -106,4 +123,9 @@ class Outcome:
     @cached_property
     def makespan(self) -> int:
         """Cycles until the last cluster has ended."""
-        return max(self.share_cycles(share) for share in self.division.shares)
+        return self.share_cycles(self.slowest_share)
+
+    @cached_property
+    def slowest_share(self) -> Share:
+        """The clusters that end last; of equals those with the largest share."""
+        return max(self.division.shares, key=self.share_cycles)

@@ -35,7 +35,7 @@ def read_places(op: str, axis: AxisMap, at: Places) -> Places:
     count = len(at) * max(axis.kernel, axis.in_block + 2 * axis.pad)
     _check_listable(op, count)
     places = _listed(axis, np.asarray(at))
-    return _shortest(places[(places >= 0) & (places < axis.size)])
+    return shortest(places[(places >= 0) & (places < axis.size)])
 
 
 def united(op: str, first: Places, second: Places) -> Places:
@@ -49,7 +49,45 @@ def united(op: str, first: Places, second: Places) -> Places:
         if row is not None:
             return row
     _check_listable(op, len(first) + len(second))
-    return _shortest(np.union1d(first, second))
+    return shortest(np.union1d(first, second))
+
+
+def shared(op: str, first: Places, second: Places) -> Places:
+    """The places of both.
+
+    Raises:
+        CapacityError: NEED_TOO_SCATTERED, they are no even row and too many to list.
+    """
+    if isinstance(first, range) and isinstance(second, range):
+        for inner, outer in ((first, second), (second, first)):
+            if _lies_in(inner, outer):
+                return inner
+        if first.step == second.step:
+            if (first[0] - second[0]) % first.step:
+                return range(0)
+            return range(max(first[0], second[0]), min(first[-1], second[-1]) + 1, first.step)
+    _check_listable(op, len(first) + len(second))
+    return shortest(np.intersect1d(first, second, assume_unique=True))
+
+
+def without(op: str, first: Places, second: Places) -> Places:
+    """The places of `first` that are not in `second`.
+
+    Raises:
+        CapacityError: NEED_TOO_SCATTERED, they are no even row and too many to list.
+    """
+    if isinstance(first, range):
+        common = shared(op, first, second)
+        if not len(common):
+            return first
+        if isinstance(common, range) and (common.step == first.step or len(common) == 1):
+            begin, end = first.index(common[0]), first.index(common[-1]) + 1
+            if begin == 0:
+                return first[end:]
+            if end == len(first):
+                return first[:begin]
+    _check_listable(op, len(first) + len(second))
+    return shortest(np.setdiff1d(first, second, assume_unique=True))
 
 
 def is_same(first: Places, second: Places) -> bool:
@@ -178,7 +216,7 @@ def _lies_in(inner: range, outer: range) -> bool:
     return is_on_step and inner[0] in outer and inner[-1] in outer
 
 
-def _shortest(places: Indices) -> Places:
+def shortest(places: Indices) -> Places:
     """An even row as one."""
     if not len(places):
         return range(0)

@@ -37,8 +37,11 @@ class Report:
     `contract`: what `run --json` prints (design, section 7).
     `tables`, each a tuple of flat rows:
       round     one row, of the round that arrays and engines describe: cycles (until its last
-                barrier), critical_path_cycles, cross_layer_overlap (share of the cores' cycles),
-                repeats (rounds of its size, all clusters together), clusters (that work)
+                barrier), longest_chain_cycles, cross_layer_overlap (share of the cores' cycles),
+                layers_in_flight (share of the cycles with two or more), memory_under_compute
+                (share), repeats (rounds of its size, all clusters together), clusters (that work)
+      rounds    a row per distinct round of a cluster with the largest share, in order of execution:
+                samples, count, cycles (of one), is_drawn (it is the one that arrays describe)
       engines   index, kind, core, cores (simulated as this one), label
       layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
                 start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
@@ -64,17 +67,24 @@ class Report:
       chip      key, value, source, is_assumption
       spaces*   index, memory (GB, LB data, LB weight; LB where it is one pool), core (-1: GB),
                 cores, capacity_bytes, buffers, listed (of them, among the arrays)
+      stretches* one row or none, the longest stretch of memory_under_compute: start_cycle,
+                end_cycle, moved (`weights arrive`), memory_layers, compute_layers (`37-39`)
       tensors*  index, tensor, kind (activation, weight, input, output), axes; of `buffer_tensor`
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
       wait_on, size_bytes, busy (cycles, sum of the cores that it stands for); * all that follows:
       moved_tensor (index
       of `tensors`; -1: a compute), box_lo and box_hi (of its op's result, or of what a move
-      writes; a column an axis, of which box_axes count); critical: the
-      instructions of the longest path, in its order; an entry a memory and cause of an
-      instruction's bytes: booked_instruction, booked_memory (0 DRAM, 1 GB), booked_cause (Cause),
-      booked_bytes; occupancy as step functions: gb_cycle, gb_bytes, lb_cycle, lb_bytes
-      (worst core), lb_capacity/gb_capacity in the contract; overlap_start, overlap_end: stretches
+      writes; a column an axis, of which box_axes count); chain: the
+      instructions of the longest dependency chain, in its order; an entry a stretch of the critical
+      path, from the first cycle to the last: path_instruction (-1: launch, barrier), path_start,
+      path_end, path_resource (Resource), path_holds_up (Wait: why the next one waited for it); an
+      entry a memory and cause of an instruction's bytes: booked_instruction, booked_memory (0 DRAM,
+      1 GB), booked_cause (Cause), booked_bytes; occupancy as step functions: gb_cycle, gb_bytes,
+      lb_cycle, lb_bytes (worst core), lb_capacity/gb_capacity in the
+      contract; flight_cycle, flight_layers (layers in
+      flight as a step function); under_start, under_end (stretches in which memory works for one
+      layer under the compute of another); overlap_start, overlap_end: stretches
       in cycles in which a core runs two or more layers, with overlap_core. One entry a buffer of
       LB and GB, by space: buffer_space, buffer_offset, buffer_size_bytes, buffer_from, buffer_to
       (cycles), buffer_tensor, buffer_op, buffer_before and buffer_after (the buffers that had its

@@ -16,7 +16,7 @@ def roof_rows(outcome: Outcome) -> Iterator[Row]:
     `dram`: the cluster's share. `gb`: its port; 0 without a GB.
     """
     hardware = outcome.hardware
-    matrix, vector = product_peaks(outcome.whole, hardware, outcome.named.number_format)
+    matrix, vector = product_peaks(outcome.model, hardware, outcome.named.number_format)
     cycles = hardware.clock_hz
     yield {
         "matrix_macs_per_s": matrix * hardware.matrix_engines * cycles,

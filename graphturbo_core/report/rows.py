@@ -8,6 +8,7 @@ import numpy as np
 
 from graphturbo_core.lowering.program import Memory
 from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.overlap_rows import overlap_round_row
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.traffic import traffic
 from graphturbo_core.sim.kernel_bounds import least_cycles
@@ -21,11 +22,23 @@ def round_rows(outcome: Outcome) -> Iterator[Row]:
     trace, size = outcome.largest, outcome.largest_size
     yield {
         "cycles": trace.makespan,
-        "critical_path_cycles": trace.critical_path_cycles,
+        "longest_chain_cycles": trace.longest_chain_cycles,
         "cross_layer_overlap": outcome.overlaps[size].ratio,
+        **overlap_round_row(trace, outcome),
         "repeats": outcome.repeats[size],
         "clusters": outcome.division.clusters,
     }
+
+
+def rounds_rows(outcome: Outcome) -> Iterator[Row]:
+    """The rounds of a cluster with the largest share, a row per distinct size, as they run."""
+    for size, count in outcome.division.shares[0].rounds:
+        yield {
+            "samples": size,
+            "count": count,
+            "cycles": outcome.traces[size].makespan,
+            "is_drawn": size == outcome.largest_size,
+        }
 
 
 def engine_rows(outcome: Outcome) -> Iterator[Row]:
@@ -61,20 +74,15 @@ def kernel_rows(outcome: Outcome) -> Iterator[Row]:
         }
 
 
-def layer_of_op(plan: Plan) -> Mapping[str, int]:
-    """The layer of every op."""
-    return {op: layer.index for layer in plan.layers for op in layer.ops}
-
-
 def layer_counts(plan: Plan, parts: Sequence[Sequence[str]]) -> list[int]:
     """To how many layers the ops of each part (a kernel, a group) belong.
 
-    Layers are the Relay partition for every strategy (design, section 7). A layer counts in each
-    part that holds an op of it, so where parts are smaller than a layer (`layerwise`) the counts
-    add up to more than there are layers; our choice, since "0 of a layer" would help nobody.
+    Layers are Relay's partition of the undecomposed graph for every strategy (design, section 7).
+    A layer counts in each part that holds an op of it, so where parts are smaller than a layer
+    (`layerwise`) the counts add up to more than there are layers; our choice, since "0 of a layer"
+    would help nobody.
     """
-    layer_of = layer_of_op(plan)
-    return [len({layer_of[op] for op in ops}) for ops in parts]
+    return [len({plan.layer_of_op[op] for op in ops}) for ops in parts]
 
 
 def decision_rows(outcome: Outcome) -> Iterator[Row]:

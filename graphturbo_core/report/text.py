@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from graphturbo_core.report.report import Json, Report, axes_text
+from graphturbo_core.report.verdict import in_flight
 from graphturbo_core.units import (
     format_bytes,
     format_count,
@@ -46,8 +47,12 @@ FIGURES: tuple[tuple[str, Callable[[Json], float], Callable[[float], str]], ...]
     ("throughput", _number("throughput_per_s"), lambda value: format_si(value, "/s")),
     ("latency", _number("latency_s"), format_seconds),
     ("lower bound (model, chip)", _number("lower_bound_s"), format_seconds),
+    ("bound: matrix", _inner("lower_bound_terms", "matrix"), format_seconds),
+    ("bound: vector", _inner("lower_bound_terms", "vector"), format_seconds),
+    ("bound: matrix and vector", _inner("lower_bound_terms", "engines"), format_seconds),
+    ("bound: DRAM", _inner("lower_bound_terms", "dram"), format_seconds),
     ("bound of this plan", _number("plan_bound_s"), format_seconds),
-    ("critical path", _number("program_critical_path_s"), format_seconds),
+    ("longest dependency chain", _number("program_critical_path_s"), format_seconds),
     ("latency / lower bound", _number("gap"), _times),
     ("samples a cluster takes at once", _number("cluster_batch"), _count),
     ("rounds", _number("rounds"), _count),
@@ -64,7 +69,9 @@ FIGURES: tuple[tuple[str, Callable[[Json], float], Callable[[float], str]], ...]
     ("move engines busy", _inner("utilization", "move"), format_percent),
     ("system DMAs busy", _inner("utilization", "dma"), format_percent),
     ("MACs of the chip's peak", _number("mac_utilization"), format_percent),
-    ("two or more layers at once", _number("cross_layer_overlap"), format_percent),
+    ("layers in flight: two or more", in_flight, format_percent),
+    ("memory under compute", _inner("overlap", "memory_under_compute"), format_percent),
+    ("within one core: two or more", _number("cross_layer_overlap"), format_percent),
     ("LB peak", _inner("lb", "peak_bytes"), format_bytes),
     ("GB peak", _inner("gb", "peak_bytes"), format_bytes),
     ("import to trace", _number("schedule_seconds"), format_seconds),

@@ -26,7 +26,10 @@ class AxisKind(Enum):
 
 
 class FusionKind(IntEnum):
-    """TVM's pattern kinds, in TVM's order: combining two takes the larger."""
+    """TVM's pattern kinds, in TVM's order: combining two takes the larger.
+
+    CONTRACTION is TVM's `kOutEWiseFusable`; pooling and softmax are of it too.
+    """
 
     ELEMENTWISE = 0
     BROADCAST = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from math import isqrt, prod
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
@@ -180,12 +181,33 @@ _MODELS: dict[MatrixModel, Callable[[Sizes, int, int], int]] = {
 }
 
 
+def least_cycles_per_mac(sizes: Sizes, hardware: Hardware, number_format: str) -> Fraction:
+    """Cycles per MAC below which no part of a product of M x N x K comes, whatever its own sizes.
+
+    A part has m <= M rows, so `ceil(m / R) >= m / min(M, R)`, and likewise along N and K; the
+    cycles c of fill and drain that come once per part are `c >= m * c / M` at least. With these the
+    closed forms of `matrix_cycles` are m x n x k times what is given here, or more.
+    """
+    m, n, k = sizes
+    rows, columns = hardware.matrix_rows, hardware.matrix_columns
+    steps = hardware.k_steps_per_cycle(number_format)
+    across, down = 1 / Fraction(min(n, columns)), 1 / Fraction(min(k, steps * rows))
+    fill = 2 * rows + columns - 2
+    if hardware.matrix_model is MatrixModel.WEIGHT_STATIONARY:
+        return down * across * (1 + Fraction(fill, m))
+    if hardware.matrix_model is MatrixModel.INPUT_STATIONARY:
+        return down / min(m, columns) * (1 + Fraction(fill, n))
+    own = rows + columns - 2 if hardware.matrix_model is MatrixModel.OUTPUT_STATIONARY else 0
+    return across / min(m, rows) * (1 / Fraction(min(k, steps)) + Fraction(own, k))
+
+
 def matrix_cycles(sizes: Sizes, hardware: Hardware, number_format: str) -> int:
     """Cycles of one product of M x N x K.
 
     Whole passes of the array, or SCALE-Sim's closed forms (fill and drain included) for systolic
     arrays. A cycle takes `matrix_depth` steps of K, and `matrix_rate` times as many in a faster
-    number format (our choice).
+    number format (our choice). No division into parts takes fewer cycles: `report/engine_bounds.py`
+    proves it and relies on it.
     """
     m, n, k = sizes
     steps = ceil_div(k, hardware.k_steps_per_cycle(number_format))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from graphturbo_core.ir.boxes import Box, contains, extents, full_box, is_empty, with_interval
-from graphturbo_core.ir.graph import Graph
-from graphturbo_core.semantics.access import InputAccess, OpSemantics
+from graphturbo_core.ir.graph import Graph, Op
+from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess, OpSemantics
 from graphturbo_core.semantics.maps import Shape, same
 from graphturbo_core.semantics.propagate import needed_boxes
 from graphturbo_core.semantics.table import GraphSemantics
@@ -19,13 +21,15 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
     what is needed must have the size of what `part` needs and lie behind it by what the samples
     before take; of graph inputs it must lie in the piece. A softmax over the batch, statistics of
     a batch, a weight with a row for every sample or a slice of rows merged with the samples fail
-    that. Linear in the reads.
+    that. An op that picks elements by indices with a row per sample reads a sample's elements for
+    each row, where the indices say so. Linear in the reads and the indices.
     """
     if len(whole.graph.ops) != len(part.graph.ops):
         return "the model has other ops for fewer samples"
     samples = _samples(whole.graph, part.graph)
     if samples is None:
         return "no input and output grow with the batch"
+    whole, part = _with_picks(whole, part)
     all_samples, few = samples
     for first in (0, all_samples - few):
         found = _piece_dependence(whole, part, (first, first + few), all_samples)
@@ -67,6 +71,77 @@ def _followed(access: InputAccess, samples: int) -> InputAccess:
     return InputAccess(access.tensor, (same(samples, 0), *access.axes[1:]))
 
 
+def picks_leading(op: Op) -> bool:
+    """Whether an op picks elements along its first input's first axis by indices."""
+    if op.domain:
+        return False
+    is_nd = op.op_type == "GatherND" and not op.attributes.get("batch_dims", 0)
+    return is_nd or (op.op_type == "Gather" and not op.attributes.get("axis", 0))
+
+
+def offsets_in_samples(op: Op, indices: np.ndarray, size: int) -> np.ndarray | None:
+    """The row that all rows of `indices` are, counted from the begin of each one's own sample.
+
+    `size`: of the axis that Gather or GatherND picks along; each row of the indices has an equal
+    part of it. None where a row picks elsewhere, or others than the first row does.
+    """
+    is_nd = op.op_type == "GatherND"
+    if indices.ndim <= int(is_nd) or not indices.size or size % indices.shape[0]:
+        return None
+    rows = size // indices.shape[0]
+    offsets = np.array(indices)
+    first = offsets[..., 0] if is_nd else offsets
+    first[first < 0] += size
+    first -= (np.arange(len(first)) * rows).reshape(-1, *(1,) * (first.ndim - 1))
+    is_own = bool(np.all((first >= 0) & (first < rows)))
+    return offsets[:1] if is_own and bool(np.all(offsets == offsets[:1])) else None
+
+
+def _with_picks(
+    whole: GraphSemantics, part: GraphSemantics
+) -> tuple[GraphSemantics, GraphSemantics]:
+    """Both, with ops whose indices grow a sample at a time reading a sample for each row of them.
+
+    Indices are compared by value: each sample's row picks what the part's rows pick.
+    """
+    changed: tuple[dict[str, OpSemantics], dict[str, OpSemantics]] = ({}, {})
+    for op in whole.graph.ops:
+        own = part.graph.op_by_name.get(op.name)
+        if own is None or not (picks_leading(op) and picks_leading(own)):
+            continue
+        found = [_picks(sem, node) for sem, node in ((whole, op), (part, own))]
+        if found[0] is None or found[1] is None or not np.array_equal(found[0][0], found[1][0]):
+            continue
+        for side, pick in zip(changed, found, strict=True):
+            assert pick is not None  # both were looked at above
+            side[op.name] = pick[1]
+    graphs = whole.graph, part.graph
+    return (
+        GraphSemantics(graphs[0], {**whole.by_op, **changed[0]}),
+        GraphSemantics(graphs[1], {**part.by_op, **changed[1]}),
+    )
+
+
+def _picks(sem: GraphSemantics, op: Op) -> tuple[np.ndarray, OpSemantics] | None:
+    """The offsets in a sample that an op picks, and its reads with a sample for each row."""
+    data, indices = (sem.graph.tensors[name] for name in op.inputs[:2])
+    known = sem.by_op[op.name]
+    if indices.value is None or known.is_opaque:
+        return None
+    offsets = offsets_in_samples(op, indices.value, data.shape[0])
+    if offsets is None:
+        return None
+    rows = data.shape[0] // indices.shape[0]
+    sample = AxisMap(AxisKind.WINDOW, data.shape[0], 0, stride=rows, kernel=rows)
+    accesses = tuple(
+        InputAccess(access.tensor, (sample, *access.axes[1:]))
+        if access.tensor == data.name
+        else access
+        for access in known.accesses[0]
+    )
+    return offsets, replace(known, accesses=(accesses,), uncut_axes=known.uncut_axes - {0})
+
+
 def _samples(whole: Graph, part: Graph) -> tuple[int, int] | None:
     """Leading sizes of an input and of all outputs that differ; None where none does."""
     grown = {
@@ -96,20 +171,33 @@ def _piece_dependence(
     alone = {name: full_box(small.tensors[name].shape) for name in small.outputs}
     needed = needed_boxes(part, small.ops, alone)
     more = batch - (samples[1] - samples[0])
+    names = _other_names(graph, small)
     for name, box in boxes.items():
         if is_empty(box):
             continue
-        if name not in needed or extents(box) != extents(needed[name]):
+        own = names.get(name, name)
+        if own not in needed or extents(box) != extents(needed[own]):
             return f"a sample needs {list(box)} of {name!r}, other samples' included"
-        shapes = graph.tensors[name].shape, small.tensors[name].shape
-        if not _is_in_step((box, needed[name]), shapes, (samples[0], more)):
+        shapes = graph.tensors[name].shape, small.tensors[own].shape
+        if not _is_in_step((box, needed[own]), shapes, (samples[0], more)):
             return f"a sample needs {list(box)} of {name!r}, alone it would read another part"
     for name in graph.inputs:
         if name in boxes and not is_empty(boxes[name]):
-            own = _piece(graph, small, name, samples, batch)
-            if own is None or not contains(own, boxes[name]):
+            own_part = _piece(graph, small, name, samples, batch)
+            if own_part is None or not contains(own_part, boxes[name]):
                 return f"a sample needs other samples' part of input {name!r}"
     return None
+
+
+def _other_names(whole: Graph, part: Graph) -> dict[str, str]:
+    """Inputs of ops that `part` knows by another name: constants made for so many samples."""
+    return {
+        name: own
+        for op, other in zip(whole.ops, part.ops, strict=True)
+        if op.name == other.name
+        for name, own in zip(op.inputs, other.inputs, strict=True)
+        if name != own
+    }
 
 
 def _is_in_step(

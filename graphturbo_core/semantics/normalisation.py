@@ -30,7 +30,7 @@ AXIS_SOFTMAX_OPSET = 13
 def _normalised(
     view: OpView, axes: Collection[int], ops: int, transcendentals: int, *vectors: InputAccess
 ) -> OpSemantics:
-    """`axes` of the output may not be cut. Opaque to fusion, as softmax is in Relay's table.
+    """`axes` of the output may not be cut. Opaque to fusion, but for softmax.
 
     It is no opaque *op*: the other axes may be cut, and its work is counted.
     """
@@ -52,8 +52,12 @@ def _normalised(
 
 
 def softmax(view: OpView) -> OpSemantics:
-    """Per element: maximum, difference, sum; exponential and division (or logarithm)."""
-    return _normalised(view, _folded_axes(view), 3, 2)
+    """Per element: maximum, difference, sum; exponential and division (or logarithm).
+
+    Relay registers both as out-elementwise-fusable (`kOutEWiseFusable` in src/relay/op/nn/nn.cc,
+    since apache/tvm pull request 8909 of 2021): elementwise ops after them join.
+    """
+    return replace(_normalised(view, _folded_axes(view), 3, 2), fusion=FusionKind.CONTRACTION)
 
 
 def hardmax(view: OpView) -> OpSemantics:

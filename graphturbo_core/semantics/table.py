@@ -69,12 +69,21 @@ class GraphSemantics:
     """A graph with what each of its ops, by name, needs and does.
 
     `cluster_ops`: those that run on an engine which the cores of a cluster share: they read and
-    write GB (`cost.placed_on`).
+    write GB (`cost.placed_on`). `whole`: semantics of `graph.undecomposed`, where they are known.
     """
 
     graph: Graph = field(repr=False)
     by_op: Mapping[str, OpSemantics]
     cluster_ops: frozenset[str] = frozenset()
+    whole: GraphSemantics | None = field(default=None, repr=False)
+
+    @cached_property
+    def undecomposed(self) -> GraphSemantics:
+        """Semantics of the graph before passes that take ops apart; itself where none did."""
+        graph = self.graph.undecomposed
+        if graph is None:
+            return self
+        return analyse(graph) if self.whole is None else self.whole
 
     @cached_property
     def opaque_ops(self) -> tuple[str, ...]:
@@ -133,9 +142,9 @@ class GraphSemantics:
                     )
 
 
-def analyse(graph: Graph) -> GraphSemantics:
-    """Resolve every op; what the table cannot resolve is opaque."""
-    return GraphSemantics(graph, {op.name: _resolve(op, graph) for op in graph.ops})
+def analyse(graph: Graph, whole: GraphSemantics | None = None) -> GraphSemantics:
+    """Resolve every op; what the table cannot resolve is opaque. `whole`: see GraphSemantics."""
+    return GraphSemantics(graph, {op.name: _resolve(op, graph) for op in graph.ops}, whole=whole)
 
 
 def _resolve(op: Op, graph: Graph) -> OpSemantics:

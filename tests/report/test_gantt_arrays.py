@@ -72,10 +72,10 @@ def test_the_round_is_the_whole_run_where_there_is_one(strategy: str, profile: s
     assert whole["cycles"] == report.contract["cycles"]
     assert whole["repeats"] == whole["clusters"] == clusters_of(report)
     assert whole["cross_layer_overlap"] == report.contract["cross_layer_overlap"]
-    path = report.arrays["critical"]
+    path = report.arrays["chain"]
     taken = (report.arrays["visible"] - report.arrays["start"])[path].sum()
     assert np.all(np.diff(path) > 0)
-    ends = int(str(whole["critical_path_cycles"])) - int(taken)
+    ends = int(str(whole["longest_chain_cycles"])) - int(taken)
     assert 0 <= ends <= int(str(whole["cycles"])) - int(taken)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.report import layout
-from graphturbo_core.report.layout import pane_places, preferred_places, ranks
+from graphturbo_core.report.layout import pane_places, preferred_places, ranks, stacked
 
 DIAMOND = [(0, 1), (0, 2), (2, 3), (1, 4), (3, 4)]
 
@@ -29,6 +29,12 @@ def test_ops_of_one_sub_graph_and_rank_take_neighbouring_columns() -> None:
     places = pane_places([0, 1, 1, 1, 2], [0.0, 3.0, 1.0, 2.0, 0.0], [0] * 5)
     left = places[0]
     assert [place - left for place in places] == [0, 2, 0, 1, 0]
+
+
+def test_a_wide_sub_graph_is_centred_below_what_feeds_it() -> None:
+    """Three ops side by side that want column 4 in the mean begin at 4 - (3 - 1) / 2 = 3."""
+    places = pane_places([0, 1, 1, 1], [4.0, 4.0, 4.0, 4.0], [0, 1, 1, 1])
+    assert [place - places[0] for place in places] == [0, -1, 0, 1]
 
 
 def test_no_ops_and_no_edges() -> None:
@@ -92,3 +98,12 @@ def test_the_longest_edges_have_no_say_where_all_pass_too_many_ranks(
     assert len(layout.preferred_places(4, edges)) == 4
     assert len(asked[0]) == drawn
     assert {(0, 1), (1, 2), (2, 3)} <= set(asked[0])
+
+
+def test_a_rank_is_as_tall_as_the_longest_chain_of_parts_in_any_run():
+    # the model: ops at ranks 0, 1, 1, 2; the first run makes a chain of three of one at rank 1
+    apart = [(0, 0), (1, 0), (1, 1), (1, 2), (1, 0), (2, 0)]
+    whole = [(0, 0), (1, 0), (1, 0), (2, 0)]
+    assert stacked(apart, whole) == [[0, 1, 2, 3, 1, 4], [0, 1, 1, 4]]
+    assert stacked(whole) == [[0, 1, 1, 2]]
+    assert stacked([]) == [[]]

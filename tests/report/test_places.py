@@ -9,7 +9,7 @@ import pytest
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.report.need import model_need
-from graphturbo_core.report.places import is_same, read_places, united
+from graphturbo_core.report.places import is_same, read_places, shared, united, without
 from graphturbo_core.semantics.access import AxisKind, AxisMap
 from graphturbo_core.semantics.table import analyse
 from tests.models import graph_of
@@ -69,6 +69,15 @@ def test_two_rows_together() -> None:
         assert is_same(found, united("op", np.asarray(first), np.asarray(second)))
 
 
+def test_places_of_both_and_of_one_alone() -> None:
+    for first, second in product(ROWS, ROWS):
+        common, rest = sorted({*first} & {*second}), sorted({*first} - {*second})
+        assert list(shared("op", first, second)) == common, (first, second)
+        assert list(without("op", first, second)) == rest, (first, second)
+        assert list(shared("op", first, np.asarray(second))) == common, (first, second)
+        assert list(without("op", np.asarray(first), second)) == rest, (first, second)
+
+
 def test_rows_stay_rows_where_they_can() -> None:
     window = AxisMap(AxisKind.WINDOW, 100, 0, stride=2, kernel=3, pad=1)
     # Windows of 3 at every second place overlap: -1 .. 19, of which 0 .. 19 are there.
@@ -102,8 +111,8 @@ def test_an_axis_of_billions_costs_no_more_than_one_of_ten() -> None:
         b = Slice(a, zero, end, zero, two)
         y = Relu(b)
     }}"""
-    need = model_need(analyse(graph_of(text)), 1)
-    assert need.vector_ops == size // 2
+    need = model_need(analyse(graph_of(text)))
+    assert need.regions["b"].elements == size // 2
     assert need.touched["y"] == size // 2
 
 

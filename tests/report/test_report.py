@@ -24,14 +24,18 @@ from tests.models import model_bytes
 CONTRACT_KEYS = [
     "schema", "model", "profile", "strategy", "options", "dtype", "batch", "cluster_batch",
     "rounds", "notes", "assumptions", "version", "latency_s", "throughput_per_s", "cycles",
-    "lower_bound_s", "plan_bound_s", "program_critical_path_s", "gap", "kernels", "instructions",
+    "lower_bound_s", "lower_bound_terms", "plan_bound_s", "program_critical_path_s", "gap",
+    "critical_path", "kernels", "instructions",
     "sub_graphs_fine", "groups", "order", "dram_read_bytes", "dram_write_bytes", "gb_read_bytes",
     "gb_write_bytes", "core_to_core_bytes", "compulsory_dram_bytes", "dram_ledger", "macs",
-    "halo_macs", "utilization", "mac_utilization", "stalls", "cross_layer_overlap", "lb", "gb",
+    "needed_macs", "halo_macs", "utilization", "mac_utilization", "stalls",
+    "cross_layer_overlap", "overlap", "lb", "gb",
     "layers", "verify", "steps", "schedule_seconds",
 ]  # fmt: skip
 COLUMNS = {
-    "round": "cycles critical_path_cycles cross_layer_overlap repeats clusters",
+    "round": "cycles longest_chain_cycles cross_layer_overlap layers_in_flight "
+    "memory_under_compute repeats clusters",
+    "rounds": "samples count cycles is_drawn",
     "engines": "index kind core cores label",
     "layers": "index name op_types group lb_peak_bytes lb_mean_bytes gb_peak_bytes start_s end_s "
     "macs dram_bytes gb_bytes matrix_cycles vector_cycles move_cycles dma_cycles "
@@ -47,16 +51,21 @@ COLUMNS = {
     "bindings": "kernel tensor op binding axes scope",
     "stalls": "engine kind busy data address channel barrier idle",
     "ledger": "memory cause bytes",
-    "graph_nodes": "index op op_type layer group rank x_fine x_coarse output_shape",
+    "graph_nodes": (
+        "index op op_type origin layer group rank part_rank x_fine x_coarse output_shape"
+    ),
     "graph_edges": "source target tensor shape bytes",
     "chip": "key value source is_assumption",
     "spaces": "index memory core cores capacity_bytes buffers listed",
     "tensors": "index tensor kind axes",
+    "stretches": "start_cycle end_cycle moved memory_layers compute_layers",
 }
 ARRAYS = [
     "start", "hold", "visible", "engine", "kind", "layer", "group", "kernel", "op", "tile",
     "wait", "wait_on", "size_bytes", "busy", "moved_tensor", "box_axes", "box_lo", "box_hi",
-    "critical", "booked_instruction", "booked_memory",
+    "chain", "path_instruction", "path_start", "path_end", "path_resource", "path_holds_up",
+    "flight_cycle", "flight_layers", "under_start", "under_end", "booked_instruction",
+    "booked_memory",
     "booked_cause", "booked_bytes", "gb_cycle", "gb_bytes", "lb_cycle", "lb_bytes", "overlap_core",
     "overlap_start", "overlap_end", "buffer_space", "buffer_offset", "buffer_size_bytes",
     "buffer_from", "buffer_to", "buffer_tensor", "buffer_op", "buffer_before", "buffer_after",
@@ -262,9 +271,9 @@ def test_bindings_are_the_vendors_nested_lists() -> None:
 
 
 def test_a_broken_bound_is_a_bug() -> None:
-    Bounds(1.0, 2.0, 3.0, 0).check(3.0)
+    Bounds(1.0, 2.0, 3.0, 0, {}).check(3.0)
     with pytest.raises(InvariantError, match=r"program_critical_path_s 3\.0 exceeds 2\.9"):
-        Bounds(1.0, 2.0, 3.0, 0).check(2.9)
+        Bounds(1.0, 2.0, 3.0, 0, {}).check(2.9)
 
 
 def test_a_byte_without_a_cause_is_a_bug() -> None:

@@ -38,6 +38,8 @@ _INDEXING = (
            "{ y = GatherElements <axis = 1> (x, i) }"),
     _loose("gather elements fewer", "g (float[4,3] x, int64[2,2] i) => (float[2,2] y) "
            "{ y = GatherElements <axis = 1> (x, i) }"),
+    _loose("gather elements by default", "g (float[4,3] x, int64[2,3] i) => (float[2,3] y) "
+           "{ y = GatherElements(x, i) }"),
     _loose("gather nd", "g (float[2,3,4] x, int64[5,2] i) => (float[5,4] y) "
            "{ y = GatherND(x, i) }"),
     _loose("gather nd batched", "g (float[2,3,4] x, int64[2,5,1] i) => (float[2,5,4] y) "

@@ -83,7 +83,7 @@ def test_every_change_is_resolved_or_refused(part: int) -> None:
             try:
                 semantics = analyse(import_model(data, ImportOptions("odd")))
                 semantics.check()
-                model_need(semantics, 4)
+                model_need(semantics)
                 resolved += 1
             except ModelError as error:
                 assert not isinstance(error, InvariantError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -15,7 +16,12 @@ from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import AxisKind, FusionKind, OpSemantics
 from graphturbo_core.semantics.shaping import reshape_maps
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.semantics.work import total_macs, vector_work, work_of
+from graphturbo_core.semantics.work import (
+    is_work_by_extents,
+    total_macs,
+    vector_work,
+    work_of,
+)
 from tests.semantics.models import semantics
 
 
@@ -139,7 +145,7 @@ def test_old_softmax_folds_to_a_matrix() -> None:
     text = "g (float[2,3,4] x) => (float[2,3,4] y) { y = Softmax(x) }"
     assert one(text, opset=11).uncut_axes == {1, 2}
     assert one(text, opset=13).uncut_axes == {2}
-    assert one(text).fusion is FusionKind.OPAQUE
+    assert one(text).fusion is FusionKind.CONTRACTION
     assert not one(text).is_opaque
 
 
@@ -276,3 +282,29 @@ def test_unknown_parameters_are_opaque() -> None:
     op = one("""g (float[3,4] x, int64[1] a) => (float[1,4] y) {
         y = ReduceSum <keepdims = 1> (x, a) }""")
     assert op.is_opaque
+
+
+def test_heads_that_do_not_divide_a_row_leave_it_whole() -> None:
+    text = "g (float[2,3,8] x, float[5,2] c, float[5,2] s, int64[2,3] p) => (float[2,3,8] y) "
+    assert one(text + "{ y = RotaryEmbedding <num_heads = 3> (x, c, s, p) }", 23).is_opaque
+
+
+def test_a_resized_axis_of_some_dozens_is_not_read_whole() -> None:
+    resize = one(
+        "g (float[1,1,6,30] x) => (float[1,1,6,45] y) <float[4] s = {1,1,1,1.5}> "
+        '{ y = Resize <mode = "linear"> (x, , s) }'
+    )
+    assert resize.accesses[0][0].axes[3].kind is AxisKind.SCALED
+
+
+def test_extents_say_the_work_only_where_every_read_goes_by_them() -> None:
+    """A pool's window clips at an edge; what is read after it has no say."""
+    pool = one(
+        "g (float[1,1,5,5] x) => (float[1,1,3,3] y) "
+        "{ y = AveragePool <kernel_shape = [3,3], strides = [2,2], pads = [1,1,1,1]> (x) }"
+    )
+    (reads,) = pool.accesses[0]
+    cut = replace(reads, axes=tuple(replace(axis, kind=AxisKind.OFFSET) for axis in reads.axes))
+    assert is_work_by_extents(pool)
+    assert not is_work_by_extents(replace(pool, accesses=((cut, reads),)))
+    assert is_work_by_extents(replace(pool, accesses=((reads, cut),)))

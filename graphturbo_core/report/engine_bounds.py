@@ -1,0 +1,164 @@
+"""ModelNeed, chip -> the fewest cycles that engines of each kind need for it, all together.
+
+Let one instruction compute m x n x k of a product of M x N x K. The cost model gives it
+`ceil(m/R) * ceil(n/C) * ceil(k/S)` cycles on an array of R rows, C columns and S steps of K
+(`semantics.cost.matrix_cycles`). Whatever the division, the product takes
+`ceil(M/R) * ceil(N/C) * ceil(K/S)` cycles at least, one instruction for all of it:
+
+1. Mark every C-th column and every S-th step of K: `ceil(N/C) * ceil(K/S)` marks. A part of n
+   columns and k steps holds at most `ceil(n/C) * ceil(k/S)` of them.
+2. So a part takes `ceil(m/R)` cycles or more for each mark that it holds.
+3. The parts that hold one mark have all M rows between them, so their `ceil(m/R)` sum to
+   `ceil(M/R)` or more. Rows need not be neighbours: M may be several axes of a map.
+4. Summed over all marks this is the claim.
+
+SCALE-Sim's forms for systolic arrays add cycles of fill and drain for each part, so one part has
+fewest of them; their other factors are of this kind (rows and columns stand for other axes).
+`count` products are bounded one by one. Parts that overlap, as halos do, and passes that take
+squares of a map only add cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from graphturbo_core.hardware.hardware import EngineKind, Hardware
+from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.report.need import counted
+from graphturbo_core.report.regions import Region
+from graphturbo_core.semantics.access import FusionKind, OpSemantics, Work
+from graphturbo_core.semantics.cost import BYTE_FORMAT, compute_cycles, least_cycles_per_mac
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.work import work_of
+
+
+@dataclass(frozen=True)
+class EngineLoad:
+    """Cycles that one engine of a kind would need at least for all that only this kind does.
+
+    `either`: per op with grouped products its cycles on a matrix engine and on a vector engine;
+    any part of it may run on either.
+    """
+
+    matrix: int
+    vector: int
+    either: tuple[tuple[Fraction, Fraction], ...]
+
+    def cycles(self, matrix_engines: int, vector_engines: int) -> dict[EngineKind, int]:
+        """Whole cycles that so many engines of each kind need for their own."""
+        return {
+            EngineKind.MATRIX: -(-self.matrix // matrix_engines),
+            EngineKind.VECTOR: -(-self.vector // vector_engines),
+        }
+
+    def together(self, matrix_engines: int, vector_engines: int) -> int:
+        """Whole cycles of the longer kind when grouped products are divided in the best way.
+
+        All begin on the vector engines. Those that save most vector cycles per matrix cycle go to
+        the matrix engines first, until both kinds take equally long: the optimum of the linear
+        program, in which an op may be divided at any place.
+        """
+        matrix = Fraction(self.matrix, matrix_engines)
+        vector = (self.vector + sum(on_vector for _, on_vector in self.either)) / Fraction(
+            vector_engines
+        )
+        for on_matrix, on_vector in sorted(self.either, key=lambda pair: pair[0] / pair[1]):
+            if matrix >= vector:
+                break
+            more, less = on_matrix / matrix_engines, on_vector / vector_engines
+            share = min(Fraction(1), (vector - matrix) / (more + less))
+            matrix, vector = matrix + share * more, vector - share * less
+        return ceil(max(matrix, vector))
+
+
+def engine_load(
+    sem: GraphSemantics, regions: Mapping[str, Region], hardware: Hardware, number_format: str
+) -> EngineLoad:
+    """The load of these regions of the ops' outputs.
+
+    Ops that only move elements count nothing: they may run as views or as moves.
+    """
+    cycles = {EngineKind.MATRIX: 0, EngineKind.VECTOR: 0}
+    either = []
+    for op in sem.graph.ops:
+        semantics = sem.by_op[op.name]
+        for index, name in enumerate(op.outputs):
+            region = regions.get(name)
+            if region is None or not region.elements or not semantics.accesses[index]:
+                continue
+            if semantics.contraction is not None and semantics.contraction.groups > 1:
+                either.append(_grouped(semantics, region.elements, hardware, number_format))
+                continue
+            kind, own = _least_cycles((semantics, index), region, hardware, number_format)
+            cycles[kind] += own
+    return EngineLoad(cycles[EngineKind.MATRIX], cycles[EngineKind.VECTOR], tuple(either))
+
+
+def _least_cycles(
+    made: tuple[OpSemantics, int], region: Region, hardware: Hardware, number_format: str
+) -> tuple[EngineKind, int]:
+    """The engine kind that computes a region of an output, and its cycles at least.
+
+    1. One instruction for all of a part takes no more than any division of it. Two parts may share
+       an instruction, so the largest one counts, not their sum.
+    2. Products take their MACs at the best rate of any part of them.
+    3. Work that is the same for every element is counted by elements.
+    """
+    semantics, index = made
+    if semantics.contraction is not None:
+        cycles = ceil(_macs_cycles(semantics, region.elements, hardware, number_format))
+        kind = EngineKind.MATRIX
+    elif semantics.products or semantics.ops_per_input or semantics.fixed_ops:
+        kind, cycles = compute_cycles(_NO_WORK, semantics, hardware, number_format)
+    else:
+        kind, cycles = compute_cycles(
+            _elementwise(semantics, region.elements), semantics, hardware, number_format
+        )
+    if kind is EngineKind.VECTOR and _only_moves(semantics):
+        return kind, 0
+    for part in region.parts:
+        work = work_of(semantics, counted(part), index)
+        kind, own = compute_cycles(work, semantics, hardware, number_format)
+        cycles = max(cycles, own)
+    return kind, cycles
+
+
+_NO_WORK = Work(0, 0)
+
+
+def _only_moves(semantics: OpSemantics) -> bool:
+    return semantics.is_view or semantics.fusion is FusionKind.INJECTIVE
+
+
+def _elementwise(semantics: OpSemantics, elements: int) -> Work:
+    return Work(
+        macs=0,
+        vector_ops=semantics.ops_per_element * elements,
+        transcendentals=semantics.transcendentals * elements,
+    )
+
+
+def _macs_cycles(
+    semantics: OpSemantics, elements: int, hardware: Hardware, number_format: str
+) -> Fraction:
+    """Cycles of so many results of a contraction at the best rate of any part of it."""
+    contraction = semantics.contraction
+    assert contraction is not None  # the caller looked
+    work = work_of(semantics, full_box(semantics.output_shapes[0]))
+    own_format = BYTE_FORMAT if semantics.is_of_bytes else number_format
+    rate = least_cycles_per_mac((work.m, work.n, work.k), hardware, own_format)
+    return elements * contraction.k * rate
+
+
+def _grouped(
+    semantics: OpSemantics, elements: int, hardware: Hardware, number_format: str
+) -> tuple[Fraction, Fraction]:
+    """Cycles of grouped products on a matrix engine and on a vector engine."""
+    contraction = semantics.contraction
+    assert contraction is not None  # the caller looked
+    own_format = BYTE_FORMAT if semantics.is_of_bytes else number_format
+    on_vector = Fraction(elements * contraction.k, hardware.peak_vector_per_cycle(own_format))
+    return _macs_cycles(semantics, elements, hardware, number_format), on_vector

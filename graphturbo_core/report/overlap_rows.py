@@ -1,0 +1,130 @@
+"""Outcome -> how much layers overlap, and the longest stretch in which memory works under compute.
+
+Figures are shares of the latency on a cluster that ends last: all of its rounds one after the
+other. Where clusters share a round, they count as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.arrays import int64
+from graphturbo_core.lowering.produced import first_writes, moved_tensors
+from graphturbo_core.lowering.program import IntArray, Memory, Program
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.report import Row
+from graphturbo_core.report.traffic import overlap_ratio
+from graphturbo_core.sim.trace import Trace
+
+LEAVING = (Memory.GB, Memory.DRAM)
+"""A move into one of these leaves the cores' buffers; any other one arrives there."""
+WORDS: Mapping[TensorKind, str] = {
+    TensorKind.WEIGHT: "weights",
+    TensorKind.INPUT: "inputs",
+    TensorKind.ACTIVATION: "activations",
+}
+
+
+def overlap(outcome: Outcome) -> dict[str, object]:
+    """The contract's `overlap`: four figures, and how many layers are in flight for how long.
+
+    `histogram`: share of the time by number of layers in flight, as text, from 0 on; sums to 1.
+    """
+    flights = [(count, outcome.flights[size]) for size, count in outcome.slowest_share.rounds]
+    total = max(1, outcome.makespan)
+    most = max(len(flight.cycles_by_layers) for _, flight in flights)
+    cycles = np.zeros(most, np.int64)
+    for count, flight in flights:
+        cycles[: len(flight.cycles_by_layers)] += count * flight.cycles_by_layers
+    memory = sum(count * flight.memory_under_compute_cycles for count, flight in flights)
+    vector = sum(count * flight.vector_under_matrix_cycles for count, flight in flights)
+    return {
+        "layers_in_flight": {
+            "share": int(cycles[2:].sum()) / total,
+            "mean": int((np.arange(most) * cycles).sum()) / total,
+            "histogram": {str(n): int(cycles[n]) / total for n in range(most)},
+        },
+        "memory_under_compute": memory / total,
+        "vector_under_matrix": vector / total,
+        "within_core": overlap_ratio(outcome),
+    }
+
+
+def overlap_round_row(trace: Trace, outcome: Outcome) -> dict[str, str | int | float]:
+    """The round's own figures, for the pictures of it: shares of its cycles."""
+    flight = outcome.flights[outcome.largest_size]
+    total = max(1, trace.makespan)
+    return {
+        "layers_in_flight": int(flight.cycles_by_layers[2:].sum()) / total,
+        "memory_under_compute": flight.memory_under_compute_cycles / total,
+    }
+
+
+def stretch_rows(outcome: Outcome) -> list[Row]:
+    """The longest stretch of memory work under the compute of another layer: one row, or none.
+
+    `moved`: what most of its memory time goes to, by kind of tensor and direction.
+    `memory_layers`: the layers that it is moved for; those that compute in the stretch are left
+    out where others remain. `compute_layers`: those that compute. As text (`46`, `37-39`), counted
+    from 1. Of equally long stretches the first.
+    """
+    flight, trace = outcome.flights[outcome.largest_size], outcome.largest
+    if not len(flight.under_start):
+        return []
+    at = int((flight.under_end - flight.under_start).argmax())
+    begin, stop = int(flight.under_start[at]), int(flight.under_end[at])
+    program = trace.program
+    inside = np.minimum(trace.start + program.hold_cycles, stop) - np.maximum(trace.start, begin)
+    is_inside = (inside > 0) & (program.layer >= 0)
+    kinds = [engine.kind in (EngineKind.MATRIX, EngineKind.VECTOR) for engine in program.engines]
+    is_compute = np.array(kinds)[program.engine]
+    moves = np.flatnonzero(is_inside & ~is_compute)
+    moved, chosen = _most_moved(program, moves, inside)
+    computes = np.unique(program.layer[is_inside & is_compute])
+    moving = np.unique(program.layer[chosen])
+    ahead = np.setdiff1d(moving, computes)
+    return [
+        {
+            "start_cycle": begin,
+            "end_cycle": stop,
+            "moved": moved,
+            "memory_layers": ranges_text(int64(ahead if len(ahead) else moving)),
+            "compute_layers": ranges_text(int64(computes)),
+        }
+    ]
+
+
+def _most_moved(program: Program, moves: IntArray, inside: IntArray) -> tuple[str, IntArray]:
+    """`weights arrive`, or what else takes most of these moves' time, and the moves that do it."""
+    tensors = program.plan.semantics.graph.tensors
+    of_tensor = [WORDS[tensors[name].kind] for name in program.tensors]
+    numbers = moved_tensors(program, first_writes(program))[moves]
+    is_leaving = np.isin(program.target[moves], LEAVING) & ~_is_prefetch(program, moves)
+    said = np.array(
+        [
+            f"{of_tensor[number] if number >= 0 else 'activations'} "
+            f"{'leave' if leaving else 'arrive'}"
+            for number, leaving in zip(numbers.tolist(), is_leaving.tolist(), strict=True)
+        ]
+    )
+    cycles = {word: int(inside[moves[said == word]].sum()) for word in sorted(set(said.tolist()))}
+    most = max(cycles, key=lambda word: cycles[word])
+    return most, moves[said == most]
+
+
+def _is_prefetch(program: Program, moves: IntArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """DRAM to GB: on its way to the cores, although its target is GB."""
+    return np.asarray(program.source[moves] == Memory.DRAM)
+
+
+def ranges_text(layers: IntArray) -> str:
+    """`37-39, 46` of 0-based [36, 37, 38, 45]: neighbours joined, counted from 1."""
+    if not len(layers):
+        return ""
+    breaks = np.flatnonzero(np.diff(layers) > 1) + 1
+    parts = (part.tolist() for part in np.split(layers + 1, breaks))
+    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)

@@ -1,0 +1,63 @@
+"""Places of a reshape's result -> products of places of its input, exactly, if they are few.
+
+`AxisMap` gives the box around what a block of the result reads. Of scattered places (the triangle
+of all pairs, say) that box is far larger than what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import numpy as np
+
+from graphturbo_core.report.places import Indices, Places, shortest
+from graphturbo_core.report.regions import MOST_PARTS, Need, size_of
+from graphturbo_core.semantics.access import AxisKind, AxisMap
+
+MOST_ELEMENTS = 2**16
+"""Elements that are listed at most, per place of the axes that stay as they are (our choice)."""
+
+
+def reshaped(
+    axes: Sequence[AxisMap], out_shape: Sequence[int], out: Need
+) -> tuple[Need, ...] | None:
+    """Disjoint products that the results `out` are moved from; None where they are too many.
+
+    Axes that are SAME follow place by place; the elements of all others keep their row-major order.
+    """
+    same = {axis.out_axis for axis in axes if axis.kind is AxisKind.SAME}
+    moved = [axis for axis in range(len(out)) if axis not in same]
+    target = [place for place, axis in enumerate(axes) if axis.kind is not AxisKind.SAME]
+    sizes = tuple(out_shape[axis] for axis in moved)
+    shape = tuple(axes[place].size for place in target)
+    listed = tuple(out[axis] for axis in moved)
+    if prod(sizes) != prod(shape) or size_of(listed) > MOST_ELEMENTS:
+        return None
+    grid = np.meshgrid(*map(np.asarray, listed), indexing="ij")
+    flat = np.sort(np.ravel_multi_index([own.ravel() for own in grid], sizes))
+    points = np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64)
+    found = list(_products(points))
+    if len(found) > MOST_PARTS:
+        return None
+    return tuple(_put(axes, out, dict(zip(target, part, strict=True))) for part in found)
+
+
+def _put(axes: Sequence[AxisMap], out: Need, moved: dict[int, Places]) -> Need:
+    return tuple(
+        moved[place] if place in moved else out[axis.out_axis] for place, axis in enumerate(axes)
+    )
+
+
+def _products(points: Indices) -> Iterator[Need]:
+    """Products of rising points (n x rank): first places with the same rest are one set."""
+    if points.shape[1] == 1:
+        yield (shortest(points[:, 0]),)
+        return
+    firsts, begins = np.unique(points[:, 0], return_index=True)
+    rests: dict[bytes, tuple[list[int], Indices]] = {}
+    for first, rest in zip(firsts.tolist(), np.split(points[:, 1:], begins[1:]), strict=True):
+        rests.setdefault(rest.tobytes(), ([], rest))[0].append(first)
+    for places, rest in rests.values():
+        for product in _products(rest):
+            yield (shortest(np.asarray(places)), *product)
