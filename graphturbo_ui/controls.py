@@ -14,6 +14,7 @@ from graphturbo_ui.choices import Choices, Side
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import ALWAYS_EMITTED, Source
 from graphturbo_ui.options_form import options_form
+from graphturbo_ui.presets import offer_presets
 from graphturbo_ui.sizes import Sizes, proposed_sizes
 from graphturbo_ui.text import Sink, safe_text
 
@@ -50,6 +51,7 @@ def choose() -> Choices:
             bind="query-params", help="Samples for the whole chip; " + define("cluster"),
         )  # fmt: skip
         dims = _dimensions(sizes)
+        offer_presets(model, dims)
         dtype = st.selectbox(
             "Number format", query.number_formats(), key="dtype", bind="query-params"
         )
@@ -163,6 +165,10 @@ def _check_profile(data: bytes, name: str) -> None:
     parse_profile(data, name)
 
 
+OF_BATCH = frozenset({"BATCH_DEPENDENT", "BATCH_FIXED", "BATCH_MISMATCH", "BATCH_RESHAPE"})
+"""Refusals of a model at this batch, which its own batch may not meet with."""
+
+
 def show_refusal(error: GraphTurboError, run: str = "") -> None:
     """A refusal, calmly: of which run, what, where, and what to change."""
     parts = [
@@ -173,3 +179,13 @@ def show_refusal(error: GraphTurboError, run: str = "") -> None:
         f"Code {safe_text(error.code, Sink.MARKDOWN)}",
     ]
     st.warning("  \n".join(part for part in parts if part), icon=":material/info:")
+    if error.code in OF_BATCH and st.session_state.get("batch", 1) != 1:
+        st.button(
+            "Use batch 1", key=f"batch_of_one {run}", on_click=_take_one_sample,
+            help="Most exports are made for one sample; the whole page then runs one.",
+        )  # fmt: skip
+
+
+def _take_one_sample() -> None:
+    """The batch that most models are exported with."""
+    st.session_state["batch"] = 1

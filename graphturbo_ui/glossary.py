@@ -13,7 +13,8 @@ GLOSSARY: Mapping[str, str] = {
     "class": "Cores of a cluster whose programs are alike; one is simulated for all.",
     "engine": "What executes instructions, one at a time: matrix, vector, move, system DMA.",
     "kernel": "A set of ops launched as one program; launch and barrier cost time.",
-    "layer": "A fine sub-graph: what an ordinary compiler fuses, such as conv + bias + relu.",
+    "layer": "A fine sub-graph: what an ordinary compiler fuses, such as conv + bias + relu. Both "
+    "runs have the same layers.",
     "sub-graph": "Ops that run as one kernel; a coarse one (a group) holds many layers.",
     "group": "A coarse sub-graph: layers merged so that they pass tensors on inside the cores.",
     "piece": "One part of a group that is split along an axis, for example one eighth of a batch.",
@@ -24,10 +25,22 @@ GLOSSARY: Mapping[str, str] = {
     "throughput": "Samples (images, sentences) finished per second.",
     "latency": "Time from the first load to the last store of the whole batch.",
     "utilisation": "Share of the time an engine is busy, idle clusters included.",
-    "overlap": "Share of the time in which a core's engines run two or more layers at once.",
+    "layers in flight": "Layers that have an instruction running anywhere in the cluster, DMA "
+    "included; the share is of the time with two or more.",
+    "within one core": "Share of the time in which a core's engines run two or more layers at "
+    "once, system DMA left out.",
+    "memory under compute": "Share of the time in which bytes of one layer move while another "
+    "layer computes.",
     "gap": "Latency over the lower bound that model and chip alone impose; 1x cannot be beaten.",
-    "critical path": "The longest chain of instructions that wait for each other; "
-    "no Trace is shorter.",
+    "lower bound": "The longest of four times: matrix work, vector work, both in the best division "
+    "of depthwise work, and the bytes that must cross DRAM; of the cluster with most samples, or "
+    "of all where clusters may share one sample.",
+    "needed MACs": "Multiply-accumulates whose results an output needs; a strided reader leaves "
+    "some out. Bounds count these, `macs` counts all of the model's.",
+    "critical path": "From the last cycle back to the first: what each instruction waited for, and "
+    "the resource that was busy meanwhile; it covers the whole time.",
+    "longest dependency chain": "The longest chain of instructions that wait for each other's data "
+    "or space; no Trace is shorter.",
     "span": "A stretch of time that somebody marks in the Gantt chart to have it measured.",
     "spill": "A tensor placed in a farther memory because the one planned had no room.",
     "stall": "Time an engine waits: for data, for buffer space, for a channel, at a barrier.",

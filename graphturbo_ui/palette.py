@@ -75,6 +75,21 @@ CAPACITY_COLOUR = VERMILION
 HIT_COLOUR = "#e0218a"
 """Ops that a search found; none of the groups' hues, and a ring or tick besides."""
 OVERLAP_COLOUR = "#7a4fbf"
-"""Stretches in which a core runs two or more layers at once."""
+"""Layers in flight beyond one, and stretches in which one core runs two or more."""
+RESOURCE_COLOURS: Mapping[str, str] = {
+    "matrix": BLUE,
+    "vector": ORANGE,
+    "move": GREEN,
+    "dram": VERMILION,
+    "gb": OLIVE,
+    "lb": PURPLE,
+    "link": SKY,
+    "latency": INDIGO,
+    "launch": BROWN,
+    "barrier": GREY,
+}
+"""What a stretch of the critical path occupies, by the keys of the contract's `critical_path`."""
+UNDER_COLOUR = SKY
+"""Ground of the time in which memory works for one layer while another computes."""
 MEMORY_COLOUR = GREY
 """Bytes that a memory holds over time."""

@@ -23,6 +23,11 @@ def visitor() -> Visitor:
     return cast(Visitor, st.session_state.setdefault("visitor", Visitor()))
 
 
+def beside() -> Visitor:
+    """Who waits in this session for the run that a verdict compares with besides A and B."""
+    return cast(Visitor, st.session_state.setdefault("beside", Visitor()))
+
+
 def strategy_choices(key: str, default: str) -> list[str]:
     """The default first, then every strategy, then what this session chose besides."""
     found = [default, query.DEFAULT_A, query.DEFAULT_B]

@@ -19,7 +19,7 @@ COLUMNS: Mapping[str, str] = {"group": "group", "layer": "layer", "op": "index"}
 class Selection:
     """A sub-graph (`group`), layer or op of one run, by its index in that run's tables.
 
-    `run`: A or B. Ops are the same in both runs, so all views mark the same ones.
+    `run`: A or B. All views mark the same ops of the model, in both runs (`selected_in`).
     """
 
     run: str
@@ -46,6 +46,23 @@ class Selection:
         )
 
 
+def selected_in(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str, frozenset[int]]:
+    """Of each run the ops (indices of its `graph_nodes`) that are selected; near-linear.
+
+    Of another run than its own those that come from the same ops of the model (`origin`), since a
+    run may have taken some apart.
+    """
+    own = selected.ops(reports[selected.run])
+    nodes = {name: report.tables["graph_nodes"] for name, report in reports.items()}
+    origins = {nodes[selected.run][op]["origin"] for op in own}
+    return {
+        name: own
+        if name == selected.run
+        else frozenset(cast(int, row["index"]) for row in rows if row["origin"] in origins)
+        for name, rows in nodes.items()
+    }
+
+
 def marks(
     selected: Selection | None, rows: Sequence[Selection], reports: Mapping[str, Report]
 ) -> list[str]:
@@ -55,12 +72,12 @@ def marks(
     """
     if selected is None or selected.run not in reports:
         return [""] * len(rows)
-    ops = selected.ops(reports[selected.run])
+    ops = selected_in(selected, reports)
     counted: dict[tuple[str, str], tuple[Counter[int], Counter[int]]] = {}
     for name, kind in dict.fromkeys((row.run, row.kind) for row in rows):
         nodes = reports[name].tables["graph_nodes"]
         owners = [cast(int, node[COLUMNS[kind]]) for node in nodes]
-        hits = Counter(owner for op, owner in enumerate(owners) if op in ops)
+        hits = Counter(owner for op, owner in enumerate(owners) if op in ops[name])
         counted[name, kind] = Counter(owners), hits
     return [_mark(row.index, *counted[row.run, row.kind]) for row in rows]
 

@@ -12,7 +12,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_ui import state
 from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs, shared_desk
-from graphturbo_ui.selection import Selection, marks
+from graphturbo_ui.selection import Selection, marks, selected_in
 
 T = TypeVar("T")
 
@@ -46,12 +46,13 @@ def view(name: str, make: Callable[..., T], runs: Runs) -> T:
     return shared_desk().view(f"{name} {names}", partial(make, names=names), *runs.values())
 
 
-def selected_ops(runs: Runs) -> frozenset[int] | None:
-    """The ops that are selected, of a run at hand; None where nothing is."""
+def selected_ops(runs: Runs) -> list[frozenset[int]] | None:
+    """The ops that are selected, of each run at hand; None where nothing is."""
     selected = state.selection()
     if selected is None or selected.run not in runs:
         return None
-    return selected.ops(runs[selected.run].report)
+    reports = {name: run.report for name, run in runs.items()}
+    return list(selected_in(selected, reports).values())
 
 
 def table(

@@ -1,6 +1,6 @@
 // The address map of one or two runs: occupancy over time and every buffer of GB and of one core's
-// LB (rows and pixels: addresses_rows.js; texts and lines: addresses_dress.js). Its time axis is the Gantt
-// chart's.
+// LB (rows and pixels: addresses_rows.js; texts and lines: addresses_dress.js; rounds: rounds.js). Its
+// time axis is the Gantt chart's; a pick's `at` is the first cycle of its round.
 
 class Addresses {
   constructor(root, canvas) {
@@ -33,10 +33,10 @@ class Addresses {
   load(buffer) {
     if (this.digest === buffer.header.digest) return this.paint();
     this.digest = buffer.header.digest;
-    this.runs = readRuns(buffer).map((run) => ({ ...run, kinds: buffer.header.kinds }));
+    this.runs = readRuns(buffer).map((run) => withRounds({ ...run, kinds: buffer.header.kinds }));
     this.pick = null;
     this.said.textContent = "";
-    this.longest = Math.max(...this.runs.map((run) => run.cycles), 1);
+    this.longest = Math.max(...this.runs.map((run) => run.total), 1);
     this.offerCores();
     this.arrange();
     this.mark();
@@ -79,8 +79,9 @@ class Addresses {
   arrange() {
     let top = 0;
     this.panes = this.runs.map((run, number) => {
-      const pane = { run, number, top, rows: [] };
-      let y = top + TITLE;
+      const line = top + TITLE;
+      const pane = { run, number, top, line, rows: [] };
+      let y = line + (hasRounds(run) ? ROUNDS : 0);
       for (const row of rowsOf(run, this.options.core)) {
         pane.rows.push({ ...row, y });
         y += row.height + GAP;
@@ -116,19 +117,13 @@ class Addresses {
     const image = { words: new Uint32Array(data.data.buffer), width: w, height: h };
     this.ground = hexOf(this.theme.background, pen);
     const free = packed(channels(hexOf(this.theme.panel, pen)));
-    image.words.fill(packed(channels(this.ground)));
     this.drawn = 0;
     for (const pane of this.panes) {
-      const view = this.windows[pane.number];
+      const lines = { top: Math.round(pane.line * ratio), foot: Math.round(pane.foot * ratio) };
       const ink = this.inkOf(pane.run);
-      for (const row of pane.rows) {
-        const top = Math.round(row.y * ratio);
-        const area = { left: 0, top, width: w, height: Math.round(row.height * ratio), edge: channels(this.ground) };
-        const end = clamp(Math.round((pane.run.cycles - view.t0) / (view.t1 - view.t0) * w), 0, w);
-        for (let y = top; y < top + area.height; y++) image.words.fill(free, y * w, y * w + end);
-        if (row.isMap) this.drawn += paintBuffers(image, pane.run, row.space, { ...view, capacity: row.capacity }, area, ink);
-        else paintSteps(image, row, view, area, channels(PALETTE.runs[pane.run.name]));
-      }
+      paintRounds(image, lines, pane.run, this.windows[pane.number], (tile, t0, t1) => {
+        this.drawn += paintPane(pane, tile, { t0, t1 }, { ratio, ink, free, ground: this.ground });
+      });
     }
     this.layer.getContext("2d").putImageData(data, 0, 0);
     pen.drawImage(this.layer, 0, 0, w, h, GUTTER, 0, w / ratio, h / ratio);
@@ -142,8 +137,9 @@ class Addresses {
     const full = colours.map(channels);
     const dimmed = colours.map((colour) => mixed(colour, this.ground, DIMMED));
     const owner = by === "layer" ? op_layer : op_group;
+    const flags = this.flags && this.flags[this.runs.indexOf(run)];
     return (i) => {
-      const isDimmed = this.flags && !(op[i] >= 0 && this.flags[op[i]]);
+      const isDimmed = flags && !(op[i] >= 0 && flags[op[i]]);
       const slot = by === "kind" ? kind[tensor[i]] : op[i] < 0 ? full.length - 1 : owner[op[i]] % full.length;
       return (isDimmed ? dimmed : full)[slot];
     };
@@ -163,13 +159,13 @@ class Addresses {
   }
 
   outline(pen, pane, index) {
-    const at = index < 0 ? null : this.place(pane, index);
+    const at = index < 0 ? null : this.place(pane, index, this.pick.at);
     if (at) pen.strokeRect(at.x, at.y, Math.max(2, at.w), Math.max(2, at.h));
   }
 
-  /** Box of a buffer in CSS pixels, clipped to the window; null outside it or its core. */
-  place(pane, index) {
-    const { t0, t1 } = this.windows[pane.number];
+  /** Box of a buffer of the round that begins at `at` in CSS pixels, clipped to the window; null outside it or its core. */
+  place(pane, index, at) {
+    const [t0, t1] = [this.windows[pane.number].t0 - at, this.windows[pane.number].t1 - at];
     const { from, to, offset, size_bytes } = pane.run.arrays;
     const row = pane.rows.find((other) => other.isMap && index >= other.space.from && index < other.space.to);
     if (!row || to[index] <= t0 || from[index] >= t1) return null;
@@ -191,18 +187,20 @@ class Addresses {
     const row = pane?.rows.find((other) => y >= other.y && y < other.y + other.height);
     if (!row || x < GUTTER || x >= GUTTER + this.plot) return null;
     const { t0, t1 } = this.windows[pane.number];
-    const cycle = t0 + (x - GUTTER) / this.plot * (t1 - t0);
-    if (cycle >= pane.run.cycles) return null;
-    const found = { pane: pane.number, run: pane.run, row, cycle, index: -1 };
-    if (!row.isMap) return found;
+    const round = roundAt(pane.run, t0 + (x - GUTTER) / this.plot * (t1 - t0));
+    if (!round) return null;
+    const cycle = t0 + (x - GUTTER) / this.plot * (t1 - t0) - round.at;
+    const found = { pane: pane.number, run: pane.run, row, cycle, round, at: round.at, index: -1 };
+    if (!row.isMap || !round.part.isDrawn) return found;
     found.address = Math.floor((1 - (y - row.y) / row.height) * row.capacity);
     found.index = bufferAt(pane.run, row.space, cycle, found.address);
     return found;
   }
 
-  describe({ run, row, cycle, address, index }) {
-    if (index >= 0) return bufferLines(run, index);
-    const when = `at ${secondsText(cycle * run.seconds_per_cycle)}`;
+  describe({ run, row, cycle, address, index, round, at }) {
+    if (!round.part.isDrawn) return [repeatText(round.part, 0)];
+    if (index >= 0) return bufferLines(run, index, at);
+    const when = `at ${secondsText((at + cycle) * run.seconds_per_cycle)}`;
     if (!row.isMap) {
       const held = row.bytes[lastUpTo(row.cycle, cycle)] || 0;
       return [`${row.label}: ${bytesText(held)}`, `${Math.round(held / row.capacity * 100)} % of ${bytesText(row.capacity)}, ${when}`];
@@ -224,14 +222,14 @@ class Addresses {
 
   click(x, y) {
     const found = this.find(x, y);
-    this.choose(found && found.index >= 0 ? { pane: found.pane, index: found.index } : null);
+    this.choose(found && found.index >= 0 ? { pane: found.pane, index: found.index, at: found.at } : null);
   }
 
   /** Pick a buffer: its op is selected in all views. */
   choose(pick) {
     this.pick = pick;
     const run = pick && this.panes[pick.pane].run;
-    this.said.textContent = pick ? bufferLines(run, pick.index).join(" · ") : "";
+    this.said.textContent = pick ? bufferLines(run, pick.index, pick.at).join(" · ") : "";
     const op = pick ? run.arrays.op[pick.index] : -1;
     share("selected", op < 0 ? "" : `${run.name.toLowerCase()}-op-${op}`, this.canvas);
     this.mark();
@@ -243,23 +241,24 @@ class Addresses {
     const spaces = pane.rows.filter((row) => row.isMap).map((row) => row.space).filter((s) => s.to > s.from);
     if (!spaces.length) return;
     const at = spaces.findIndex((s) => this.pick && this.pick.index >= s.from && this.pick.index < s.to);
-    let index = this.pick ? this.pick.index + way : this.firstInSight(pane, spaces[0]);
+    const round = this.pick?.at ?? localWindow(pane.run, this.windows[pane.number]).at;
+    let index = this.pick ? this.pick.index + way : this.firstInSight(pane, spaces[0], round);
     if (at >= 0 && index >= spaces[at].to) index = spaces[(at + 1) % spaces.length].from;
     else if (at >= 0 && index < spaces[at].from) index = spaces[(at + spaces.length - 1) % spaces.length].to - 1;
-    this.bringInSight(pane, index);
-    this.choose({ pane: pane.number, index });
+    this.bringInSight(pane, index, round);
+    this.choose({ pane: pane.number, index, at: round });
   }
 
-  firstInSight(pane, space) {
+  firstInSight(pane, space, round) {
     const { to } = pane.run.arrays;
     let index = space.from;
-    while (index < space.to - 1 && to[index] <= this.windows[pane.number].t0) index += 1;
+    while (index < space.to - 1 && round + to[index] <= this.windows[pane.number].t0) index += 1;
     return index;
   }
 
-  bringInSight(pane, index) {
+  bringInSight(pane, index, round) {
     const { from, to } = pane.run.arrays;
-    const { t0, t1 } = this.windows[pane.number];
+    const [t0, t1] = [this.windows[pane.number].t0 - round, this.windows[pane.number].t1 - round];
     if (from[index] < t1 && to[index] > t0) return;
     const shift = (from[index] + to[index]) / 2 - (t0 + t1) / 2;
     this.change((w) => ({ t0: w.t0 + shift, t1: w.t1 + shift }));
@@ -296,11 +295,11 @@ class Addresses {
   expose() {
     this.canvas.dataset.scene = JSON.stringify({
       windows: this.windows, longest: this.longest, plot: this.plot, gutter: GUTTER, drawn: this.drawn,
-      panes: this.panes.map(({ run, rows, top, foot }) => ({
-        title: run.title, top, foot,
+      panes: this.panes.map(({ run, rows, top, line, foot }) => ({
+        title: run.title, top, line, foot, total: run.total, parts: run.parts, said: titleOf(this, run),
         rows: rows.map(({ label, y, height, capacity, space }) => ({ label, y, height, capacity, from: space?.from, to: space?.to })),
       })),
-      options: this.options, pick: this.pick && { ...this.pick, place: this.place(this.panes[this.pick.pane], this.pick.index) },
+      options: this.options, pick: this.pick && { ...this.pick, place: this.place(this.panes[this.pick.pane], this.pick.index, this.pick.at) },
       selected: common.selected,
     });
   }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphturbo_ui.components.sources import Canvas
 
-SCRIPTS = ("time_axis.js", "addresses_rows.js", "addresses_dress.js", "addresses.js")
+SCRIPTS = ("time_axis.js", "rounds.js", "addresses_rows.js", "addresses_dress.js", "addresses.js")
 TOOLS = """
     <label>core <select data-act="core" aria-label="core of LB"></select></label>
     <label>colour by

@@ -8,10 +8,7 @@ function dressPane(map, pen, pane, width) {
   pen.textAlign = "left";
   pen.fillStyle = text;
   pen.font = `600 13px ${font}`;
-  const name = map.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
-  const length = secondsText(run.cycles * run.seconds_per_cycle);
-  const said = run.rounds > 1 ? `the first of ${run.rounds} rounds, ${length}` : `the whole batch, ${length}`;
-  pen.fillText(fitted(pen, `${name} — ${said}`, width - 16), 8, pane.top + TITLE / 2);
+  pen.fillText(fitted(pen, titleOf(map, run), width - 16), 8, pane.top + TITLE / 2);
   for (const row of pane.rows) {
     pen.font = `11px ${font}`;
     pen.fillStyle = text;
@@ -23,7 +20,14 @@ function dressPane(map, pen, pane, width) {
     pen.fillRect(GUTTER, row.y + row.height, map.plot, 1);
     capacityLine(map, pen, row);
   }
+  dressRounds(pen, map, pane, pane.line);
+  if (pane.rows.length) dressEnd(pen, map, pane, pane.rows[0].y + STRIP / 2);
   drawTimeAxis(pen, map, pane);
+}
+
+function titleOf(map, run) {
+  const name = map.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
+  return `${name}: ${wholeText(run)}`;
 }
 
 /** What fits ends at this line. */

@@ -74,6 +74,21 @@ function paintSteps(image, row, { t0, t1 }, area, ink) {
   }
 }
 
+/** Rows of a pane in a round's window, into a tile; gives how many buffers it drew. */
+function paintPane({ run, rows }, tile, view, { ratio, ink, free, ground }) {
+  let drawn = 0;
+  tile.words.fill(packed(channels(ground)));
+  const end = clamp(Math.round((run.cycles - view.t0) / (view.t1 - view.t0) * tile.width), 0, tile.width);
+  for (const row of rows) {
+    const top = Math.round(row.y * ratio);
+    const area = { left: 0, top, width: tile.width, height: Math.round(row.height * ratio), edge: channels(ground) };
+    for (let y = top; y < top + area.height; y++) tile.words.fill(free, y * tile.width, y * tile.width + end);
+    if (row.isMap) drawn += paintBuffers(tile, run, row.space, { ...view, capacity: row.capacity }, area, ink);
+    else paintSteps(tile, row, view, area, channels(PALETTE.runs[run.name]));
+  }
+  return drawn;
+}
+
 /** A colour as [r, g, b], mixed with `ground` so that `share` of it is left. */
 function mixed(colour, ground, share) {
   const behind = channels(ground);
@@ -172,18 +187,18 @@ function heldBox(run, i) {
   return boxText(axes[tensor[i]], (axis) => [lo[at + axis], hi[at + axis]]);
 }
 
-/** What is said of a buffer: tensor, box, bytes, addresses, lifetime, and its neighbours in time. */
-function bufferLines(run, i) {
+/** What is said of a buffer of the round at `at`: tensor, box, bytes, addresses, lifetime, and its neighbours in time. */
+function bufferLines(run, i, at) {
   const { from, to, offset, size_bytes, tensor, op, before, after, kind, op_layer } = run.arrays;
   const scale = run.seconds_per_cycle;
   const named = (other) => `${run.tensors[tensor[other]]} ${heldBox(run, other)}`;
-  const when = (cycle) => secondsText(cycle * scale);
+  const when = (cycle) => secondsText((at + cycle) * scale);
   const end = offset[i] + size_bytes[i];
   const lines = [
     `${run.tensors[tensor[i]]} (${run.kinds[kind[tensor[i]]]})`,
     `box ${heldBox(run, i)}, ${bytesText(size_bytes[i])}`,
     `bytes ${offset[i]} to ${end} of ${bytesText(spaceOf(run, i).capacity_bytes)} ${spaceOf(run, i).memory}`,
-    `from ${when(from[i])} to ${when(to[i])}: ${when(to[i] - from[i])} (${to[i] - from[i]} cycles)`,
+    `from ${when(from[i])} to ${when(to[i])}: ${secondsText((to[i] - from[i]) * scale)} (${to[i] - from[i]} cycles)`,
   ];
   if (op[i] >= 0) lines.push(`filled for ${run.ops[op[i]]}, layer ${op_layer[op[i]] + 1}`);
   lines.push(before[i] < 0

@@ -59,16 +59,21 @@ function readSelected(text) {
 }
 
 /**
- * A flag for each op that is selected, or null where none is. A run of `runs` has its `name`, and in
- * `arrays` the `op_group` and `op_layer` of every op.
+ * Of each run a flag per op that is selected, or null where nothing is. A run of `runs` has its
+ * `name`, and in `arrays` the `op_group`, `op_layer` and `op_origin` of every op. Runs share the
+ * origins, not always the ops: in other runs than its own, what comes from the same is selected.
  */
 function selectedOps(text, runs) {
   const found = readSelected(text);
   const run = found && runs.find((other) => other.name === found.run);
   if (!run) return null;
-  const { op_group, op_layer } = run.arrays;
+  const { op_group, op_layer, op_origin } = run.arrays;
   const owners = { group: op_group, layer: op_layer }[found.kind];
-  return Uint8Array.from(op_group, (_, op) => (owners ? owners[op] : op) === found.index);
+  const own = Uint8Array.from(op_group, (_, op) => (owners ? owners[op] : op) === found.index);
+  const origins = new Set(op_origin.filter((_, op) => own[op]));
+  return runs.map((other) => (
+    other === run ? own : Uint8Array.from(other.arrays.op_origin, (origin) => origins.has(origin))
+  ));
 }
 
 /** Colours and font of Streamlit's present theme. */

@@ -1,5 +1,7 @@
 // The Gantt chart of one or two runs: what is in sight, picked, selected and marked; hover and keys.
-// Rows: gantt_rows.js; pixels: gantt_pixels.js; marks: gantt_draw.js; spans: gantt_span.js.
+// Rounds: rounds.js; rows: gantt_rows.js; pixels: gantt_pixels.js; marks: gantt_draw.js and
+// gantt_path.js; spans: gantt_span.js. Windows, spans and a pick's `at` (the first cycle of its round)
+// are cycles of the whole run.
 
 class Gantt {
   constructor(root, canvas) {
@@ -11,7 +13,7 @@ class Gantt {
     this.panel.className = "span";
     this.panel.setAttribute("aria-label", "marked span of time");
     this.said.after(this.panel);
-    this.options = { colourBy: "kind", rows: "auto", isLocked: true, isCritical: false };
+    this.options = { colourBy: "kind", rows: "auto", isLocked: true, path: "none" };
     this.turned = [new Set(), new Set()];
     this.paint = painter(canvas, () => this.draw());
     this.bind();
@@ -26,7 +28,7 @@ class Gantt {
     bindCanvas(canvas, this);
     const keys = {
       KeyM: () => this.markWindow(), KeyN: () => this.step(1), KeyP: () => this.step(-1),
-      Enter: () => this.selectPicked(), KeyC: () => this.turnPicked(), KeyK: () => this.set("isCritical", !this.options.isCritical),
+      Enter: () => this.selectPicked(), KeyC: () => this.turnPicked(), KeyK: () => this.set("path", nextPath(this.options.path)),
     };
     canvas.addEventListener("keydown", (event) => {
       if (!keys[event.code] || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -40,7 +42,7 @@ class Gantt {
       colour: (value) => this.set("colourBy", value),
       rows: (value) => this.set("rows", value),
       lock: (value) => this.set("isLocked", value),
-      critical: (value) => this.set("isCritical", value),
+      path: (value) => this.set("path", value),
       measure: () => this.markWindow(),
       previous: () => this.step(-1),
       next: () => this.step(1),
@@ -56,8 +58,8 @@ class Gantt {
   /** Mark what is selected now, here or in another canvas. */
   mark() {
     this.flags = selectedOps(common.selected, this.runs);
-    this.counts = this.runs.map(({ arrays: { op } }) => (
-      this.flags ? op.reduce((sum, own) => sum + (own >= 0 && this.flags[own]), 0) : 0
+    this.counts = this.runs.map(({ arrays: { op } }, r) => (
+      this.flags ? op.reduce((sum, own) => sum + (own >= 0 && this.flags[r][own]), 0) : 0
     ));
     this.order = null;
     this.restyle();
@@ -65,7 +67,7 @@ class Gantt {
 
   /** Colours and rows anew. */
   restyle() {
-    this.slots = this.runs.map((run) => slotsOf(run, this.options.colourBy, this.flags));
+    this.slots = this.runs.map((run, r) => slotsOf(run, this.options.colourBy, this.flags && this.flags[r]));
     Object.assign(this, arranged(this.runs, this.options.rows, this.turned));
     this.version += 1;
     this.theme = readTheme(this.root.host || this.root);
@@ -77,7 +79,7 @@ class Gantt {
     this.options[name] = value;
     if (name === "isLocked" && value) this.windows = this.windows.map(() => ({ ...this.windows[0] }));
     if (name === "rows") this.turned.forEach((cores) => cores.clear());
-    if (name === "isCritical") this.root.querySelector("[data-act='critical']").checked = value;
+    if (name === "path") this.root.querySelector("[data-act='path']").value = value;
     this.restyle();
   }
 
@@ -89,17 +91,21 @@ class Gantt {
       return this.paint();
     }
     this.digest = buffer.header.digest;
-    this.runs = readRuns(buffer);
+    this.runs = readRuns(buffer).map(withRounds);
     for (const run of this.runs) {
       const shared = run.overlap.reduce((sum, { cores, from, to }) => (
         sum + cores * run.arrays.overlap_hold.subarray(from, to).reduce((a, b) => a + b, 0)
       ), 0);
       run.overlapShare = shared / Math.max(1, run.cycles * coresOf(run.overlap));
-      run.path = run.arrays.critical.slice().sort();
+      run.chain = run.arrays.chain.slice().sort();
+      const { under_start: start, under_hold: hold, flight_cycle: cycle, flight_layers: layers } = run.arrays;
+      run.under = { start, hold, ranges: [{ from: 0, to: start.length, cores: 1 }] };
+      run.flightSum = integralOf(cycle, layers);
+      run.mostInFlight = layers.reduce((most, count) => Math.max(most, count), 0);
     }
     this.turned.forEach((cores) => cores.clear());
     this.pick = null;
-    this.longest = Math.max(...this.runs.map((run) => run.cycles), 1);
+    this.longest = Math.max(...this.runs.map((run) => run.total), 1);
     this.clearSpan();
     this.mark();
     this.show(common.windows);
@@ -118,7 +124,7 @@ class Gantt {
     pen.drawImage(layer, 0, 0, layer.width, layer.height, GUTTER, 0, layer.width / ratio, layer.height / ratio);
     for (const pane of this.panes) {
       dress(pen, this, pane, width);
-      if (this.options.isCritical) markCritical(pen, this, pane);
+      if (this.options.path !== "none") markPath(pen, this, pane);
     }
     markSpan(pen, this, false);
     markPick(pen, this);
@@ -134,9 +140,9 @@ class Gantt {
     return [...full, mixed(this.theme.text, this.theme.background, 0.28)];
   }
 
-  /** Box of an instruction in pixels, clipped to the window; null outside it. */
-  place(pane, index) {
-    const { t0, t1 } = this.windows[pane.number];
+  /** Box of an instruction of the round that begins at `at` in pixels, clipped to the window; null outside it. */
+  place(pane, index, at) {
+    const [t0, t1] = [this.windows[pane.number].t0 - at, this.windows[pane.number].t1 - at];
     const { start, hold } = pane.run.arrays;
     const line = pane.rows.findIndex(
       (row) => row.kind !== "overlap" && row.ranges.some((r) => index >= r.from && index < r.to),
@@ -151,31 +157,35 @@ class Gantt {
     return this.panes.find((pane) => y === null || (y >= pane.top && y < pane.foot + AXIS));
   }
 
-  /** Pane, row and time under a point; null between rows. */
+  /** Pane, row, time and round under a point (`local`: since the round began); null between rows. */
   under(x, y) {
     const pane = this.paneAt(y);
     const row = pane && y >= pane.first ? pane.rows[Math.floor((y - pane.first) / pane.height)] : undefined;
     const strip = pane?.strips.find((other) => y >= other.top && y < other.top + STRIP);
-    if (!row && !strip) return null;
+    const isFlight = pane && y >= pane.flight && y < pane.flight + FLIGHT;
+    if (!row && !strip && !isFlight) return null;
     const { t0, t1 } = this.windows[pane.number];
     const perPixel = (t1 - t0) / this.plot;
-    return { pane, row, strip, perPixel, cycle: t0 + (x - GUTTER) * perPixel };
+    const cycle = t0 + (x - GUTTER) * perPixel;
+    const round = roundAt(pane.run, cycle);
+    return { pane, row, strip, isFlight, perPixel, cycle, round, local: cycle - (round?.at ?? 0) };
   }
 
   /** The instruction under a point, or null. */
   find(x, y) {
     const at = this.under(x, y);
     if (!at?.row || x < GUTTER || at.row.ranges.length !== 1 || at.row.kind === "overlap") return null;
-    const { row, cycle, perPixel } = at;
+    if (!at.round?.part.isDrawn) return null;
+    const { row, local, perPixel } = at;
     const [range] = row.ranges;
-    const index = firstAfter(row.start, row.hold, range.from, range.to, cycle - perPixel);
-    if (index >= range.to || row.start[index] > cycle + perPixel) return null;
-    return { pane: at.pane.number, index };
+    const index = firstAfter(row.start, row.hold, range.from, range.to, local - perPixel);
+    if (index >= range.to || row.start[index] > local + perPixel) return null;
+    return { pane: at.pane.number, index, at: at.round.at };
   }
 
   hover(x, y) {
     const found = this.find(x, y);
-    const lines = found ? toldOf(this.runs[found.pane], found.index) : toldAt(this.under(x, y), x);
+    const lines = found ? toldOf(this.runs[found.pane], found) : toldAt(this.under(x, y), x);
     this.canvas.style.cursor = x < GUTTER && this.under(x, y)?.row?.core >= 0 ? "pointer" : "";
     this.canvas.dataset.hover = lines.join(" | ");
     if (lines.length) showTip(this.tip, this.stage, lines, x, y);
@@ -210,7 +220,7 @@ class Gantt {
 
   choose(pick) {
     this.pick = pick;
-    this.said.textContent = pick ? toldOf(this.runs[pick.pane], pick.index).join(" · ") : "";
+    this.said.textContent = pick ? toldOf(this.runs[pick.pane], pick).join(" · ") : "";
     this.paint();
   }
 
@@ -220,29 +230,35 @@ class Gantt {
    */
   step(by) {
     const pane = this.pick?.pane ?? Math.max(0, this.counts.findIndex((count) => count > 0));
-    if (!this.pick && !this.flags) return this.goTo(pane, 0, this.windows[pane].t0);
-    if (this.order?.pane !== pane) this.order = { pane, list: steppedOf(this.runs[pane], this.flags, this.pick) };
+    const first = this.roundOf(pane);
+    if (!this.pick && !this.flags) return this.goTo({ pane, at: first }, 0, this.windows[pane].t0 - first);
+    if (this.order?.pane !== pane) this.order = { pane, list: steppedOf(this.runs[pane], this.flags && this.flags[pane], this.pick) };
     const { list } = this.order;
     const at = this.pick ? list.indexOf(this.pick.index) : by > 0 ? -1 : 0;
     if (!list.length) return;
     const index = list[(at + by + list.length) % list.length];
-    this.choose({ pane, index });
-    this.reveal(pane, index);
+    this.reveal({ pane, index, at: this.pick?.at ?? this.roundOf(pane) });
   }
 
-  /** Pick what runs at `cycle`, or next after it, on the first engine from `engine` on with any. */
-  goTo(pane, engine, cycle, by = 1) {
+  /** First cycle of the drawn round that is in sight of a pane, or nearest to it. */
+  roundOf(pane) {
+    return localWindow(this.runs[pane], this.windows[pane]).at;
+  }
+
+  /** Pick what runs at `cycle` of a round, or next after it, on the first engine from `engine` on with any. */
+  goTo({ pane, at: round }, engine, cycle, by = 1) {
     const { rows, arrays: { start, hold } } = this.runs[pane];
     for (let at = engine; at >= 0 && at < rows.length; at += by) {
       const { from, to } = rows[at];
       if (from === to) continue;
       const index = Math.min(firstAfter(start, hold, from, to, cycle), to - 1);
       this.order = null;
-      this.choose({ pane, index });
-      return this.reveal(pane, index);
+      return this.reveal({ pane, index, at: round });
     }
     const next = pane + by;
-    if (next in this.runs) this.goTo(next, by > 0 ? 0 : this.runs[next].rows.length - 1, cycle, by);
+    if (!(next in this.runs)) return;
+    const at = nearestRound(this.runs[next], round + cycle);
+    this.goTo({ pane: next, at }, by > 0 ? 0 : this.runs[next].rows.length - 1, round + cycle - at, by);
   }
 
   /** Pick what runs at the same time on the next engine, or the one before. */
@@ -251,14 +267,16 @@ class Gantt {
     const { pane, index } = this.pick;
     const { rows, arrays: { start } } = this.runs[pane];
     const engine = rows.findIndex(({ from, to }) => index >= from && index < to);
-    this.goTo(pane, engine + by, start[index], by);
+    this.goTo(this.pick, engine + by, start[index], by);
   }
 
-  /** Bring an instruction into the window. */
-  reveal(pane, index) {
+  /** Pick an instruction and bring it into the window. */
+  reveal(pick) {
+    this.choose(pick);
+    const { pane, index, at } = pick;
     const { start, hold } = this.runs[pane].arrays;
     const { t0, t1 } = this.windows[pane];
-    const middle = start[index] + hold[index] / 2;
+    const middle = at + start[index] + hold[index] / 2;
     if (middle > t0 && middle < t1) return;
     this.change(this.panes[pane].first, ({ t0: a, t1: b }) => ({ t0: middle - (b - a) / 2, t1: middle + (b - a) / 2 }));
   }
@@ -348,14 +366,21 @@ class Gantt {
     const { windows, longest, plot, options, pick, span, counts, flags } = this;
     this.canvas.dataset.scene = JSON.stringify({
       windows, longest, plot, gutter: GUTTER, options, span, colours: this.colours(),
-      panes: this.panes.map(({ run, rows, strips, top, first, height, end, foot }, r) => ({
-        title: run.title, rows: rows.map((row) => row.label), top, first, height, end, foot,
-        instructions: run.arrays.start.length, facts: factsOf(this, this.panes[r]),
+      panes: this.panes.map(({ run, rows, strips, top, line, flight, first, height, end, foot }, r) => ({
+        title: run.title, rows: rows.map((row) => row.label), top, line, flight, first, height, end, foot,
+        total: run.total, parts: run.parts, said: titleOf(this, this.panes[r]),
+        instructions: run.arrays.start.length, facts: factsOf(this, this.panes[r]).filter(Boolean).join(" · "),
         strips: strips.map(({ key, top: y }) => ({ key, y, height: STRIP })),
       })),
-      pick: pick && { pane: pick.pane, index: pick.index }, selected: flags ? counts : null,
+      pick: pick && { pane: pick.pane, index: pick.index, at: pick.at }, selected: flags ? counts : null,
     });
   }
+}
+
+/** No path, the critical path, the longest dependency chain, and none again. */
+function nextPath(path) {
+  const all = ["none", "critical", "chain"];
+  return all[(all.indexOf(path) + 1) % all.length];
 }
 
 export default function ({ data, parentElement }) {

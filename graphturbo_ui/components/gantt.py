@@ -16,7 +16,11 @@ TOOLS = """
         <option value="cores">one a core</option><option value="kinds">one an engine kind</option>
       </select></label>
     <label class="lock"><input type="checkbox" data-act="lock" checked> same time axis</label>
-    <label title="K"><input type="checkbox" data-act="critical"> critical path</label>
+    <label title="K">path
+      <select data-act="path" aria-label="path">
+        <option value="none">none</option><option value="critical">critical path</option>
+        <option value="chain">longest dependency chain</option>
+      </select></label>
     <button data-act="measure" title="measure what is in sight (M); Shift + drag measures a span"
       >measure</button>
     <button data-act="previous" aria-label="previous selected instruction"
@@ -25,10 +29,12 @@ TOOLS = """
       title="next selected instruction (N)">▶</button>"""
 SCRIPTS = (
     "time_axis.js",
+    "rounds.js",
     "gantt_rows.js",
     "gantt_pixels.js",
     "gantt_span.js",
     "gantt_told.js",
+    "gantt_path.js",
     "gantt_draw.js",
     "gantt.js",
 )

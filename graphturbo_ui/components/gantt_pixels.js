@@ -1,5 +1,7 @@
 // Pixels of the Gantt chart: a column shows the share of its time that each colour is busy.
 
+const UNDER = 70; // how opaque the ground is where memory works under compute all of the time, of 255
+
 /** First index in [from, to) whose end lies after `cycle`. */
 function firstAfter(start, hold, from, to, cycle) {
   while (from < to) {
@@ -90,4 +92,47 @@ function mixed(colour, other, part) {
     text.startsWith("#") && text.length === 7 ? channels(text) : text.match(/\d+/g).slice(0, 3).map(Number)
   ));
   return "#" + one.map((c, i) => Math.round(c * part + two[i] * (1 - part)).toString(16).padStart(2, "0")).join("");
+}
+
+/** Integral of a step function up to each of its cycles, and from there on by its value. */
+function integralOf(cycle, value) {
+  const sums = new Float64Array(cycle.length);
+  for (let i = 1; i < cycle.length; i++) sums[i] = sums[i - 1] + (cycle[i] - cycle[i - 1]) * value[i - 1];
+  return (at) => {
+    const i = Math.max(0, lastUpTo(cycle, at));
+    return cycle.length ? sums[i] + (at - cycle[i]) * value[i] : 0;
+  };
+}
+
+/** Mean and largest number of layers in flight in [t0, t1) of a round. */
+function flightIn(run, t0, t1) {
+  const { flight_cycle: cycle, flight_layers: layers } = run.arrays;
+  let most = 0;
+  for (let i = Math.max(0, lastUpTo(cycle, t0)); i < cycle.length && cycle[i] < t1; i++) most = Math.max(most, layers[i]);
+  return { mean: (run.flightSum(t1) - run.flightSum(t0)) / Math.max(1e-9, t1 - t0), most };
+}
+
+/**
+ * Layers in flight: of every column the mean, grey up to one layer and in the overlap's colour beyond
+ * it, and paler up to the most of the column. `scale`: layers at the upper edge.
+ */
+function paintFlight(tile, top, height, run, t0, perPixel, scale, inks) {
+  for (let x = 0; x < tile.width; x++) {
+    const { mean, most } = flightIn(run, t0 + x * perPixel, Math.min(run.cycles, t0 + (x + 1) * perPixel));
+    const upto = [[Math.min(mean, 1), inks.one], [mean, inks.more], [most, inks.most]];
+    let y = 0;
+    for (const [layers, ink] of upto) {
+      const rise = Math.min(height, Math.round(layers / scale * height));
+      for (; y < rise; y++) tile.words[(top + height - 1 - y) * tile.width + x] = ink;
+    }
+  }
+}
+
+/** Ground of columns by the share of their time in which memory works under another layer's compute. */
+function paintUnder(tile, top, height, shares, rgb) {
+  for (let x = 0; x < tile.width; x++) {
+    const alpha = Math.round(Math.min(1, shares[x * SLOTS]) * UNDER);
+    if (!alpha) continue;
+    for (let y = top; y < top + height; y++) tile.words[y * tile.width + x] = ((alpha << 24) | rgb) >>> 0;
+  }
 }

@@ -1,9 +1,10 @@
 // What the Gantt chart draws: its runs, a row an engine, core or engine kind, and which colour each
 // instruction takes.
 
-const TITLE = 40;
+const TITLE = 58;
 const ROW = 13;
 const STRIP = 30;
+const FLIGHT = 34; // height of the chart of layers in flight
 const AXIS = 24;
 const MAX_ROWS = 64;
 const MOST_ROWS = 512; // that anybody may ask for: a canvas has at most 16,384 pixels either way
@@ -11,6 +12,7 @@ const SLOTS = 11;
 const DIM = 10; // slot of what is not selected, or too far from it to have a colour of its own
 const NEAR = 4; // neighbours in colour on either side of what is selected
 const KINDS = ["compute", ...PALETTE.kindNames.slice(2)];
+const HELD_UP = ["its engine", "its data", "buffer space", "its channel", "the end of the segment"];
 const WAITS = ["nothing", "data", "buffer space", "a channel", "a barrier", "nothing to do"];
 
 /**
@@ -76,7 +78,7 @@ function dimmed(slots, op, flags) {
 function rowsOf(run, mode, turned) {
   const own = (row) => ({ start: run.arrays.start, hold: run.arrays.hold, ...row });
   const overlap = {
-    label: "layers overlap", kind: "overlap", core: null, ranges: run.overlap,
+    label: "within one core", kind: "overlap", core: null, ranges: run.overlap,
     share: coresOf(run.overlap) || 1,
     start: run.arrays.overlap_start, hold: run.arrays.overlap_hold,
   };
@@ -136,11 +138,13 @@ function arranged(runs, mode, turned) {
   const panes = runs.map((run, number) => {
     const rows = rowsOf(run, mode, turned[number]);
     const height = Math.round(rows.length > 12 ? ROW : ROW * 1.8);
-    const first = top + TITLE;
+    const line = top + TITLE;
+    const flight = line + (hasRounds(run) ? ROUNDS : 0);
+    const first = flight + FLIGHT;
     const end = first + rows.length * height;
     const strips = memoriesOf(run).map((memory, i) => ({ ...memory, top: end + 4 + i * (STRIP + 4) }));
     const foot = end + 4 + strips.length * (STRIP + 4);
-    const pane = { run, number, rows, strips, top, height, first, end, foot };
+    const pane = { run, number, rows, strips, top, line, flight, height, first, end, foot };
     top = foot + AXIS;
     return pane;
   });

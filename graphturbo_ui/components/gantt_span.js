@@ -1,25 +1,60 @@
 // A marked span of time: how it is marked (Shift + drag, M), what is measured of it, the panel.
 
-/** What a run does in [t0, t1) cycles; an instruction counts by its share of time inside. */
+/**
+ * What a run does in [t0, t1) of its cycles, all drawn rounds counted; an instruction counts by its
+ * share of time inside. `left`: cycles of rounds that are not drawn.
+ */
 function measured(run, t0, t1) {
+  const found = { cycles: {}, engines: {}, layers: new Set(), ways: new Float64Array(2 * run.causes.length) };
+  for (const { kind, cores } of run.rows) {
+    found.engines[kind] = (found.engines[kind] || 0) + cores;
+    found.cycles[kind] = 0;
+  }
+  for (const [from, to, times] of localSpans(run, t0, t1)) measureRound(run, from, to, times, found);
+  const busy = Object.fromEntries(Object.entries(found.cycles).map(([kind, cycles]) => [kind, cycles / (found.engines[kind] * (t1 - t0))]));
+  return { busy, bytes: named(run.causes, found.ways), layers: [...found.layers].sort((a, b) => a - b), left: undrawn(run, t0, t1) };
+}
+
+/** [from, to, how often] of the drawn round's cycles in [t0, t1): parts of it, and whole rounds. */
+function localSpans(run, t0, t1) {
+  const spans = [];
+  for (const { at, cycles, count, isDrawn } of run.parts) {
+    if (!isDrawn || !cycles) continue;
+    const [first, last] = [t0, t1].map((cycle) => clamp(cycle - at, 0, cycles * count));
+    if (last <= first) continue;
+    const [n, m] = [Math.min(count - 1, Math.floor(first / cycles)), Math.min(count - 1, Math.floor(last / cycles))];
+    if (n === m) {
+      spans.push([first - n * cycles, last - n * cycles, 1]);
+      continue;
+    }
+    spans.push([first - n * cycles, cycles, 1]);
+    if (m - n > 1) spans.push([0, cycles, m - n - 1]);
+    if (last > m * cycles) spans.push([0, last - m * cycles, 1]);
+  }
+  return spans;
+}
+
+/** Cycles of [t0, t1) in rounds that are not drawn. */
+function undrawn(run, t0, t1) {
+  return run.parts.filter(({ isDrawn }) => !isDrawn).reduce((sum, { at, cycles, count }) => (
+    sum + Math.max(0, Math.min(t1, at + cycles * count) - Math.max(t0, at))
+  ), 0);
+}
+
+/** Add what one round does in [t0, t1), so many times, to `found`. */
+function measureRound(run, t0, t1, times, { cycles, layers, ways }) {
   const { start, hold, layer, busy_share: part } = run.arrays;
-  const [busy, engines, layers] = [{}, {}, new Set()];
-  const ways = new Float64Array(2 * run.causes.length);
   for (const { kind, cores, from, to } of run.rows) {
-    engines[kind] = (engines[kind] || 0) + cores;
-    busy[kind] ||= 0;
     const first = firstAfter(start, hold, from, to, t0 - 0.5);
     let booking = bookingOf(run.arrays.booked_at, first);
     for (let i = first; i < to && start[i] < t1; i++) {
       const inside = Math.min(start[i] + hold[i], t1) - Math.max(start[i], t0);
       const share = hold[i] ? Math.max(0, inside) / hold[i] : Number(start[i] >= t0);
       if (share > 0 && layer[i] >= 0) layers.add(layer[i]);
-      busy[kind] += share * hold[i] * cores * (part ? part[i] : 1);
-      booking = book(run.arrays, ways, booking, i, share);
+      cycles[kind] += times * share * hold[i] * cores * (part ? part[i] : 1);
+      booking = book(run.arrays, ways, booking, i, times * share);
     }
   }
-  for (const kind of Object.keys(busy)) busy[kind] /= engines[kind] * (t1 - t0);
-  return { busy, bytes: named(run.causes, ways), layers: [...layers].sort((a, b) => a - b) };
 }
 
 /** First booking of instruction `index` or one after it. */
@@ -91,7 +126,15 @@ function fillPanel(panel, gantt) {
   table.append(tableRow("th", ["", ...runs.map((run) => (runs.length > 1 ? `${run.name} · ${run.title}` : run.title))]));
   for (const line of panelLines(runs, found)) table.append(tableRow("td", line));
   panel.replaceChildren(title, table, element("p", "An instruction that lies partly in the span "
-    + "counts by its share of time, its bytes too. Busy: mean over the cluster's engines of a kind. Esc clears."));
+    + "counts by its share of time, its bytes too. Busy: mean over the cluster's engines of a kind."
+    + `${leftText(runs, found)} Esc clears.`));
+}
+
+/** Says which time of the span lies in rounds that are not drawn. */
+function leftText(runs, found) {
+  return runs.map((run, r) => (
+    found[r].left ? ` ${run.name}: ${secondsText(found[r].left * run.seconds_per_cycle)} lie in a round that is not drawn and are left out.` : ""
+  )).join("");
 }
 
 /** Texts of every line: its name, and what each run did. */

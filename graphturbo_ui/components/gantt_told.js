@@ -1,7 +1,7 @@
 // What the Gantt chart says of an instruction, of a folded row and of a memory; stepping order.
 
 /** Op, kind, tile, bytes and times of an instruction, and what it waited for and how long. */
-function toldOf(run, index) {
+function toldOf(run, { index, at }) {
   const { tile, layer, group, start, hold, busy_share: part } = run.arrays;
   const row = run.rows.find(({ from, to }) => index >= from && index < to);
   const scale = run.seconds_per_cycle;
@@ -9,9 +9,23 @@ function toldOf(run, index) {
   if (layer[index] >= 0) lines.push(`layer ${layer[index] + 1}: ${run.layers[layer[index]]}`);
   if (group[index] >= 0) lines.push(`sub-graph ${run.groups[group[index]]}`);
   lines.push(...bytesOf(run, index));
-  lines.push(`starts ${secondsText(start[index] * scale)}, takes ${secondsText(hold[index] * scale)} (${hold[index]} cycles)`);
+  const begun = secondsText((at + start[index]) * scale);
+  lines.push(`starts ${begun}, takes ${secondsText(hold[index] * scale)} (${hold[index]} cycles)`);
   if (part && part[index] < 1) lines.push(`the cores it stands for are busy ${shareText(part[index])} of that`);
-  return [...lines, waitOf(run, index, row)];
+  lines.push(waitOf(run, index, row), ...pathLines(run, index));
+  if (hasRounds(run)) lines.push(`round ${roundAt(run, at).number} of ${run.rounds}${isRepeat(run, at) ? ", a repeat of the first" : ""}`);
+  return lines;
+}
+
+/** What an instruction has on the critical path: how long, and why the next one waits for it. */
+function pathLines(run, index) {
+  const { path, path_start, path_end, path_resource, path_holds_up } = run.arrays;
+  const lines = [];
+  for (let n = bookingOf(path, index); path[n] === index; n++) {
+    const length = secondsText((path_end[n] - path_start[n]) * run.seconds_per_cycle);
+    lines.push(`critical path: ${length} of ${run.resources[path_resource[n]]}; the next one waits for ${HELD_UP[path_holds_up[n]]}`);
+  }
+  return lines;
 }
 
 /** `makes [0:2, 0:64]` of a compute's result, or `moves weight [0:64]`. */
@@ -50,15 +64,21 @@ function waitOf(run, index, row) {
 /** What is told where no single instruction is: the share of a column, or bytes of a memory. */
 function toldAt(at, x) {
   if (!at || x < GUTTER) return at?.row?.core >= 0 ? ["click folds or opens this core"] : [];
-  const { pane: { run }, row, strip, cycle, perPixel } = at;
+  const { pane: { run }, row, strip, isFlight, round, cycle, local, perPixel } = at;
   const time = secondsText(cycle * run.seconds_per_cycle);
+  if (round && !round.part.isDrawn) return [repeatText(round.part, 0)];
+  if (!round) return [`${run.name} has ended`];
+  if (isFlight) {
+    const { mean, most } = flightIn(run, local, Math.min(run.cycles, local + perPixel));
+    return ["layers in flight", `${mean.toFixed(2)} on average, ${most} at most in this column, at ${time}`];
+  }
   if (strip) {
-    const held = strip.bytes[lastUpTo(strip.cycle, cycle)] || 0;
+    const held = strip.bytes[lastUpTo(strip.cycle, local)] || 0;
     return [strip.label, `${bytesText(held)} of ${bytesText(strip.capacity)} at ${time}`, `at most ${bytesText(strip.peak)} in this round`];
   }
   const slice = new Float32Array(SLOTS);
   const part = row.kind === "overlap" ? undefined : run.arrays.busy_share;
-  accumulate(slice, row, null, part, cycle - perPixel / 2, perPixel, 1);
+  accumulate(slice, row, null, part, local - perPixel / 2, perPixel, 1);
   const share = shareText(slice[0] / row.share);
   return row.ranges.length > 1 || row.kind === "overlap" ? [row.label, `${share} of this column's time, at ${time}`] : [];
 }

@@ -74,7 +74,7 @@ class GraphView {
   get place() {
     const found = readSelected(common.selected);
     const pane = found ? this.runs.findIndex((run) => run.name === found.run) : -1;
-    const op = pane < 0 || !this.flags ? -1 : this.flags.indexOf(1);
+    const op = pane < 0 || !this.flags ? -1 : this.flags[pane].indexOf(1);
     if (op < 0) return null;
     return { pane, group: this.runs[pane].group[op], op: found.kind === "op" ? op : undefined };
   }
@@ -103,10 +103,10 @@ class GraphView {
   /** Mark the ops that are selected now, here or in another canvas. */
   mark() {
     this.flags = selectedOps(common.selected, this.runs);
-    for (const run of this.runs) {
-      run.marks = marksOf(run, this.flags);
+    this.runs.forEach((run, pane) => {
+      run.marks = marksOf(run, this.flags && this.flags[pane]);
       run.colours = coloursOf(run, run.marks);
-    }
+    });
     this.tell();
     this.paint();
   }
@@ -207,8 +207,9 @@ class GraphView {
     const { place } = this;
     if (!place || this.runs.length < 2) return this.show();
     const pane = 1 - place.pane;
-    const op = this.flags.indexOf(1);
-    this.select({ pane, group: this.runs[pane].group[op], op: place.op });
+    const op = this.flags[pane].indexOf(1);
+    if (op < 0) return this.show();
+    this.select({ pane, group: this.runs[pane].group[op], op: place.op === undefined ? undefined : op });
     this.show();
   }
 
@@ -259,10 +260,13 @@ class GraphView {
 
   /** Go to the next hit: its sub-graphs are opened, it is selected and brought in sight. */
   hit(by) {
-    const op = this.search.step(by);
-    if (op === undefined) return this.tell(this.search.text ? "" : "write part of an op's name or type first");
-    this.runs.forEach((run, pane) => op < run.group.length && this.open(pane, run.group[op]));
-    const pane = this.place?.pane ?? 0;
+    const origin = this.search.step(by);
+    if (origin === undefined) return this.tell(this.search.text ? "" : "write part of an op's name or type first");
+    const found = this.runs.map((run) => opsFrom(run, origin));
+    found.forEach((ops, pane) => ops.forEach((op) => this.open(pane, this.runs[pane].group[op])));
+    const wanted = this.place?.pane ?? 0;
+    const pane = found[wanted].length ? wanted : found.findIndex((ops) => ops.length);
+    const op = found[pane].find((own) => this.search.flags[pane][own]) ?? found[pane][0];
     this.select({ pane, group: this.runs[pane].group[op], op });
     this.plane.pitch = Math.max(this.plane.pitch, 24);
     this.show();
@@ -284,7 +288,7 @@ class GraphView {
 
   /** Where keys zoom: at what is selected where that is in sight, else in the middle (null). */
   middle() {
-    const op = this.flags ? this.flags.indexOf(1) : -1;
+    const op = this.flags ? this.flags[0].indexOf(1) : -1;
     const y = op < 0 ? -1 : this.plane.yOf(this.runs[0].rank[op]);
     return y > HEAD && y < this.plane.height ? y : null;
   }

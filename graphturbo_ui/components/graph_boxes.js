@@ -4,7 +4,7 @@
 function readGraphs({ header, arrays }) {
   return header.runs.map((run, number) => {
     const own = {};
-    for (const name of ["rank", "op_group", "op_layer", "x", "source", "target", "edge_bytes"]) {
+    for (const name of ["rank", "op_group", "op_layer", "op_origin", "x", "source", "target", "edge_bytes"]) {
       own[name] = arrays[`${number}.${name}`];
     }
     const members = run.groups.map(() => []);
@@ -88,17 +88,23 @@ function coloursOf(run, marks) {
   return colours;
 }
 
+/** The ops of a run that are, or are parts of, the model's op of this place. */
+function opsFrom(run, origin) {
+  return [...run.op_origin.keys()].filter((op) => run.op_origin[op] === origin);
+}
+
 /** What is said of a sub-graph or op: the first line is its title. */
 function describeGraph(runs, { pane, group, op }) {
   const run = runs[pane];
   const { name, pieces } = run.groups[group];
   const ops = run.members[group];
   const home = (other) => {
-    const g = other.group[op];
-    return `${other.name}: sub-graph ${g + 1} (${other.groups[g].name})`;
+    const own = other === run ? [op] : opsFrom(other, run.op_origin[op]);
+    const homes = [...new Set(own.map((o) => other.group[o]))];
+    return `${other.name}: ${homes.map((g) => `sub-graph ${g + 1} (${other.groups[g].name})`).join(", ")}`;
   };
   if (op !== undefined) {
-    const homes = runs.filter((other) => op < other.group.length).map(home);
+    const homes = runs.filter((other) => other === run || opsFrom(other, run.op_origin[op]).length).map(home);
     return [`${run.op_types[op]} ${run.ops[op]}`, run.op_shapes[op], `layer ${run.layers[run.op_layer[op]]}`, ...homes];
   }
   const types = ops.slice(0, 8).map((o) => run.op_types[o]).join(", ");

@@ -30,7 +30,7 @@ class GraphPainter {
     pen.beginPath();
     pen.rect(x, HEAD, plane.room(), plane.height - HEAD);
     pen.clip();
-    const edges = drawEdges(pen, plane, pane, theme, view.flags);
+    const edges = drawEdges(pen, plane, pane, theme, view.flags && view.flags[pane]);
     run.members.forEach((ops, g) => ops.length && this.drawGroup(run, pane, g));
     this.told[pane].edges = edges;
     if (view.hasShapes) {
@@ -140,8 +140,8 @@ class GraphPainter {
     const isPart = run.marks[g] === "part";
     if (!isPart && !search.isOn) return;
     const chosen = (wanted) => this.apart(run.members[g].filter((op) => wanted[op]).map((op) => plane.yOf(run.rank[op])));
-    if (isPart) this.ticks(box.x + 2, chosen(flags), h, theme.text);
-    if (search.isOn) this.ticks(box.x + box.w - 7, chosen(search.flags), h, PALETTE.hit);
+    if (isPart) this.ticks(box.x + 2, chosen(flags[pane]), h, theme.text);
+    if (search.isOn) this.ticks(box.x + box.w - 7, chosen(search.flags[pane]), h, PALETTE.hit);
   }
 
   /** Of rising places in sight, those that a pixel tells apart. */
@@ -167,16 +167,16 @@ class GraphPainter {
     const box = plane.opBox(pane, op);
     if (!plane.isInSight(box)) return;
     const { search, flags } = view;
-    const isHit = search.isOn && Boolean(search.flags[op]);
+    const isHit = search.isOn && Boolean(search.flags[pane][op]);
     const isDim = search.isOn && !isHit;
-    const isMarked = flags !== null && Boolean(flags[op]) && run.marks[run.group[op]] === "part";
+    const isMarked = flags !== null && Boolean(flags[pane][op]) && run.marks[run.group[op]] === "part";
     const h = Math.max(1, box.h);
     pen.globalAlpha = isDim ? 0.25 : 1;
     pen.fillStyle = colour || theme.panel;
     pen.fillRect(box.x, box.y, box.w, h);
     pen.globalAlpha = 1;
     if (isMarked || (!colour && h >= 4)) this.ring(box, h, isMarked ? theme.text : theme.border, isMarked ? 3 : 1);
-    if (isHit) this.ring({ x: box.x - 3, y: box.y - 3, w: box.w + 6 }, h + 6, PALETTE.hit, view.search.current === op ? 4 : 2);
+    if (isHit) this.ring({ x: box.x - 3, y: box.y - 3, w: box.w + 6 }, h + 6, PALETTE.hit, search.current === run.op_origin[op] ? 4 : 2);
     this.write(run.ops[op], `${run.op_types[op]} `, { ...box, x: box.x + 5, w: box.w - 8 }, isDim ? null : colour);
     this.tell(pane, "ops", { op, isMarked, isHit, ...box });
   }
@@ -233,8 +233,8 @@ class GraphPainter {
       pen.fillStyle = colour;
       for (const y of this.apart(places)) pen.fillRect(at, y, 3, Math.max(2, scale));
     };
-    if (view.flags) mark(view.flags, x, theme.text);
-    if (view.search.isOn) mark(view.search.flags, x + STRIP - 3, PALETTE.hit);
+    if (view.flags) mark(view.flags[pane], x, theme.text);
+    if (view.search.isOn) mark(view.search.flags[pane], x + STRIP - 3, PALETTE.hit);
     pen.strokeStyle = theme.text;
     pen.lineWidth = 1.5;
     const rows = Math.min(plane.rows, plane.ranks);

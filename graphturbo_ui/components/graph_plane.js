@@ -151,23 +151,22 @@ class GraphPlane {
     return Math.max(0, this.runs[pane].columns * this.units[pane] + 42 - this.room());
   }
 
-  /** Bring the ops of `flags` in sight, their boxes of every pane sideways too. */
+  /** Bring the ops of each pane's `flags` in sight, their boxes of every pane sideways too. */
   reveal(flags) {
-    const run = this.runs[0];
-    const ops = [...run.rank.keys()].filter((op) => flags[op]);
-    if (!ops.length) return;
-    const first = ops.reduce((least, op) => Math.min(least, run.rank[op]), Infinity);
-    const last = ops.reduce((most, op) => Math.max(most, run.rank[op]), 0);
+    const found = this.runs.map(({ rank }, pane) => [...rank.keys()].filter((op) => flags[pane][op]));
+    const ranks = found.flatMap((ops, pane) => ops.map((op) => this.runs[pane].rank[op]));
+    if (!ranks.length) return;
+    const first = ranks.reduce((least, rank) => Math.min(least, rank), Infinity);
+    const last = ranks.reduce((most, rank) => Math.max(most, rank), 0);
     const span = last - first + 1;
     if (this.pitch < MIN_FIRST_PITCH + 2 || span > this.rows) {
       this.pitch = clamp((this.height - HEAD) / (span + 4), this.fitting, MAX_FIRST_PITCH);
     }
     if (first < this.top || last + 1 > this.top + this.rows) this.moveTo((first + last + 1 - this.rows) / 2);
-    this.runs.forEach((_, pane) => this.revealSideways(pane, ops[0]));
+    found.forEach((ops, pane) => ops.length && this.revealSideways(pane, ops[0]));
   }
 
   revealSideways(pane, op) {
-    if (op >= this.runs[pane].rank.length) return;
     this.measure();
     const box = this.shownBox(pane, op);
     const [low, high] = [pane * this.paneWidth() + 30, pane * this.paneWidth() + this.room() - 8];

@@ -9,7 +9,7 @@ class GraphSearch {
     return this.flags !== null;
   }
 
-  /** The op at which the search stands; undefined for none. */
+  /** The place in the model of the op at which the search stands; undefined for none. */
   get current() {
     return this.hits[this.at];
   }
@@ -18,7 +18,10 @@ class GraphSearch {
     Object.assign(this, { text: "", flags: null, counts: [], hits: [], at: -1, fault: "" });
   }
 
-  /** Look for `text` in the names and types of the ops. */
+  /**
+   * Look for `text` in the names and types of the ops: `flags` has one per op of each run, `hits`
+   * the places in the model of the ops that any run's are, or are parts of.
+   */
   set(text, runs) {
     this.clear();
     this.text = text;
@@ -30,11 +33,15 @@ class GraphSearch {
       this.fault = `not a regular expression: ${String(error.message).split(": ").pop()}`;
       return;
     }
-    const [run] = runs;
-    this.flags = Uint8Array.from(run.ops, (name, op) => wanted.test(name) || wanted.test(run.op_types[op]));
-    this.hits = [...run.ops.keys()].filter((op) => this.flags[op]);
-    this.hits.sort((a, b) => run.rank[a] - run.rank[b] || a - b);
-    this.counts = runs.map((other) => other.members.map((ops) => ops.reduce((n, op) => n + (this.flags[op] || 0), 0)));
+    this.flags = runs.map((run) => (
+      Uint8Array.from(run.ops, (name, op) => wanted.test(name) || wanted.test(run.op_types[op]))
+    ));
+    const ranks = new Map();
+    runs.forEach((run, pane) => run.ops.forEach((_, op) => {
+      if (this.flags[pane][op]) ranks.set(run.op_origin[op], run.rank[op]);
+    }));
+    this.hits = [...ranks.keys()].sort((a, b) => ranks.get(a) - ranks.get(b) || a - b);
+    this.counts = runs.map((run, pane) => run.members.map((ops) => ops.reduce((n, op) => n + this.flags[pane][op], 0)));
   }
 
   /** The next hit, or the one before; undefined where nothing is found. */

@@ -21,6 +21,7 @@ from graphturbo_ui.palette import (
     OVERLAP_COLOUR,
     RUN_COLOURS,
     TENSOR_COLOURS,
+    UNDER_COLOUR,
     WAIT_COLOURS,
 )
 
@@ -35,6 +36,7 @@ def script(*names: str) -> str:
         "kindNames": list(KIND_COLOURS),
         "waits": list(WAIT_COLOURS.values()),
         "overlap": OVERLAP_COLOUR,
+        "under": UNDER_COLOUR,
         "memory": MEMORY_COLOUR,
         "capacity": CAPACITY_COLOUR,
         "causes": dict(CAUSE_COLOURS),

@@ -1,4 +1,7 @@
-"""Stalls, ledger and layers' busy cycles -> stacked bars: where time and bytes went."""
+"""Stalls, critical path, ledger and layers' busy cycles -> stacked bars: where time and bytes went.
+
+Runs are drawn over the same work: the whole batch, or one sample.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,14 @@ from plotly.subplots import make_subplots
 
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report
-from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, WAIT_COLOURS
+from graphturbo_core.report.resources import KEY_WORDS
+from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, RESOURCE_COLOURS, WAIT_COLOURS
 from graphturbo_ui.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
 
 MIB = 2**20
 NO_ENGINES, NO_BYTES, NO_LAYERS = "no engines", "no bytes crossed DRAM or GB", "no layers"
+NO_PATH = "nothing runs"
 BAR_PX, FRAME_PX, HEIGHT_OF_A_RUN_PX = 26, 140, 190
 FOOT_PX = 92
 """Below a figure: ticks, the title of the axis, and the legend at the very foot."""
@@ -85,6 +90,49 @@ def stall_figure(*reports: Report, names: str = "AB") -> go.Figure:
     return _laid_out(figure, len(rows), NO_ENGINES)
 
 
+def path_rows(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
+    """Milliseconds of the whole batch that each resource has on the critical path; its share."""
+    rows: list[dict[str, object]] = []
+    for name, report in zip(names, reports, strict=False):
+        seconds = cast(Mapping[str, float], report.contract["critical_path"])
+        total = sum(seconds.values())
+        rows += [
+            {
+                "run": name,
+                "resource": words,
+                "time (ms)": 1e3 * seconds[key],
+                "share of the latency (%)": 100 * seconds[key] / total if total else 0.0,
+            }
+            for key, words in KEY_WORDS.items()
+            if seconds[key]
+        ]
+    return rows
+
+
+def path_figure(*reports: Report, names: str = "AB") -> go.Figure:
+    """A bar per run as long as its latency, cut by the resource on the critical path."""
+    runs = [name for name, _ in zip(names, reports, strict=False)]
+    rows = path_rows(*reports, names=names)
+    time = {(row["run"], row["resource"]): cast(float, row["time (ms)"]) for row in rows}
+    figure = go.Figure(
+        [
+            go.Bar(
+                name=words,
+                orientation="h",
+                y=runs,
+                x=[time.get((run, words), 0.0) for run in runs],
+                marker={"color": RESOURCE_COLOURS[key]},
+                hovertemplate=f"%{{y}}: {words} %{{x:,.4g}} ms<extra></extra>",
+            )
+            for key, words in KEY_WORDS.items()
+            if any((run, words) in time for run in runs)
+        ]
+    )
+    figure.update_xaxes(title_text="time of the whole batch (ms)", rangemode="tozero")
+    figure.update_yaxes(title_text="run", autorange="reversed")
+    return _laid_out(figure, len(runs) if rows else 0, NO_PATH)
+
+
 def ledger_rows(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
     """Bytes of the whole batch by memory, run and cause."""
     return [
@@ -128,9 +176,14 @@ def cause_text(cause: str) -> str:
     return spelled.get(cause, cause)
 
 
+def samples_of_round(report: Report) -> int:
+    """Samples that a cluster takes in the round that layers are told of."""
+    return next(cast(int, row["samples"]) for row in report.tables["rounds"] if row["is_drawn"])
+
+
 def busy_rows(report: Report) -> list[dict[str, float]]:
-    """Seconds that each kind's engines are busy with a layer in a round, mean of the engines."""
-    scale = seconds_per_cycle(report)
+    """Seconds per sample that each kind's engines are busy with a layer, mean of the engines."""
+    scale = seconds_per_cycle(report) / samples_of_round(report)
     engines = {
         kind: sum(cast(int, e["cores"]) for e in report.tables["engines"] if e["kind"] == kind)
         for kind in ENGINE_COLOURS
@@ -160,7 +213,7 @@ def busy_figure(*reports: Report, names: str = "AB") -> go.Figure:
         for kind, colour in ENGINE_COLOURS.items():
             figure.add_trace(_busy_bar(name, report, kind, line == 1, colour), row=line, col=1)
     figure.update_xaxes(title_text="layer, in order of execution", row=max(1, len(named)))
-    figure.update_yaxes(title_text="busy (µs an engine)", rangemode="tozero")
+    figure.update_yaxes(title_text="busy per sample<br>(µs, mean engine)", rangemode="tozero")
     count = sum(len(report.tables["layers"]) for report in reports)
     height = HEIGHT_OF_A_RUN_PX * max(1, len(named)) + FRAME_PX
     return _laid_out(figure, count, NO_LAYERS).update_layout(height=height)

@@ -10,24 +10,35 @@ import numpy as np
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted, format_bytes
-from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, box_text, round_text
+from graphturbo_ui.figures.tables import (
+    BOTH,
+    MAX_ROWS,
+    Table,
+    box_text,
+    round_text,
+    windows_in_round,
+)
 from graphturbo_ui.text import safe_text
 
 Windows = Sequence[Sequence[float]] | None
 
 
 def buffer_table(
-    *reports: Report, names: str = BOTH, windows: Windows = None, ops: Collection[int] | None = None
+    *reports: Report,
+    names: str = BOTH,
+    windows: Windows = None,
+    ops: Sequence[Collection[int]] | None = None,
 ) -> Table:
     """The first buffers of every run, by space and time.
 
-    `windows` (cycles, one a run): only those that hold bytes in it. `ops`: only those of these ops.
+    `windows` (cycles, one per run): only those that hold bytes in it. `ops`: only those of these
+    ops of each run.
     """
     share = MAX_ROWS // max(len(reports), 1)
     rows: Table = []
     for number, (name, report) in enumerate(zip(names, reports, strict=False)):
         window = windows[min(number, len(windows) - 1)] if windows else None
-        shown = _shown(report, window, ops)[:share]
+        shown = _shown(report, window, None if ops is None else ops[number])[:share]
         rows += [{"run": name, **_row(report, int(index))} for index in shown]
     return rows
 
@@ -43,7 +54,9 @@ def _shown(
     arrays = report.arrays
     is_shown = np.ones(len(arrays["buffer_space"]), np.bool_)
     if window is not None:
-        is_shown &= (arrays["buffer_from"] < window[1]) & (arrays["buffer_to"] > window[0])
+        is_shown = np.zeros(len(is_shown), np.bool_)
+        for first, last in windows_in_round(report, window):
+            is_shown |= (arrays["buffer_from"] < last) & (arrays["buffer_to"] > first)
     if ops is not None:
         is_shown &= np.isin(arrays["buffer_op"], list(ops))
     return np.flatnonzero(is_shown)

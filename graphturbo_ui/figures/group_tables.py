@@ -9,7 +9,7 @@ from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row, axes_text
 from graphturbo_core.units import counted, format_bytes, format_seconds
 from graphturbo_ui.figures.tables import BOTH, Table
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.selection import Selection, selected_in
 from graphturbo_ui.text import safe_text
 
 MAX_TYPES = 8
@@ -61,9 +61,9 @@ def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapp
         return f"Sub-graph {name} of {selected.run}", group_facts(report, selected.index)
     if selected.kind == "op":
         row = report.tables["graph_nodes"][selected.index]
-        return f"{row['op_type']} {row['op']}", op_facts(selected.index, reports)
+        return f"{row['op_type']} {row['op']}", op_facts(selected, reports)
     row = report.tables["layers"][selected.index]
-    return f"Layer {row['name']}", layer_facts(selected.index, reports)
+    return f"Layer {row['name']}", layer_facts(selected, reports)
 
 
 def group_facts(report: Report, group: int) -> Mapping[str, str]:
@@ -118,41 +118,42 @@ def _op_types(report: Report, group: int) -> str:
     return ", ".join([*told[:MAX_TYPES], *([f"{more} more types"] if more > 0 else [])])
 
 
-def op_facts(op: int, reports: Mapping[str, Report]) -> Mapping[str, str]:
-    """What a click on an op tells: its type, output, layer, and its sub-graph in every run."""
-    first = next(iter(reports.values()))
-    row = first.tables["graph_nodes"][op]
-    layer = first.tables["layers"][cast(int, row["layer"])]
+def op_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str, str]:
+    """What a click on an op tells: its type, output, layer, and its sub-graphs in every run."""
+    own = reports[selected.run]
+    row = own.tables["graph_nodes"][selected.index]
+    layer = own.tables["layers"][cast(int, row["layer"])]
     return {
         "type": str(row["op_type"]),
         "name": str(row["op"]),
         "output shape": str(row["output_shape"]),
         "layer": f"{layer['name']} ({layer['op_types']})",
-        **{f"sub-graph in {name}": _home(report, op) for name, report in reports.items()},
+        **_homes(selected, reports),
+    }
+
+
+def layer_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str, str]:
+    """What a layer that another view selected is, and its sub-graphs in every run."""
+    row = reports[selected.run].tables["layers"][selected.index]
+    return {"op types": str(row["op_types"]), **_homes(selected, reports)}
+
+
+def _homes(selected: Selection, reports: Mapping[str, Report]) -> dict[str, str]:
+    """The sub-graphs, in every run, of the ops that are selected."""
+    return {
+        f"sub-graph in {name}": "; ".join(
+            dict.fromkeys(_home(reports[name], op) for op in sorted(ops))
+        )
+        or "none"
+        for name, ops in selected_in(selected, reports).items()
     }
 
 
 def _home(report: Report, op: int) -> str:
     """The sub-graph of an op and how that is cut."""
-    if op >= len(report.tables["graph_nodes"]):
-        return "none"
     group = report.tables["groups"][cast(int, report.tables["graph_nodes"][op]["group"])]
     size = f"{counted(cast(int, group['ops']), 'op')}"
     return f"{group['name']}: {size} in {counted(cast(int, group['pieces']), 'piece')}"
-
-
-def layer_facts(layer: int, reports: Mapping[str, Report]) -> Mapping[str, str]:
-    """What a layer that another view selected is, and its sub-graphs in every run."""
-    first = next(iter(reports.values()))
-    row = first.tables["layers"][layer]
-    ops = [cast(int, n["index"]) for n in first.tables["graph_nodes"] if n["layer"] == layer]
-    return {
-        "op types": str(row["op_types"]),
-        **{
-            f"sub-graph in {name}": "; ".join(dict.fromkeys(_home(report, op) for op in ops))
-            for name, report in reports.items()
-        },
-    }
 
 
 def graph_summary(*reports: Report, names: str = BOTH) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted
-from graphturbo_ui.figures.tables import BOTH, MAX_ROWS, Table, box_text, round_text
+from graphturbo_ui.figures.tables import (
+    BOTH,
+    MAX_ROWS,
+    Table,
+    box_text,
+    round_text,
+    windows_in_round,
+)
 from graphturbo_ui.palette import KIND_NAMES
 from graphturbo_ui.text import safe_text
 
@@ -25,11 +32,12 @@ def instruction_table(
     *reports: Report,
     names: str = BOTH,
     windows: Windows | None = None,
-    ops: frozenset[int] | None = None,
+    ops: Sequence[Collection[int]] | None = None,
 ) -> Table:
     """Instructions of every run by start: what the Gantt chart draws, as far as it is in sight.
 
-    `windows`: only what is held within them; `ops`: only instructions of these ops. None: of all.
+    `windows`: only what is held within them; `ops`: only instructions of these ops of each run.
+    None: of all.
     """
     share = MAX_ROWS // max(len(reports), 1)
     found = shown_instructions(*reports, windows=windows, ops=ops)
@@ -41,7 +49,7 @@ def instruction_table(
 
 
 def shown_instructions(
-    *reports: Report, windows: Windows | None, ops: frozenset[int] | None
+    *reports: Report, windows: Windows | None, ops: Sequence[Collection[int]] | None
 ) -> list[NDArray[np.intp]]:
     """Of every run the instructions in its window and of these ops, by start."""
     found = []
@@ -49,10 +57,12 @@ def shown_instructions(
         start, hold = (report.arrays[name].astype(np.int64) for name in ("start", "hold"))
         is_shown = np.ones(len(start), np.bool_)
         if windows:
-            first, last = windows[min(number, len(windows) - 1)]
-            is_shown &= (start < last) & (start + hold > first)
+            window = windows[min(number, len(windows) - 1)]
+            is_shown = np.zeros(len(start), np.bool_)
+            for first, last in windows_in_round(report, window):
+                is_shown |= (start < last) & (start + hold > first)
         if ops is not None:
-            is_shown &= np.isin(report.arrays["op"], list(ops))
+            is_shown &= np.isin(report.arrays["op"], list(ops[number]))
         rows = np.flatnonzero(is_shown)
         found.append(rows[np.argsort(start[rows], kind="stable")])
     return found

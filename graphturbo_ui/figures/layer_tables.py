@@ -7,7 +7,8 @@ import io
 from typing import cast
 
 from graphturbo_core.report.report import Report, Row
-from graphturbo_ui.figures.accounting import busy_rows
+from graphturbo_core.units import counted
+from graphturbo_ui.figures.accounting import busy_rows, samples_of_round
 from graphturbo_ui.figures.roofline import roof_over, roofs_of
 from graphturbo_ui.figures.tables import BOTH, Table
 from graphturbo_ui.selection import Selection
@@ -18,9 +19,9 @@ FORMULA_SIGNS = ("=", "+", "-", "@")
 
 
 def layer_table(*reports: Report, names: str = BOTH) -> Table:
-    """A row a layer of every run: time, work, bytes and roof, in one round on one cluster."""
+    """A row per layer of every run: its times in a round, work and bytes per sample, its roof."""
     return [
-        {"run": name, **_row(layer, busy, roofs_of(report))}
+        {"run": name, **_row(layer, busy, roofs_of(report), samples_of_round(report))}
         for name, report in zip(names, reports, strict=False)
         for layer, busy in zip(report.tables["layers"], busy_rows(report), strict=True)
     ]
@@ -35,7 +36,7 @@ def layer_selections(*reports: Report, names: str = BOTH) -> list[Selection]:
     ]
 
 
-def _row(layer: Row, busy: dict[str, float], roofs: Row) -> dict[str, object]:
+def _row(layer: Row, busy: dict[str, float], roofs: Row, samples: int) -> dict[str, object]:
     macs, size_bytes = cast(int, layer["macs"]), cast(int, layer["dram_bytes"])
     window_s = cast(float, layer["window_s"])
     intensity = macs / size_bytes if size_bytes else None
@@ -46,17 +47,17 @@ def _row(layer: Row, busy: dict[str, float], roofs: Row) -> dict[str, object]:
         "name": safe_text(layer["name"]),
         "op types": safe_text(layer["op_types"]),
         "sub-graph": safe_text(layer["group"]),
-        "windows (µs)": 1e6 * window_s,
-        "first start (µs)": 1e6 * cast(float, layer["start_s"]),
-        "last end (µs)": 1e6 * cast(float, layer["end_s"]),
-        "MACs": macs,
-        "DRAM bytes": size_bytes,
-        "GB bytes": layer["gb_bytes"],
-        "MAC a byte": intensity if macs else None,
+        "windows per sample (µs)": 1e6 * window_s / samples,
+        "first start in a round (µs)": 1e6 * cast(float, layer["start_s"]),
+        "last end in a round (µs)": 1e6 * cast(float, layer["end_s"]),
+        "MACs per sample": macs / samples,
+        "DRAM bytes per sample": size_bytes / samples,
+        "GB bytes per sample": cast(int, layer["gb_bytes"]) / samples,
+        "MAC/byte": intensity if macs else None,
         "MAC/s": achieved,
         "of its roof (%)": 100 * achieved / limit if macs else None,
         "roof": roof if macs else "",
-        **{f"{kind} busy (µs)": 1e6 * seconds for kind, seconds in busy.items()},
+        **{f"{kind} busy per sample (µs)": 1e6 * seconds for kind, seconds in busy.items()},
     }
 
 
@@ -75,9 +76,12 @@ def _cell(value: object) -> object:
 
 
 def samples_text(*reports: Report, names: str) -> str:
-    """Says for how many samples the layers' times are: those of one round."""
+    """Says over how many samples the layers' figures are taken: those of one round."""
     parts = [
-        f"{name}'s takes {report.contract['cluster_batch']} samples a cluster"
+        f"{name}'s {counted(samples_of_round(report), 'sample')} per cluster"
         for name, report in zip(names, reports, strict=False)
     ]
-    return f"Times, work and bytes are those of one round; {' and '.join(parts)}."
+    return (
+        "Busy time, work and bytes are per sample: those of one round over "
+        f"{' and '.join(parts)}. The mean is over the cluster's engines of a kind."
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import cast
 
-from graphturbo_core.report.report import Report
+from graphturbo_core.report.report import Report, Row
 from graphturbo_core.report.verify_text import outputs
 from graphturbo_core.units import counted
 from graphturbo_ui.figures.memory import memory_rows
@@ -26,16 +26,41 @@ def box_text(lo: Sequence[int], hi: Sequence[int]) -> str:
 
 
 def round_text(*reports: Report, names: str = BOTH) -> str:
-    """What the charts over time show of each run: one round, and how often it runs."""
-    rounds = [report.tables["round"][0] for report in reports]
-    if all(row["repeats"] == 1 for row in rounds):
-        return "One round on one cluster."
-    told = [
-        f"{name} runs {counted(cast(int, row['repeats']), 'such round')} "
-        f"on {counted(cast(int, row['clusters']), 'cluster')}"
-        for name, row in zip(names, rounds, strict=False)
+    """What the charts over time show of each run: all rounds of one cluster."""
+    parts = [
+        f"{name} in {' and '.join(_rounds_text(row) for row in report.tables['rounds'])}"
+        for name, report in zip(names, reports, strict=False)
     ]
-    return f"One round on one cluster; {', '.join(told)}."
+    return f"The whole batch on one cluster: {', '.join(parts)}."
+
+
+def _rounds_text(row: Row) -> str:
+    """`8 rounds of 2 samples`."""
+    rounds, samples = cast(int, row["count"]), cast(int, row["samples"])
+    return f"{counted(rounds, 'round')} of {counted(samples, 'sample')}"
+
+
+def windows_in_round(report: Report, window: Sequence[float]) -> list[tuple[float, float]]:
+    """A window of the whole run, in cycles, as windows of the round that the report describes.
+
+    Two where it holds the end of one such round and the begin of the next; none where it lies in
+    other rounds alone.
+    """
+    found: list[tuple[float, float]] = []
+    at = 0
+    for row in report.tables["rounds"]:
+        cycles, count = cast(int, row["cycles"]), cast(int, row["count"])
+        first, last = (min(max(cycle - at, 0), cycles * count) for cycle in window)
+        at += cycles * count
+        if not row["is_drawn"] or last <= first:
+            continue
+        if last - first >= cycles:
+            return [(0, cycles)]
+        begin, end = first % cycles, last - first
+        found.append((begin, min(begin + end, cycles)))
+        if begin + end > cycles:
+            found.append((0, begin + end - cycles))
+    return found
 
 
 def step_rows(*reports: Report, names: str = BOTH) -> Table:

@@ -31,6 +31,8 @@ from graphturbo_ui.figures.accounting import (
     busy_figure,
     ledger_figure,
     ledger_rows,
+    path_figure,
+    path_rows,
     stall_figure,
     stall_table,
 )
@@ -92,8 +94,12 @@ class Listing:
     left_out: int
 
 
-def page_html(*reports: Report, names: str = BOTH, origin: Origin) -> str:
+def page_html(
+    *reports: Report, names: str = BOTH, origin: Origin, equal: Report | str | None = None
+) -> str:
     """The document; the same reports, names and origin give the same bytes.
+
+    `equal`: as the verdict is told of it (`equal_text`).
 
     It fetches nothing: its policy allows no address, and scripts, styles and data stand in it.
     """
@@ -109,7 +115,7 @@ def page_html(*reports: Report, names: str = BOTH, origin: Origin) -> str:
         script=(FOLDER / "document.js").read_text(encoding="utf-8"),
         plotly=get_plotlyjs(),
         differences=[_said(each) for each in (differences(a, b) if b else ())],
-        sentence=[_said(part) for part in (sentence(a, b) if b else ("", binding_text(a)))],
+        sentence=[_said(part) for part in (sentence(a, b, equal) if b else ("", binding_text(a)))],
         verdict=verdict_rows(a, b),
         is_pair=b is not None,
         names=names,
@@ -170,6 +176,8 @@ def _sections(reports: Sequence[Report], names: str) -> list[Mapping[str, object
     ]
     time = [
         figure("Roofline", "MAC/s of layers under the roofs", roofline_figure, told(left_out_text)),
+        figure("Critical path", "Time of each resource on the critical path", path_figure),
+        listing("critical path", path_rows),
         figure("What the engines did", "Shares of the makespan", stall_figure),
         listing("stalls", stall_table),
         figure("Why bytes moved", "Bytes over DRAM and GB by cause", ledger_figure),

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from graphturbo_core.report.equal_batches import cluster_batch
 from graphturbo_ui import controls, frame, state
 from graphturbo_ui.choices import Choices
 from graphturbo_ui.components.link import canvas_link
+from graphturbo_ui.equal_run import equal_run
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.query import DEFAULT_VIEWS, VIEWS
 from graphturbo_ui.views.edit_plan import present_edits
@@ -33,7 +35,7 @@ SHOWN: Mapping[str, Callable[[Runs], None]] = {
 INTRO = """
 A model runs on a many-core chip as **sub-graphs**. **A** cuts it finely, as ordinary compilers do;
 **B** merges coarsely and splits what it merged, so that tensors stay in the cores' buffers.
-Both schedules are computed, simulated cycle by cycle, and shown on the same scale.
+Both schedules are computed, simulated cycle by cycle, and shown over the same samples.
 """
 WEIGHTS = (
     "The structure is enough: export with external data and leave the .onnx.data file where it is. "
@@ -54,9 +56,12 @@ def show(choices: Choices) -> None:
     frame.wait_for_first(runs)
     present_edits(runs, {name: run for name, run in runs.items() if _is_drawn(run)})
     drawn, pending = frame.outcome(runs)
+    beside = equal_run(choices, drawn)
     if drawn:
-        _present(drawn, pending)
-        sharing(choices, drawn)
+        _present(drawn, pending, beside)
+        sharing(choices, drawn, beside)
+    if isinstance(beside, Run) and not beside.is_done:
+        pending = {**pending, f"A at {cluster_batch(drawn['B'].report)}": beside}
     frame.finish(pending)
 
 
@@ -64,11 +69,11 @@ def _is_drawn(run: Run) -> bool:
     return run.is_done and run.refusal is None
 
 
-def _present(runs: Runs, pending: Runs) -> None:
+def _present(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
     """What is known of finished runs: the verdict, and the views that are chosen."""
     banner(runs)
     with st.container():
-        verdict(runs, pending)
+        verdict(runs, pending, beside)
     chosen = _chosen_views()
     state.hear(canvas_link(state.marks(), key="link"))
     for name in VIEWS:

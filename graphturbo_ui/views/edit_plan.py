@@ -21,7 +21,7 @@ from graphturbo_core.report.verdict import figures_of, since_text
 from graphturbo_ui import drafts, query, run_state
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Run, Runs
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.selection import Selection, selected_in
 from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
 
@@ -35,14 +35,14 @@ def offer(runs: Runs, selected: Selection | None) -> None:
     """What can be changed at the selected sub-graph, in each run that merges and splits."""
     if selected is None or selected.run not in runs:
         return
-    ops = selected.ops(runs[selected.run].report)
+    ops = selected_in(selected, {name: run.report for name, run in runs.items()})
     for name, run in runs.items():
         report = run.report
         strategy = str(report.contract["strategy"])
         if not strategy.startswith(EDITABLE) or "edits" not in report.files:
             continue
         groups = sorted({cast(int, n["group"]) for n in report.tables["graph_nodes"]
-                         if n["index"] in ops})  # fmt: skip
+                         if n["index"] in ops[name]})  # fmt: skip
         if not groups:
             continue
         with st.expander(f"Edit the plan of {name} here", key=f"edit_{name}"):

@@ -19,13 +19,14 @@ zooms, and so does the wheel after a click; keys: W A S D, arrows, + and -, 0 sh
 drag measures a span of time, M what is in sight. A click picks an instruction and selects its op in
 every view; N and P step through what is selected or what an engine runs, up and down go to another
 engine, Enter selects. A click on a core folds or opens it, and so does C for the core of the picked
-instruction. K shows the critical path. Esc clears, then leaves.
+instruction. K shows the critical path, then the longest dependency chain. Esc clears, then leaves.
 """
 
 
 def gantt(runs: Runs) -> None:
     """Both runs' instructions on their engines over time."""
-    st.subheader("Gantt", help=" ".join(map(define, ("engine", "stall", "critical path"))))
+    terms = ("engine", "stall", "layers in flight", "critical path", "longest dependency chain")
+    st.subheader("Gantt", help=" ".join(map(define, terms)))
     st.caption(f"{told(instructions.gantt_summary, runs)} {KEYS}")
     GANTT.draw(view("gantt", gantt_bytes, runs))
     with st.expander("Table of instructions", on_change="rerun", key="table_instructions") as box:
@@ -42,5 +43,5 @@ def _table(runs: Runs) -> None:
     st.caption(
         f"{sum(map(len, found)):,} of {instructions.instruction_count(*reports):,} instructions "
         f"are in sight{' and selected' if ops is not None else ''}; of each run the first "
-        f"{MAX_ROWS // max(len(reports), 1):,} are listed."
+        f"{MAX_ROWS // max(len(reports), 1):,} are listed. Times count from the start of a round."
     )

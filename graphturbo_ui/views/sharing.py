@@ -7,12 +7,13 @@ from functools import partial
 import streamlit as st
 
 from graphturbo_ui.choices import Choices
-from graphturbo_ui.jobs import Runs
+from graphturbo_ui.equal_run import equal_report
+from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.page_file.document import Origin, page_html
 from graphturbo_ui.shown import told
 
 
-def sharing(choices: Choices, runs: Runs) -> None:
+def sharing(choices: Choices, runs: Runs, beside: Run | str | None) -> None:
     """The link, the command, and a file that shows these runs without the app."""
     st.subheader("Take it with you")
     left, right = st.columns(2)
@@ -23,8 +24,9 @@ def sharing(choices: Choices, runs: Runs) -> None:
         st.caption("The same two runs on the command line")
         st.code(choices.command(), language=None, wrap_lines=True)
     made_by = Origin(choices.link(), choices.command())
+    made = partial(page_html, origin=made_by, equal=equal_report(beside))
     st.download_button(
-        "Report as one HTML file", partial(told, partial(page_html, origin=made_by), runs),
+        "Report as one HTML file", partial(told, made, runs),
         "report.html", "text/html", key="take_page", on_click="ignore", icon=":material/download:",
         help="Charts, tables and canvases of all views; it opens in a browser without the app.",
     )  # fmt: skip

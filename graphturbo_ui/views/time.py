@@ -13,6 +13,8 @@ from graphturbo_ui.figures.accounting import (
     busy_targets,
     ledger_figure,
     ledger_rows,
+    path_figure,
+    path_rows,
     stall_figure,
     stall_table,
 )
@@ -26,6 +28,11 @@ ROOFLINE = (
     "A dot is a layer in one round on one cluster: its multiply-accumulates over the time from its "
     "first start to its last end in each kernel. Layers that overlap share that time. Under the "
     "slope DRAM limits it, under the flat roof the matrix engines do. A click selects the layer."
+)
+PATH = (
+    "Each bar is as long as the run. Its parts are what the run waited for, step by step from its "
+    "last cycle back to its first: an engine, a channel, bytes on their way, launch or barrier. "
+    "The Gantt chart draws the same path (K)."
 )
 STALLS = (
     "Every cycle of every engine is accounted for, so each bar sums to 100 %. "
@@ -42,6 +49,10 @@ def time(runs: Runs) -> None:
         "Achieved MAC/s of every layer over its operational intensity, under the chip's roofs",
         told(roofline_targets, runs), runs,
     )  # fmt: skip
+    st.markdown("**Critical path**", help=define("critical path"))
+    st.caption(PATH)
+    chart(view("path", path_figure, runs), "path", "Time of each resource on the critical path")
+    table("critical path", path_rows, runs)
     st.markdown("**What the engines did**")
     st.caption(STALLS)
     chart(view("stalls", stall_figure, runs), "stalls", "Shares of the makespan an engine kind")

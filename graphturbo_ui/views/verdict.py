@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -16,9 +17,10 @@ from graphturbo_core.report.verdict import (
     verdict_rows,
 )
 from graphturbo_core.report.verify_text import badge_text
+from graphturbo_ui.equal_run import equal_report
 from graphturbo_ui.figures import tables
 from graphturbo_ui.glossary import define
-from graphturbo_ui.jobs import Runs
+from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.shown import nothing, reports_of, told, view
 from graphturbo_ui.text import Sink, safe_text
 
@@ -42,14 +44,17 @@ def banner(runs: Runs) -> None:
         nothing()
 
 
-def verdict(runs: Runs, pending: Runs) -> None:
+def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
     """B's figures with their change against A, and one sentence on why.
 
-    Of one run alone while the other is `pending`, or where it is refused.
+    Of one run alone while the other is `pending`, or where it is refused. `beside`: A at B's
+    cluster batch, where the two differ.
     """
     reports = reports_of(runs)
     a, b = reports[0], reports[1] if len(reports) > 1 else None
-    outcome, reason = (safe_text(part, Sink.MARKDOWN, 1000) for part in _said(runs, pending))
+    outcome, reason = (
+        safe_text(part, Sink.MARKDOWN, 1000) for part in _said(runs, pending, beside)
+    )
     beside = told(notes_beside, runs)
     st.markdown(f"**{outcome}** {reason}")
     rows = verdict_rows(a, b)
@@ -79,18 +84,20 @@ def _beside(notes: Sequence[str]) -> None:
         st.caption(f":material/info: {safe_text(note, Sink.MARKDOWN, 1000)}")
 
 
-def _said(runs: Runs, pending: Runs) -> tuple[str, str]:
+def _said(runs: Runs, pending: Runs, beside: Run | str | None) -> tuple[str, str]:
     """What the verdict says in words: how the runs stand, and what binds them."""
     if len(runs) > 1:
-        return view("verdict", _sentence, runs)
+        equal = equal_report(beside)
+        which = beside.key if isinstance(beside, Run) and equal is not None else str(equal)
+        return view(f"verdict {which}", partial(_sentence, equal=equal), runs)
     ((name, run),) = runs.items()
     waits = [f"{other} is being computed" for other in pending]
     rest = waits[0] if waits else "the other run is not"
     return f"{name} is there, {rest}.", f"{name} {binding_text(run.report)}."
 
 
-def _sentence(*reports: Report, names: str) -> tuple[str, str]:
-    return sentence(*reports)
+def _sentence(*reports: Report, names: str, equal: Report | str | None) -> tuple[str, str]:
+    return sentence(*reports, equal)
 
 
 def _figure(row: VerdictRow) -> None:

@@ -150,15 +150,23 @@ def report_with(
     own["moved_tensor"] = np.array([row.get("moved", -1) for row in instructions])
     own["busy"], own["visible"] = own["hold"], own["start"]
     empty = np.array([], np.int64)
-    for name in ("critical", "overlap_core", "overlap_start", "overlap_end"):
+    for name in ("chain", "overlap_core", "overlap_start", "overlap_end"):
         own[name] = empty
+    for name in ("instruction", "start", "end", "resource", "holds_up"):
+        own[f"path_{name}"] = empty
+    for name in ("under_start", "under_end"):
+        own[name] = empty
+    own["flight_cycle"], own["flight_layers"] = np.zeros(1, np.int64), np.zeros(1, np.int64)
     for name in ("instruction", "memory", "cause", "bytes"):
         own[f"booked_{name}"] = empty
-    whole = {"cycles": cycles, "critical_path_cycles": 0, "cross_layer_overlap": 0.0}
+    (round_,) = report.tables["round"]
+    shares = {"cross_layer_overlap": 0.0, "layers_in_flight": 0.0, "memory_under_compute": 0.0}
+    whole = {**round_, "cycles": cycles, "longest_chain_cycles": 0, **shares}
+    rounds = {"samples": 16, "count": 1, "cycles": cycles, "is_drawn": True}
     contract = {**report.contract, "cycles": cycles, "rounds": 1, "latency_s": cycles * 1e-9}
     return replace(
         report,
         arrays={**report.arrays, **own, **arrays},  # type: ignore[dict-item]
-        tables={**report.tables, "round": (whole,)},
+        tables={**report.tables, "round": (whole,), "rounds": (rounds,), "stretches": ()},
         contract={**contract, "cross_layer_overlap": 0.0},
     )

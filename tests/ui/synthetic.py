@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from graphturbo_core.report.report import Report
@@ -36,6 +38,8 @@ def synthetic_report(
     groups = -(-layers // layers_per_group)
     tables = {
         "round": (_round(cycles, arrays, cores),),
+        "rounds": (_rounds(strategy, cycles),),
+        "stretches": (_stretch(arrays),),
         "engines": tuple(engines),
         "layers": tuple(_layer(i, layers_per_group, cycles, layers) for i in range(layers)),
         "groups": tuple(_group(g, layers, layers_per_group) for g in range(groups)),
@@ -53,6 +57,15 @@ def synthetic_report(
     }
     report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
     return with_buffers(report, BUFFERS, cores)
+
+
+def with_rounds(report: Report, *rounds: tuple[int, int, int]) -> Report:
+    """The report with these rounds: samples, count and cycles; the first ones are drawn."""
+    rows = [
+        {"samples": samples, "count": count, "cycles": cycles, "is_drawn": not number}
+        for number, (samples, count, cycles) in enumerate(rounds)
+    ]
+    return replace(report, tables={**report.tables, "rounds": tuple(rows)})
 
 
 def _engines(cores: int) -> list[dict[str, object]]:
@@ -96,7 +109,16 @@ def _instructions(rng, engines, layers, layers_per_group, count):
         "box_axes": np.full(count, 2, np.int8),
         "box_lo": np.stack((np.arange(count) % 64, np.zeros(count, int)), 1).astype(np.int32),
         "box_hi": np.stack((np.arange(count) % 64 + 1, np.full(count, 64)), 1).astype(np.int32),
-        "critical": np.arange(0, count, max(1, count // 40)),
+        "chain": np.arange(0, count, max(1, count // 40)),
+        "path_instruction": np.array([-1, 0, count - 1], np.int32),
+        "path_start": np.array([0, end // 10, end // 2]),
+        "path_end": np.array([end // 10, end // 2, end]),
+        "path_resource": np.array([8, 3, 0], np.int8),
+        "path_holds_up": np.array([4, 1, 4], np.int8),
+        "flight_cycle": np.array([0, end // 4, end // 2, end * 9 // 10]),
+        "flight_layers": np.array([1, 3, 1, 0], np.int32),
+        "under_start": np.array([end // 4]),
+        "under_end": np.array([end // 2]),
         "booked_instruction": np.repeat(move, 2),
         "booked_memory": np.tile(np.array([0, 1], np.int8), len(move)),
         "booked_cause": np.repeat(1 + move % len(CAUSES), 2).astype(np.int8),
@@ -113,14 +135,52 @@ def _instructions(rng, engines, layers, layers_per_group, count):
 
 def _round(cycles, arrays, cores):
     shared = int((arrays["overlap_end"] - arrays["overlap_start"]).sum())
-    path = arrays["critical"]
+    path = arrays["chain"]
     return {
         "cycles": cycles,
-        "critical_path_cycles": int(arrays["hold"][path].sum()) + 100,
+        "longest_chain_cycles": int(arrays["hold"][path].sum()) + 100,
         "cross_layer_overlap": shared / (cycles * cores),
+        "layers_in_flight": 0.25,
+        "memory_under_compute": 0.25,
         "repeats": 32,
         "clusters": 4,
     }
+
+
+def _rounds(strategy, cycles):
+    samples = int(strategy.partition("@")[2] or 16)
+    return {"samples": samples, "count": 16 // samples, "cycles": cycles, "is_drawn": True}
+
+
+def _stretch(arrays):
+    return {
+        "start_cycle": int(arrays["under_start"][0]),
+        "end_cycle": int(arrays["under_end"][0]),
+        "moved": "weights arrive",
+        "memory_layers": "9",
+        "compute_layers": "4-6",
+    }
+
+
+def _overlap(is_coarse):
+    share = 0.3 if is_coarse else 0.0
+    return {
+        "layers_in_flight": {
+            "share": share,
+            "mean": 0.9 + share,
+            "histogram": {"0": 0.1, "1": 0.9 - share, "2": share},
+        },
+        "memory_under_compute": 0.28 if is_coarse else 0.0,
+        "vector_under_matrix": 0.02 if is_coarse else 0.0,
+        "within_core": 0.17 if is_coarse else 0.0,
+    }
+
+
+def _path(latency_s, is_coarse):
+    dram = 0.3 if is_coarse else 0.9
+    keys = ("matrix", "vector", "move", "dram", "gb", "lb", "link", "latency", "launch", "barrier")
+    seconds = dict.fromkeys(keys, 0.0)
+    return {**seconds, "matrix": (1 - dram) * latency_s, "dram": dram * latency_s}
 
 
 def _layer(index, layers_per_group, cycles, layers):
@@ -173,9 +233,11 @@ def _node(index, layers_per_group):
         "index": index,
         "op": f"op{index}",
         "op_type": OP_TYPES[index % OPS_PER_LAYER],
+        "origin": index,
         "layer": layer,
         "group": layer // layers_per_group,
         "rank": index,
+        "part_rank": 0,
         "x_fine": 0.0,
         "x_coarse": 0.0,
         "output_shape": "[2, 64, 56, 56]",
@@ -218,6 +280,7 @@ def _contract(strategy, cycles, tables, instructions):
         "plan_bound_s": cycles * 2e-10,
         "program_critical_path_s": cycles * 3e-10,
         "gap": 10.0 * rounds,
+        "critical_path": _path(cycles * rounds * 1e-9, is_coarse),
         "kernels": len(tables["groups"]),
         "instructions": instructions,
         "sub_graphs_fine": len(tables["layers"]),
@@ -241,6 +304,7 @@ def _contract(strategy, cycles, tables, instructions):
             "dma": {**shares, "busy": 0.7, "data": 0.1},
         },
         "cross_layer_overlap": 0.17 if is_coarse else 0.0,
+        "overlap": _overlap(is_coarse),
         "lb": {"capacity_bytes": 1_310_720, "peak_bytes": 900_000},
         "gb": {"capacity_bytes": 8 << 20, "peak_bytes": 4 << 20},
         "layers": [],

@@ -79,15 +79,15 @@ def test_both_runs_are_compared(app: AppTest):
         "DRAM traffic",
         "GB traffic",
         "Matrix busy",
-        "Layers overlap",
+        "2+ layers in flight",
         "Gap to bound",
     ]
     assert command(app) == (
         "python -m graphturbo_core compare teaching-resnet --profile stcp920 "
-        "--strategies tvm@2,graphturbo@16 --batch 8 --dtype fp16"
+        "--strategies tvm@16,graphturbo@16 --batch 8 --dtype fp16"
     )
     assert app.code[0].value == (
-        "?model=teaching-resnet&chip=stcp920&a=tvm%402&b=graphturbo%4016&batch=8&dtype=fp16"
+        "?model=teaching-resnet&chip=stcp920&a=tvm%4016&b=graphturbo%4016&batch=8&dtype=fp16"
         f"&version={__version__}"
     )
 
@@ -105,7 +105,7 @@ def test_runs_are_verified_on_request(app: AppTest):
 def test_runs_can_be_swapped(app: AppTest):
     app.run()
     app.button(key="swap").click().run()
-    assert "--strategies graphturbo@16,tvm@2" in command(app)
+    assert "--strategies graphturbo@16,tvm@16" in command(app)
 
 
 def test_another_strategy_is_computed(app: AppTest):
@@ -161,7 +161,7 @@ def test_a_is_shown_while_b_is_under_way(
 
 
 @pytest.mark.parametrize(
-    ("refused", "shown", "name"), [("tvm@2", "B", "A"), ("graphturbo@16", "A", "B")]
+    ("refused", "shown", "name"), [("tvm@16", "B", "A"), ("graphturbo@16", "A", "B")]
 )
 def test_a_refused_run_leaves_the_other_on_the_page(
     app: AppTest, orders: Path, refused: str, shown: str, name: str
@@ -177,7 +177,7 @@ def test_a_refused_run_leaves_the_other_on_the_page(
 
 
 def test_a_model_that_both_refuse_is_said_once(app: AppTest, orders: Path):
-    for strategy in ("tvm@2", "graphturbo@16"):
+    for strategy in ("tvm@16", "graphturbo@16"):
         (orders / strategy).write_text("refuse")
     app.run()
     assert [warning.value.split(".")[0] for warning in app.warning] == [
@@ -188,7 +188,7 @@ def test_a_model_that_both_refuse_is_said_once(app: AppTest, orders: Path):
 
 def test_a_model_brings_its_own_sizes(app: AppTest, orders: Path):
     """The form proposes what the file does; a number that somebody gave goes with its model."""
-    for strategy in ("tvm@2", "graphturbo@16"):
+    for strategy in ("tvm@16", "graphturbo@16"):
         (orders / strategy).write_text("refuse")
     app.run()
     assert app.number_input(key="batch").value == 8
@@ -205,7 +205,7 @@ def test_a_model_brings_its_own_sizes(app: AppTest, orders: Path):
 
 
 def test_a_link_to_a_model_proposes_its_sizes(orders: Path):
-    for strategy in ("tvm@2", "graphturbo@16"):
+    for strategy in ("tvm@16", "graphturbo@16"):
         (orders / strategy).write_text("refuse")
     app = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
     app.query_params["model"] = "conformer"

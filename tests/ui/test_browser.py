@@ -81,7 +81,7 @@ def test_the_default_sample_is_there_with_all_views(visit: AppPage, request):
     expect(page.get_by_test_id("stMetric")).to_have_count(8)
     expect(page.locator(".js-plotly-plot .bars").first).to_be_visible()
     graph = visit.scene(GRAPH)
-    assert [pane["title"] for pane in graph["panes"]] == ["tvm@2", "graphturbo@16"]
+    assert [pane["title"] for pane in graph["panes"]] == ["tvm@16", "graphturbo@16"]
     assert graph["panes"][0]["groups"] > graph["panes"][1]["groups"]
     gantt = visit.scene(GANTT)
     assert all(pane["instructions"] > 1000 for pane in gantt["panes"])
@@ -100,7 +100,7 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
     page = visit.page
     page.get_by_role("link", name="Verification").click()
     page.get_by_role("button", name="Verify A and B").click()
-    for strategy in ("tvm@2", "graphturbo@16"):
+    for strategy in ("tvm@16", "graphturbo@16"):
         told = page.get_by_text(f"{strategy}: verified against ONNX Runtime")
         expect(told).to_be_visible()
     assert "verify=true" in page.url
@@ -116,7 +116,7 @@ def test_another_chip_and_back_by_swapping(visit: AppPage):
     visit.settle()
     assert "chip=generic-4x4" in visit.page.url
     visit.page.get_by_role("button", name="Swap A and B").click()
-    expect(visit.page.get_by_text("--strategies graphturbo@16,tvm@2")).to_be_visible()
+    expect(visit.page.get_by_text("--strategies graphturbo@16,tvm@16")).to_be_visible()
     visit.await_scene(GANTT, "scene.panes[0].title === 'graphturbo@16'")
 
 
@@ -134,7 +134,7 @@ def test_a_link_that_names_nothing_is_answered_calmly(visit: AppPage):
     visit.open("?model=<b>x</b>&chip=nope&a=tvm@x&batch=-3&dtype=fp1")
     for word in ("<b>x</b>", "nope", "tvm@x", "-3", "fp1"):
         expect(visit.page.get_by_text(f"“{word}”")).to_be_visible()
-    assert "resnet50-slim --profile stcp920 --strategies tvm@2,graphturbo@16" in visit.command()
+    assert "resnet50-slim --profile stcp920 --strategies tvm@16,graphturbo@16" in visit.command()
 
 
 def test_an_uploaded_model_is_shown_with_its_names_as_text(visit: AppPage):

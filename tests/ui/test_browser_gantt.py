@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from graphturbo_core.lowering.program import Cause
+from tests.ui.apart import NORM, NORM_PARTS, apart
 from tests.ui.app_server import PATIENCE_MS
 from tests.ui.gantt_page import (
     DMA,
@@ -189,7 +190,7 @@ def test_every_instruction_is_reached_by_keys_alone(browser: Browser):
     ]
     with chart_of(browser, report_with(bars), report_with(bars[:1])) as chart:
         chart.press("KeyN")
-        assert chart.until("scene.pick !== null")["pick"] == {"pane": 0, "index": 0}
+        assert chart.until("scene.pick !== null")["pick"] == {"pane": 0, "index": 0, "at": 0}
         chart.press("KeyN")
         chart.until("scene.pick.index === 1")
         for key, pane, index in (
@@ -221,6 +222,16 @@ def test_what_is_not_selected_is_dim_and_keeps_its_share(browser: Browser):
         chart.select("")
         chart.until("scene.selected === null")
         assert "not selected" not in chart.legend()
+
+
+def test_instructions_of_parts_and_of_the_whole_op_are_selected_together(browser: Browser):
+    first, second = apart()
+    with chart_of(browser, first, second) as chart:
+        chart.select(f"b-op-{NORM}")
+        scene = chart.until("scene.selected !== null")
+        parts = np.isin(first.arrays["op"], list(NORM_PARTS)).sum()
+        assert scene["selected"] == [parts, (second.arrays["op"] == NORM).sum()]
+        assert min(scene["selected"]) > 0
 
 
 def painted_share(chart) -> float:

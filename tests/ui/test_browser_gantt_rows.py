@@ -104,7 +104,7 @@ def test_more_than_64_rows_become_one_an_engine_kind(browser: Browser):
     ):
         assert len(small.scene()["panes"][0]["rows"]) == 1 + 64
         rows = large.scene()["panes"][0]["rows"]
-        assert rows == ["layers overlap", "matrix x22", "vector x22", "move x22", "dma x1"]
+        assert rows == ["within one core", "matrix x22", "vector x22", "move x22", "dma x1"]
         large.page.get_by_label("rows").select_option("cores")
         assert len(large.until("scene.options.rows === 'cores'")["panes"][0]["rows"]) == 1 + 23
         large.page.get_by_label("rows").select_option("engines")
@@ -115,7 +115,7 @@ def test_more_rows_than_a_canvas_can_hold_are_refused(browser: Browser):
     with chart_of(browser, report_with([{"hold": 9}], cores=171)) as chart:
         chart.page.get_by_label("rows").select_option("engines")
         rows = chart.until("scene.options.rows === 'engines'")["panes"][0]["rows"]
-        assert rows == ["layers overlap", "matrix x171", "vector x171", "move x171", "dma x1"]
+        assert rows == ["within one core", "matrix x171", "vector x171", "move x171", "dma x1"]
 
 
 def test_overlap_is_marked_and_adds_up_to_the_title(browser: Browser):
@@ -127,18 +127,25 @@ def test_overlap_is_marked_and_adds_up_to_the_title(browser: Browser):
     with chart_of(browser, report_with([{"hold": 5}], cores=2, **stretches)) as chart:
         # (200 + 100 + 100) of 2 x 1000 cycles; the contract of the whole says 0
         facts = chart.scene()["panes"][0]["facts"]
-        assert facts.startswith("layers overlap 20.0 % of the cores' time")
-        assert "(0.0 % over all rounds" in facts
-        painted = chart.row_pixels("layers overlap")
+        assert "within one core: two or more layers for 20.0 %" in facts
+        painted = chart.row_pixels("within one core")
         is_marked = (painted == [0x7A, 0x4F, 0xBF]).all(axis=2)
         assert is_marked.mean() == pytest.approx(0.2, abs=0.01)
 
 
-def test_the_critical_path_is_drawn_on_request(browser: Browser):
-    bars = [{"start": 0, "hold": 300}, {"engine": VECTOR, "start": 300, "hold": 300}]
-    report = report_with(bars, critical=np.array([0, 1]))
+def test_the_critical_path_and_the_longest_chain_are_drawn_on_request(browser: Browser):
+    """The path has launch [0, 100), the matrix engine [100, 300) and the vector engine to 1000."""
+    bars = [{"start": 100, "hold": 200}, {"engine": VECTOR, "start": 300, "hold": 700}]
+    path = {
+        "path_instruction": np.array([-1, 0, 1]),
+        "path_start": np.array([0, 100, 300]),
+        "path_end": np.array([100, 300, 1000]),
+        "path_resource": np.array([8, 0, 1]),
+        "path_holds_up": np.array([4, 1, 4]),
+    }
+    report = report_with(bars, chain=np.array([1]), **path)
     (whole,) = report.tables["round"]
-    whole = {**whole, "critical_path_cycles": 700}
+    whole = {**whole, "longest_chain_cycles": 700}
     report = replace(report, tables={**report.tables, "round": (whole,)})
     with chart_of(browser, report) as chart:
         at = chart.at(150, OPEN)
@@ -146,13 +153,21 @@ def test_the_critical_path_is_drawn_on_request(browser: Browser):
         upper = {"x": at["x"], "y": at["y"] - height / 2 + 1}
         assert chart.pixels(**upper)[0, 0].tolist() == [0x00, 0x72, 0xB2]
         chart.press("KeyK")
-        scene = chart.until("scene.options.isCritical")
-        assert "critical path 700 ns (70.0 %): 2 instructions" in scene["panes"][0]["facts"]
+        scene = chart.until("scene.options.path === 'critical'")
+        said = "critical path: vector engine 70.0 %, matrix engine 20.0 %, launch 10.0 %"
+        assert said in scene["panes"][0]["facts"]
         assert chart.pixels(**upper)[0, 0].max() < 0x60
-        assert chart.page.get_by_label("critical path").is_checked()
-        chart.page.get_by_label("critical path").uncheck()
-        chart.until("!scene.options.isCritical")
+        assert chart.page.get_by_label("path").input_value() == "critical"
+        chart.canvas.hover(position=chart.at(200, OPEN))
+        told = chart.canvas.get_attribute("data-hover")
+        assert "critical path: 200 ns of matrix engine; the next one waits for its data" in told
+        chart.press("KeyK")
+        scene = chart.until("scene.options.path === 'chain'")
+        said = "longest dependency chain 700 ns (70.0 % of a round): 1 instructions"
+        assert said in scene["panes"][0]["facts"]
         assert chart.pixels(**upper)[0, 0].tolist() == [0x00, 0x72, 0xB2]
+        chart.page.get_by_label("path").select_option("none")
+        chart.until("scene.options.path === 'none'")
 
 
 def test_occupancy_is_drawn_under_the_same_axis_and_told(browser: Browser):
@@ -234,7 +249,7 @@ def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
     visit.await_scene(GANTT, "scene.windows[1].t1 === scene.longest")
 
 
-RUNS = ("tvm@2", "graphturbo@16")
+RUNS = ("tvm@16", "graphturbo@16")
 
 
 @cache
@@ -265,11 +280,14 @@ def test_what_is_in_sight_of_a_real_run_measures_as_its_contract_says(visit: App
         assert {way: 4 * size for way, size in found["bytes"].items()} == ledger
         assert found["busy"] == pytest.approx(report.contract["utilization"])
         assert found["layers"] == list(range(len(report.tables["layers"])))
-        overlap = report.contract["cross_layer_overlap"]
+        overlap = report.contract["overlap"]
         facts = visit.scene(GANTT)["panes"][number]["facts"]
-        assert facts == (
-            f"layers overlap {100 * overlap:.1f} % of the cores' time, "
-            "the sum of the marked stretches"
+        assert facts.startswith(
+            f"layers in flight: two or more for "
+            f"{100 * overlap['layers_in_flight']['share']:.1f} % of a round · "
+            "memory works under another layer's compute for "
+            f"{100 * overlap['memory_under_compute']:.1f} % · "
+            f"within one core: two or more layers for {100 * overlap['within_core']:.1f} %"
         )
 
 
@@ -326,6 +344,7 @@ def test_texts_around_and_in_the_chart_can_be_read(visit: AppPage, request):
     drawn = {
         "title": (0, pane["top"] + 4, 130, 16),
         "facts": (0, pane["top"] + 22, 130, 14),
+        "layers in flight": (0, pane["flight"] + 3, 130, 28),
         "labels": (0, pane["first"] + pane["height"], 130, 3 * pane["height"]),
         "memories": (0, pane["end"] + 6, 130, 24),
         "axis": (0, pane["foot"] + 6, 130, 16),

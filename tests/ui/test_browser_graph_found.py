@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graphturbo_ui.palette import GROUP_COLOURS, HIT_COLOUR
+from tests.ui.apart import NORM, NORM_PARTS, apart
 from tests.ui.app_server import SCREENSHOTS
 from tests.ui.canvas_page import DARK, LIGHT, CanvasPage, contrast, middle, rgb
 from tests.ui.contrast import faint_texts
@@ -167,3 +168,31 @@ def test_all_text_is_read_easily(shown: CanvasPage, theme: dict, request: pytest
     SCREENSHOTS.mkdir(exist_ok=True)
     name = request.node.callspec.id
     shown.page.screenshot(path=SCREENSHOTS / f"graph-{name}.png")
+
+
+def test_what_one_run_takes_apart_is_marked_searched_and_crossed_by_the_model_s_ops(
+    shown: CanvasPage,
+):
+    show(shown, *apart())
+    box = shown.page.get_by_role("searchbox")
+    box.fill("layernorm")
+    assert shown.said.startswith("1 op found"), "A's ten parts and B's op are one of the model"
+    box.press("Enter")
+    scene = shown.scene
+    assert scene["search"]["current"] == NORM
+    assert [pane["opened"] for pane in scene["panes"]] == [[8, 9, 10], [8]]
+    assert shown.selected == f"a-op-{min(NORM_PARTS)}"
+    assert [pane["marks"][8:] for pane in scene["panes"]] == [["all", "", ""], ["all", ""]]
+    shown.page.locator("canvas").focus()
+    shown.press("KeyX")
+    assert shown.selected == f"b-op-{NORM}"
+    scene = shown.scene
+    assert [pane["marks"][8:] for pane in scene["panes"]] == [["all", "all", "part"], ["all", ""]]
+    assert "A: sub-graph 9 (g9), sub-graph 10 (g10), sub-graph 11 (g11)" in shown.said
+    # both panes share their ranks: what follows the parts stands where it stands after the whole
+    first, second = ({op["op"]: op["y"] for op in pane["ops"]} for pane in scene["panes"])
+    assert first[min(NORM_PARTS)] == second[NORM]
+    chain = [first[op] for op in (12, 13, 14, 15, 16, 17, 19, 20, 21, 22)]
+    assert chain == sorted(set(chain)), "mean, variance and the rest stand below each other"
+    last = box_of(scene, 1, 9)
+    assert abs(first[22] - last["y"]) < scene["view"]["pitch"] / 2

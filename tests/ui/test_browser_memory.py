@@ -12,7 +12,7 @@ from graphturbo_core.report.address_canvas import address_buffer
 from graphturbo_ui.components.addresses import ADDRESSES
 from tests.ui.app_server import POLL_MS, AppPage, context_of
 from tests.ui.contrast import faint_texts
-from tests.ui.synthetic import synthetic_report
+from tests.ui.synthetic import synthetic_report, with_rounds
 from tests.ui.synthetic_buffers import LANE_BYTES, LANES
 
 pytestmark = pytest.mark.browser
@@ -39,7 +39,9 @@ WEIGHTS = 4
 def alone(browser: Browser):
     """The map by itself, of a made-up run: 64 buffers a space in lanes, held 3/4 of their turn."""
     page = context_of(browser, 1000, 800).new_page()
-    data = list(address_buffer(synthetic_report(), synthetic_report("graphturbo@16")) + bytes(8))
+    a, b = synthetic_report(), synthetic_report("graphturbo@16")
+    a = with_rounds(a, (16, 1, int(str(a.tables["round"][0]["cycles"]))))
+    data = list(address_buffer(a, b) + bytes(8))
     page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), data])
     page.wait_for_selector("canvas[data-ready]")
     yield page

@@ -17,7 +17,7 @@ CHAINED = "?model=resnet50-slim&batch=64&views=Passes"
 def test_the_order_is_stepped_through_and_bindings_are_drawn(visit: AppPage, request):
     page = visit.page
     page.goto(f"{visit.address}/{CHAINED}")
-    expect(page.get_by_text("A: tvm@2 does without this algorithm.")).to_have_count(3)
+    expect(page.get_by_text("A: tvm@16 does without this algorithm.")).to_have_count(3)
     expect(page.get_by_text("Step 1 of 19")).to_be_visible()
     expect(page.get_by_text("done: nothing yet")).to_be_visible()
     run = page.locator("li", has_text="runs: ").inner_text()

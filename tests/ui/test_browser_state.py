@@ -52,7 +52,7 @@ def test_a_visit_leaves_nothing_for_the_next(
 def test_runs_are_cancelled_while_a_step_is_under_way_and_run_again(visit: AppPage):
     page = visit.page
     page.goto(f"{visit.address}/{LONG}")
-    expect(page.get_by_text(re.compile(r"Computing A \(tvm@2\) … \d+ s"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Computing A \(tvm@16\) … \d+ s"))).to_be_visible()
     button(visit, "Cancel A").click()
     expect(page.get_by_text("A was cancelled; other choices still work.")).to_be_visible()
     button(visit, "Cancel B").click()
@@ -128,10 +128,10 @@ def test_the_cluster_batch_is_a_number_beside_the_text(visit: AppPage):
     assert box.input_value() == "16"
     box.fill("4")
     box.press("Enter")
-    expect(visit.page.get_by_text("--strategies tvm@2,graphturbo@4")).to_be_visible()
+    expect(visit.page.get_by_text("--strategies tvm@16,graphturbo@4")).to_be_visible()
     box.fill("")
     box.press("Enter")
-    expect(visit.page.get_by_text("--strategies tvm@2,graphturbo --batch")).to_be_visible()
+    expect(visit.page.get_by_text("--strategies tvm@16,graphturbo --batch")).to_be_visible()
     visit.settle()
 
 

@@ -17,7 +17,7 @@ SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Where+the+time+goes"
 def settle(visit: AppPage, query: str) -> None:
     """The address map and all charts are on the page."""
     visit.open(query)
-    expect(visit.page.locator(".js-plotly-plot")).to_have_count(5)
+    expect(visit.page.locator(".js-plotly-plot")).to_have_count(6)
 
 
 def test_a_dot_and_a_row_select_their_layer_in_all_views(visit: AppPage):

@@ -50,7 +50,7 @@ def test_rows_follow_window_and_selection():
     assert [row["run"] for row in late] == ["A"] * 8 * 3 + ["B"] * 16 * 3
     assert {row["from (s)"] for row in late if row["run"] == "A"} == {500 * CYCLE_S}
     assert buffer_table(report, windows=[[380, 490]]) == []
-    chosen = buffer_table(report, ops={1})
+    chosen = buffer_table(report, ops=[{1}])
     assert {row["filled for"] for row in chosen} == {"op1"}
     assert len(chosen) == 3 * 3  # buffers 1, 7 and 13 of each space
     assert buffer_count(report, report) == 96
@@ -66,7 +66,7 @@ def test_a_name_with_direction_marks_is_made_safe():
 def test_the_map_in_a_sentence():
     report = small_report()
     assert address_summary(report, names="B") == (
-        "One round on one cluster; B runs 32 such rounds on 4 clusters. B has 48 buffers and holds "
+        "The whole batch on one cluster: B in 8 rounds of 2 samples. B has 48 buffers and holds "
         "at most 384 KiB of 1.25 MiB LB and 192 KiB of 8 MiB GB."
     )
     assert LANES * HELD_BYTES == 192 * 1024

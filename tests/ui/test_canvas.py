@@ -16,7 +16,7 @@ from graphturbo_core.report.canvas import (
 from graphturbo_core.report.gantt_canvas import gantt_buffer
 from graphturbo_ui import state
 from graphturbo_ui.components import sources
-from tests.ui.synthetic import synthetic_report
+from tests.ui.synthetic import synthetic_report, with_rounds
 
 
 def small_report():
@@ -136,10 +136,54 @@ def test_bytes_come_in_the_order_of_their_instructions():
     assert header["runs"][0]["causes"][1:3] == ["input", "output"]
 
 
-def test_the_longest_path_is_told_in_the_order_sent():
+def test_the_longest_chain_is_told_in_the_order_sent():
     report = small_report()
-    report = replace(report, arrays={**report.arrays, "critical": np.array([0, 1])})
-    assert list(unpack(gantt_buffer(report))[1]["0.critical"]) == [1, 2]
+    report = replace(report, arrays={**report.arrays, "chain": np.array([0, 1])})
+    assert list(unpack(gantt_buffer(report))[1]["0.chain"]) == [1, 2]
+
+
+def test_the_critical_path_is_sent_by_place_and_summed_by_resource():
+    # launch [0, 5), instruction 1 [5, 30) and its latency [30, 40), instruction 0 [40, 95)
+    path = {
+        "path_instruction": np.array([-1, 1, 1, 0], np.int32),
+        "path_start": np.array([0, 5, 30, 40]),
+        "path_end": np.array([5, 30, 40, 95]),
+        "path_resource": np.array([8, 3, 7, 0], np.int8),
+        "path_holds_up": np.array([4, 1, 1, 4], np.int8),
+    }
+    report = small_report()
+    header, arrays = unpack(gantt_buffer(replace(report, arrays={**report.arrays, **path})))
+    # instruction 0 is sent second (place 1), instruction 1 third (place 2)
+    assert list(arrays["0.path"]) == [1, 2, 2]
+    assert list(arrays["0.path_start"]) == [40, 5, 30]
+    assert list(arrays["0.path_end"]) == [95, 30, 40]
+    assert list(arrays["0.path_resource"]) == [0, 3, 7]
+    assert list(arrays["0.path_holds_up"]) == [4, 1, 1]
+    assert header["runs"][0]["path_shares"] == [
+        ["matrix engine", 55 / 95],
+        ["DRAM", 25 / 95],
+        ["latency", 10 / 95],
+        ["launch", 5 / 95],
+    ]
+
+
+def test_rounds_and_layers_in_flight_are_sent():
+    report = with_rounds(small_report(), (5, 3, 95), (1, 1, 20))
+    steps = {
+        "flight_cycle": np.array([0, 10, 60]),
+        "flight_layers": np.array([0, 2, 1], np.int32),
+        "under_start": np.array([12, 40]),
+        "under_end": np.array([20, 55]),
+    }
+    header, arrays = unpack(gantt_buffer(replace(report, arrays={**report.arrays, **steps})))
+    assert header["runs"][0]["sequence"] == [
+        {"samples": 5, "count": 3, "cycles": 95, "is_drawn": True},
+        {"samples": 1, "count": 1, "cycles": 20, "is_drawn": False},
+    ]
+    assert list(arrays["0.flight_cycle"]) == [0, 10, 60]
+    assert list(arrays["0.flight_layers"]) == [0, 2, 1]
+    assert list(arrays["0.under_start"]) == [12, 40]
+    assert list(arrays["0.under_hold"]) == [8, 15]
 
 
 def test_a_share_of_being_busy_is_sent_only_where_it_is_not_all():

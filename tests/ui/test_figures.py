@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from graphturbo_ui.figures import group_tables, instructions, tables
 from graphturbo_ui.figures.memory import EMPTY, MemoryRow, memory_figure, memory_rows
-from tests.ui.synthetic import synthetic_report
+from tests.ui.synthetic import synthetic_report, with_rounds
 
 
 def named(name: str):
@@ -77,14 +77,28 @@ def test_summaries_count():
         "A runs 36 ops as 12 sub-graphs; B runs 36 ops as 2 sub-graphs."
     )
     assert instructions.gantt_summary(a) == (
-        "One round on one cluster; A runs 32 such rounds on 4 clusters. "
+        "The whole batch on one cluster: A in 8 rounds of 2 samples. "
         "A: 400 instructions on 7 engines."
     )
-    (whole,) = a.tables["round"]
-    one = ({**whole, "repeats": 1, "clusters": 1},)
-    assert tables.round_text(replace(a, tables={**a.tables, "round": one})) == (
-        "One round on one cluster."
+    assert tables.round_text(with_rounds(a, (5, 3, 100), (1, 1, 30)), b) == (
+        "The whole batch on one cluster: A in 3 rounds of 5 samples and 1 round of 1 sample, "
+        "B in 1 round of 16 samples."
     )
+
+
+def test_a_window_of_the_whole_run_is_windows_of_the_drawn_round():
+    # three rounds of 100 cycles that are drawn, then one of 30 that is not
+    report = with_rounds(synthetic_report(), (5, 3, 100), (1, 1, 30))
+    for window, expected in (
+        ((0, 40), [(0, 40)]),
+        ((120, 150), [(20, 50)]),
+        ((180, 220), [(80, 100), (0, 20)]),
+        ((250, 400), [(50, 100)]),
+        ((120, 220), [(0, 100)]),
+        ((300, 330), []),
+        ((-20, 10), [(0, 10)]),
+    ):
+        assert tables.windows_in_round(report, window) == expected, window
 
 
 def test_a_note_of_both_runs_is_told_once():

@@ -45,8 +45,8 @@ def test_the_instruction_table_follows_window_and_selection():
     # [30, 50) holds nothing: what ends at 30 and what starts at 50 lie outside
     assert starts(windows=[[30, 50], [29, 51]]) == [("B", 0), ("B", 10), ("B", 50)]
     assert starts(windows=[[0, 1]]) == [("A", 0), ("B", 0)]
-    assert starts(ops=frozenset({5})) == [("A", 50), ("B", 50)]
-    assert starts(windows=[[0, 20]], ops=frozenset({5})) == []
+    assert starts(ops=[{5}, {5}]) == [("A", 50), ("B", 50)]
+    assert starts(windows=[[0, 20]], ops=[{5}, {5}]) == []
 
 
 def test_an_instruction_waited_since_its_engine_was_free():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.figures.group_tables import facts, group_selections
+from graphturbo_ui.figures.instructions import shown_instructions
+from graphturbo_ui.selection import Selection, marks, selected_in
+from tests.ui.apart import NORM, NORM_PARTS, SOFTMAX, SOFTMAX_PARTS, apart
 from tests.ui.synthetic import OPS_PER_LAYER, synthetic_report
 
 
@@ -29,3 +32,42 @@ def test_a_selection_stands_for_the_same_ops_by_any_kind():
     assert Selection("B", "layer", 2).ops(report) == frozenset(second_group[:OPS_PER_LAYER])
     assert Selection("B", "op", 7).ops(report) == {7}
     assert Selection("B", "group", 99).ops(report) == frozenset()
+
+
+def test_what_comes_from_one_op_of_the_model_is_selected_in_both_runs():
+    reports = dict(zip("AB", apart(), strict=True))
+    whole = selected_in(Selection("B", "op", NORM), reports)
+    assert whole == {"A": NORM_PARTS, "B": {NORM}}
+    part = selected_in(Selection("A", "op", min(NORM_PARTS)), reports)
+    assert part == {"A": {min(NORM_PARTS)}, "B": {NORM}}
+    for run in "AB":
+        layer = selected_in(Selection(run, "layer", 3), reports)
+        assert layer == {"A": {*SOFTMAX_PARTS, max(SOFTMAX_PARTS) + 1}, "B": {SOFTMAX, 5}}
+
+
+def test_rows_of_a_run_that_takes_an_op_apart_are_marked_by_its_parts():
+    reports = dict(zip("AB", apart(), strict=True))
+    said = marks(Selection("B", "op", NORM), group_selections(*apart()), reports)
+    # of A's eleven groups three hold parts of the norm, the last of them the activation too
+    assert said[:11] == [*[""] * 8, "all", "all", "part"]
+    assert said[11:] == [*[""] * 8, "all", ""]
+
+
+def test_instructions_of_the_parts_are_listed_with_those_of_the_whole():
+    reports = dict(zip("AB", apart(), strict=True))
+    ops = list(selected_in(Selection("B", "op", NORM), reports).values())
+    first, second = shown_instructions(*apart(), windows=None, ops=ops)
+    assert {int(op) for op in apart()[0].arrays["op"][first]} == NORM_PARTS
+    assert {int(op) for op in apart()[1].arrays["op"][second]} == {NORM}
+
+
+def test_a_part_tells_its_own_type_and_where_the_other_run_has_the_whole():
+    reports = dict(zip("AB", apart(), strict=True))
+    title, told = facts(Selection("A", "op", max(NORM_PARTS)), reports)
+    assert title == "Add LayerNormalization_8/shift"
+    assert told["layer"] == "LayerNormalization_8 (LayerNormalization)"
+    assert told["sub-graph in A"] == "g11: 7 ops in 1 piece"
+    assert told["sub-graph in B"] == "g9: 1 op in 1 piece"
+    _, told = facts(Selection("B", "op", NORM), reports)
+    homes = "g9: 1 op in 1 piece; g10: 3 ops in 1 piece; g11: 7 ops in 1 piece"
+    assert told["sub-graph in A"] == homes

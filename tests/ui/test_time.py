@@ -16,7 +16,11 @@ from graphturbo_ui.figures import accounting, roofline
 from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table
 from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, WAIT_COLOURS
 from graphturbo_ui.selection import Selection
-from tests.ui.synthetic import ROOFS, synthetic_report
+from tests.ui.synthetic import ROOFS, synthetic_report, with_rounds
+
+NO_PATH = dict.fromkeys(
+    ("matrix", "vector", "move", "dram", "gb", "lb", "link", "latency", "launch", "barrier"), 0.0
+)
 
 
 def with_layers(report: Report, *changes: dict[str, object]) -> Report:
@@ -70,6 +74,18 @@ def test_roofline_has_dots_a_run_and_two_roofs_that_meet_at_the_ridge():
     assert targets[1] == [Selection("B", "layer", 0), Selection("B", "layer", 1)]
 
 
+def test_a_dot_selects_its_own_layer_where_others_have_none():
+    """Layers without work have no dot: of A the second, of B the first."""
+    a = with_layers(synthetic_report(), {}, {"macs": 0}, {}, {})
+    b = with_layers(synthetic_report(), {"macs": 0}, {}, {"macs": 0}, {})
+    figure, targets = roofline.roofline_figure(a, b), roofline.roofline_targets(a, b)
+    assert targets[0] == [Selection("A", "layer", at) for at in (0, 2, 3)]
+    assert targets[1] == [Selection("B", "layer", at) for at in (1, 3)]
+    for trace, chosen in zip(figure.data[:2], targets, strict=False):
+        names = [text.split("<br>")[0] for text in trace.customdata]
+        assert [name.split()[-1] for name in names] == [f"layer{one.index}" for one in chosen]
+
+
 def test_no_work_is_said_and_a_name_with_markup_is_escaped():
     idle = with_layers(synthetic_report(), {"macs": 0})
     assert roofline.roofline_figure(idle).layout.annotations[0].text == roofline.EMPTY
@@ -112,18 +128,75 @@ def test_the_ledger_s_bars_sum_to_the_bytes_of_each_run():
     assert accounting.ledger_figure(empty).layout.annotations[-1].text == accounting.NO_BYTES
 
 
+def test_the_ledger_s_bars_stand_at_the_run_that_moved_the_bytes():
+    """A moves 1, 2, … MiB over DRAM by cause, B ten times as much over GB."""
+    sizes = {cause: 1 + number for number, cause in enumerate(CAUSE_COLOURS)}
+    a, b = (
+        replace(
+            report,
+            tables={
+                **report.tables,
+                "ledger": tuple(
+                    {"memory": memory, "cause": cause, "bytes": times * size << 20}
+                    for cause, size in sizes.items()
+                ),
+            },
+        )
+        for report, memory, times in (
+            (synthetic_report(), "DRAM", 1),
+            (synthetic_report("graphturbo@16"), "GB", 10),
+        )
+    )
+    figure = accounting.ledger_figure(a, b)
+    dram, gb = figure.data[: len(CAUSE_COLOURS)], figure.data[len(CAUSE_COLOURS) :]
+    for cause, over_dram, over_gb in zip(CAUSE_COLOURS, dram, gb, strict=True):
+        assert dict(zip(over_dram.y, over_dram.x, strict=True)) == {"A": sizes[cause], "B": 0}
+        assert dict(zip(over_gb.y, over_gb.x, strict=True)) == {"A": 0, "B": 10 * sizes[cause]}
+    rows = [row for row in accounting.ledger_rows(a, b) if row["bytes"]]
+    assert {(row["run"], row["memory"]) for row in rows} == {("A", "DRAM"), ("B", "GB")}
+
+
 def test_busy_time_is_cycles_over_engines():
     report = with_layers(synthetic_report(cores=2), {"matrix_cycles": 100, "dma_cycles": 20})
     contract = {**report.contract, "cycles": 1000, "latency_s": 1e-6}
-    (row,) = accounting.busy_rows(replace(report, contract=contract))
-    assert row["matrix"] == pytest.approx(50e-9)  # two of them
-    assert row["dma"] == pytest.approx(20e-9)  # one
-    figure = accounting.busy_figure(report, report)
+    a = replace(report, contract=contract)
+    (row,) = accounting.busy_rows(a)
+    # two samples per round: 100 cycles of 1 ns over two engines and two samples, 20 over one engine
+    assert row["matrix"] == pytest.approx(25e-9)
+    assert row["dma"] == pytest.approx(10e-9)
+    # B does the same in rounds of 16 samples: an eighth of the time per sample
+    b = with_rounds(a, (16, 1, 1000))
+    figure = accounting.busy_figure(a, b)
     assert [bar.marker.color for bar in figure.data] == [*ENGINE_COLOURS.values()] * 2
-    assert figure.layout.yaxis.title.text == "busy (µs an engine)"
-    assert [len(points) for points in accounting.busy_targets(report, report)] == [1] * 8
+    assert figure.layout.yaxis.title.text == "busy per sample<br>(µs, mean engine)"
+    heights = {(at // 4, bar.name): bar.y[0] for at, bar in enumerate(figure.data)}
+    assert heights[0, "matrix"] == pytest.approx(0.025)
+    assert heights[1, "matrix"] == pytest.approx(0.025 / 8)
+    assert heights[0, "dma"] == pytest.approx(0.010)
+    assert [len(points) for points in accounting.busy_targets(a, b)] == [1] * 8
     none = replace(report, tables={**report.tables, "layers": ()})
     assert accounting.busy_figure(none).layout.annotations[-1].text == accounting.NO_LAYERS
+
+
+def test_the_critical_path_is_as_long_as_the_run_and_in_milliseconds():
+    a, b = synthetic_report(), synthetic_report("graphturbo@16")
+    paths = ({"dram": 0.009, "matrix": 0.001}, {"dram": 0.0005, "launch": 0.0015})
+    a, b = (
+        replace(one, contract={**one.contract, "critical_path": {**NO_PATH, **path}})
+        for one, path in zip((a, b), paths, strict=True)
+    )
+    figure = accounting.path_figure(a, b)
+    assert figure.layout.xaxis.title.text == "time of the whole batch (ms)"
+    bars = {bar.name: tuple(bar.x) for bar in figure.data}
+    assert bars == {"matrix engine": (1.0, 0.0), "DRAM": (9.0, 0.5), "launch": (0.0, 1.5)}
+    assert figure.data[0].y == ("A", "B")
+    rows = accounting.path_rows(a, b)
+    assert [(row["run"], row["resource"]) for row in rows] == [
+        ("A", "matrix engine"), ("A", "DRAM"), ("B", "DRAM"), ("B", "launch"),
+    ]  # fmt: skip
+    assert [row["share of the latency (%)"] for row in rows] == pytest.approx([10, 90, 25, 75])
+    none = replace(a, contract={**a.contract, "critical_path": NO_PATH})
+    assert accounting.path_figure(none).layout.annotations[0].text == accounting.NO_PATH
 
 
 def test_the_table_of_layers_and_its_file():
@@ -131,14 +204,14 @@ def test_the_table_of_layers_and_its_file():
     report = with_layers(report, *({"name": name} for name in ("=cmd()", "b", "c")))
     rows = layer_table(report, report)
     assert [row["run"] for row in rows] == ["A"] * 3 + ["B"] * 3
-    assert rows[0]["MAC a byte"] == 4.0
+    assert rows[0]["MAC/byte"] == 4.0
     assert rows[0]["of its roof (%)"] == pytest.approx(50)
-    assert (rows[2]["MAC a byte"], rows[2]["roof"]) == (None, "")
+    assert (rows[2]["MAC/byte"], rows[2]["roof"]) == (None, "")
     assert layer_selections(report, report)[4] == Selection("B", "layer", 1)
     found = list(csv.DictReader(io.StringIO(csv_text(rows))))
     assert found[0]["name"] == "'=cmd()"
-    assert [row["MACs"] for row in found] == ["4000000", "1000000", "0"] * 2
-    assert found[2]["MAC a byte"] == ""
+    assert [row["MACs per sample"] for row in found] == ["2000000.0", "500000.0", "0.0"] * 2
+    assert found[2]["MAC/byte"] == ""
 
 
 @cache

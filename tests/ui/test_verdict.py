@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from graphturbo_core.report.alone import Alone, alone
+from graphturbo_core.report.equal_batches import strategy_at
 from graphturbo_core.report.note_places import VERIFIED, notes_by_place
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict import (
+    binding_kind,
     binding_text,
     change_text,
     differences,
+    pair_text,
     sentence,
     verdict_rows,
 )
@@ -26,6 +29,10 @@ STALLS = {"busy": 0.0, "data": 0.0, "address": 0.0, "channel": 0.0, "barrier": 0
 def with_figures(**figures: object) -> Report:
     report = synthetic_report()
     return replace(report, contract={**report.contract, **figures})
+
+
+def in_flight(share: float) -> dict[str, object]:
+    return {"layers_in_flight": {"share": share}}
 
 
 def stalls(**kinds: dict[str, float]) -> dict[str, dict[str, float]]:
@@ -112,6 +119,77 @@ def test_the_busiest_engine_binds():
     assert binding_text(report) == "is DRAM-bound: the system DMAs are busy 71 % of the time"
 
 
+def test_the_busiest_engine_binds_not_the_least_idle_one():
+    """The matrix engines are never idle and wait most of the time; the vector engines work more."""
+    report = with_figures(
+        stalls=stalls(
+            matrix={"busy": 0.3, "data": 0.7, "idle": 0.0},
+            vector={"busy": 0.4, "data": 0.2, "idle": 0.4},
+        )
+    )
+    assert binding_kind(report) == "vector"
+    assert "the busiest, the vector engines, work 40 % of the time" in binding_text(report)
+
+
+@pytest.mark.parametrize(
+    ("wait", "words"),
+    [
+        ("data", "for data"),
+        ("address", "for buffer space to be free"),
+        ("channel", "for a shared channel"),
+        ("barrier", "at launches and barriers between kernels"),
+        ("idle", "with nothing left to do"),
+    ],
+)
+def test_each_wait_has_its_own_words(wait: str, words: str):
+    report = with_figures(stalls=stalls(dma={"busy": 0.3, "idle": 0.1, wait: 0.6}))
+    assert binding_text(report).endswith(f"wait 60 % of it {words}")
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        ("activation", "activations passed from kernel to kernel"),
+        ("weight_again", "weights fetched again"),
+        ("weight_first", "weights"),
+        ("halo", "overlapping rows read again"),
+        ("spill", "tensors that did not fit"),
+        ("input", "model inputs"),
+        ("output", "model outputs"),
+    ],
+)
+def test_each_cause_that_shrank_most_has_its_own_words(cause: str, words: str):
+    names = ("activation", "weight_again", "weight_first", "halo", "spill", "input", "output")
+    many = {name: 2**21 for name in names} | {cause: 3 * 2**30}
+    few = {name: 2**20 for name in names}
+    a = with_figures(throughput_per_s=1.0, dram_read_bytes=2**32, dram_ledger=many)
+    b = with_figures(throughput_per_s=3.0, dram_read_bytes=2**30, dram_ledger=few)
+    outcome, _ = sentence(a, b)
+    assert f"(3 GiB less for {words})" in outcome
+
+
+def test_unequal_cluster_batches_are_told_with_the_ratio_at_equal_ones():
+    a = with_figures(throughput_per_s=1000.0, cluster_batch=2, strategy="tvm@2")
+    b = with_figures(throughput_per_s=9440.0, cluster_batch=16, strategy="graphturbo@16")
+    equal = with_figures(throughput_per_s=2000.0, cluster_batch=16, strategy="tvm@16")
+    head = "B is 9.44x as fast as A (cluster batches of 2 and 16; "
+    assert sentence(a, b, equal)[0].startswith(f"{head}at 16 for both it is 4.72x)")
+    assert sentence(a, b)[0].startswith(f"{head}the ratio at equal ones is being computed)")
+    refused = sentence(a, b, "TOO_MANY_INSTRUCTIONS")[0]
+    assert refused.startswith(f"{head}A cannot run at 16: TOO_MANY_INSTRUCTIONS)")
+    own = with_figures(throughput_per_s=2000.0, cluster_batch=16, strategy="tvm@16")
+    assert sentence(a, own)[0].startswith("B is 2x as fast as A")
+    assert "cluster batches" not in sentence(a, own)[0], "nothing but the batch differs"
+    assert sentence(equal, b)[0].startswith("B is 4.72x as fast as A")
+    assert "cluster batches" not in sentence(equal, b)[0]
+    assert pair_text(a, b, equal) == (
+        "graphturbo@16 is 9.44x as fast as tvm@2 (cluster batches of 2 and 16; at 16 for both it "
+        "is 4.72x)"
+    )
+    assert strategy_at("graphturbo:order@2", 16) == "graphturbo:order@16"
+    assert strategy_at("tvm", 4) == "tvm@4"
+
+
 def test_where_no_engine_binds_the_longest_wait_is_named():
     report = with_figures(stalls=stalls(matrix={"busy": 0.3, "barrier": 0.6, "idle": 0.1}))
     assert binding_text(report) == (
@@ -129,7 +207,7 @@ def test_the_sentence_names_what_changed():
         dram_read_bytes=4 * 2**30,
         dram_write_bytes=0,
         dram_ledger=ledger,
-        cross_layer_overlap=0.0,
+        overlap=in_flight(0.0),
     )
     b = with_figures(
         throughput_per_s=7950.0,
@@ -138,13 +216,13 @@ def test_the_sentence_names_what_changed():
         dram_read_bytes=2**30,
         dram_write_bytes=0,
         dram_ledger={**ledger, "activation": 0},
-        cross_layer_overlap=0.17,
+        overlap=in_flight(0.17),
     )
     outcome, _ = sentence(a, b)
     assert outcome == (
         "B is 7.95x as fast as A: it moves 1 GiB over DRAM instead of 4 GiB (3 GiB less for "
-        "activations passed from kernel to kernel), launches 19 kernels instead of 480, runs two "
-        "or more layers at once 17 % of the time instead of 0 %."
+        "activations passed from kernel to kernel), launches 19 kernels instead of 480, has two "
+        "or more layers in flight 17 % of the time instead of 0 %."
     )
 
 
@@ -154,10 +232,10 @@ def test_a_loser_is_called_one():
 
 
 def test_what_speaks_against_the_outcome_is_no_reason_for_it():
-    few = {"kernels": 10, "rounds": 1, "cross_layer_overlap": 0.0}
-    many = {"kernels": 20, "rounds": 1, "cross_layer_overlap": 0.5}
+    few = {"kernels": 10, "rounds": 1, "overlap": in_flight(0.0)}
+    many = {"kernels": 20, "rounds": 1, "overlap": in_flight(0.5)}
     slow, fast = {"throughput_per_s": 100.0}, {"throughput_per_s": 200.0}
-    overlap = "runs two or more layers at once 50 % of the time instead of 0 %"
+    overlap = "has two or more layers in flight 50 % of the time instead of 0 %"
     won, _ = sentence(with_figures(**few, **slow), with_figures(**many, **fast))
     assert won == (
         f"B is 2x as fast as A: it {overlap}, although it launches 20 kernels instead of 10."
