@@ -9,11 +9,13 @@ ifeq ($(origin PYTHON),command line)
 RUNTIME :=
 TOOLS :=
 MODELS :=
+EVIDENCE :=
 else
 PYTHON := $(VENV)/bin/python
 RUNTIME := $(VENV)/.runtime-installed
 TOOLS := $(VENV)/.tools-installed
 MODELS := $(VENV)/.models-installed
+EVIDENCE := $(VENV)/.evidence-installed
 endif
 
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
@@ -24,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A worker begins with half of the tests, in their order, and takes some of the other's at the end.
 PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
 
-.PHONY: help run test test-all test-full checks lint types compiled samples check-samples bench clean
+.PHONY: help run test test-all test-full evidence checks lint types compiled samples check-samples bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -41,10 +43,14 @@ test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models 
 	$(PYTEST) -m browser
 	$(PYTHON) -m tests.matrix --pairwise
 	$(PYTHON) -m tests.verify.node_table
+	$(PYTHON) -m benchmarks.pasted --check
 
 test-full: $(MODELS)  ## whole models, every chip, every strategy: hours
 	GRAPHTURBO_FULL=1 $(PYTEST) tests/test_soundness.py tests/verify
 	$(PYTHON) -m tests.matrix
+
+evidence: $(EVIDENCE)  ## what takes longer than CI has, kept under docs/ with digests that CI checks: hours
+	$(PYTHON) -m benchmarks.evidence
 
 checks: $(TOOLS)  ## what goes before the tests, two at a time
 	@$(MAKE) --no-print-directory --jobs 2 compiled types lint check-samples
@@ -84,5 +90,9 @@ $(VENV)/.tools-installed: requirements-dev.txt $(VENV)/.runtime-installed
 
 $(VENV)/.models-installed: requirements-models.txt $(VENV)/.tools-installed
 	$(PIP) --no-deps -r requirements-models.txt
+	@touch $@
+
+$(VENV)/.evidence-installed: requirements-evidence.txt $(VENV)/.models-installed
+	$(PIP) -r requirements-evidence.txt
 	@touch $@
 endif

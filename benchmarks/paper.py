@@ -10,7 +10,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.paper_findings import CHIP, OTHER_CHIP, OWN_SPACE, read_findings
+from benchmarks.paper_breakdown import option_runs, step_runs
+from benchmarks.paper_findings import CHIP, OTHER_CHIP, OTHER_STARTS, OWN_SPACE, read_findings
 from benchmarks.paper_page import DATA, reason_text, sheets, write
 from benchmarks.paper_results import Asked, results_of
 from benchmarks.paper_rows import ROWS
@@ -36,6 +37,8 @@ INGREDIENTS = {
 so of `plus` too: without them a peak is divided by the pieces, as the paper prints it."""
 STAGED = "A"
 """The row whose stages are told apart: `tvm`, its first strategy, runs with square passes too."""
+ALONE = ("variants", "switches", "ingredients", "breakdown", "options")
+"""Flags of what is run on the paper's chip alone."""
 HEAVY = "DJHEICBAGF"
 """Rows that take long before others, so that two processes end together."""
 
@@ -69,16 +72,23 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         ("variants", "the other models that a row may mean"),
         ("switches", "what each assumption on TVM's kernels does to its throughput"),
         ("ingredients", f"{PLUS} with each ingredient switched off"),
+        ("breakdown", "double buffering, fence and list scheduling one after the other"),
+        ("options", "graphturbo:full with each other value of each of its options"),
     ):
         kinds.add_argument(f"--{name}", action="store_true", help=told)
-    for name, choices in (("tuned", "graphturbo"), ("tuned-plus", PLUS)):
+    for name, choices in (
+        ("tuned", "graphturbo"),
+        ("tuned-others", "graphturbo, from starts other than its own plan"),
+        ("tuned-plus", PLUS),
+    ):
         told = f"the best schedule that N evaluations find among the choices of {choices}"
         kinds.add_argument(f"--{name}", type=int, metavar="N", help=told)
     told = f"the taken models on {OTHER_CHIP}, where also a search may look"
     parser.add_argument("--other-chip", action="store_true", help=told)
     chosen = parser.parse_args(arguments)
-    if chosen.other_chip and (chosen.variants or chosen.switches or chosen.ingredients):
-        parser.error(f"variants, switches and ingredients are run on {CHIP} alone")
+    alone = [name for name in ALONE if getattr(chosen, name)]
+    if chosen.other_chip and alone:
+        parser.error(f"{alone[0]} are run on {CHIP} alone")
     unknown = [name for name in _letters(chosen) if name not in ROWS]
     if unknown:
         parser.error(f"row {unknown[0]} is not there; rows: {', '.join(ROWS)}")
@@ -97,14 +107,16 @@ def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
             plain.append((plain[0][0], dict(SQUARES)))
         plus = f"{PLUS}@{row.batch_of_others}"
         chip = OTHER_CHIP if chosen.other_chip else CHIP
-        if count := chosen.tuned or chosen.tuned_plus:
-            space = dict(OWN_SPACE) if chosen.tuned_plus else {}
-            searched = (f"tuned@{row.batch_of_others}", {EVALUATIONS: str(count), **space})
+        if count := chosen.tuned or chosen.tuned_others or chosen.tuned_plus:
+            kind = OWN_SPACE if chosen.tuned_plus else OTHER_STARTS if chosen.tuned_others else ()
+            searched = (f"tuned@{row.batch_of_others}", {EVALUATIONS: str(count), **dict(kind)})
             yield Asked(name, chip, (searched,))
         elif chosen.ingredients:
             yield Asked(
                 name, CHIP, tuple((plus, {key: value}) for key, value in INGREDIENTS.items())
             )
+        elif chosen.breakdown or chosen.options:
+            yield Asked(name, CHIP, step_runs(row) if chosen.breakdown else option_runs(row))
         elif chosen.variants:
             for place in range(1, len(row.variants)):
                 yield Asked(name, CHIP, tuple(plain), place)

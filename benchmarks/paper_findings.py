@@ -13,21 +13,31 @@ from pydantic import TypeAdapter
 
 from benchmarks.paper_results import Result
 from benchmarks.paper_rows import ROWS
-from graphturbo_core.strategies.options import SPACE
+from graphturbo_core.strategies.options import SPACE, STARTS
 
 CHIP, OTHER_CHIP = "stcp920", "stcp920-10mib"
 """The paper's chip, and the same with the capacity that Algorithm 1's figures come out with."""
 OWN_SPACE = ((SPACE, "plus"),)
 """Options of a search among the choices of `graphturbo:plus`."""
+OTHER_STARTS = ((STARTS, "others"),)
+"""Options of a search that begins without the plans of `graphturbo:full` and `:plus`."""
 Options = Iterable[tuple[str, str]]
+PLACED = (
+    "as taken", "division: outermost axis alone", "division: by gcd, outermost first",
+    "weights: each core fetches its own", "double buffering: off", "passes: squares of a map",
+    "softmax, layer norm: both decomposed", "outermost, own, off and decomposed",
+    "kernels: an op each", "launch: halved", "launch: doubled", "barrier: halved",
+    "barrier: doubled", "cluster batch: GraphTurbo's",
+)  # fmt: skip
+"""The switches of a file of schema 1, in its order."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """Every run that is known, and what TVM's switches do (rates a row, a refusal's code)."""
+    """Every run that is known, and what TVM's switches do: by row and switch a rate or refusal."""
 
     results: tuple[Result, ...] = ()
-    switches: Mapping[str, tuple[float | str, ...]] = field(default_factory=dict)
+    switches: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict)
 
     @cached_property
     def _by_key(self) -> dict[tuple[object, ...], Result]:
@@ -59,8 +69,10 @@ class Findings:
         }
 
     def over_searches(self, level: str, chip: str = CHIP) -> dict[str, float]:
-        """Rates of a level over the better of both searches', or the one that was run."""
-        over = [self.ratios(level, "tuned", chip, options) for options in ((), OWN_SPACE)]
+        """Rates of a level over the best of the searches' that were run."""
+        over = [
+            self.ratios(level, "tuned", chip, options) for options in ((), OWN_SPACE, OTHER_STARTS)
+        ]
         found = {row: [own[row] for own in over if row in own] for row in ROWS}
         return {row: min(ratios) for row, ratios in found.items() if ratios}
 
@@ -75,20 +87,6 @@ class Findings:
         taken = {row: ROWS[row].variants[0].sample for row in ROWS}
         found = (r for r in self.results if (r.chip, r.options) == (chip, {}))
         return [r for r in found if r.sample != taken[r.row]]
-
-    def most_gained(self, level: str, below: str, chip: str = CHIP) -> dict[str, float]:
-        """Rates of a level over another's, of the plausible model of a row that gains most.
-
-        Of any model where a row has no plausible one.
-        """
-        plain = [r for r in self.results if (r.chip, r.options) == (chip, {})]
-        found: dict[str, list[tuple[bool, float]]] = {}
-        for row, _, runs in models(plain):
-            one, other = runs.get(level), runs.get(below)
-            if one and other and not one.refused and not other.refused:
-                gain = one.throughput_per_s / other.throughput_per_s
-                found.setdefault(row, []).append((is_plausible(one), gain))
-        return {row: max(gains)[1] for row, gains in found.items()}
 
     def most_by_order(self, chip: str = CHIP) -> dict[str, float]:
         """What `full` gained over `order` with the best order of its kernels' instructions.
@@ -125,7 +123,7 @@ class Findings:
     def text(self) -> str:
         """As a file: JSON, a run a line."""
         lines = ",\n".join(json.dumps(asdict(result)) for result in self.results)
-        head = f'"schema": 1,\n"switches": {json.dumps(self.switches)},'
+        head = f'"schema": 2,\n"switches": {json.dumps(self.switches)},'
         return f'{{{head}\n"results": [\n{lines}\n]}}\n'
 
 
@@ -152,4 +150,9 @@ def read_findings(path: Path) -> Findings:
         return Findings()
     found = json.loads(path.read_text(encoding="utf-8"))
     results = TypeAdapter(tuple[Result, ...]).validate_python(found["results"])
-    return Findings(results, {row: tuple(rates) for row, rates in found["switches"].items()})
+    return Findings(results, {row: _named(rates) for row, rates in found["switches"].items()})
+
+
+def _named(rates: Mapping[str, float | str] | Sequence[float | str]) -> dict[str, float | str]:
+    """Rates by switch; a file of schema 1 has them by place."""
+    return dict(rates if isinstance(rates, Mapping) else zip(PLACED, rates, strict=True))

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.dots_figure import Dots, dots_svg
+from benchmarks.paper_breakdown import breakdown_sheet, has_breakdown, has_options, option_sheet
 from benchmarks.paper_claims import FACTOR, claim_sheet
 from benchmarks.paper_findings import CHIP, OTHER_CHIP, Findings
+from benchmarks.paper_gains import gains_sheet
 from benchmarks.paper_reasons import limit_sheet, reasons
 from benchmarks.paper_results import Result
 from benchmarks.paper_rows import LEVELS, ROWS
@@ -43,20 +45,26 @@ def sheets(findings: Findings) -> Iterator[Sheet]:
     """All tables for which there are runs, in the order of the page."""
     yield throughput_sheet(findings, CHIP)
     yield over_tvm_sheet(findings, CHIP)
+    yield gains_sheet(findings, CHIP)
     yield claim_sheet(findings, CHIP)
     if stages := _with_stages(findings):
         yield stage_sheet(stages)
         yield pass_sheet()
     for level in ("tvm", "full"):
         yield limit_sheet(findings, CHIP, level)
+    if has_breakdown(findings, CHIP):
+        yield breakdown_sheet(findings, CHIP)
     if findings.find("A", "full", OTHER_CHIP):
         yield throughput_sheet(findings, OTHER_CHIP)
+        yield gains_sheet(findings, OTHER_CHIP)
         yield claim_sheet(findings, OTHER_CHIP)
     if others := findings.of_other_models():
         yield variant_sheet(others)
         yield variant_over_tvm_sheet(others)
     if findings.switches:
         yield switch_sheet(findings.switches, CHIP)
+    if has_options(findings, CHIP):
+        yield option_sheet(findings, CHIP)
     if findings.over_searches("full"):
         yield tuned_sheet(findings, CHIP)
     if findings.ratios("plus", "full"):

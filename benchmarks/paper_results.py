@@ -59,9 +59,10 @@ class Result:
     none that runs these kernels one after the other, whatever the order of their instructions (0
     where they do not); `chain_per_s`: none with this chain of instructions that need each other.
     `dram_share`: of the time, what DRAM at its full rate takes for `dram_bytes`, which are by
-    cause; `least_dram_bytes`: weights, inputs and outputs once. `busy` and `waits`: shares of the
-    time of a kind of engine; waits are those of the cores' matrix engines. `pieces`: of each
-    sub-graph in order. `evaluations` and `otherwise`: of a search alone; `stages`: of ResNets.
+    cause; `least_dram_bytes`: weights, inputs and outputs once. `in_flight`: share of the time
+    with two or more layers in flight. `busy` and `waits`: shares of the time of a kind of engine;
+    waits are those of the cores' matrix engines. `pieces`: of each sub-graph in order.
+    `evaluations` and `otherwise`: of a search alone; `stages`: of ResNets.
     """
 
     row: str
@@ -80,7 +81,8 @@ class Result:
     cycles: int = 0
     kernels: int = 0
     instructions: int = 0
-    overlap: float = 0.0
+    in_flight: float = 0.0
+    memory_under_compute: float = 0.0
     mac_share: float = 0.0
     dram_share: float = 0.0
     least_dram_bytes: int = 0
@@ -194,7 +196,8 @@ def _filled(blank: Result, report: Report) -> Result:
         cycles=contract["cycles"],
         kernels=contract["kernels"],
         instructions=contract["instructions"],
-        overlap=_short(contract["cross_layer_overlap"]),
+        in_flight=_short(contract["overlap"]["layers_in_flight"]["share"]),
+        memory_under_compute=_short(contract["overlap"]["memory_under_compute"]),
         mac_share=_short(contract["mac_utilization"]),
         dram_share=_short(sum(ledger.values()) / _dram_bytes_per_s(report) / contract["latency_s"]),
         least_dram_bytes=contract["compulsory_dram_bytes"],

@@ -64,7 +64,8 @@ SWITCHES = (
     Switch("weights: each core fetches its own", {"tvm.weights": "own"}),
     Switch("double buffering: off", {"tvm.double_buffering": "off"}),
     Switch("passes: squares of a map", {"tvm.passes": "squares"}),
-    Switch("softmax, layer norm: decomposed", {"tvm.normalisation": "decomposed"}),
+    Switch("softmax, layer norm: one op each", {"tvm.normalisation": "whole"}),
+    Switch("softmax, layer norm: both decomposed", {"tvm.normalisation": "decomposed"}),
     Switch("outermost, own, off and decomposed", FARTHEST),
     Switch("kernels: an op each", strategy="layerwise"),
     Switch("launch: halved", number=("kernel.launch_cycles", 0.5)),
@@ -75,13 +76,14 @@ SWITCHES = (
 )
 """The first one is what the others are compared with."""
 
+NOT_RUN = "not run"
 Rate = float | str
 """Samples a second, or the code of a refusal."""
 
 
-def switch_rates(letters: Sequence[str], profile: str) -> dict[str, tuple[Rate, ...]]:
-    """Throughput of `tvm` with each switch, by row."""
-    found: dict[str, tuple[Rate, ...]] = {}
+def switch_rates(letters: Sequence[str], profile: str) -> dict[str, dict[str, Rate]]:
+    """Throughput of `tvm` with each switch, by row and by the switch's name."""
+    found: dict[str, dict[str, Rate]] = {}
     with ProcessPoolExecutor(PROCESSES, get_context("spawn"), warm_up) as pool:
         asked = [(letter, profile) for letter in letters]
         for letter, rates in zip(letters, pool.map(row_rates, asked), strict=True):
@@ -90,31 +92,35 @@ def switch_rates(letters: Sequence[str], profile: str) -> dict[str, tuple[Rate, 
     return found
 
 
-def switch_sheet(found: Mapping[str, Sequence[Rate]], profile: str) -> Sheet:
-    """Throughput of `tvm` with each switch over that as taken, a column a row of the paper."""
+def switch_sheet(found: Mapping[str, Mapping[str, Rate]], profile: str) -> Sheet:
+    """Throughput of `tvm` with each switch over that as taken, a column per row of the paper."""
+    taken = SWITCHES[0].name
     rows = [
         (
-            switch.name if place else f"{switch.name}, samples/s",
-            *(_cell(rates[place], rates[0], is_first=not place) for rates in found.values()),
+            switch.name if place else f"{taken}, samples/s",
+            *(_cell(rates.get(switch.name), rates.get(taken), is_first=not place)
+              for rates in found.values()),
         )
         for place, switch in enumerate(SWITCHES)
-    ]
+    ]  # fmt: skip
     title = f"Throughput of `tvm` over that as taken, one assumption changed at a time, {profile}"
     return Sheet(title, ("assumption", *found), rows)
 
 
-def _cell(rate: Rate, taken: Rate, *, is_first: bool) -> str:
+def _cell(rate: Rate | None, taken: Rate | None, *, is_first: bool) -> str:
+    if rate is None or taken is None:
+        return NOT_RUN
     if isinstance(rate, str) or isinstance(taken, str):
         return str(rate)
     return f"{rate:,.0f}" if is_first else f"{rate / taken:.2f}"
 
 
-def row_rates(asked: tuple[str, str]) -> tuple[Rate, ...]:
+def row_rates(asked: tuple[str, str]) -> dict[str, Rate]:
     """A row's throughput with each switch on a chip; the model is imported once if it can be."""
     letter, profile = asked
     row = ROWS[letter]
     imports = Imports(load_sample(row.variants[0].sample))
-    return tuple(_rate(imports, switch, row, profile) for switch in SWITCHES)
+    return {switch.name: _rate(imports, switch, row, profile) for switch in SWITCHES}
 
 
 def _rate(imports: Imports, switch: Switch, row: PaperRow, profile: str) -> Rate:

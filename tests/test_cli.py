@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ import onnx
 import pytest
 import typer
 
-from graphturbo_core.cli import app, main
+from graphturbo_core.cli import app, job, main
 from graphturbo_core.cli.output import answer as show_answer
+from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.report.report import Report
+from graphturbo_core.units import format_si
 from tests.models import model_bytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,6 +79,37 @@ def test_tables_for_people(capsys: Capture, tmp_path: Path) -> None:
     assert "throughput" in out
     assert "graphturbo" in out
     assert len(json.loads(target.read_text(encoding="utf-8"))) == 2
+
+
+def test_unequal_cluster_batches_are_compared_at_equal_ones_too(capsys: Capture) -> None:
+    asked = ("--batch", "16", "--strategies", "tvm@2,graphturbo@4,tvm@4,graphturbo@2")
+    code, out, _ = answer(capsys, "compare", SAMPLE, *asked, "--json", "-")
+    rates = {one["strategy"]: one["throughput_per_s"] for one in json.loads(out)}
+    code, out, _ = answer(capsys, "compare", SAMPLE, *asked)
+    assert code == 0
+    said = " ".join(out.split())
+    ratio = format_si(rates["graphturbo@4"] / rates["tvm@2"])
+    equal = format_si(rates["graphturbo@4"] / rates["tvm@4"])
+    assert equal != ratio
+    assert said.endswith(
+        f"graphturbo@4 is {ratio}x as fast as tvm@2 (cluster batches of 2 and 4; "
+        f"at 4 for both it is {equal}x) "
+        f"tvm@4 is {format_si(rates['tvm@4'] / rates['tvm@2'])}x as fast as tvm@2 "
+        f"graphturbo@2 is {format_si(rates['graphturbo@2'] / rates['tvm@2'])}x as fast as tvm@2"
+    )
+
+
+def test_a_refused_equal_cluster_batch_is_said_by_its_code(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise CapacityError("TOO_MANY_INSTRUCTIONS", "too long")
+
+    monkeypatch.setattr(job, "run_report", refuse)
+    asked = ("--batch", "16", "--strategies", "tvm@2,graphturbo@4")
+    code, out, _ = answer(capsys, "compare", SAMPLE, *asked)
+    assert code == 0
+    assert "A cannot run at 4: TOO_MANY_INSTRUCTIONS)" in " ".join(out.split())
 
 
 def test_trace_goes_to_a_file(capsys: Capture, tmp_path: Path) -> None:
@@ -149,14 +184,37 @@ def test_verified_in_words(capsys: Capture) -> None:
     assert out.count("verified against ONNX Runtime") == 2
 
 
-def test_a_run_that_computes_something_else_ends_with_one(capsys: Capture) -> None:
-    report = run_report(load_sample(SAMPLE), RunRequest(SAMPLE, batch=4, verify=True))
+@cache
+def verified() -> Report:
+    """A run that was replayed and is right."""
+    return run_report(load_sample(SAMPLE), RunRequest(SAMPLE, batch=4, verify=True))
+
+
+def as_wrong(report: Report) -> Report:
+    """The report of a run that computes something else."""
     fault = {
         "rule": "RESULT", "what": "'y' [0, 4) should be 1 and is 2", "instruction": 7, "op": "a",
         "tensor": "y", "box": [[0, 4]], "core": 3, "cycle": 99, "expected": 1.0, "got": 2.0,
     }  # fmt: skip
     wrong = {**report.contract["verify"], "ok": False, "fault": fault}  # type: ignore[dict-item]
-    broken = replace(report, contract={**report.contract, "verify": wrong})
+    return replace(report, contract={**report.contract, "verify": wrong})
+
+
+@pytest.mark.parametrize("wrong", [(0,), (1,), (0, 1), ()])
+def test_one_wrong_report_of_two_ends_a_comparison_with_one(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, wrong: tuple[int, ...]
+) -> None:
+    right = verified()
+    reports = [as_wrong(right) if place in wrong else right for place in range(2)]
+    monkeypatch.setattr(job.Job, "reports", lambda _: iter(reports))
+    code, out, _ = answer(capsys, "compare", SAMPLE, "--batch", "4", "--verify")
+    assert code == (1 if wrong else 0)
+    assert out.count("VERIFICATION FAILED") == len(wrong)
+    assert out.count("verified against") == 2 - len(wrong)
+
+
+def test_a_run_that_computes_something_else_ends_with_one(capsys: Capture) -> None:
+    broken = as_wrong(verified())
     assert show_answer(None, broken.contract, [broken]) == 1
     out = " ".join(capsys.readouterr().out.split())
     assert "VERIFICATION FAILED" in out

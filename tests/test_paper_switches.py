@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from benchmarks import paper_switches
+from benchmarks.paper_findings import CHIP, PLACED, Findings, read_findings
+from benchmarks.paper_page import DATA, write
 from benchmarks.paper_rows import ROWS, PaperRow, Variant
 from benchmarks.paper_switches import SWITCHES, Switch, row_rates, switch_rates, switch_sheet
 from graphturbo_core.frontend.catalogue import load_sample
@@ -54,7 +59,9 @@ def test_a_row_is_what_runs_by_hand_give(monkeypatch: pytest.MonkeyPatch) -> Non
     }
     for place, request in by_hand.items():
         contract = run_report(load_sample("teaching-resnet"), request).contract
-        assert rates[place] == contract["throughput_per_s"] != rates[0]
+        assert (
+            rates[SWITCHES[place].name] == contract["throughput_per_s"] != rates[SWITCHES[0].name]
+        )
 
 
 class _HereAndNow:
@@ -74,7 +81,9 @@ class _HereAndNow:
 
 def test_cells_are_ratios_in_the_rows_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper_switches, "ProcessPoolExecutor", _HereAndNow)
-    found = {"B": (200.0, 50.0, "LB_FULL"), "A": (1234.0, 1234.0, 1851.0)}
+    names = [switch.name for switch in SWITCHES]
+    rates = {"B": (200.0, 50.0, "LB_FULL"), "A": (1234.0, 1234.0, 1851.0)}
+    found = {row: dict(zip(names, each, strict=False)) for row, each in rates.items()}
     monkeypatch.setattr(paper_switches, "SWITCHES", SWITCHES[:3])
     monkeypatch.setattr(paper_switches, "row_rates", lambda asked: found[asked[0]])
     sheet = switch_sheet(switch_rates("BA", "stcp920"), "stcp920")
@@ -83,3 +92,28 @@ def test_cells_are_ratios_in_the_rows_order(monkeypatch: pytest.MonkeyPatch) -> 
         ("200", "1,234"), ("0.25", "1.00"), ("LB_FULL", "1.50"),
     ]  # fmt: skip
     assert set(ROWS) >= {"A", "B"}
+
+
+def test_a_switch_that_was_not_run_is_said_to_be_missing(tmp_path: Path) -> None:
+    """Rates are kept by the switch's name: one that is added later moves none of the others."""
+    *old, new = (switch.name for switch in SWITCHES)
+    findings = Findings((), {"A": {**dict.fromkeys(old, 2.0), "a switch that is gone": 9.0}})
+    write(findings, tmp_path)
+    again = read_findings(tmp_path / DATA)
+    assert again == findings
+    cells = {row[0]: row[1] for row in switch_sheet(again.switches, CHIP).rows}
+    assert cells[new] == "not run"
+    assert [cells[name] for name in old[1:]] == ["1.00"] * (len(old) - 1)
+    assert "a switch that is gone" not in cells
+
+
+def test_rates_of_a_file_that_has_them_by_place_get_their_names(tmp_path: Path) -> None:
+    rates = [float(place + 1) for place in range(len(PLACED))]
+    text = json.dumps({"schema": 1, "switches": {"A": rates}, "results": []})
+    (tmp_path / DATA).write_text(text, encoding="utf-8")
+    found = read_findings(tmp_path / DATA).switches["A"]
+    assert found["division: outermost axis alone"] == 2.0
+    assert found["cluster batch: GraphTurbo's"] == len(PLACED)
+    cells = {row[0]: row[1] for row in switch_sheet({"A": found}, CHIP).rows}
+    assert cells["softmax, layer norm: one op each"] == "not run"
+    assert set(PLACED) <= {switch.name for switch in SWITCHES}

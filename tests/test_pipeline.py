@@ -187,11 +187,17 @@ def test_without_pictures_the_rest_is_the_same() -> None:
     assert plain.tables == {key: whole.tables[key] for key in plain.tables}
     assert whole.tables.keys() - plain.tables.keys() == {
         "ready", "bindings", "graph_nodes", "graph_edges", "splits", "spaces", "tensors",
+        "stretches",
     }  # fmt: skip
     for name, array in plain.arrays.items():
         assert np.array_equal(array, whole.arrays[name]), name
     assert {len(array) for array in plain.arrays.values()} == {whole.contract["instructions"]}
-    assert {"critical", "gb_cycle", "buffer_offset"} <= whole.arrays.keys() - plain.arrays.keys()
+    assert {
+        "chain",
+        "path_start",
+        "gb_cycle",
+        "buffer_offset",
+    } <= whole.arrays.keys() - plain.arrays.keys()
 
 
 def test_an_own_profile_travels_as_bytes() -> None:

@@ -96,16 +96,21 @@ def test_a_plan_of_clusters_that_share_a_sample_gives_the_same_report(
         {"tvm.weights": "own"},
         {"tvm.double_buffering": "off"},
         {"tvm.passes": "squares"},
+        {"graphturbo.double_buffering": "off"},
+        {"graphturbo.fence": "on"},
+        {"graphturbo.list_scheduling": "off"},
+        {"graphturbo.instance_order": "breadth-first"},
     ],
     ids=str,
 )
 def test_a_plan_of_other_kernels_gives_the_same_report(options: dict[str, str]) -> None:
-    """And is none of a run with TVM's kernels as they are taken by default."""
-    first = requested("tvm@2", 16, options=options)
-    again = requested("tvm@2", 16, first.text("plan"), options=options)
+    """And is none of a run with the strategy's kernels as they are taken by default."""
+    strategy = f"{next(iter(options)).partition('.')[0]}@2"
+    first = requested(strategy, 16, options=options)
+    again = requested(strategy, 16, first.text("plan"), options=options)
     assert without_clock(again) == without_clock(first)
     with pytest.raises(PlanError, match="the plan is for options"):
-        requested("tvm@2", 16, first.text("plan"))
+        requested(strategy, 16, first.text("plan"))
 
 
 def test_the_worked_example(folder: Path, plan: str, tmp_path: Path, capsys: Capture) -> None:
@@ -142,7 +147,7 @@ def test_what_the_example_says_is_refused_is(plan: str, tmp_path: Path, capsys: 
     code, _, line = answer(capsys, "run", MODEL, "--plan", str(path))
     assert code == 2
     assert line.startswith("error: PLAN_SPLIT: ")
-    said = "axis 0 leaves 1048576 bytes a piece, the cores hold 786432"
+    said = "axis 0 leaves 1572864 bytes a piece, the cores hold 786432"
     assert said in line
     assert said in PAGE
 

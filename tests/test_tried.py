@@ -21,6 +21,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.cooperation import Cooperation
 from graphturbo_core.strategies.plan import SAID, Plan
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
+from graphturbo_core.strategies.scheduling import BY_LAYER
 from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.tried import Known, Tried
 
@@ -70,7 +71,7 @@ def test_a_comparison_lowers_a_plan_once(
 
 
 def test_the_first_of_the_cheapest_is_kept(lowered: list[Plan], plan: Plan) -> None:
-    slow = replace(plan, is_scheduled_across_layers=False)
+    slow = replace(plan, scheduling=BY_LAYER)
     trials = Tried(DEFAULT_LIMITS, None)
     for each in (slow, plan, slow):
         trials.spent(each)
@@ -87,7 +88,7 @@ def test_the_first_of_the_cheapest_is_kept(lowered: list[Plan], plan: Plan) -> N
 
 def test_no_trace_is_kept_that_will_not_be_chosen(lowered: list[Plan], plan: Plan) -> None:
     """Where another run's plan was cheaper, where replays need another, and once it was given."""
-    slow = replace(plan, is_scheduled_across_layers=False)
+    slow = replace(plan, scheduling=BY_LAYER)
     known: list[Known] = []
     Tried(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
     others = Tried(DEFAULT_LIMITS, None, known), Tried(DEFAULT_LIMITS, None, keeps_trace=False)
@@ -135,11 +136,13 @@ def test_plans_are_lowered_alike_that_differ_in_what_is_said(plan: Plan) -> None
         "hardware": load_profile("stcp920"),
         "number_format": "int8",
         "layers": plan.layers[1:],
+        "units": plan.units[1:],
         "groups": plan.groups[1:],
         "kernels": plan.kernels[1:],
-        "is_scheduled_across_layers": False,
+        "scheduling": BY_LAYER,
         "rules": replace(plan.rules, tiles=7),
         "fixed": frozenset({"input"}),
+        "fixed_pieces": frozenset({("input", 0)}),
         "feeding": replace(plan.feeding, tiles=1),
         "cooperation": Cooperation(2, (0,) * len(plan.kernels), tuple(range(len(plan.kernels)))),
         "stays": (Stay("stem/conv/weight", 0, 1, 32),),

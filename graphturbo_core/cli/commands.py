@@ -30,6 +30,7 @@ from graphturbo_core.cli.output import (
     STDOUT,
     answer,
     list_rows,
+    print_lines,
     printable,
     printable_lines,
     write_bytes_to,
@@ -48,6 +49,7 @@ from graphturbo_core.hardware.profile import load_profile, profile_names
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import strategies, strategy_names, strategy_options
 from graphturbo_core.register import check_register
+from graphturbo_core.report.verdict import pair_text
 from graphturbo_core.units import format_bytes
 
 REFUSED = 2
@@ -137,8 +139,14 @@ def compare(
     json_to: Json = None,
 ) -> int:
     """Run several strategies on the same model and chip, side by side."""
-    reports = tuple(job_of(model, profile, choices, strategies.split(",")).reports())
-    return answer(json_to, [report.contract for report in reports], reports)
+    job = job_of(model, profile, choices, strategies.split(","))
+    reports = tuple(job.reports())
+    code = answer(json_to, [report.contract for report in reports], reports)
+    if json_to != STDOUT:
+        equal = job.at_equal_batches(reports)
+        pairs = zip(reports[1:], equal[1:], strict=True)
+        print_lines([pair_text(reports[0], report, beside) for report, beside in pairs])
+    return code
 
 
 @app.command()

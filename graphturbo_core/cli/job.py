@@ -9,14 +9,15 @@ from pathlib import Path
 from rich.console import Console
 
 from graphturbo_core.cli.options import Choices, pairs_of, whole_number
-from graphturbo_core.errors import OptionError
+from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import read_model
 from graphturbo_core.hardware.profile import DEFAULT_PROFILE, profile_names
-from graphturbo_core.pipeline import RunRequest, run_reports, warm_up
+from graphturbo_core.pipeline import RunRequest, run_report, run_reports, warm_up
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.register import RegisterRow, assumption_register
 from graphturbo_core.remote.client import isolated_reports
+from graphturbo_core.report.equal_batches import cluster_batch, is_like_for_like, strategy_at
 from graphturbo_core.report.report import MAX_FILE_BYTES, Report
 
 DEFAULT_STRATEGY = "graphturbo"
@@ -53,6 +54,39 @@ class Job:
         for request in self.requests:
             progress.print(f"{request.model_name}, {request.strategy}", markup=False)
             yield next(runs)
+
+    def at_equal_batches(self, reports: Sequence[Report]) -> tuple[Report | str | None, ...]:
+        """For each report the first strategy at that report's cluster batch, or its refusal's code.
+
+        None where the two are like for like. No replay; what the job ran is not run again.
+        """
+        first, known = self.requests[0], dict(zip(self._keys(), reports, strict=True))
+        found: dict[str, Report | str] = {}
+        for report in reports:
+            strategy = strategy_at(first.strategy, cluster_batch(report))
+            if is_like_for_like(reports[0], report) or strategy in found:
+                continue
+            asked = replace(first, strategy=strategy, verify=False, emit=())
+            found[strategy] = known.get(strategy) or self._beside(asked)
+        return tuple(
+            None
+            if is_like_for_like(reports[0], report)
+            else found[strategy_at(first.strategy, cluster_batch(report))]
+            for report in reports
+        )
+
+    def _keys(self) -> tuple[str, ...]:
+        return tuple(request.strategy for request in self.requests)
+
+    def _beside(self, request: RunRequest) -> Report | str:
+        """A run that nobody asked for by name: its report, or the code of its refusal."""
+        _progress().print(f"{request.model_name}, {request.strategy}", markup=False)
+        try:
+            return run_report(self.model_bytes, request, on_step=_tell)
+        except InvariantError:
+            raise
+        except GraphTurboError as error:
+            return error.code
 
     def register(self) -> tuple[RegisterRow, ...]:
         """The assumption register of the only request, with progress on stderr.

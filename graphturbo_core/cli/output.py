@@ -90,6 +90,13 @@ def printable(line: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in line)
 
 
+def print_lines(lines: Sequence[str]) -> None:
+    """Sentences below the tables."""
+    console = Console(highlight=False)
+    for line in lines:
+        console.print(printable(line), markup=False)
+
+
 def printable_lines(text: str) -> str:
     """The same for a text of several lines."""
     return "\n".join(map(printable, text.split("\n")))

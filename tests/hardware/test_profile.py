@@ -45,6 +45,7 @@ def changed(old: str, new: str) -> bytes:
          "from 1 to 1024"),
         (CLOCK, "clock_hz: {value: -1", "chip.clock_hz is -1, in chip.yaml, write a whole number "
          "from 1000000 to 10000000000"),
+        (CLOCK, "clock_hz: {value: 999999", "chip.clock_hz is 999999,"),
         (CLOCK, "clock_hz: {value: 1e12", "chip.clock_hz is 1e12, in chip.yaml, YAML 1.1 reads it "
          "as text: write 1.0e+12 or 1000000000000; write a whole number from 1000000 to"),
         (CLOCK, "clock_hz: {value: 2.5e9", "write 2.5e+9 or 2500000000"),

@@ -1,0 +1,193 @@
+"""What takes longer than CI has: `make evidence` runs it, CI checks that what is kept is not stale.
+
+    python -m benchmarks.evidence [--only NAME ...]    run, keep results, write docs/evidence.json
+    python -m benchmarks.evidence --check              are the results about this source?
+
+Each result is kept with a digest of what it was made from: the sample models, profiles and rows
+that it reads, and the figures that a few quick runs give today. A rename leaves these figures as
+they are; a change of what any step decides or costs does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.pipeline import Imports, RunRequest, run_shared
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "docs" / "evidence.json"
+PROFILES = "hardware_profiles/*.yaml"
+PROBES: tuple[tuple[str, str, str, int], ...] = (
+    ("teaching-resnet", "layerwise@2", "stcp920", 8),
+    ("teaching-resnet", "tvm@2", "generic-4x4", 8),
+    ("teaching-resnet", "astitch@2", "stcp920", 8),
+    ("teaching-resnet", "graphturbo:order@2", "generic-4x4", 8),
+    ("teaching-resnet", "graphturbo@2", "goya", 8),
+    ("teaching-resnet", "graphturbo:plus@2", "generic-4x4", 8),
+    ("dlrm", "graphturbo@256", "stcp920", 1024),
+    ("mobilenet-v2", "tvm@2", "stcp920", 8),
+    ("light-squeezenet", "graphturbo", "ascend910", 1),
+)
+"""Quick runs whose figures change with any decision or cost: model, strategy, chip, batch."""
+PROBED = ("cycles", "instructions", "kernels", "dram_ledger", "macs", "lower_bound_s")
+"""Keys of their contracts that the digest is made from."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A kept result: the commands that make it, the files that hold it, the files that it reads.
+
+    `is_probed`: it has figures, which depend on what the steps decide; where not, it is about
+    these files alone.
+    """
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    results: tuple[str, ...]
+    reads: tuple[str, ...]
+    is_probed: bool = True
+
+    def digest(self) -> str:
+        """Of what it is made from, as it stands now."""
+        found = hashlib.sha256()
+        for path in files_of(self.reads):
+            found.update(path.relative_to(ROOT).as_posix().encode() + b"\0")
+            found.update(hashlib.sha256(path.read_bytes()).digest())
+        if self.is_probed:
+            found.update(probe().encode())
+        return found.hexdigest()[:16]
+
+
+def _paper(*arguments: str) -> tuple[str, ...]:
+    return ("benchmarks.paper", *arguments)
+
+
+ALL: tuple[Evidence, ...] = (
+    Evidence(
+        "paper",
+        (
+            _paper(),
+            _paper("--other-chip"),
+            _paper("--variants"),
+            _paper("--switches"),
+            _paper("--ingredients"),
+            _paper("--breakdown"),
+            _paper("--options"),
+            _paper("--tuned-others", "64"),
+            _paper("--tuned", "64"),
+            _paper("--tuned-plus", "14"),
+            _paper("--tuned", "14", "--other-chip"),
+            _paper("--tuned-plus", "14", "--other-chip"),
+        ),
+        ("docs/paper.json", "docs/paper.md"),
+        (PROFILES, "sample_models/*.onnx", "benchmarks/paper_rows.py"),
+    ),
+    Evidence(
+        "constants",
+        (("benchmarks.constants",),),
+        ("docs/constants.md",),
+        (PROFILES, "sample_models/*.onnx", "benchmarks/paper_rows.py", "benchmarks/constants.py"),
+    ),
+    Evidence(
+        "mutation",
+        (("tests.mutation",),),
+        ("docs/mutation.json", "docs/mutation.md"),
+        ("tests/mutation/*.py",),
+        is_probed=False,
+    ),
+    Evidence(
+        "mutants",
+        (("tests.verify.judge",),),
+        ("docs/mutants.md",),
+        ("tests/verify/*mutant*.py",),
+    ),
+    Evidence(
+        "matrix",
+        (("tests.matrix", "--write"),),
+        ("docs/matrix.md",),
+        (PROFILES, "sample_models/*.onnx", "tests/matrix.py"),
+        is_probed=False,
+    ),
+)
+"""`mutation` says itself which of its lines are gone (tests/test_mutation.py). The cells of
+`matrix` say sound and replayed, which every change has to leave so; CI runs a sample of them."""
+
+
+def files_of(patterns: Iterable[str]) -> list[Path]:
+    """The files that these patterns name, by name.
+
+    Raises:
+        ValueError: a pattern names none.
+    """
+    found: list[Path] = []
+    for pattern in patterns:
+        files = sorted(ROOT.glob(pattern))
+        if not files:
+            raise ValueError(f"{pattern} names no file")
+        found += files
+    return found
+
+
+@cache
+def probe() -> str:
+    """The figures of the quick runs, as JSON; each model is imported once."""
+    imports: dict[str, Imports] = {}
+    rows = []
+    for model, strategy, chip, batch in PROBES:
+        shared = imports.setdefault(model, Imports(load_sample(model)))
+        request = RunRequest(model, strategy, chip, batch, has_pictures=False)
+        contract = run_shared(shared, request).contract
+        rows.append([model, strategy, chip, batch, [contract[key] for key in PROBED]])
+    return json.dumps(rows, sort_keys=True)
+
+
+def kept() -> Mapping[str, str]:
+    """The digests that are kept, by name."""
+    return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+
+
+def stale() -> list[str]:
+    """What is to be run again, and why."""
+    known, found = kept(), []
+    for each in ALL:
+        missing = [name for name in each.results if not (ROOT / name).is_file()]
+        if each.name not in known or missing:
+            found.append(
+                f"{each.name}: never run, or {', '.join(missing) or 'no digest'} is missing"
+            )
+        elif known[each.name] != each.digest():
+            found.append(f"{each.name}: made from something else than what stands here now")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """1 where something kept is stale, or a command failed."""
+    parser = argparse.ArgumentParser(description="What takes longer than CI has")
+    parser.add_argument("--check", action="store_true", help="run nothing")
+    parser.add_argument("--only", nargs="*", default=[e.name for e in ALL], help="these alone")
+    parser.add_argument("--keep", action="store_true", help="keep digests of results that stand")
+    chosen = parser.parse_args(arguments)
+    if chosen.check:
+        for line in stale():
+            print(f"stale: {line}; run `make evidence`", file=sys.stderr)
+        return int(bool(stale()))
+    for each in ALL:
+        if each.name in chosen.only:
+            for command in () if chosen.keep else each.commands:
+                subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=True)
+            found = {**kept(), each.name: each.digest()}
+            KEPT.write_text(f"{json.dumps(found, indent=1, sort_keys=True)}\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
