@@ -29,7 +29,7 @@ def test_a_dot_and_a_row_select_their_layer_in_all_views(visit: AppPage):
     layer = int(selected.rsplit("-", 1)[1])
     visit.page.wait_for_function(
         """(layer) => {
-          const chart = document.querySelectorAll(".js-plotly-plot")[4];
+          const chart = document.querySelectorAll(".js-plotly-plot")[5];
           const bars = [...(chart?.querySelectorAll(".trace.bars") ?? [])];
           return bars.length === 8 && bars.every((trace) =>
             [...trace.querySelectorAll(".point path")].every(
