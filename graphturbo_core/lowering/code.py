@@ -36,6 +36,8 @@ def far_core(cluster: int) -> int:
     return CLUSTER_CORE - cluster
 
 
+PASSING_CORE = 0
+"""The core whose engine and LB ops larger than an LB take (our choice: they run one by one)."""
 _CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
 
 
@@ -77,11 +79,14 @@ class Machine:
         """Index by kind and core: asked for with every instruction."""
         own, dma = self._own, self.hardware.dma_engines
         cores = len(own) * len(self.classes.simulated)
-        shared = {CLUSTER_CORE: cores + dma} if self.hardware.has_shared_matrix else {}
-        found: dict[str, dict[int, int]] = {kind.value: dict(shared) for kind in _CORE_ENGINES}
+        found: dict[str, dict[int, int]] = {kind.value: {} for kind in _CORE_ENGINES}
         for place, kind in enumerate(own):
             for core in range(len(self.classes.leaders)):
                 found[kind.value][core] = len(own) * self.classes.place(core) + place
+        for kind in _CORE_ENGINES:
+            is_shared = kind is EngineKind.MATRIX and self.hardware.has_shared_matrix
+            engine = cores + dma if is_shared else found[kind.value][PASSING_CORE]
+            found[kind.value][CLUSTER_CORE] = engine
         found[EngineKind.DMA.value] = {number: cores + number for number in range(dma)}
         return found
 
@@ -166,11 +171,20 @@ class Move(NamedTuple):
     cores: int = 1
 
 
+class Crossing(NamedTuple):
+    """Bytes that a compute reads from GB or DRAM and writes there; `away` as in `Machine.far`."""
+
+    memory: Memory
+    away: int
+    size_bytes: int
+
+
 class Compute(NamedTuple):
     """Work of one op on one tile: the box of its output, and what that costs.
 
-    `gb_bytes`: what an engine without an LB reads from GB and writes there. `cores`: how many do
-    the same at once, simulated as one.
+    `far`: what an engine without an LB reads from GB and writes there. `cores`: how many do the
+    same at once, simulated as one. `is_passing`: these bytes stream through the LB of a core, which
+    holds its port too, and come from DRAM as well.
     """
 
     box: Box
@@ -178,8 +192,9 @@ class Compute(NamedTuple):
     macs: int
     vector_ops: int
     reduce: tuple[int, int]
-    gb_bytes: int = 0
+    far: tuple[Crossing, ...] = ()
     cores: int = 1
+    is_passing: bool = False
 
 
 @dataclass
@@ -216,20 +231,28 @@ class CodeBuilder:
         return len(self.buffers) - 1
 
     def compute(self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]) -> None:
-        """Append a compute instruction; it holds GB's port for what it reads and writes there."""
-        port: tuple[tuple[int, int], ...] = ()
-        hold = max(work.cycles, 0)
-        if work.gb_bytes:
-            gb = self.machine.far(Memory.GB)
-            cycles = self.machine.hardware.transfer_cycles(work.gb_bytes, self.bandwidths[gb])
-            port, hold = ((gb, cycles),), max(hold, cycles)
+        """Append a compute instruction; it holds the ports of what it reads and writes beyond LB.
+
+        Where that passes an LB, its result is visible a latency of the farthest memory later.
+        """
+        size_bytes = sum(way.size_bytes for way in work.far)
+        ways = [(self.machine.far(way.memory, way.away), way.size_bytes) for way in work.far]
+        latency = 0
+        if work.is_passing:
+            ways.append((self.machine.lb(PASSING_CORE), size_bytes))
+            latency = max(self.machine.latency(way.memory, way.away) for way in work.far)
+        transfer_cycles = self.machine.hardware.transfer_cycles
+        ports = tuple(
+            (channel, transfer_cycles(size, self.bandwidths[channel])) for channel, size in ways
+        )
+        hold = max([work.cycles, *(cycles for _, cycles in ports)])
         self.rows.append(
             (
-                engine, InstructionKind.COMPUTE, *where, hold, 0, work.cores, work.gb_bytes, 0,
+                engine, InstructionKind.COMPUTE, *where, hold, latency, work.cores, size_bytes, 0,
                 work.macs, work.vector_ops, -1, -1, Cause.NONE, *work.reduce,
             )
         )  # fmt: skip
-        self.channel_rows.append(port)
+        self.channel_rows.append(ports)
         self._touch(accesses)
         self.results.append(work.box)
 

@@ -13,6 +13,7 @@ from graphturbo_core.lowering.code import (
     Access,
     CodeBuilder,
     Compute,
+    Crossing,
     KernelCode,
     Machine,
     Where,
@@ -216,7 +217,7 @@ class _Emitter:
         output = stage.output
         if stage.is_on_cluster:
             site = self.around.targets.get(output)
-            if site is not None and site.memory is Memory.GB:
+            if site is not None and (site.memory is Memory.GB or stage.is_passing):
                 return Access(self.mover.shared(site), True, box, output)
             return Access(self.operands.ring_buffer(stage, output, core, box), True, box, output)
         holder, inside = self.placement.views.root(output, box)
@@ -250,8 +251,9 @@ class _Emitter:
             Where(each.number, stage.layer, step),
             Compute(
                 tile.box, cost.cycles, cost.macs, cost.vector_ops, cut or (0, -1),
-                self._gb_bytes(accesses) if core == CLUSTER_CORE else 0,
+                self._far_bytes(accesses) if core == CLUSTER_CORE else (),
                 self.machine.classes.size(core),
+                stage.is_passing,
             ),
             accesses,
         )  # fmt: skip
@@ -268,13 +270,16 @@ class _Emitter:
                 found += self._read(operand, step, core, box)
         return found
 
-    def _gb_bytes(self, accesses: list[Access]) -> int:
-        """What a compute of the engine that the cores share reads from GB and writes there."""
-        return sum(
-            tensor_bytes(self.plan, access.tensor, access.box)
-            for access in accesses
-            if self.builder.buffers[access.buffer].memory is Memory.GB
-        )
+    def _far_bytes(self, accesses: list[Access]) -> tuple[Crossing, ...]:
+        """What a compute that works beyond LB reads and writes there, memory by memory."""
+        found: dict[tuple[Memory, int], int] = {}
+        for access in accesses:
+            buffer = self.builder.buffers[access.buffer]
+            if buffer.memory >= Memory.GB:
+                place = buffer.memory, CLUSTER_CORE - buffer.core
+                size = tensor_bytes(self.plan, access.tensor, access.box)
+                found[place] = found.get(place, 0) + size
+        return tuple(Crossing(*place, size) for place, size in found.items())
 
     def _read(self, operand: Operand, step: int, core: int, box: Box) -> list[Access]:
         """One access; more where a shared engine reads what lies in several buffers of GB."""
@@ -308,7 +313,8 @@ class _Emitter:
     def _store(self, stage: Stage, at: tuple[int, int, Tile], source: int) -> None:
         step, core, tile = at
         site = self.around.targets.get(stage.output)
-        if site is None or (stage.is_on_cluster and site.memory is Memory.GB):
+        is_there = site is not None and (site.memory is Memory.GB or stage.is_passing)
+        if site is None or (stage.is_on_cluster and is_there):
             return
         box = intersect(tile.box, site.box)
         if is_empty(box):

@@ -189,6 +189,7 @@ def _outputs(
             is_read_back = tensor in placement.spilled and tensor in placement.read
             is_needed = is_output or last > index or tensor not in placement.kernel.outputs
             is_needed |= is_read_there or is_read_back or (scope is Scope.DRAM and tensor in abroad)
+            is_needed |= stage.is_passing
             if scope is Scope.LB or not is_needed:
                 continue
             found.append(

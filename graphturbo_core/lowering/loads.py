@@ -117,7 +117,10 @@ class OperandFeeder:
             if not operand.is_tiled_weight:
                 readers.setdefault(operand.tensor, []).append(operand)
         rings = self._placement.rings
-        return [(name, found, (stage.index, name) in rings) for name, found in readers.items()]
+        return [
+            (name, found, stage.is_passing or (stage.index, name) in rings)
+            for name, found in readers.items()
+        ]
 
     def advance(self, stage: Stage, step: int, tiles: Mapping[int, Tile]) -> None:
         """Load all that the tiles of `step` read and is not there yet."""
@@ -145,19 +148,26 @@ class OperandFeeder:
         return (self._tiles[tensor, core, step] if resident is None else resident), inside
 
     def parts(self, tensor: str, step: int, box: Box) -> list[tuple[int, Box]]:
-        """The buffers in GB where the engine that the cores share finds a box, and their parts."""
+        """The buffers beyond LB where a stage that works there finds a box, and their parts."""
         parts = ((buffer, intersect(part, box)) for buffer, part in self._parts[tensor, step])
         return [(buffer, part) for buffer, part in parts if not is_empty(part)]
 
     def _find_in_gb(
         self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
     ) -> None:
-        """What lies in GB is read there, from as many buffers as hold it; the rest is fetched."""
+        """What lies in GB is read there, from as many buffers as hold it; the rest is fetched.
+
+        What streams through LB is read where it lies, in DRAM too.
+        """
         core, box, tile = need
         tensor, step = operand.tensor, where.tile
+        sites = self._around.sources.get(tensor, ())
+        if stage.is_passing:
+            found = [(self._mover.shared(site), intersect(site.box, box)) for site in sites]
+            self._parts[tensor, step] = [(b, part) for b, part in found if not is_empty(part)]
+            return
         if (stage.index, tensor) not in self._placement.rings or is_empty(box):
             return
-        sites = self._around.sources[tensor]
         near = [site for site in sites if site.memory is Memory.GB]
         found = [(self._mover.shared(site), intersect(site.box, box)) for site in near]
         if any(not is_empty(intersect(s.box, box)) for s in sites if s.memory is Memory.DRAM):

@@ -238,6 +238,8 @@ def _notes(
         notes.append(f"{spilled} tensors of kernels did not fit in LB and went to {next_level}")
     if far.spilled and plan.hardware.has_gb:
         notes.append(f"{len(dict(far.spilled))} tensors did not fit in GB and went to DRAM")
+    if passing := len(plan.semantics.passing_ops):
+        notes.append(f"{passing} op(s) larger than LB: their bytes stream through one core's LB")
     streamed = sum(len(placement.demoted) for placement in placements)
     if streamed:
         notes.append(f"streamed, as their place in LB was too small: {streamed} weights")

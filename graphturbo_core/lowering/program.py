@@ -135,8 +135,8 @@ class Program:
     all of the segment before it has ended; it then opens after `segment_open_cycles` (launch) and,
     once its last instruction has ended, closes after `segment_close_cycles` (barrier).
     `hold_cycles`: how long the engine is held (compute time, or the slowest channel's time);
-    `latency_cycles`: how much later a move's bytes are visible. `size_bytes` moved (of a compute of
-    an engine without an LB: what it reads from GB and writes there), of which
+    `latency_cycles`: how much later its bytes are visible. `size_bytes` moved (of a compute that
+    works beyond LB: what it reads from GB or DRAM and writes there), of which
     `halo_bytes` are overlap read again; these two, `macs` and `vector_ops` are sums over `cores`,
     as many as do the same at once and are simulated as one; `source` and `target` are `Memory`
     values (-1: compute).

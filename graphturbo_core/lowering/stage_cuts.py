@@ -7,7 +7,7 @@ same room as before: without keeping, a kernel of a thousand ops takes a thousan
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from graphturbo_core.ir.boxes import Box, Interval
@@ -130,6 +130,8 @@ class StageCuts:
         if key not in self._cuts:
             is_cluster = stage.is_on_cluster
             space = self._cluster_space(streamed) if is_cluster else self._space(*key)
+            if stage.is_passing:
+                space = replace(space, is_output_streamed=False)
             self._cuts[key] = StageCut(self._plan, self._alike, stage, space)
         return self._cuts[key]
 
@@ -142,6 +144,8 @@ class StageCuts:
                 for operand in stage.operands
                 if not operand.is_tiled_weight and not is_small_weight(self._plan, operand)
             )
+            if not stage.is_passing
+            else frozenset()
             for stage in self._stages
         ]
 

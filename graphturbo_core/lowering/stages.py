@@ -82,6 +82,8 @@ class Stage:
     slots: int
     owned: Box
     classes: CoreClasses | None = None
+    is_passing: bool = False
+    """Whether it is an op larger than an LB, whose bytes stream through one."""
 
     @property
     def cut(self) -> Cut:
@@ -100,7 +102,10 @@ class Stage:
 
     @property
     def is_on_cluster(self) -> bool:
-        """Whether the engine that the cores share runs it: it reads and writes GB, no LB."""
+        """Whether it reads and writes memories beyond LB.
+
+        The engine that the cores share does so in GB; an op that is larger than an LB in both.
+        """
         return CLUSTER_CORE in self.shares
 
     @property
@@ -209,6 +214,7 @@ def _stage(
         shares=used_shares(Cut(kernel.bindings[output], box)),
         owned=box,
         slots=nest_slots(plan.semantics, LoopNest(tuple(op.name for op in ops), output)),
+        is_passing=ops[0].name in plan.semantics.passing_ops,
     )
 
 

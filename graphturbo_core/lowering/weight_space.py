@@ -38,7 +38,12 @@ def is_small_weight(plan: Plan, operand: Operand) -> bool:
 
 
 def small_weights(plan: Plan, stage: Stage) -> dict[str, tuple[Operand, Box]]:
-    """Weights that come whole, once per stage: the hull of what all cores need."""
+    """Weights that come whole, once per stage: the hull of what all cores need.
+
+    None where all operands of a stage stream through LB.
+    """
+    if stage.is_passing:
+        return {}
     found: dict[str, tuple[Operand, Box]] = {}
     for operand in stage.operands:
         if is_small_weight(plan, operand) and (boxes := needs(stage, operand)):

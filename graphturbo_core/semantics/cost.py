@@ -9,9 +9,12 @@ from math import isqrt, prod
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.semantics.access import OpSemantics, Work
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.semantics.work import work_of
 
 Sizes = tuple[int, int, int]
@@ -129,12 +132,48 @@ def product_peaks(sem: GraphSemantics, hardware: Hardware, number_format: str) -
     )
 
 
-def placed_on(sem: GraphSemantics, hardware: Hardware, number_format: str) -> GraphSemantics:
-    """The semantics with the ops that a cluster's shared engine runs on this chip."""
-    found = frozenset(
+def placed_on(
+    sem: GraphSemantics,
+    hardware: Hardware,
+    number_format: str,
+    rules: TileRules = DEFAULT_RULES,
+) -> GraphSemantics:
+    """The semantics with the ops that work beyond LB on this chip."""
+    shared = frozenset(
         name for name, op in sem.by_op.items() if is_on_cluster(op, hardware, number_format)
     )
-    return replace(sem, cluster_ops=found) if found else sem
+    passing = frozenset(
+        op.name for op in sem.graph.ops if _is_passing(sem, op, (hardware, number_format, rules))
+    )
+    if not shared and not passing:
+        return sem
+    return replace(sem, cluster_ops=shared | passing, passing_ops=passing)
+
+
+def _is_passing(sem: GraphSemantics, op: Op, chip: tuple[Hardware, str, TileRules]) -> bool:
+    """Whether an op that runs whole has more operands and results than an LB takes in turns.
+
+    Products are left out: they read their operands more than once.
+    """
+    semantics, (hardware, number_format, rules) = sem.by_op[op.name], chip
+    if semantics.contraction is not None or semantics.products or not _runs_whole(semantics):
+        return False
+    tensors = sem.graph.tensors
+    size_bytes = {True: 0, False: 0}
+    for name in dict.fromkeys(name for name in (*op.inputs, *op.outputs) if name):
+        tensor = tensors[name]
+        is_weight = tensor.kind is TensorKind.WEIGHT
+        size_bytes[is_weight] += tensor.elements * element_bytes(tensor.dtype, number_format)
+    weight_room = rules.weight_bytes(hardware)
+    data_room = hardware.lb_data_bytes - (weight_room if hardware.is_pooled else 0)
+    turns = DEFAULT_FEEDING.tiles
+    return turns * size_bytes[False] > data_room or turns * size_bytes[True] > weight_room
+
+
+def _runs_whole(semantics: OpSemantics) -> bool:
+    """Whether no axis of any result may be cut."""
+    rank = max((len(shape) for shape in semantics.output_shapes), default=0)
+    return semantics.is_opaque or semantics.uncut_axes.issuperset(range(rank))
 
 
 def ceil_div(number: int, divisor: int) -> int:

@@ -18,7 +18,7 @@ class LoopNest:
     output: str
 
     def is_on_cluster(self, sem: GraphSemantics) -> bool:
-        """Whether an engine that the cores share runs it, in GB."""
+        """Whether it works beyond LB: on an engine that the cores share, or larger than an LB."""
         return self.ops[0] in sem.cluster_ops
 
 

@@ -68,13 +68,16 @@ TABLE: Mapping[tuple[str, str], Entry] = {
 class GraphSemantics:
     """A graph with what each of its ops, by name, needs and does.
 
-    `cluster_ops`: those that run on an engine which the cores of a cluster share: they read and
-    write GB (`cost.placed_on`). `whole`: semantics of `graph.undecomposed`, where they are known.
+    `cluster_ops`: those that read and write memories beyond LB (`cost.placed_on`): they run on an
+    engine which the cores of a cluster share, in GB, or are `passing_ops`, which are larger than an
+    LB: one core runs them, and their bytes stream through its LB from GB or DRAM and back.
+    `whole`: semantics of `graph.undecomposed`, where they are known.
     """
 
     graph: Graph = field(repr=False)
     by_op: Mapping[str, OpSemantics]
     cluster_ops: frozenset[str] = frozenset()
+    passing_ops: frozenset[str] = frozenset()
     whole: GraphSemantics | None = field(default=None, repr=False)
 
     @cached_property

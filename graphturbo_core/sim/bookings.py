@@ -47,8 +47,9 @@ def bookings(program: Program) -> Bookings:
     1. A move reads its source once (a broadcast too) and writes its target.
     2. Of a move's bytes, those read again for a halo are booked to HALO, the rest to its cause.
     3. All bytes of a spill are booked to SPILL.
-    4. A compute of an engine without an LB reads its operands from GB and writes its result there:
-       a weight is read first or again, a graph input or output is that, all else an activation.
+    4. A compute that works beyond LB reads its operands from GB or DRAM and writes its result
+       there: a weight is read first or again, a graph input or output is that, all else an
+       activation.
     """
     ends = ((program.source, False), (program.target, True))
     parts = [
@@ -84,10 +85,11 @@ def _crossings(program: Program, memory: Memory, ends: IntArray, is_write: bool)
 
 
 def _computed(program: Program) -> Bookings:
-    """Rule 4: what computes read from GB and write there, an entry an access."""
+    """Rule 4: what computes read from GB or DRAM and write there, an entry per access."""
     owner, buffer = owners(program.access_at), program.access_buffer
     is_there = (program.kind[owner] == InstructionKind.COMPUTE) & (program.size_bytes[owner] > 0)
-    rows = np.flatnonzero(is_there & (program.buffers.memory[buffer] == Memory.GB))
+    rows = np.flatnonzero(is_there & (program.buffers.memory[buffer] >= Memory.GB))
+    memory = program.buffers.memory[buffer[rows]]
     tensor = program.buffers.tensor[buffer[rows]]
     cause = _tensor_causes(program, np.unique(tensor))[tensor]
     cause[program.buffers.is_spill[buffer[rows]] & (cause == Cause.ACTIVATION)] = Cause.SPILL
@@ -97,14 +99,14 @@ def _computed(program: Program) -> Bookings:
         cause=cause,
         size_bytes=size_bytes,
         cores=np.ones(len(rows), dtype=np.int32),
-        source=np.full(len(rows), Memory.GB, dtype=np.int64),
+        source=int64(memory),
         tensor=tensor,
         boxes=corners,
         element_bytes=np.array([bytes_per_element(program.plan, n) for n in program.tensors]),
     )
     return Bookings(
         instruction=int64(owner[rows]),
-        memory=np.full(len(rows), Memory.GB, np.int8),
+        memory=memory,
         cause=weight_causes(moved),
         size_bytes=size_bytes,
         is_write=program.access_write[rows],
@@ -112,7 +114,7 @@ def _computed(program: Program) -> Bookings:
 
 
 def _tensor_causes(program: Program, tensors: IntArray) -> NDArray[np.int8]:
-    """What bytes of a tensor are booked to where an engine without an LB touches them."""
+    """What bytes of a tensor are booked to where a compute touches them beyond LB."""
     found = np.zeros(len(program.tensors), dtype=np.int8)
     by_kind = {TensorKind.WEIGHT: Cause.WEIGHT_FIRST, TensorKind.INPUT: Cause.INPUT}
     for number in tensors.tolist():

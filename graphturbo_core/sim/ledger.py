@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
@@ -48,26 +47,25 @@ class Ledger:
 def ledger(program: Program) -> Ledger:
     """Bytes moved, counted from the moves themselves, and what `bookings` books them to.
 
-    What computes of an engine without an LB read and write is known from the bookings alone.
+    What computes read and write beyond LB is known from the bookings alone.
     """
     booked = bookings(program)
     is_move = program.kind != InstructionKind.COMPUTE
     is_between = is_move & (np.maximum(program.source, program.target) < Memory.GB)
     is_between &= program.kind != InstructionKind.COPY
     is_computed = ~is_move[booked.instruction]
-    read, written = (
-        int(booked.size_bytes[is_computed & is_end].sum())
-        for is_end in (~booked.is_write, booked.is_write)
-    )
 
-    def moved(end: NDArray[np.int8], memory: Memory) -> int:
-        return int(program.size_bytes[is_move & (end == memory)].sum())
+    def moved(memory: Memory, *, is_write: bool) -> int:
+        end = program.target if is_write else program.source
+        computed = is_computed & (booked.memory == memory) & (booked.is_write == is_write)
+        moves = int(program.size_bytes[is_move & (end == memory)].sum())
+        return moves + int(booked.size_bytes[computed].sum())
 
     return Ledger(
-        dram_read_bytes=moved(program.source, Memory.DRAM),
-        dram_write_bytes=moved(program.target, Memory.DRAM),
-        gb_read_bytes=moved(program.source, Memory.GB) + read,
-        gb_write_bytes=moved(program.target, Memory.GB) + written,
+        dram_read_bytes=moved(Memory.DRAM, is_write=False),
+        dram_write_bytes=moved(Memory.DRAM, is_write=True),
+        gb_read_bytes=moved(Memory.GB, is_write=False),
+        gb_write_bytes=moved(Memory.GB, is_write=True),
         core_to_core_bytes=int(program.size_bytes[is_between].sum()),
         causes={memory: booked.by_cause(memory) for memory in (Memory.DRAM, Memory.GB)},
     )

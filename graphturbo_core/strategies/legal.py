@@ -16,7 +16,10 @@ MAX_COMPARED = 20_000
 """Names that are compared with an unknown one; a comparison takes some 5 microseconds."""
 
 
-SHARED_ENGINE = "an engine that the cores share computes or reads it, without an LB"
+SHARED_ENGINE = (
+    "what computes or reads it works beyond LB: an engine that the cores share, or an op that is "
+    "larger than an LB"
+)
 """Why something of such an engine is bound to no core and lies in no LB."""
 
 

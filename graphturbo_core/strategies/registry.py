@@ -208,9 +208,10 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
             is_plain_in_gb=chosen["graphturbo.gb_binding"] == "plain",
             is_across=chosen["graphturbo.binding_of"] == "instances",
         )
-    placed = placed_on(task.semantics, hardware, task.number_format)
+    rules = tile_rules(chosen)
+    placed = placed_on(task.semantics, hardware, task.number_format, rules)
     target = Target(
-        placed, hardware, task.number_format, binder, tile_rules(chosen), wishes,
+        placed, hardware, task.number_format, binder, rules, wishes,
         feeding(spec.name, chosen),
         1 if held.is_edited else task.clusters, task.cost,
         _gb_use(chosen) if spec.name == GRAPHTURBO else DEFAULT_GB_USE,

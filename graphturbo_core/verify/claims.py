@@ -66,10 +66,12 @@ def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
     work = work_of(semantics, task.box, task.index, task.cut)
     kind, cycles = compute_cycles(work, semantics, hardware, plan.number_format, plan.feeding)
     operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
-    size = _gb_bytes_of(program, row)
-    port = hardware.transfer_cycles(size, hardware.gb_bandwidth) if size else 0
-    hold = max(1, cycles, port)
-    wanted = (kind.value, hold, 0, work.macs, operations, size)
+    ways = slice(program.channel_at[row], program.channel_at[row + 1])
+    hold = max(1, cycles, int(program.channel_cycles[ways].max(initial=0)))
+    wanted = (
+        kind.value, hold, _latency_of(program, row), work.macs, operations,
+        _far_bytes_of(program, row),
+    )  # fmt: skip
     stated = (
         program.engines[int(program.engine[row])].kind.value, int(program.hold_cycles[row]),
         int(program.latency_cycles[row]), int(program.macs[row]), int(program.vector_ops[row]),
@@ -80,11 +82,26 @@ def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
     return f"(engine, cycles, latency, MACs, operations, bytes) are {stated}, not {wanted}"
 
 
-def _gb_bytes_of(program: Program, row: int) -> int:
-    """What a compute reads from GB and writes there."""
+def _far_bytes_of(program: Program, row: int) -> int:
+    """What a compute reads from GB or DRAM and writes there."""
     accesses = np.arange(program.access_at[row], program.access_at[row + 1])
-    is_there = program.buffers.memory[program.access_buffer[accesses]] == Memory.GB
+    is_there = program.buffers.memory[program.access_buffer[accesses]] >= Memory.GB
     return int(_access_bytes(program, accesses[is_there]).sum()) if is_there.any() else 0
+
+
+def _latency_of(program: Program, row: int) -> int:
+    """Latency of the farthest memory of an op that is larger than LB; of other computes none."""
+    plan = program.plan
+    if plan.semantics.graph.ops[int(program.op[row])].name not in plan.semantics.passing_ops:
+        return 0
+    buffers = program.access_buffer[program.access_at[row] : program.access_at[row + 1]]
+    team, own = team_of(program), plan.cluster_of(int(program.kernel[row]))
+    clusters = team.cluster_of(int64(program.buffers.core[buffers])).tolist()
+    memories = map(Memory, program.buffers.memory[buffers].tolist())
+    return max(
+        team.machine.latency(memory, int(cluster != own))
+        for memory, cluster in zip(memories, clusters, strict=True)
+    )
 
 
 def _first(is_bad: Flags, rows: IntArray, rule: str, what: Callable[[int], str]) -> Claim | None:
@@ -199,14 +216,29 @@ def _access_bytes(program: Program, access: IntArray) -> IntArray:
     return box_bytes(program, tensor, program.access_lo[access], program.access_hi[access])
 
 
-def _gb_bytes(program: Program) -> IntArray:
-    """Of every instruction what it reads from GB and writes there, as a compute; 0 for moves."""
+def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
+    """Rows and channels of what computes read and write beyond LB, and the bytes of each.
+
+    All that an op larger than LB does passes the LB port of its engine's core as well.
+    """
     owner = owners(program.access_at)
-    is_there = program.buffers.memory[program.access_buffer] == Memory.GB
-    rows = np.flatnonzero(is_there & (program.kind[owner] == InstructionKind.COMPUTE))
-    sums = np.zeros(program.size, dtype=np.int64)
-    np.add.at(sums, owner[rows], _access_bytes(program, rows))
-    return sums
+    is_there = program.buffers.memory[program.access_buffer] >= Memory.GB
+    found = np.flatnonzero(is_there & (program.kind[owner] == InstructionKind.COMPUTE))
+    rows, size = owner[found], _access_bytes(program, found)
+    passing = program.plan.semantics.passing_ops
+    is_passing = np.array([op.name in passing for op in program.plan.semantics.graph.ops])
+    through = np.flatnonzero(is_passing[program.op[rows]])
+    core = np.array([engine.core for engine in program.engines])[program.engine[rows[through]]]
+    own, each = team.machine.hardware.cores, team.machine.far(Memory.DRAM) + 1
+    port = core % own + core // own * each
+    pairs = np.column_stack((
+        np.concatenate((rows, rows[through])),
+        np.concatenate((ports(program, team)[program.access_buffer[found]], port)),
+    ))  # fmt: skip
+    ways, place = np.unique(pairs, axis=0, return_inverse=True)
+    sums = np.zeros(len(ways), dtype=np.int64)
+    np.add.at(sums, place.ravel(), np.concatenate((size, size[through])))
+    return ways, sums
 
 
 def _channels(program: Program) -> Claim | None:
@@ -218,18 +250,24 @@ def _channels(program: Program) -> Claim | None:
     port = ports(program, team)[program.access_buffer[is_move]]
     source, target = program.access_buffer[read], program.access_buffer[write]
     linked, links = _links(program, team)
-    in_gb = np.flatnonzero(_gb_bytes(program))
-    rows = np.concatenate((owner[is_move], linked, in_gb))
-    shared = np.full(len(in_gb), team.machine.far(Memory.GB), dtype=np.int64)
-    both = np.column_stack((rows, np.concatenate((port, links, shared))))
+    rows = np.concatenate((owner[is_move], linked))
+    both = np.column_stack((rows, np.concatenate((port, links))))
     wanted, times = np.unique(both, axis=0, return_counts=True)
+    ways, sums = _compute_ways(program, team)
+    size = np.concatenate((program.size_bytes[wanted[:, 0]], sums))
+    wanted = np.concatenate((wanted, ways))
+    order = np.lexsort((wanted[:, 1], wanted[:, 0]))
+    times = np.concatenate((times, np.ones_like(sums)))[order]
+    wanted, size = wanted[order], size[order]
     stated = _sorted(owners(program.channel_at), int64(program.channel))
     if len(wanted) != len(stated) or (wanted != stated).any():
         return _difference(wanted, stated)
     bandwidth = np.array([channel.bandwidth for channel in team.channels()], dtype=np.int64)
     owner = owners(program.channel_at)
-    cycles = -(-program.size_bytes[owner] * chip.clock_hz // bandwidth[program.channel])
-    cycles[np.lexsort((program.channel, owner))] *= times
+    cycles = np.zeros(len(owner), dtype=np.int64)
+    cycles[np.lexsort((program.channel, owner))] = times * -(
+        -size * chip.clock_hz // bandwidth[wanted[:, 1]]
+    )
     slowest = np.zeros(program.size, dtype=np.int64)
     np.maximum.at(slowest, owner, cycles)
     is_bad = program.channel_cycles != cycles

@@ -77,6 +77,8 @@ def moved_twice(program: Program) -> tuple[int, int] | None:
     owner = owners(program.access_at)
     is_brought = program.access_write & (program.kind[owner] != InstructionKind.COMPUTE)
     rows = np.flatnonzero(is_brought)
+    if not len(rows):
+        return None
     order = rows[np.argsort(program.access_buffer[rows], kind="stable")]
     buffers, starts = np.unique(program.access_buffer[order], return_index=True)
     for buffer, group in zip(buffers.tolist(), np.split(order, starts[1:]), strict=True):

@@ -209,12 +209,20 @@ class _Replay:
         return write.box == box if is_own else volume(write.box) == volume(box)
 
     def _check_core(self, row: int) -> None:
-        """A compute works in its own core's memories."""
+        """A compute works in its own core's memories; that of an op larger than LB beyond them."""
         core = self.program.engines[int(self.program.engine[row])].core
+        buffers, is_passing = self.program.buffers, self._is_passing(row)
         for touch in self.script.touches[row]:
-            if int(self.program.buffers.core[touch.buffer]) != core:
-                what = f"core {core} computes in buffer {touch.buffer} of another memory"
-                raise self.script.fault("OTHER_CORE", what, row, touch)
+            is_far = int(buffers.memory[touch.buffer]) >= Memory.GB
+            if is_far if is_passing else int(buffers.core[touch.buffer]) == core:
+                continue
+            what = f"core {core} computes in buffer {touch.buffer} of another memory"
+            raise self.script.fault("OTHER_CORE", what, row, touch)
+
+    def _is_passing(self, row: int) -> bool:
+        """Whether the op is larger than LB, so that its bytes stream through one."""
+        semantics = self.program.plan.semantics
+        return semantics.graph.ops[int(self.program.op[row])].name in semantics.passing_ops
 
     @staticmethod
     def _is_finished(task: TileTask) -> bool:
@@ -265,10 +273,11 @@ class _Replay:
     def _parts_of(self, row: int, known: Sequence[Touch], box: Box) -> list[Touch]:
         """The reads that divide a box among several buffers; none where one read is all of it.
 
-        Only an engine without an LB reads so: what lies in GB lies where its writers left it.
+        Only what works beyond LB reads so: what lies in GB lies where its writers left it.
         """
         core = self.program.engines[int(self.program.engine[row])].core
-        if core != CLUSTER_CORE or any(touch.box == box for touch in known):
+        is_beyond_lb = core == CLUSTER_CORE or self._is_passing(row)
+        if not is_beyond_lb or any(touch.box == box for touch in known):
             return []
         parts = [touch for touch in known if contains(box, touch.box)]
         is_whole = sum(volume(touch.box) for touch in parts) == volume(box)
