@@ -82,6 +82,7 @@ ALL: tuple[Evidence, ...] = (
             _paper("--ingredients"),
             _paper("--breakdown"),
             _paper("--options"),
+            _paper("--vendor"),
             _paper("--tuned-others", "64"),
             _paper("--tuned", "64"),
             _paper("--tuned-plus", "14"),

@@ -17,6 +17,7 @@ from benchmarks.paper_results import Asked, results_of
 from benchmarks.paper_rows import ROWS
 from benchmarks.paper_stages import SQUARES
 from benchmarks.paper_switches import switch_rates
+from benchmarks.paper_vendor import vendor_results
 from graphturbo_core.strategies.options import EVALUATIONS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -37,7 +38,7 @@ INGREDIENTS = {
 so of `plus` too: without them a peak is divided by the pieces, as the paper prints it."""
 STAGED = "A"
 """The row whose stages are told apart: `tvm`, its first strategy, runs with square passes too."""
-ALONE = ("variants", "switches", "ingredients", "breakdown", "options")
+ALONE = ("variants", "switches", "ingredients", "breakdown", "options", "vendor")
 """Flags of what is run on the paper's chip alone."""
 HEAVY = "DJHEICBAGF"
 """Rows that take long before others, so that two processes end together."""
@@ -51,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.switches:
         rates = switch_rates(names, CHIP)
         findings = replace(findings, switches={**findings.switches, **rates})
+    elif chosen.vendor:
+        findings = findings.with_results(vendor_results(chosen.out))
     else:
         for results in results_of(list(_asked(names, chosen))):
             findings = findings.with_results(results)
@@ -74,6 +77,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         ("ingredients", f"{PLUS} with each ingredient switched off"),
         ("breakdown", "double buffering, fence and list scheduling one after the other"),
         ("options", "graphturbo:full with each other value of each of its options"),
+        ("vendor", "the vendor's own schedule of ResNet-50, replayed; some minutes"),
     ):
         kinds.add_argument(f"--{name}", action="store_true", help=told)
     for name, choices in (

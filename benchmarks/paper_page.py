@@ -23,6 +23,7 @@ from benchmarks.paper_tables import (
     variant_over_tvm_sheet,
     variant_sheet,
 )
+from benchmarks.paper_vendor import has_vendor, vendor_sheet
 from benchmarks.sheet import Sheet
 
 DATA, PAGE = "paper.json", "paper.md"
@@ -43,8 +44,20 @@ possible. Both are shown, neither is fitted.
 
 def sheets(findings: Findings) -> Iterator[Sheet]:
     """All tables for which there are runs, in the order of the page."""
+    yield from _of_the_chip(findings)
+    if findings.find("A", "full", OTHER_CHIP):
+        yield throughput_sheet(findings, OTHER_CHIP)
+        yield gains_sheet(findings, OTHER_CHIP)
+        yield claim_sheet(findings, OTHER_CHIP)
+    yield from _of_other_choices(findings)
+
+
+def _of_the_chip(findings: Findings) -> Iterator[Sheet]:
+    """The rows on the paper's chip, and what limits them."""
     yield throughput_sheet(findings, CHIP)
     yield over_tvm_sheet(findings, CHIP)
+    if has_vendor(findings):
+        yield vendor_sheet(findings)
     yield gains_sheet(findings, CHIP)
     yield claim_sheet(findings, CHIP)
     if stages := _with_stages(findings):
@@ -54,10 +67,10 @@ def sheets(findings: Findings) -> Iterator[Sheet]:
         yield limit_sheet(findings, CHIP, level)
     if has_breakdown(findings, CHIP):
         yield breakdown_sheet(findings, CHIP)
-    if findings.find("A", "full", OTHER_CHIP):
-        yield throughput_sheet(findings, OTHER_CHIP)
-        yield gains_sheet(findings, OTHER_CHIP)
-        yield claim_sheet(findings, OTHER_CHIP)
+
+
+def _of_other_choices(findings: Findings) -> Iterator[Sheet]:
+    """Other models, assumptions, options and searches."""
     if others := findings.of_other_models():
         yield variant_sheet(others)
         yield variant_over_tvm_sheet(others)

@@ -62,7 +62,8 @@ class Result:
     cause; `least_dram_bytes`: weights, inputs and outputs once. `in_flight`: share of the time
     with two or more layers in flight. `busy` and `waits`: shares of the time of a kind of engine;
     waits are those of the cores' matrix engines. `pieces`: of each sub-graph in order.
-    `evaluations` and `otherwise`: of a search alone; `stages`: of ResNets.
+    `evaluations` and `otherwise`: of a search alone; `stages`: of ResNets. `largest_error`: of a
+    replay, over an output's largest magnitude; None where there was none.
     """
 
     row: str
@@ -92,6 +93,7 @@ class Result:
     pieces: tuple[int, ...] = ()
     evaluations: int = 0
     otherwise: str = ""
+    largest_error: float | None = None
     stages: Mapping[str, Use] = field(default_factory=dict)
 
     @property
@@ -158,7 +160,7 @@ def result_of(imports: Imports, asked: Asked, strategy: str, options: Mapping[st
         options=dict(options), has_pictures=False,
     )  # fmt: skip
     report = report_or_code(imports, request)
-    return replace(blank, refused=report) if isinstance(report, str) else _filled(blank, report)
+    return replace(blank, refused=report) if isinstance(report, str) else filled(blank, report)
 
 
 def report_or_code(
@@ -177,7 +179,8 @@ def report_or_code(
         return error.code
 
 
-def _filled(blank: Result, report: Report) -> Result:
+def filled(blank: Result, report: Report) -> Result:
+    """The result of a run with the numbers of its report."""
     contract = cast(Mapping[str, Any], report.contract)
     ledger = {cause: size for cause, size in contract["dram_ledger"].items() if size}
     rates = {
