@@ -49,6 +49,7 @@ from graphturbo_core.hardware.profile import load_profile, profile_names
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import strategies, strategy_names, strategy_options
 from graphturbo_core.register import check_register
+from graphturbo_core.report.json_form import json_form
 from graphturbo_core.report.verdict import pair_text
 from graphturbo_core.units import format_bytes
 
@@ -122,9 +123,9 @@ def run(
     if targets.trace is not None:
         write_text_to(targets.trace, lambda: trace_json(report))
     if not targets.assumptions:
-        return answer(targets.json_to, report.contract, [report])
+        return answer(targets.json_to, json_form(report), [report])
     register = job.register()
-    contract = {**report.contract, "assumptions": register_json(register)}
+    contract = {**json_form(report), "assumptions": register_json(register)}
     return answer(targets.json_to, contract, [report], *register_tables(report, register))
 
 
@@ -141,7 +142,7 @@ def compare(
     """Run several strategies on the same model and chip, side by side."""
     job = job_of(model, profile, choices, strategies.split(","))
     reports = tuple(job.reports())
-    code = answer(json_to, [report.contract for report in reports], reports)
+    code = answer(json_to, [json_form(report) for report in reports], reports)
     if json_to != STDOUT:
         equal = job.at_equal_batches(reports)
         pairs = zip(reports[1:], equal[1:], strict=True)

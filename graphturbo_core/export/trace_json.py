@@ -1,4 +1,7 @@
-"""Report -> Trace Event JSON, which Chrome and Perfetto open: one round of the largest share."""
+"""Report -> Trace Event JSON, which Chrome and Perfetto open: one round of the largest share.
+
+Instructions on their engines, kernels, and counters: bytes held in LB and GB, layers in flight.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from graphturbo_core.lowering.program import InstructionKind
+from graphturbo_core.report.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report
 from graphturbo_core.sim.trace import Wait
 
@@ -14,13 +18,21 @@ CLUSTER = 0
 """Process id of the one cluster that is simulated."""
 MICROSECONDS = 1e6
 
+COUNTERS = {
+    "LB of the fullest core": ("lb_cycle", "lb_bytes", "bytes"),
+    "GB": ("gb_cycle", "gb_bytes", "bytes"),
+    "layers in flight": ("flight_cycle", "flight_layers", "layers"),
+}
+"""Counter, the report's arrays of its steps, and its unit."""
+
 Event = Mapping[str, object]
 
 
 def trace_json(report: Report) -> str:
     """The trace as text; times in microseconds, cycles in every event's `args`.
 
-    `pid` is the cluster, `tid` the engine (its index + 1; 0 stands for the process).
+    `pid` is the cluster, `tid` the engine (its index + 1; 0 stands for the process). Kernels are
+    asynchronous events, since those of clusters that share a round overlap.
     """
     contract = report.contract
     head = {
@@ -39,7 +51,35 @@ def _events(report: Report) -> Iterator[Event]:
         tid = cast(int, row["index"]) + 1
         yield _named("thread_name", tid, str(row["label"]))
         yield _meta("thread_sort_index", tid, {"sort_index": tid})
+    yield from _kernels(report)
+    yield from _counters(report)
     yield from _instructions(report)
+
+
+def _kernels(report: Report) -> Iterator[Event]:
+    """A begin ("b") and an end ("e") per kernel, with the least time of any order."""
+    scale = MICROSECONDS * seconds_per_cycle(report)
+    for row in report.tables["kernels"]:
+        own = {"name": row["name"], "cat": "kernel", "id": row["index"], "pid": CLUSTER, "tid": 0}
+        begin, end, least = (
+            round(cast(int, row[key]) * scale, 6)
+            for key in ("start_cycle", "end_cycle", "least_cycles")
+        )
+        args = {"group": row["group"], "layers": row["layers"], "least_us": least}
+        yield {**own, "ph": "b", "ts": begin, "args": args}
+        yield {**own, "ph": "e", "ts": end}
+
+
+def _counters(report: Report) -> Iterator[Event]:
+    """Steps of what is held in the fullest core's LB and in GB, and of layers in flight."""
+    scale = MICROSECONDS * seconds_per_cycle(report)
+    for name, (cycles, values, unit) in COUNTERS.items():
+        steps = zip(report.arrays[cycles].tolist(), report.arrays[values].tolist(), strict=True)
+        for cycle, value in steps:
+            yield {
+                "name": name, "ph": "C", "ts": round(cycle * scale, 6), "pid": CLUSTER, "tid": 0,
+                "args": {unit: value},
+            }  # fmt: skip
 
 
 def _named(what: str, tid: int, name: str) -> Event:
@@ -59,7 +99,7 @@ def _instructions(report: Report) -> Iterator[Event]:
     ops = [str(row["op"]) for row in report.tables["graph_nodes"]]
     layers = [str(row["name"]) for row in report.tables["layers"]]
     waited = report.arrays["wait_on"].tolist()
-    scale = MICROSECONDS * _seconds_per_cycle(report)
+    scale = MICROSECONDS * seconds_per_cycle(report)
     for number in range(len(columns["start"])):
         row = {name: values[number] for name, values in columns.items()}
         kind = InstructionKind(row["kind"]).name.lower()
@@ -84,8 +124,3 @@ def _instructions(report: Report) -> Iterator[Event]:
                 "cycles": row["hold"],
             },
         }
-
-
-def _seconds_per_cycle(report: Report) -> float:
-    latency_s = cast(float, report.contract["latency_s"])
-    return latency_s / cast(int, report.contract["cycles"])

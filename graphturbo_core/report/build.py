@@ -58,6 +58,9 @@ def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
         "groups": tuple(group_rows(outcome)),
         "kernels": tuple(kernel_rows(outcome)),
         "decisions": tuple(decision_rows(outcome)),
+        "splits": tuple(split_rows(outcome)),
+        "ready": tuple(ready_rows(outcome)),
+        "bindings": tuple(binding_rows(outcome)),
         "stalls": tuple(stall_rows(outcome)),
         "ledger": tuple(ledger_rows(outcome)),
         "chip": tuple(chip_rows(outcome)),
@@ -74,11 +77,8 @@ def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
 def _pictured(outcome: Outcome, buffers: Placed) -> dict[str, tuple[Row, ...]]:
     """Tables that pictures alone are made of."""
     return {
-        "ready": tuple(ready_rows(outcome)),
-        "bindings": tuple(binding_rows(outcome)),
         "graph_nodes": tuple(node_rows(outcome)),
         "graph_edges": tuple(edge_rows(outcome)),
-        "splits": tuple(split_rows(outcome)),
         "spaces": tuple(space_rows(buffers)),
         "tensors": tuple(tensor_rows(outcome)),
         "stretches": tuple(stretch_rows(outcome)),

@@ -55,11 +55,11 @@ class Report:
       kernels   index, name, group, start_cycle, end_cycle, least_cycles (no order of its
                 instructions and no choice of addresses takes less), layers (as above)
       decisions index, step, rule, subject, taken, numbers (text)
-      splits*   part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,
+      splits    part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,
                 peak_bytes (of the largest piece), whole_peak_bytes, capacity_bytes, taken
                 (Algorithm 1; at most 5,000)
-      ready*    index, run, ready (Algorithm 3, newest last)
-      bindings* kernel, tensor, op, binding (nested list as text), axes, scope
+      ready     index, run, ready (Algorithm 3, newest last)
+      bindings  kernel, tensor, op, binding (nested list as text), axes, scope
       stalls    engine (label), kind, busy, data, address, channel, barrier, idle (cycles)
       ledger    memory (DRAM/GB), cause, bytes
       graph_nodes*  index, op, op_type, layer, group (index), rank, x_fine, x_coarse, output_shape

@@ -13,6 +13,7 @@ from graphturbo_core.export.differences import differences
 from graphturbo_core.export.dot import check_drawable, dot_text
 from graphturbo_core.export.files import SUFFIXES, json_text
 from graphturbo_core.export.trace_json import trace_json
+from graphturbo_core.report.json_form import json_form
 from graphturbo_core.report.report import Report
 from graphturbo_ui import query, run_state
 from graphturbo_ui.controls import EMITTED, show_refusal
@@ -66,7 +67,7 @@ def _files(name: str, report: Report) -> None:
     """One run's JSON, trace and DOT, each made when it is asked for."""
     count = len(report.arrays["start"])
     with st.container(horizontal=True, key=f"files_{name}"):
-        _take(name, "JSON", lambda: json_text(report.contract))
+        _take(name, "JSON", lambda: json_text(json_form(report)))
         if count <= MAX_TRACED:
             _take(name, "trace", partial(trace_json, report))
         if _is_drawable(report):

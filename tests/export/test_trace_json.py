@@ -13,7 +13,7 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
 
-PHASES = {"X", "M"}
+PHASES = {"X", "M", "b", "e", "C"}
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,14 @@ def read_trace(text: str) -> list[dict[str, Any]]:
             assert isinstance(event["ts"], int | float)
             assert event["ts"] >= 0
             assert event["dur"] >= 0
+        elif event["ph"] in {"b", "e"}:
+            assert isinstance(event["ts"], int | float)
+            assert event["cat"] == "kernel"
+            assert type(event["id"]) is int
+        elif event["ph"] == "C":
+            assert isinstance(event["ts"], int | float)
+            (value,) = event["args"].values()
+            assert value >= 0
         else:
             assert event["name"] in {"process_name", "thread_name", "thread_sort_index"}
     return list(trace["traceEvents"])
@@ -80,3 +88,36 @@ def test_waits_name_an_instruction_that_was_there(report: Report) -> None:
     waits = {"busy", "data", "address", "channel", "barrier", "idle"}
     assert {event["args"]["wait"] for event in events} <= waits
     assert all(-1 <= event["args"]["wait_on"] < len(events) for event in events)
+
+
+def test_counters_are_what_memories_hold_and_how_many_layers_run(report: Report) -> None:
+    """Steps in time; their highest values are the contract's peaks, of all buffers' bytes."""
+    events = list(of_phase(read_trace(trace_json(report)), "C"))
+    steps = {
+        name: [(e["ts"], *e["args"].items()) for e in events if e["name"] == name]
+        for name in ("LB of the fullest core", "GB", "layers in flight")
+    }
+    assert len(events) == sum(map(len, steps.values()))
+    for name, key in (("LB of the fullest core", "lb"), ("GB", "gb")):
+        assert max(value for _, (_, value) in steps[name]) == report.contract[key]["peak_bytes"]
+        assert {unit for _, (unit, _) in steps[name]} == {"bytes"}
+    in_flight = report.contract["overlap"]["layers_in_flight"]["histogram"]
+    found = {value for _, (_, value) in steps["layers in flight"]}
+    assert max(found) == max(map(int, in_flight))
+    for own in steps.values():
+        times = [step[0] for step in own]
+        assert times == sorted(times)
+
+
+def test_kernels_begin_and_end(report: Report) -> None:
+    events = read_trace(trace_json(report))
+    kernels = report.tables["kernels"]
+    for phase, key in (("b", "start_cycle"), ("e", "end_cycle")):
+        found = list(of_phase(events, phase))
+        assert [event["id"] for event in found] == list(range(len(kernels)))
+        assert [event["name"] for event in found] == [row["name"] for row in kernels]
+        assert [event["ts"] for event in found] == pytest.approx(
+            [row[key] / 1000 for row in kernels]
+        )
+    least = [event["args"]["least_us"] for event in of_phase(events, "b")]
+    assert least == pytest.approx([row["least_cycles"] / 1000 for row in kernels])
