@@ -44,6 +44,7 @@ test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models 
 	$(PYTHON) -m tests.matrix --pairwise
 	$(PYTHON) -m tests.verify.node_table
 	$(PYTHON) -m benchmarks.pasted --check
+	$(PYTHON) -m benchmarks.evidence --check
 
 test-full: $(MODELS)  ## whole models, every chip, every strategy: hours
 	GRAPHTURBO_FULL=1 $(PYTEST) tests/test_soundness.py tests/verify

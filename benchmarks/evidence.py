@@ -99,6 +99,17 @@ ALL: tuple[Evidence, ...] = (
         (PROFILES, "sample_models/*.onnx", "benchmarks/paper_rows.py", "benchmarks/constants.py"),
     ),
     Evidence(
+        "recurrent",
+        (("tests.verify.recurrent_table",),),
+        ("docs/recurrent.md",),
+        (
+            PROFILES,
+            "tests/verify/recurrent.py",
+            "graphturbo_core/frontend/unroll.py",
+            "graphturbo_core/frontend/cells.py",
+        ),
+    ),
+    Evidence(
         "mutation",
         (("tests.mutation",),),
         ("docs/mutation.json", "docs/mutation.md"),

@@ -98,7 +98,7 @@ def _handed_out(program: Program) -> tuple[Handed, ...]:
     number = {name: at for at, name in enumerate(program.tensors)}
     found = []
     for at, kernel in enumerate(plan.kernels):
-        for name in sorted(kernel.outputs.keys() & graph.output_names):
+        for name in sorted(name for name in kernel.outputs if name in graph.output_names):
             key = number.get(name, -1), CLUSTER_CORE - plan.cluster_of(at)
             if graph.tensors[name].kind is TensorKind.ACTIVATION:
                 found.append(Handed(at, name, kernel.outputs[name], place.get(key, -1)))

@@ -2,76 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 
 from graphturbo_core.pipeline import RunRequest, profile_names, run_reports
 from tests.models import imported, op_types
 from tests.test_soundness import check_sound
+from tests.verify import recurrent_table
+from tests.verify.recurrent import (
+    DIRECTIONS,
+    GATES,
+    HIDDEN,
+    SMALL_CHIP,
+    STRATEGIES,
+    Form,
+    Size,
+    all_sizes,
+    model_of,
+    sized,
+    some_sizes,
+)
 from tests.verify.test_samples import check_right
-
-GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-STRATEGIES = ("tvm", "graphturbo")
-SMALL_CHIP, SMALL_CHIP_UNITS = "ipu-gc2", 64
-
-
-@dataclass(frozen=True)
-class Form:
-    """A recurrent op: its sizes, attributes, and which optional inputs and outputs it has."""
-
-    kind: str
-    hidden: int = 8
-    directions: int = 1
-    steps: int = 5
-    samples: int = 3
-    width: int = 6
-    given: str = "B"
-    """Optional inputs among B, l (lengths), h, c (first states) and P."""
-    outputs: str = "yhc"
-    attributes: dict[str, object] = field(default_factory=dict, hash=False)
-
-
-def model_of(form: Form) -> bytes:
-    """The op alone, with seeded weights; input, first states and lengths are inputs."""
-    rows, ways = GATES[form.kind] * form.hidden, form.directions
-    generator = np.random.default_rng(form.hidden)
-    states = (ways, form.samples, form.hidden)
-    shapes = {"W": (ways, rows, form.width), "R": (ways, rows, form.hidden),
-              "B": (ways, 2 * rows), "P": (ways, 3 * form.hidden)}  # fmt: skip
-    weights = [
-        numpy_helper.from_array(
-            generator.normal(0, form.hidden**-0.5, shape).astype(np.float32), name
-        )
-        for name, shape in shapes.items()
-        if name in f"WR{form.given}"
-    ]
-    inputs = [_float("x", (form.steps, form.samples, form.width))]
-    if "l" in form.given:
-        inputs.append(helper.make_tensor_value_info("l", TensorProto.INT32, [form.samples]))
-    inputs += [_float(name, states) for name in "hc" if name in form.given]
-    places = "WRBlhcP" if form.kind == "LSTM" else "WRBlh"
-    names = [name if name in f"WR{form.given}" else "" for name in places]
-    results = {"y": (form.steps, *states[:1], *states[1:]), "h": states, "c": states}
-    used = [f"out_{name}" if name in form.outputs else "" for name in results]
-    used = used[: 3 if form.kind == "LSTM" else 2]
-    wanted = [_float(f"out_{n}", shape) for n, shape in results.items() if f"out_{n}" in used]
-    two = {"direction": "bidirectional"} if ways > 1 else {}
-    node = helper.make_node(
-        form.kind, ["x", *names], used, hidden_size=form.hidden, **{**two, **form.attributes}
-    )
-    graph = helper.make_graph([node], "g", inputs, wanted, weights)
-    opset = helper.make_opsetid("", 17)
-    model = helper.make_model(graph, opset_imports=[opset], ir_version=9)
-    onnx.checker.check_model(model)
-    return bytes(model.SerializeToString(deterministic=True))
-
-
-def _float(name: str, shape: tuple[int, ...]) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
 
 
 def check_replays(form: Form, chip: str, strategies: tuple[str, ...] = STRATEGIES) -> None:
@@ -137,11 +87,6 @@ def test_every_form_is_what_onnx_runtime_computes(name: str) -> None:
     check_replays(FORMS[name], "generic-4x4")
 
 
-def sized(kind: str, hidden: int, directions: int) -> Form:
-    """16 time steps of one sample."""
-    return Form(kind, hidden, directions, steps=16, samples=1, width=hidden)
-
-
 KINDS = [("LSTM", 2), ("GRU", 1), ("RNN", 2)]
 
 
@@ -157,11 +102,31 @@ def test_a_gru_of_256_units_replays() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("directions", [1, 2])
-@pytest.mark.parametrize("hidden", [64, 128, 256, 512, 1024])
-@pytest.mark.parametrize("kind", GATES)
-@pytest.mark.parametrize("chip", profile_names())
-def test_all_sizes_replay(kind: str, hidden: int, directions: int, chip: str) -> None:
-    if chip == SMALL_CHIP and hidden > SMALL_CHIP_UNITS:
-        pytest.skip("its cores have 256 KiB each")
-    check_replays(sized(kind, hidden, directions), chip)
+@pytest.mark.parametrize("size", some_sizes(), ids=lambda size: size.name)
+def test_a_size_of_each_replays(size: Size) -> None:
+    check_replays(size.form, size.chip)
+
+
+def test_pairs_of_chips_and_sizes_with_kinds_all_meet() -> None:
+    """docs/recurrent.md has the whole sweep."""
+    some = list(some_sizes())
+    assert len(some) == len(set(some)) == 26
+    pairs = {(each.chip, each.kind) for each in some if each.chip != SMALL_CHIP}
+    assert len(pairs) == 5 * 3
+    assert len({(each.hidden, each.kind) for each in some}) == 5 * 3
+    assert len(all_sizes()) == 5 * 30 + 6
+
+
+def test_the_page_has_every_size_and_is_right() -> None:
+    text = recurrent_table.PAGE.read_text(encoding="utf-8")
+    for chip in profile_names():
+        for kind in GATES:
+            for ways in DIRECTIONS:
+                (line,) = (
+                    l for l in text.splitlines() if l.startswith(f"| {chip} | {kind} | {ways} |")
+                )
+                cells = [cell.strip() for cell in line.strip("|").split("|")[3:]]
+                asked = [h for h in HIDDEN if Size(chip, kind, h, ways) in all_sizes()]
+                assert len(cells) == len(HIDDEN)
+                assert all(float(cell) < 1e-5 for cell in cells[: len(asked)])
+                assert set(cells[len(asked) :]) <= {""}
