@@ -102,7 +102,7 @@ def test_a_gru_of_256_units_replays() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", some_sizes(), ids=lambda size: size.name)
+@pytest.mark.parametrize("size", list(some_sizes()), ids=lambda size: size.name)
 def test_a_size_of_each_replays(size: Size) -> None:
     check_replays(size.form, size.chip)
 
@@ -122,9 +122,8 @@ def test_the_page_has_every_size_and_is_right() -> None:
     for chip in profile_names():
         for kind in GATES:
             for ways in DIRECTIONS:
-                (line,) = (
-                    l for l in text.splitlines() if l.startswith(f"| {chip} | {kind} | {ways} |")
-                )
+                start = f"| {chip} | {kind} | {ways} |"
+                (line,) = (line for line in text.splitlines() if line.startswith(start))
                 cells = [cell.strip() for cell in line.strip("|").split("|")[3:]]
                 asked = [h for h in HIDDEN if Size(chip, kind, h, ways) in all_sizes()]
                 assert len(cells) == len(HIDDEN)
