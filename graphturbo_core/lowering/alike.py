@@ -9,7 +9,7 @@ from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.cutting import Space, choose_tiling
 from graphturbo_core.lowering.expected import StageLoad, expected_times, stage_load
 from graphturbo_core.lowering.stages import Stage
-from graphturbo_core.lowering.tile_sizes import read_tile_bytes
+from graphturbo_core.lowering.tile_sizes import output_tile_bytes, read_tile_bytes
 from graphturbo_core.lowering.tiling import Steps, Tiling, stage_tiles
 from graphturbo_core.lowering.weight_items import WeightItems, weight_items
 from graphturbo_core.strategies.plan import KernelPlan, Plan
@@ -63,11 +63,22 @@ class Alike:
     def weight_tile_bytes(self, stage: Stage, tiling: Tiling) -> int:
         """Bytes of the largest tile of its tiled weight; 0 without one."""
         operand = stage.tile_weight()
-        if operand is None:
-            return 0
-        key = self._key(stage, tiling)
+        return 0 if operand is None else self.read_tile_bytes(stage, tiling, operand.tensor)
+
+    def output_tile_bytes(self, stage: Stage, tiling: Tiling) -> int:
+        """As `output_tile_bytes`."""
+        key = self._key(stage, tiling), ()
         if key not in self._bytes:
-            self._bytes[key] = read_tile_bytes(self._plan, stage, tiling, (operand,))
+            self._bytes[key] = output_tile_bytes(self._plan, stage, tiling)
+        return self._bytes[key]
+
+    def read_tile_bytes(self, stage: Stage, tiling: Tiling, tensor: str) -> int:
+        """As `read_tile_bytes`, of all operands that read a tensor."""
+        places = [at for at, each in enumerate(stage.operands) if each.tensor == tensor]
+        key = self._key(stage, tiling), tuple(places)
+        if key not in self._bytes:
+            readers = [stage.operands[at] for at in places]
+            self._bytes[key] = read_tile_bytes(self._plan, stage, tiling, readers)
         return self._bytes[key]
 
     def items(

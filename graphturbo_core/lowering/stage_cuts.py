@@ -15,7 +15,6 @@ from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.cutting import Grain, Space, staging_sets
 from graphturbo_core.lowering.stages import Stage, core_stages, holdings, largest_bytes
-from graphturbo_core.lowering.tile_sizes import output_tile_bytes, read_tile_bytes
 from graphturbo_core.lowering.tiling import Tiling, tile_count
 from graphturbo_core.lowering.views import Need
 from graphturbo_core.lowering.weight_space import (
@@ -35,7 +34,6 @@ choice, so that most of GB is left for tensors that lie there whole."""
 class StageCut:
     """A stage in a space, and what follows from both alone."""
 
-    plan: Plan = field(repr=False)
     alike: Alike = field(repr=False, compare=False)
     stage: Stage
     space: Space
@@ -57,12 +55,11 @@ class StageCut:
     @cached_property
     def ring_bytes(self) -> Mapping[str, int]:
         """Bytes of the largest tile of each streamed tensor."""
-        plan, stage, sizes = self.plan, self.stage, {}
+        stage, tiling, sizes = self.stage, self.tiling, {}
         if self.space.is_output_streamed:
-            sizes[stage.output] = aligned(output_tile_bytes(plan, stage, self.tiling))
+            sizes[stage.output] = aligned(self.alike.output_tile_bytes(stage, tiling))
         for name in sorted(self.space.streamed):
-            readers = [operand for operand in stage.operands if operand.tensor == name]
-            sizes[name] = aligned(read_tile_bytes(plan, stage, self.tiling, readers))
+            sizes[name] = aligned(self.alike.read_tile_bytes(stage, tiling, name))
         return sizes
 
 
@@ -132,7 +129,7 @@ class StageCuts:
             space = self._cluster_space(streamed) if is_cluster else self._space(*key)
             if stage.is_passing:
                 space = replace(space, is_output_streamed=False)
-            self._cuts[key] = StageCut(self._plan, self._alike, stage, space)
+            self._cuts[key] = StageCut(self._alike, stage, space)
         return self._cuts[key]
 
     @cached_property
