@@ -47,6 +47,10 @@ ASSUMED_RULES = (
     AssumedRule("addresses", "multiples of 32 bytes"),
     AssumedRule("partial sums", "4 bytes each, in the staging buffer"),
     AssumedRule(
+        "an op that runs whole and is larger than an LB",
+        "one core's engine; its bytes stream once through that LB from GB or DRAM and back",
+    ),
+    AssumedRule(
         "streamed tensors",
         "two tiles take turns; one where double_buffering of tvm or graphturbo is off",
     ),
