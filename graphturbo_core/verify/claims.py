@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.arrays import int64, owners
 from graphturbo_core.lowering.box_bytes import box_bytes
-from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
-from graphturbo_core.lowering.team import Team
+from graphturbo_core.lowering.program import InstructionKind, Memory, Program
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
+from graphturbo_core.verify.channel_claims import wrong_channels
+from graphturbo_core.verify.claim_rows import (
+    FAR,
+    Claim,
+    access_bytes,
+    ends_of,
+    first_claim,
+    moves_of,
+)
 from graphturbo_core.verify.early import early_fetches
 from graphturbo_core.verify.local import TileTask
 from graphturbo_core.verify.lookups import asked_elements
-from graphturbo_core.verify.ports import ports, team_of
-
-Claim = tuple[int, str, str]
-"""A row, the rule it breaks, and how."""
-Flags = NDArray[np.bool_]
-_FAR = (Memory.GB, Memory.DRAM)
+from graphturbo_core.verify.ports import team_of
 
 
 def wrong_claim(program: Program) -> Claim | None:
@@ -49,8 +49,8 @@ def wrong_claim(program: Program) -> Claim | None:
        it reads in DRAM may be another one's.
     """
     rules = (
-        _shape, _ends, _clusters, _engines, _bytes, _channels, _places, _segments, _users, _names,
-        _lifetimes,
+        _shape, _ends, _clusters, _engines, _bytes, wrong_channels, _places, _segments, _users,
+        _names, _lifetimes,
     )  # fmt: skip
     for rule in rules:
         found = rule(program)
@@ -86,7 +86,7 @@ def _far_bytes_of(program: Program, row: int) -> int:
     """What a compute reads from GB or DRAM and writes there."""
     accesses = np.arange(program.access_at[row], program.access_at[row + 1])
     is_there = program.buffers.memory[program.access_buffer[accesses]] >= Memory.GB
-    return int(_access_bytes(program, accesses[is_there]).sum()) if is_there.any() else 0
+    return int(access_bytes(program, accesses[is_there]).sum()) if is_there.any() else 0
 
 
 def _latency_of(program: Program, row: int) -> int:
@@ -104,29 +104,6 @@ def _latency_of(program: Program, row: int) -> int:
     )
 
 
-def _first(is_bad: Flags, rows: IntArray, rule: str, what: Callable[[int], str]) -> Claim | None:
-    if not is_bad.any():
-        return None
-    at = int(is_bad.argmax())
-    return int(rows[at]), rule, what(at)
-
-
-def _moves(program: Program) -> IntArray:
-    return np.flatnonzero(program.kind != InstructionKind.COMPUTE)
-
-
-def _ends_of(program: Program) -> tuple[IntArray, IntArray]:
-    """Of every move: the access it reads, and the first one it writes."""
-    owner = owners(program.access_at)
-    accesses = np.arange(len(owner))
-    read, write = np.zeros((2, program.size), dtype=np.int64)
-    is_write = program.access_write
-    read[owner[~is_write]] = accesses[~is_write]
-    write[owner[is_write][::-1]] = accesses[is_write][::-1]
-    moves = _moves(program)
-    return read[moves], write[moves]
-
-
 def _shape(program: Program) -> Claim | None:
     """Rule 1."""
     owner, is_write = owners(program.access_at), program.access_write
@@ -135,18 +112,18 @@ def _shape(program: Program) -> Claim | None:
     is_one = np.where(program.kind == InstructionKind.BROADCAST, writes > 1, writes == 1)
     is_bad = ~is_one | ((program.kind != InstructionKind.COMPUTE) & (reads != 1))
     rows = np.arange(program.size)
-    return _first(
+    return first_claim(
         is_bad, rows, "SHAPE", lambda at: f"reads {reads[at]} and writes {writes[at]} boxes"
     )
 
 
 def _ends(program: Program) -> Claim | None:
     """Rule 2."""
-    moves, (read, write) = _moves(program), _ends_of(program)
+    moves, (read, write) = moves_of(program), ends_of(program)
     buffers, kind = program.buffers, program.kind[moves]
     source = buffers.memory[program.access_buffer[read]]
     target = buffers.memory[program.access_buffer[write]]
-    is_from, is_to = np.isin(source, _FAR), np.isin(target, _FAR)
+    is_from, is_to = np.isin(source, FAR), np.isin(target, FAR)
     core = buffers.core
     is_within = core[program.access_buffer[read]] == core[program.access_buffer[write]]
     wanted = np.select(
@@ -161,7 +138,7 @@ def _ends(program: Program) -> Claim | None:
     )  # fmt: skip
     is_bad = (program.source[moves] != source) | (program.target[moves] != target)
     is_bad |= kind != wanted
-    return _first(
+    return first_claim(
         is_bad, moves, "ENDS",
         lambda at: f"moves from {Memory(source[at]).name} to {Memory(target[at]).name}",
     )  # fmt: skip
@@ -169,19 +146,19 @@ def _ends(program: Program) -> Claim | None:
 
 def _engines(program: Program) -> Claim | None:
     """Rule 3."""
-    moves, (read, write) = _moves(program), _ends_of(program)
+    moves, (read, write) = moves_of(program), ends_of(program)
     kind, core_of = program.kind[moves], program.buffers.core
     from_core = int64(core_of[program.access_buffer[read]])
     to_core = int64(core_of[program.access_buffer[write]])
     core = np.where(kind == InstructionKind.STORE, from_core, to_core)
     is_broadcast = kind == InstructionKind.BROADCAST
-    is_near = ~np.isin(program.source[moves], _FAR)
+    is_near = ~np.isin(program.source[moves], FAR)
     own = program.plan.hardware.cores
     core = np.where(is_broadcast, program.tile[moves] % own + to_core // own * own, core)
     core = np.where(is_broadcast & is_near, from_core, core)
     cores = np.array([engine.core for engine in program.engines])[program.engine[moves]]
     names = np.array([engine.kind.value for engine in program.engines])[program.engine[moves]]
-    is_prefetch = np.isin(program.source[moves], _FAR) & np.isin(program.target[moves], _FAR)
+    is_prefetch = np.isin(program.source[moves], FAR) & np.isin(program.target[moves], FAR)
     wanted = np.where(is_prefetch, EngineKind.DMA.value, EngineKind.MOVE.value)
     is_bad = (names != wanted) | (~is_prefetch & (cores != core))
     sender = np.full(program.size, -1, dtype=np.int64)
@@ -190,7 +167,7 @@ def _engines(program: Program) -> Claim | None:
     is_own = program.access_write & (core_of_access == sender[owner]) & (core_of_access >= 0)
     is_own &= program.kind[owner] == InstructionKind.BROADCAST
     is_bad |= np.isin(moves, owner[is_own])
-    return _first(
+    return first_claim(
         is_bad, moves, "ENGINE",
         lambda at: f"is issued by the {names[at]} engine of core {cores[at]}, not of {core[at]}",
     )  # fmt: skip
@@ -198,124 +175,16 @@ def _engines(program: Program) -> Claim | None:
 
 def _bytes(program: Program) -> Claim | None:
     """Rule 4: how many."""
-    moves, (read, write) = _moves(program), _ends_of(program)
+    moves, (read, write) = moves_of(program), ends_of(program)
     tensor, lo = program.buffers.tensor[program.access_buffer[read]], program.access_lo[read]
-    wanted, one = _access_bytes(program, read), box_bytes(program, tensor, lo, lo + 1)
+    wanted, one = access_bytes(program, read), box_bytes(program, tensor, lo, lo + 1)
     asked = asked_elements(program)[program.access_buffer[write]]
     wanted = np.where(asked < 0, wanted, np.minimum(wanted, asked * one))
     stated, halo = program.size_bytes[moves], program.halo_bytes[moves]
     is_bad = (stated != wanted) | (halo < 0) | (halo > wanted)
-    return _first(
+    return first_claim(
         is_bad, moves, "BYTES", lambda at: f"moves {stated[at]} bytes, its box has {wanted[at]}"
     )
-
-
-def _access_bytes(program: Program, access: IntArray) -> IntArray:
-    """Bytes of the boxes of some accesses."""
-    tensor = program.buffers.tensor[program.access_buffer[access]]
-    return box_bytes(program, tensor, program.access_lo[access], program.access_hi[access])
-
-
-def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
-    """Rows and channels of what computes read and write beyond LB, and the bytes of each.
-
-    All that an op larger than LB does passes the LB port of its engine's core as well.
-    """
-    owner = owners(program.access_at)
-    is_there = program.buffers.memory[program.access_buffer] >= Memory.GB
-    found = np.flatnonzero(is_there & (program.kind[owner] == InstructionKind.COMPUTE))
-    rows, size = owner[found], _access_bytes(program, found)
-    passing = program.plan.semantics.passing_ops
-    is_passing = np.array([op.name in passing for op in program.plan.semantics.graph.ops])
-    through = np.flatnonzero(is_passing[program.op[rows]])
-    core = np.array([engine.core for engine in program.engines])[program.engine[rows[through]]]
-    own, each = team.machine.hardware.cores, team.machine.far(Memory.DRAM) + 1
-    port = core % own + core // own * each
-    pairs = np.column_stack((
-        np.concatenate((rows, rows[through])),
-        np.concatenate((ports(program, team)[program.access_buffer[found]], port)),
-    ))  # fmt: skip
-    ways, place = np.unique(pairs, axis=0, return_inverse=True)
-    sums = np.zeros(len(ways), dtype=np.int64)
-    np.add.at(sums, place.ravel(), np.concatenate((size, size[through])))
-    return ways, sums
-
-
-def _channels(program: Program) -> Claim | None:
-    """Rule 4: channels, their times, holds and latencies."""
-    chip, moves, (read, write) = program.plan.hardware, _moves(program), _ends_of(program)
-    team, owner = team_of(program), owners(program.access_at)
-    memory = int64(program.buffers.memory)
-    is_move = program.kind[owner] != InstructionKind.COMPUTE
-    port = ports(program, team)[program.access_buffer[is_move]]
-    source, target = program.access_buffer[read], program.access_buffer[write]
-    linked, links = _links(program, team)
-    rows = np.concatenate((owner[is_move], linked))
-    both = np.column_stack((rows, np.concatenate((port, links))))
-    wanted, times = np.unique(both, axis=0, return_counts=True)
-    ways, sums = _compute_ways(program, team)
-    size = np.concatenate((program.size_bytes[wanted[:, 0]], sums))
-    wanted = np.concatenate((wanted, ways))
-    order = np.lexsort((wanted[:, 1], wanted[:, 0]))
-    times = np.concatenate((times, np.ones_like(sums)))[order]
-    wanted, size = wanted[order], size[order]
-    stated = _sorted(owners(program.channel_at), int64(program.channel))
-    if len(wanted) != len(stated) or (wanted != stated).any():
-        return _difference(wanted, stated)
-    bandwidth = np.array([channel.bandwidth for channel in team.channels()], dtype=np.int64)
-    owner = owners(program.channel_at)
-    cycles = np.zeros(len(owner), dtype=np.int64)
-    cycles[np.lexsort((program.channel, owner))] = times * -(
-        -size * chip.clock_hz // bandwidth[wanted[:, 1]]
-    )
-    slowest = np.zeros(program.size, dtype=np.int64)
-    np.maximum.at(slowest, owner, cycles)
-    is_bad = program.channel_cycles != cycles
-    if is_bad.any():
-        return _first(is_bad, owner, "CHANNEL", lambda at: f"takes a channel not {cycles[at]}")
-    latencies = np.array([chip.link_latency_cycles] * len(Memory))
-    latencies[[Memory.GB, Memory.DRAM]] = chip.gb_latency_cycles, chip.dram_latency_cycles
-    latency = latencies[np.maximum(memory[source], memory[target])]
-    if chip.remote_dram_latency_cycles is not None:
-        cluster = team.cluster_of(int64(program.buffers.core))
-        latency[cluster[source] != cluster[target]] = chip.remote_dram_latency_cycles
-    is_bad = (program.hold_cycles[moves] != slowest[moves]) | (
-        program.latency_cycles[moves] != latency
-    )
-    return _first(
-        is_bad, moves, "CHANNEL",
-        lambda at: f"takes not {slowest[moves[at]]} cycles and {latency[at]} of latency",
-    )  # fmt: skip
-
-
-def _links(program: Program, team: Team) -> tuple[IntArray, IntArray]:
-    """Rows and links of the moves between cores: one out, and one into each target."""
-    machine, cores = team.machine, team.machine.hardware.cores
-    owner, core = owners(program.access_at), program.buffers.core[program.access_buffer]
-    is_move = program.kind != InstructionKind.COMPUTE
-    is_near = is_move & ~np.isin(program.source, _FAR) & ~np.isin(program.target, _FAR)
-    is_near &= program.kind != InstructionKind.COPY
-    accesses = np.flatnonzero(is_near[owner])
-    links = [
-        (machine.link(0, at % cores)[1] if is_write else machine.link(at % cores, 0)[0])
-        + at // cores * (machine.far(Memory.DRAM) + 1)
-        for at, is_write in zip(
-            core[accesses].tolist(), program.access_write[accesses].tolist(), strict=True
-        )
-    ]
-    return owner[accesses], np.array(links, dtype=np.int64)
-
-
-def _sorted(rows: IntArray, channels: IntArray) -> IntArray:
-    order = np.lexsort((channels, rows))
-    return np.column_stack((rows[order], channels[order]))
-
-
-def _difference(wanted: IntArray, stated: IntArray) -> Claim:
-    """The first row whose channels are not those at its ends."""
-    pairs = {tuple(pair) for pair in wanted.tolist()} ^ {tuple(pair) for pair in stated.tolist()}
-    row, channel = min(pairs, default=(int(wanted[0, 0]), -1))
-    return row, "CHANNEL", f"channel {channel} is taken and not at its ends, or the other way round"
 
 
 def _places(program: Program) -> Claim | None:
@@ -329,7 +198,7 @@ def _places(program: Program) -> Claim | None:
         is_inside[place, [number[name] for name in kernel.ops]] = True
     is_bad = ~is_inside[program.kernel, program.op] & ~early_fetches(program)
     is_bad |= (program.layer != layer_of[program.op]) | (program.op < 0)
-    return _first(
+    return first_claim(
         is_bad, np.arange(program.size), "PLACE",
         lambda at: f"op {program.op[at]} is not of layer {program.layer[at]} and kernel "
         f"{program.kernel[at]}",
@@ -349,14 +218,16 @@ def _segments(program: Program) -> Claim | None:
     rows = np.arange(program.size)
     is_bad = program.segment != np.cumsum(is_new) - 1
     if is_bad.any():
-        return _first(is_bad, rows, "SEGMENT", lambda at: f"is in segment {program.segment[at]}")
+        return first_claim(
+            is_bad, rows, "SEGMENT", lambda at: f"is in segment {program.segment[at]}"
+        )
     opens = np.where(is_new_kernel[heads], chip.launch_cycles, 0)
     is_last = np.append(is_new_kernel[heads][1:], True)
     closes = np.where(is_last, chip.barrier_cycles, 0)
     if len(opens) != len(program.segment_open_cycles):
         return 0, "SEGMENT", f"{len(program.segment_open_cycles)} segments, not {len(opens)}"
     is_bad = (program.segment_open_cycles != opens) | (program.segment_close_cycles != closes)
-    return _first(
+    return first_claim(
         is_bad, heads, "SEGMENT", lambda at: f"opens or closes not in {opens[at]} and {closes[at]}"
     )
 
@@ -367,12 +238,12 @@ def _users(program: Program) -> Claim | None:
     number = {name: place for place, name in enumerate(program.tensors)}
     read = {at * count + number[name] for at, op in enumerate(ops) for name in op.inputs if name}
     given = {at * count + number[name] for at, op in enumerate(ops) for name in op.outputs if name}
-    moves, (_, write) = _moves(program), _ends_of(program)
+    moves, (_, write) = moves_of(program), ends_of(program)
     tensor = program.buffers.tensor[program.access_buffer[write]]
     key = int64(program.op[moves]) * count + tensor
     is_store = program.kind[moves] == InstructionKind.STORE
     is_right = np.where(is_store, np.isin(key, [*given]), np.isin(key, [*read]))
-    return _first(
+    return first_claim(
         ~is_right, moves, "USER",
         lambda at: f"op {program.op[moves[at]]} has no part in {program.tensors[tensor[at]]!r}",
     )  # fmt: skip
@@ -385,7 +256,7 @@ def _names(program: Program) -> Claim | None:
     is_named = np.zeros(len(program.buffers.memory), dtype=np.bool_)
     is_named[buffer[is_own]] = True
     is_bad = ~is_own & (program.kind[owner] != InstructionKind.COMPUTE) | ~is_named[buffer]
-    return _first(
+    return first_claim(
         is_bad, owner, "NAME",
         lambda at: f"takes buffer {buffer[at]} for {program.tensors[program.access_tensor[at]]!r}",
     )  # fmt: skip
@@ -402,7 +273,7 @@ def _lifetimes(program: Program) -> Claim | None:
     first = np.where(written < never, written, touched)
     is_bad = (program.buffers.first != first) | (program.buffers.last != last)
     is_bad &= touched < never
-    return _first(
+    return first_claim(
         is_bad, last, "LIFETIME", lambda at: f"buffer {at} is used from {first[at]} to {last[at]}"
     )
 
@@ -417,7 +288,7 @@ def _clusters(program: Program) -> Claim | None:
     is_other = team.cluster_of(int64(program.buffers.core))[buffer] != own[owner]
     is_read = ~program.access_write & (program.buffers.memory[buffer] == Memory.DRAM)
     is_bad[owner[is_other & ~is_read]] = True
-    return _first(
+    return first_claim(
         is_bad, np.arange(program.size), "CLUSTER",
         lambda at: f"of cluster {own[at]} runs on cluster {engine[at]}, or in another's memory",
     )  # fmt: skip
