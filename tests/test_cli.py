@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import typer
 
 from graphturbo_core.cli import app, job, main
 from graphturbo_core.cli.output import answer as show_answer
+from graphturbo_core.cli.output import list_rows
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
@@ -410,3 +412,12 @@ def test_a_run_that_meets_a_bug_of_ours_keeps_its_traceback(tmp_path: Path) -> N
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert "our bug" in done.stderr
+
+
+def test_a_list_has_its_keys_as_headings(capsys: Capture) -> None:
+    list_rows(None, "two things", [{"name": "a", "source": "b"}, {"name": "c", "source": "d"}])
+    out = capsys.readouterr().out
+    lines = [[cell.strip() for cell in re.split("[┃│]", line)[1:-1]] for line in out.splitlines()]
+    assert [cells for cells in lines if cells] == [["name", "source"], ["a", "b"], ["c", "d"]]
+    list_rows(None, "nothing", [])
+    assert "name" not in capsys.readouterr().out

@@ -23,6 +23,7 @@ from graphturbo_core.strategies.stitch_binding import (
     StitchBinder,
     dominants,
     hand_on,
+    is_combining,
     reads_own,
 )
 from graphturbo_core.strategies.stitch_schemes import (
@@ -290,3 +291,10 @@ def test_both_ways_of_a_softmax_are_sound(rows: int, columns: int, gb_bytes: int
     """Invariants of Program and Trace; replay of such graphs is in the test of ops at size."""
     plan = astitch(softmax(rows, columns), gb_bytes=gb_bytes)
     simulate(lower(plan)).check()
+
+
+@pytest.mark.parametrize(("columns", "combines"), [(1, False), (2, True), (3, True)])
+def test_an_op_combines_from_two_elements_on(columns: int, combines: bool) -> None:
+    text = f"g (float[4,{columns}] x) => (float[4,{columns}] y) {{ y = Softmax <axis = 1> (x) }}"
+    sem = weighted(text)
+    assert is_combining(sem, sem.graph.ops[0].name) == combines

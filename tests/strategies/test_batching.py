@@ -37,6 +37,10 @@ def test_cluster_batch_above_the_share_is_the_share() -> None:
     assert "16 is above the share of a cluster, 2 of 8" in division.notes[0]
 
 
+def test_cluster_batch_within_the_share_needs_no_word() -> None:
+    assert divide_batch(8, 4, 1).notes == divide_batch(8, 4, 2).notes == ()
+
+
 def test_surplus_clusters_idle() -> None:
     division = divide_batch(3, 4)
     assert division.shares == (Share(3, ((1, 1),)),)

@@ -332,8 +332,17 @@ def test_gb_is_refused_on_a_chip_without_one() -> None:
     kernels = [
         replace(k, residency=dict.fromkeys(k.residency, Residency.GB)) for k in record.kernels
     ]
-    with pytest.raises(PlanError, match="the chip"):
+    with pytest.raises(PlanError, match="the chip has no GB"):
         restored(bare, replace(record, kernels=tuple(kernels)), "graphturbo")
+    near = [replace(k, scopes=dict.fromkeys(k.scopes, Scope.DRAM), kept=()) for k in kernels]
+    with pytest.raises(PlanError, match="weights are held in GB, which the chip does not have"):
+        restored(bare, replace(record, kernels=tuple(near)), "graphturbo")
+
+
+def test_a_plan_of_a_chip_without_a_gb_is_restored() -> None:
+    plan = sample_plan("teaching-resnet", 16, "graphturbo:full", "ipu-gc2")
+    assert not plan.hardware.gb_bytes
+    assert restored(plan, recorded(plan), "graphturbo").kernels == plan.kernels
 
 
 def test_an_order_of_ones_own_has_no_stack_of_algorithm_3() -> None:

@@ -329,3 +329,12 @@ def test_convolutions_on_a_tiny_chip() -> None:
     plan.check()
     found = numbers(plan)
     assert found["cycles"] == spent(plan).cycles < int(str(found["cycles_of_plus"]))
+
+
+def test_another_order_counts_how_often_groups_take_turns() -> None:
+    """a/4 to a/1, then b; against b between pieces of a: one turn, and two."""
+    apart = cut(PAIR, Cut((0,), 2, 4), Cut((1,), -1, 1))
+    one, two, three, four, last = apart.kernels
+    other = replace(apart, kernels=(one, two, last, three, four))
+    numbers = otherwise(apart, other)["runs instances in another order"]
+    assert numbers == {"turns": 2, "turns_of_plus": 1, "kernels": 5}

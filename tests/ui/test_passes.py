@@ -83,7 +83,8 @@ def test_the_ready_list_step_by_step():
         "runs": "g1/1",
         "ready after it": "nothing",
     }
-    assert [row["runs"] for row in pass_tables.ready_table(report)] == ["g1/2", "g2/1", "g1/1"]
+    rows = pass_tables.ready_table(report)
+    assert [(row["step"], row["runs"]) for row in rows] == [(1, "g1/2"), (2, "g2/1"), (3, "g1/1")]
 
 
 def test_a_nested_list_is_a_grid_of_cores():

@@ -211,6 +211,7 @@ def test_the_table_of_layers_and_its_file():
     found = list(csv.DictReader(io.StringIO(csv_text(rows))))
     assert found[0]["name"] == "'=cmd()"
     assert [row["MACs per sample"] for row in found] == ["2000000.0", "500000.0", "0.0"] * 2
+    assert [row["DRAM bytes per sample"] for row in found[:3]] == ["500000.0", "0.0", "500000.0"]
     assert found[2]["MAC/byte"] == ""
 
 
