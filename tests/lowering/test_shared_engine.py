@@ -169,6 +169,8 @@ def test_no_core_holds_what_the_shared_engine_works_on() -> None:
     hold = KernelHold(placed, nests, boxes, dict.fromkeys("xcwy", 2), 10**6)
     # 4 x 8 x 8 x 8 x 2 = 4,096 bytes: c is loaded where relu reads it, and written over.
     assert hold.live_bytes() == {0: (0, 4096)}
+    alone = KernelHold(placed, nests[:1], {}, dict.fromkeys("xcw", 2), 10**6)
+    assert alone.peak_bytes() == 0
 
 
 def test_a_box_in_two_buffers_is_read_from_both() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphturbo_core.report.edit_choices import edit_choices
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict import figures_of, since_text
@@ -71,3 +73,13 @@ def test_what_edits_changed_is_told():
     assert since_text(before, report).count("(the same)") == 3
     slower = {**before, "latency": before["latency"] / 2}
     assert "with the edits (2x)" in since_text(slower, report)
+
+
+def test_the_extents_are_those_of_the_group_s_last_op():
+    report = chain((0, 0, 0, 0, 1))
+    nodes = tuple(
+        {**node, "output_shape": "x".join(str(at + 2) for _ in range(2))}
+        for at, node in enumerate(report.tables["graph_nodes"])
+    )
+    found = edit_choices(replace(report, tables={**report.tables, "graph_nodes": nodes}), 0)
+    assert found.extents == (5, 5)

@@ -15,6 +15,7 @@ from graphturbo_core.report import overlap_rows
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.overlap_rows import overlap, ranges_text
 from graphturbo_core.report.report import Report
+from graphturbo_core.sim.trace import Trace
 
 
 def flight(by_layers: list[int], memory: int, vector: int) -> SimpleNamespace:
@@ -121,3 +122,10 @@ def test_layers_are_named_by_their_number_from_one() -> None:
     assert ranges_text(np.array([36, 37, 38, 45], np.int64)) == "37-39, 46"
     assert ranges_text(np.array([0], np.int64)) == "1"
     assert ranges_text(np.array([], np.int64)) == ""
+
+
+def test_a_round_s_shares_are_of_its_own_cycles() -> None:
+    outcome = SimpleNamespace(largest_size=5, flights={5: flight([10, 60, 20, 10], 20, 4)})
+    trace = SimpleNamespace(makespan=100)
+    row = overlap_rows.overlap_round_row(cast(Trace, trace), cast(Outcome, outcome))
+    assert row == {"layers_in_flight": 0.3, "memory_under_compute": 0.2}

@@ -112,6 +112,7 @@ def test_rows_stand_for_the_sub_graphs_of_both_runs():
     assert [(row["run"], row["sub-graph"]) for row in rows] == [
         ("A", "g1"), ("A", "g2"), ("A", "g3"), ("A", "g4"), ("B", "g1"), ("B", "g2"),
     ]  # fmt: skip
+    assert group_selections(FINE) == group_selections(FINE, COARSE)[:4]
     targets = group_selections(FINE, COARSE)
     assert [target.text() for target in targets] == [
         "a-group-0", "a-group-1", "a-group-2", "a-group-3", "b-group-0", "b-group-1",

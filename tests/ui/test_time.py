@@ -173,6 +173,8 @@ def test_busy_time_is_cycles_over_engines():
     assert heights[0, "matrix"] == pytest.approx(0.025)
     assert heights[1, "matrix"] == pytest.approx(0.025 / 8)
     assert heights[0, "dma"] == pytest.approx(0.010)
+    three = accounting.busy_figure(three_layers())
+    assert {bar.x for bar in three.data} == {(1, 2, 3)}, "layers are counted from 1"
     assert [len(points) for points in accounting.busy_targets(a, b)] == [1] * 8
     none = replace(report, tables={**report.tables, "layers": ()})
     assert accounting.busy_figure(none).layout.annotations[-1].text == accounting.NO_LAYERS

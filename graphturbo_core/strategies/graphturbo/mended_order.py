@@ -54,8 +54,6 @@ class MendedOrder:
 
     def _relink(self, window: Sequence[int], order: Sequence[int]) -> None:
         before, after = self._before[window[0]], self._next[window[-1]]
-        for part in window:
-            del self._next[part], self._before[part]
         chain = (before, *order, after)
         for left, right in pairwise(chain):
             if left >= 0:
