@@ -6,22 +6,25 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import InvariantError
+from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import AxisKind, FusionKind, OpSemantics
 from graphturbo_core.semantics.shaping import reshape_maps
-from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.semantics.work import (
     is_work_by_extents,
     total_macs,
     vector_work,
     work_of,
 )
+from tests.models import imported
 from tests.semantics.models import semantics
 
 
@@ -308,3 +311,30 @@ def test_extents_say_the_work_only_where_every_read_goes_by_them() -> None:
     assert is_work_by_extents(pool)
     assert not is_work_by_extents(replace(pool, accesses=((cut, reads),)))
     assert is_work_by_extents(replace(pool, accesses=((reads, cut),)))
+
+
+def test_scales_of_a_cache_are_read_for_all_samples() -> None:
+    """GroupQueryAttention's inputs 12 and 13; two of them where there are two samples, too."""
+    float_ = onnx.TensorProto.FLOAT
+    given = {
+        "q": [2, 1, 32], "k": [2, 1, 16], "v": [2, 1, 16], "a": [2, 2, 4, 8], "c": [2, 2, 4, 8],
+        "ks": [2], "vs": [2],
+    }  # fmt: skip
+    inputs = [onnx.helper.make_tensor_value_info(n, float_, shape) for n, shape in given.items()]
+    inputs.append(onnx.helper.make_tensor_value_info("n", onnx.TensorProto.INT32, [2]))
+    results = {"y": [2, 1, 32], "d": [2, 2, 4, 8], "e": [2, 2, 4, 8]}
+    outputs = [onnx.helper.make_tensor_value_info(n, float_, s) for n, s in results.items()]
+    total = onnx.helper.make_tensor("t", onnx.TensorProto.INT32, [], [3])
+    names = ["q", "k", "v", "a", "c", "n", "t", "", "", "", "", "", "ks", "vs"]
+    node = onnx.helper.make_node(
+        "GroupQueryAttention", names, list(results), domain="com.microsoft", num_heads=4,
+        kv_num_heads=2,
+    )  # fmt: skip
+    graph = onnx.helper.make_graph([node], "g", inputs, outputs, [total])
+    opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("com.microsoft", 1)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=9)
+    found = imported(bytes(model.SerializeToString()), ImportOptions("scales"))
+    (attention,) = analyse(found).by_op.values()
+    kinds = {read.tensor: [axis.kind for axis in read.axes] for read in attention.accesses[0]}
+    assert kinds["ks"] == kinds["vs"] == [AxisKind.WHOLE]
+    assert kinds["q"][0] is AxisKind.SAME

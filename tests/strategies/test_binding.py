@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
 from graphturbo_core.semantics.nests import loop_nests
 from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes, kernel_axes
 from graphturbo_core.strategies.graphturbo.binding import (
     Binder,
     KernelBinding,
+    _moved_little,
     infer_binding,
     plain_by_kind,
     plain_literal,
@@ -257,3 +259,12 @@ def test_an_exchange_is_left_to_the_reader_that_needs_it() -> None:
     """Handed down heads, what is as well cut by rows stays so."""
     axes, heads = NestAxes((2, 12, 197, 64), TURNED), Binding((0, 1), (2, 4), CORES)
     assert Binder(8).choose(axes, heads) == Binding((0, 2), (2, 4), CORES)
+
+
+def test_a_slice_is_followed_on_any_axis() -> None:
+    """One row of nine is dropped: parts of two rows lie at most half a part away."""
+    rows = AxisMap(AxisKind.OFFSET, 9, 1, offset=1)
+    access = InputAccess("x", (AxisMap(AxisKind.SAME, 4, 0), rows))
+    assert _moved_little(access, 1, (4, 8), 4) == 1
+    assert _moved_little(access, 1, (4, 8), 5) == -1
+    assert _moved_little(access, 0, (4, 8), 2) == -1

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
+from graphturbo_core.strategies.graphturbo import grouping
 from graphturbo_core.strategies.graphturbo.grouping import (
     RULE_ABOVE,
     RULE_ANY,
@@ -215,3 +218,14 @@ def test_every_layer_is_in_one_part_and_order_is_topological() -> None:
     _, found = grouped(RESIDUAL, Table({"a": 4, "b": 2, "c": 4, "z": 4}), False)
     layers = [layer for part in found.parts for layer in part.layers]
     assert sorted(layers) == [0, 1, 2, 3]
+
+
+def test_a_part_is_asked_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every merge is refused: each sibling asks the first of those before it until 16 have."""
+    merger = object.__new__(grouping._Merger)
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        merger, "_merge_counts", lambda _, parts: asked.append(tuple(parts)), raising=False
+    )
+    merger._merge_siblings(range(20))
+    assert [pair for pair in asked if pair[0] == 0] == [(0, other) for other in range(1, 17)]

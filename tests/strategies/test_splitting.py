@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from graphturbo_core.strategies.graphturbo.carry import split_carry
 from graphturbo_core.strategies.graphturbo.splitting import (
     SplitInfo,
     Splitter,
@@ -164,3 +165,13 @@ def test_lexicographic_stops_at_the_first_axis_that_covers_all() -> None:
         pytest.fail("the next axis was worked out")
 
     assert lexicographic(axes(), 2) == SplitInfo(True, 2, 4, 0, 10)  # type: ignore[arg-type]
+
+
+def test_a_split_is_along_an_axis_of_the_last_result() -> None:
+    """b is a turned round: b's axis 0 is a's axis 1."""
+    graph = layers_of(
+        "g (float[4,8] x) => (float[4,8] a, float[8,4] b) "
+        "{ a = Relu (x) b = Transpose <perm = [1, 0]> (a) }"
+    )
+    ops = [op.name for op in graph.semantics.graph.ops]
+    assert split_carry(graph, ops, ("a", "b"), 0).axis_of["a"] == 1

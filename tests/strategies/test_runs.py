@@ -1,0 +1,24 @@
+"""What runs of layers cost: shares of DRAM that a cluster alone may read at once."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from graphturbo_core.strategies.graphturbo.runs import Runs
+from graphturbo_core.strategies.kernels import Target
+
+
+@pytest.mark.parametrize(
+    ("clusters", "engines", "is_lent", "shares"),
+    [(4, 2, True, 2), (2, 3, True, 2), (4, 2, False, 1)],
+)
+def test_shares_of_dram_are_read_where_others_lend_theirs(
+    clusters: int, engines: int, is_lent: bool, shares: int
+) -> None:
+    target = SimpleNamespace(clusters=clusters, hardware=SimpleNamespace(dma_engines=engines))
+    nothing = cast(Any, None)
+    runs = Runs(cast(Target, target), nothing, nothing, is_lent=is_lent)
+    assert runs._shares == shares
