@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
 from graphturbo_core.semantics.nests import loop_nests
+from graphturbo_core.strategies import kernels, redistribution
 from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes, kernel_axes
 from graphturbo_core.strategies.graphturbo.binding import (
     Binder,
@@ -268,3 +272,20 @@ def test_a_slice_is_followed_on_any_axis() -> None:
     assert _moved_little(access, 1, (4, 8), 4) == 1
     assert _moved_little(access, 1, (4, 8), 5) == -1
     assert _moved_little(access, 0, (4, 8), 2) == -1
+
+
+def test_of_equal_gains_the_lowest_part_chooses_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Part 0 finds its bytes on core 1 alone; part 1 on cores 1, its own, and 2."""
+    gains = {(0, 1): 8, (1, 1): 8, (1, 2): 8}
+    monkeypatch.setattr(redistribution, "_resident_bytes", lambda _: gains)
+    assert choose_cores((), 3) == (1, 2, 0)
+
+
+def test_what_only_a_later_nest_reads_is_needed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    nests = [SimpleNamespace(reads=reads, is_on_cluster=lambda _: False) for reads in ((), ("z",))]
+    monkeypatch.setattr(kernels, "nest_reads", lambda _, nest: nest.reads)
+    monkeypatch.setattr(kernels, "core_needs", lambda *_: {"z": {3: ((0, 2),)}})
+    monkeypatch.setattr(kernels.BoundKernel, "_nest_shares", lambda *_: {})
+    target, nothing = cast(Any, SimpleNamespace(semantics=None)), cast(Any, None)
+    kernel = kernels.BoundKernel(target, nothing, cast(Any, tuple(nests)), nothing)
+    assert kernel.needs("z") == {3: ((0, 2),)}
