@@ -50,7 +50,8 @@ def test_a_chip_without_gb_has_no_gb_line():
 def test_no_layers_are_said_to_be_none():
     report = synthetic_report()
     figure = memory_figure(replace(report, tables={**report.tables, "layers": ()}))
-    assert figure.layout.annotations[-1].text == EMPTY
+    said = figure.layout.annotations[-1]
+    assert (said.text, said.x, said.y) == (EMPTY, 0.5, 0.5)
 
 
 def test_a_name_with_markup_reaches_plotly_escaped():
