@@ -72,3 +72,21 @@ def test_a_survivor_without_an_argument_is_open(tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     path.write_text(found.text(), encoding="utf-8")
     assert kept.read(path) == found
+
+
+def test_what_is_kept_stands_and_is_argued() -> None:
+    """docs/mutation.json: drawn by the seed, most of it about today's source, nothing open."""
+    found = kept.read()
+    assert len(found.tried) >= 240
+    assert found.is_standing
+    assert found.open() == []
+    assert kept.PAGE.read_text(encoding="utf-8") == page(found)
+
+
+def test_a_draw_about_other_source_does_not_stand() -> None:
+    gone = Tried(Mutant("a.py", "core/AddNot", 0, 2, "    if a:", "    if not a:"), CAUGHT)
+    file = "graphturbo_core/units.py"
+    (line,) = (Path(kept.ROOT) / file).read_text(encoding="utf-8").splitlines()[4:5]
+    here = Tried(Mutant(file, "core/AddNot", 0, 5, line, "x"), CAUGHT)
+    assert Kept(3, (gone, here)).is_standing
+    assert not Kept(3, (gone, gone, here)).is_standing

@@ -15,7 +15,7 @@ COUNT, SEED, PROCESSES = 300, 25, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """1 where what is kept is stale, or a survivor is not argued."""
+    """1 where too little of what is kept still stands, or a survivor is not argued."""
     parser = argparse.ArgumentParser(description="Mutation tests of what is shown")
     parser.add_argument("--check", action="store_true", help="run nothing: is what is kept good?")
     parser.add_argument("--survivors", action="store_true", help="try those that survived again")
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{mutant.file}: the line is gone: {mutant.before.strip()}", file=sys.stderr)
     for mutant in before.open():
         print(f"{mutant.file}:{mutant.line} survived: {mutant.after.strip()}", file=sys.stderr)
-    return int(bool(before.stale() or before.open()))
+    return int(not before.is_standing or bool(before.open()))
 
 
 def _tried(before: kept.Kept, chosen: argparse.Namespace) -> kept.Kept:

@@ -13,6 +13,9 @@ from tests.mutation.run import CAUGHT, SURVIVED
 
 FILE = ROOT / "docs" / "mutation.json"
 PAGE = ROOT / "docs" / "mutation.md"
+STANDING_SHARE = 0.5
+"""Of the mutants that are kept so many must still be changes of lines that are there (our choice:
+a line that was edited or moved to another file does not make a run of hours worthless)."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,11 @@ class Kept:
     def standing(self) -> list[Tried]:
         """The others."""
         return [each for each in self.tried if _stands(each.mutant)]
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether most of the draw is about the source as it stands (`STANDING_SHARE`)."""
+        return len(self.standing()) >= STANDING_SHARE * len(self.tried)
 
     def open(self) -> list[Mutant]:
         """Survivors that nobody has argued."""

@@ -338,3 +338,14 @@ def test_scales_of_a_cache_are_read_for_all_samples() -> None:
     kinds = {read.tensor: [axis.kind for axis in read.axes] for read in attention.accesses[0]}
     assert kinds["ks"] == kinds["vs"] == [AxisKind.WHOLE]
     assert kinds["q"][0] is AxisKind.SAME
+
+
+@pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
+def test_a_bias_is_read_along_the_channels_of_the_result(op: str) -> None:
+    sem = semantics(
+        "g (float[1,2,4,4] x, float[2,2,1,1] w, float[2] b) => (float[1,2,4,4] y) "
+        f"{{ y = {op} (x, w, b) }}"
+    )
+    (found,) = sem.by_op.values()
+    (bias,) = (read for read in found.accesses[0] if read.tensor == "b")
+    assert [(axis.kind, axis.out_axis) for axis in bias.axes] == [(AxisKind.SAME, 1)]
