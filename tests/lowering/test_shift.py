@@ -15,6 +15,7 @@ from graphturbo_core.lowering.stage_cuts import StageCut, StageCuts
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.plan import Plan
 from tests.full import EVERY_DAY, often
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of
@@ -64,15 +65,19 @@ def test_it_computes_the_right_numbers(strategy: str) -> None:
 
 def coarsest(text: str, output: str, cores: int, lb_bytes: int) -> StageCut:
     """How the op of this output is cut where all its tensors stream and no tile need overlap."""
+    return planned(text, output, cores, lb_bytes)[1]
+
+
+def planned(text: str, output: str, cores: int, lb_bytes: int) -> tuple[Plan, StageCut]:
+    """The same with the plan whose LBs have so many bytes."""
     small = replace(
         chip("tiny"), cores=cores, lb_data_bytes=8192, split_capacity_bytes=8192 * cores
     )
     plan = plan_of(analyse(graph_of(text)), "layerwise", small)
     (placement,) = (p for p in placements_of(plan) if p.stages[0].output == output)
     plan = replace(plan, hardware=replace(small, lb_data_bytes=lb_bytes))
-    return StageCuts(plan, placement.stages, COARSEST, placement.alike).cut(
-        placement.stages[0], (), False
-    )
+    cuts = StageCuts(plan, placement.stages, COARSEST, placement.alike)
+    return plan, cuts.cut(placement.stages[0], (), False)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +127,7 @@ def test_finer_tiles_for_overlap_are_left_out_where_one_of_them_reads_more() -> 
     text = "g (float[2,256] x) => (float[8,64] y) <int64[2] s = {8,64}> { y = Reshape (x, s) }"
     found = []
     for lb_bytes in (2048, 4096):
-        cut = coarsest(text, "y", 1, lb_bytes)
-        rules = replace(cut.plan.rules, vector_tile_elements=1)
-        plan, space = replace(cut.plan, rules=rules), replace(cut.space, tiles=3)
-        found.append(choose_tiling(plan, cut.stage, space).parts)
+        plan, cut = planned(text, "y", 1, lb_bytes)
+        finer = replace(plan, rules=replace(plan.rules, vector_tile_elements=1))
+        found.append(choose_tiling(finer, cut.stage, replace(cut.space, tiles=3)).parts)
     assert found == [(2, 1), (3, 1)]
