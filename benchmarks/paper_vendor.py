@@ -41,8 +41,8 @@ IMAGES, HEIGHT = 0, 2
 class VendorGroup:
     """Stages of the model as one group, its pieces, and which cores compute a piece.
 
-    `cores` in the manual's order of images; that of `a` is its example of two images on four cores
-    each, which leaves most bytes where `b` wants them.
+    `cores` in the manual's order of images. Those of `a` are our choice, since the notes on the
+    manual do not give them: two images on four cores each leave most bytes where `b` wants them.
     """
 
     stages: tuple[str, ...]
@@ -70,7 +70,8 @@ GROUPS: Mapping[str, VendorGroup] = {
 }  # fmt: skip
 A_BLOCK_LATER = frozenset({"resnet50-v1", "resnet50-v15"})
 """Models whose stages begin with a block that reads the larger maps of the stage before: it goes
-with that stage here. With four images it needs 12 MiB, and the LBs of a cluster have 8."""
+with that stage here. With four images that of stage 2 needs 10.0 MiB (v1) and 12.3 MiB (v1.5), and
+the LBs of a cluster have 8: such a plan is refused."""
 
 
 def group_of(op: str, sample: str) -> str:
@@ -179,10 +180,10 @@ def _beside(findings: Findings, result: Result, level: str) -> float:
 
 
 _REMARK = (
-    f"[{FILE}]({FILE}) is the plan of the first model. Groups, pieces, order, cores and where "
-    "outputs wait are the manual's; tiles, addresses and the order of instructions are ours, so "
+    f"[{FILE}]({FILE}) is the plan of the first model. Pieces, order, where outputs wait and the "
+    "cores of b, c and d are from notes on the manual; the cores of a, tiles, addresses and the order of instructions are ours, so "
     "the paper's bar, measured on hand-written code, is no reading of this plan alone. The manual "
     "does not say where its groups begin. Here they are the stages; in v1 and v1.5 the first block "
     "of stages 2 to 4 goes with the stage before, since with four images that of stage 2 needs "
-    "12 MiB of the LBs' 8. The stem and the head go with the first and last stage."
+    "10.0 and 12.3 MiB of the LBs' 8. The stem and the head go with the first and last stage."
 )
