@@ -181,7 +181,8 @@ def _beside(findings: Findings, result: Result, level: str) -> float:
 
 _REMARK = (
     f"[{FILE}]({FILE}) is the plan of the first model. Pieces, order, where outputs wait and the "
-    "cores of b, c and d are from notes on the manual; the cores of a, tiles, addresses and the order of instructions are ours, so "
+    "cores of b, c and d are from notes on the manual; the cores of a, tiles, addresses and the "
+    "order of instructions are ours, so "
     "the paper's bar, measured on hand-written code, is no reading of this plan alone. The manual "
     "does not say where its groups begin. Here they are the stages; in v1 and v1.5 the first block "
     "of stages 2 to 4 goes with the stage before, since with four images that of stage 2 needs "
