@@ -17,15 +17,23 @@ from graphturbo_core.strategies.plan import Plan
 def check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:
     """Nothing where one tile a share is within the cap; a stage that may become a view is free.
 
+    A result of the model is stored tile by tile from the cores that made it.
+
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, before anything is placed.
     """
+    results = frozenset(plan.semantics.graph.outputs)
     counts = (
-        (stage.ops[0].name, 0 if _may_vanish(stage) else len(stage.shares) * len(stage.ops))
-        for kernel in stages
-        for stage in kernel
+        (stage.ops[0].name, _fewest(stage, results)) for kernel in stages for stage in kernel
     )
     check_total(plan, counts, max_instructions)
+
+
+def _fewest(stage: Stage, results: frozenset[str]) -> int:
+    if _may_vanish(stage):
+        return 0
+    is_stored = stage.output in results and not stage.is_on_cluster
+    return len(stage.shares) * (len(stage.ops) + is_stored)
 
 
 def _may_vanish(stage: Stage) -> bool:
