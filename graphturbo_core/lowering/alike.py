@@ -38,7 +38,7 @@ class Alike:
             (place.setdefault(operand.tensor, len(place)), operand.tensor in space.streamed)
             for operand in stage.operands
         )
-        key = self._kinds(stage), stage.cut, read, replace(space, streamed=frozenset())
+        key = self._kinds(stage), stage.cut, read, space
         if key not in self._tilings:
             self._tilings[key] = choose_tiling(self._plan, stage, space)
         return self._tilings[key]

@@ -125,7 +125,7 @@ def _tables(
     for kernel, start, found in zip(kernels, starts, buffer_of, strict=False):
         code, order = kernel.code, kernel.order
         channels.append((code.channel_at, order, (code.channel, code.channel_cycles)))
-        earlier = (_renumbered(kernel, start), kernel.conflicts.is_address)
+        earlier = (kernel.conflicts.earlier + start, kernel.conflicts.is_address)
         conflicts.append((kernel.conflicts.at, order, earlier))
         touched = (
             found[code.access_buffer], code.access_write, code.access_lo, code.access_hi,
@@ -135,11 +135,15 @@ def _tables(
     columns = (
         "access_at", "access_buffer", "access_write", "access_lo", "access_hi", "access_tensor",
     )  # fmt: skip
+    conflict_at, earlier_row, is_address = joined(conflicts)
+    order = np.concatenate([
+        kernel.order + start for kernel, start in zip(kernels, starts, strict=False)
+    ])  # fmt: skip
     return {
         **dict(zip(("channel_at", "channel", "channel_cycles"), joined(channels), strict=True)),
-        **dict(
-            zip(("conflict_at", "conflict", "is_address_conflict"), joined(conflicts), strict=True)
-        ),
+        "conflict_at": conflict_at,
+        "conflict": ranks(order)[earlier_row].astype(np.int32),
+        "is_address_conflict": is_address,
         **dict(zip(columns, joined(accesses), strict=True)),
     }
 
@@ -167,11 +171,6 @@ def _segments(
     ends_kernel[:-1] = is_new_kernel[heads[1:]]
     closes = np.where(ends_kernel, plan.hardware.barrier_cycles, 0).astype(np.int64)
     return segment, opens, closes
-
-
-def _renumbered(kernel: NumberedKernel, start: int) -> NDArray[np.int32]:
-    """Conflicts as sequence numbers of the whole program."""
-    return (ranks(kernel.order)[kernel.conflicts.earlier] + start).astype(np.int32)
 
 
 def _tensor_numbers(own: Sequence[LocalBuffers], names: tuple[str, ...]) -> NDArray[np.int32]:

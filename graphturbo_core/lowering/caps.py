@@ -23,9 +23,7 @@ def check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: 
         CapacityError: TOO_MANY_INSTRUCTIONS, before anything is placed.
     """
     results = frozenset(plan.semantics.graph.outputs)
-    counts = (
-        (stage.ops[0].name, _fewest(stage, results)) for kernel in stages for stage in kernel
-    )
+    counts = ((stage.ops[0].name, _fewest(stage, results)) for kernel in stages for stage in kernel)
     check_total(plan, counts, max_instructions)
 
 

@@ -348,6 +348,15 @@ class KernelCode:
         """One column of `rows` by its name in Program."""
         return self.rows[:, COLUMNS.index(name)]
 
+    @cached_property
+    def distinct(self) -> dict[str, tuple[list[int], IntArray]]:
+        """Of the columns that name ops and layers: what occurs, and each row's place in that."""
+        found = {}
+        for name in ("op", "layer"):
+            known, place = np.unique(self.column(name), return_inverse=True)
+            found[name] = known.tolist(), place
+        return found
+
     def part(self, first: int, end: int) -> KernelCode:
         """The instructions from row `first` to before `end`, with all of the buffers."""
         channels = slice(self.channel_at[first], self.channel_at[end])

@@ -16,16 +16,21 @@ CsrPart = tuple[IntArray, IntArray, tuple[NDArray[Any], ...]]
 
 def joined(parts: Sequence[CsrPart]) -> tuple[NDArray[Any], ...]:
     """Concatenate CSR tables with their entries put in order: offsets, then columns."""
-    counts: list[IntArray] = []
-    columns: list[tuple[NDArray[Any], ...]] = []
-    for at, order, values in parts:
-        lengths = np.diff(at)[order]
-        begin = np.repeat(at[:-1][order] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
-        picked = begin + np.arange(lengths.sum())
-        counts.append(lengths)
-        columns.append(tuple(value[picked] for value in values))
-    at = np.concatenate(([0], np.cumsum(np.concatenate(counts)))).astype(np.int64)
-    return at, *(np.concatenate(column) for column in zip(*columns, strict=True))
+    ats, orders, values = zip(*parts, strict=True)
+    entries = np.array([len(order) for order in orders])
+    rows = np.array([at[-1] for at in ats])
+    lengths = np.concatenate([np.diff(at) for at in ats])
+    begins = np.concatenate([at[:-1] for at in ats]) + np.repeat(_before(rows), entries)
+    order = np.concatenate(orders) + np.repeat(_before(entries), entries)
+    lengths = lengths[order]
+    at = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    picked = np.repeat(begins[order] - at[:-1], lengths) + np.arange(at[-1])
+    return at, *(np.concatenate(column)[picked] for column in zip(*values, strict=True))
+
+
+def _before(counts: IntArray) -> IntArray:
+    """The sum of those before each."""
+    return np.cumsum(counts) - counts
 
 
 def transposed(at: IntArray, earlier: NDArray[np.int32]) -> tuple[IntArray, NDArray[np.int32]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from math import prod
 
@@ -76,7 +76,9 @@ def grains(rules: TileRules) -> tuple[Grain, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What a stage may use: bytes of a core's memories, and which operands stream.
+    """What a stage may use: bytes of a core's memories, and which operands stream, by name.
+
+    Equal where all but the names is.
 
     A streamed tile takes `tile_bytes`; where not even the finest cut is as small, as much as its
     even share, `even_tile_bytes`; where that is too little for one, what the others leave of
@@ -90,7 +92,7 @@ class Space:
     staging_sets: int
     staging_bytes: int
     weight_slot_bytes: int
-    streamed: frozenset[str]
+    streamed: frozenset[str] = field(compare=False)
     is_output_streamed: bool
     is_wide: bool = False
     turns: int = 2

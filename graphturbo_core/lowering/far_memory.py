@@ -302,6 +302,8 @@ def _surroundings(
 
 def _merged(sites: list[Site]) -> tuple[Site, ...]:
     """Sites that make one box of one buffer in DRAM: one site stands for them."""
+    if len(sites) <= 1:
+        return tuple(sites)
     by_buffer: dict[SharedKey, list[Site]] = {}
     for site in sites:
         if site.memory is Memory.DRAM:

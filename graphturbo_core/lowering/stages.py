@@ -165,7 +165,10 @@ def kernel_stages(plan: Plan, kernel: KernelPlan, layer_of: Mapping[str, int]) -
         outlives = partial(_outlives, plan, kernel, inside)
         for nest in loop_nests(plan.semantics, ops, outlives):
             stages.extend(_nest_stages(plan, kernel, layer, nest, len(stages)))
-    return tuple(replace(stage, owned=owned[stage.output]) for stage in stages)
+    return tuple(
+        stage if stage.owned == owned[stage.output] else replace(stage, owned=owned[stage.output])
+        for stage in stages
+    )
 
 
 def _outlives(plan: Plan, kernel: KernelPlan, inside: frozenset[str], tensor: str) -> bool:

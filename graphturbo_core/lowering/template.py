@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.code import COLUMNS, KernelCode, far_core
-from graphturbo_core.lowering.local_buffers import KEPT, LocalBuffers, SharedKey
+from graphturbo_core.lowering.local_buffers import KEPT, SharedKey
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import MAX_RANK, IntArray, Memory
 from graphturbo_core.lowering.sites import Site, Surroundings
@@ -225,36 +225,35 @@ def copied(
 ) -> KernelCode:
     """The code of `setting`, from that of a kernel with the same key."""
     names = dict(zip(model.names, setting.names, strict=True))
-    by_tensor = _shifts(code.buffers.tensors, model, setting)
-    moved = by_tensor[code.buffers.tensor]
-    results = _result_shifts(code, model, setting)
     keys = _key_map(model, setting)
-    return replace(
+    buffers = replace(
+        code.buffers,
+        tensors=tuple(names[name] for name in code.buffers.tensors),
+        shared={row: keys[key] for row, key in code.buffers.shared.items()},
+    )
+    renamed = replace(
         code,
         rows=_rows(code, model, setting, op_index),
+        tensors=tuple(names.get(name, name) for name in code.tensors),
+        buffers=buffers,
+    )
+    shifts = {name: _shift(name, model, setting) for name in model.names}
+    return _moved(code, renamed, shifts) if any(map(any, shifts.values())) else renamed
+
+
+def _moved(code: KernelCode, renamed: KernelCode, shifts: Mapping[str, Corner]) -> KernelCode:
+    """The copy at its place; a buffer in DRAM holds all of its tensor. `code`: the model's."""
+    moved = _shifts(code.buffers.tensors, shifts)[code.buffers.tensor]
+    results = _result_shifts(code, shifts)
+    by = np.where((code.buffers.memory == Memory.DRAM)[:, None], 0, moved)
+    buffers = renamed.buffers
+    return replace(
+        renamed,
         access_lo=code.access_lo + moved[code.access_buffer],
         access_hi=code.access_hi + moved[code.access_buffer],
-        tensors=tuple(names.get(name, name) for name in code.tensors),
         result_lo=code.result_lo + results,
         result_hi=code.result_hi + results,
-        buffers=_copied_buffers(code.buffers, names, moved, keys),
-    )
-
-
-def _copied_buffers(
-    buffers: LocalBuffers,
-    names: Mapping[str, str],
-    moved: NDArray[np.int32],
-    keys: Mapping[SharedKey, SharedKey],
-) -> LocalBuffers:
-    """Under their new names, at their new places; a buffer in DRAM holds all of its tensor."""
-    by = np.where((buffers.memory == Memory.DRAM)[:, None], 0, moved)
-    return replace(
-        buffers,
-        lo=buffers.lo + by,
-        hi=buffers.hi + by,
-        tensors=tuple(names[name] for name in buffers.tensors),
-        shared={row: keys[key] for row, key in buffers.shared.items()},
+        buffers=replace(buffers, lo=buffers.lo + by, hi=buffers.hi + by),
     )
 
 
@@ -271,8 +270,8 @@ def _rows(
         return code.rows
     rows = code.rows.copy()
     for name, pairs in (("op", ops), ("layer", layers)):
-        known, place = np.unique(code.column(name), return_inverse=True)
-        rows[:, COLUMNS.index(name)] = np.array([pairs[old] for old in known.tolist()])[place]
+        known, place = code.distinct[name]
+        rows[:, COLUMNS.index(name)] = np.array([pairs[old] for old in known])[place]
     return rows
 
 
@@ -284,18 +283,18 @@ def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:
     return tuple(b - a for a, b in zip(old, new, strict=True))
 
 
-def _shifts(names: Sequence[str], model: Setting, setting: Setting) -> NDArray[np.int32]:
+def _shifts(names: Sequence[str], shifts: Mapping[str, Corner]) -> NDArray[np.int32]:
     """By how much the boxes of each tensor of the model move, a row each; none for ""."""
     found = np.zeros((len(names), MAX_RANK), dtype=np.int32)
     for row, name in enumerate(names):
-        by = _shift(name, model, setting) if name else ()
+        by = shifts.get(name, ())
         found[row, : len(by)] = by
     return found
 
 
-def _result_shifts(code: KernelCode, model: Setting, setting: Setting) -> NDArray[np.int32]:
+def _result_shifts(code: KernelCode, shifts: Mapping[str, Corner]) -> NDArray[np.int32]:
     """By how much the result of each compute moves: as far as the tensor that it writes."""
-    by_tensor = _shifts(code.tensors, model, setting)
+    by_tensor = _shifts(code.tensors, shifts)
     found = np.zeros_like(code.result_lo)
     row = np.repeat(np.arange(len(code.rows)), np.diff(code.access_at))[code.access_write]
     found[row] = by_tensor[code.access_tensor[code.access_write]]

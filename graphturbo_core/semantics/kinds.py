@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from operator import attrgetter
 
 from graphturbo_core.ir.graph import Graph, Op
 from graphturbo_core.semantics.access import OpSemantics
@@ -52,7 +53,14 @@ def op_trait(graph: Graph, op: Op, semantics: OpSemantics) -> Hashable:
         tuple(place.get(name, -1) for name in (*op.inputs, *op.outputs)),
         len(op.inputs),
         tuple((tensor.shape, tensor.dtype, tensor.kind) for tensor in tensors),
-        replace(semantics, accesses=(), contraction=contraction),
+        _nameless(semantics),
+        contraction,
         accesses,
         operands,
     )
+
+
+_nameless = attrgetter(
+    *(each.name for each in fields(OpSemantics) if each.name not in ("accesses", "contraction"))
+)
+"""All of an op's semantics but what names tensors."""

@@ -13,12 +13,13 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import folding, numbering
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.caps import fewest_exchanges
+from graphturbo_core.lowering.caps import check_fewest, fewest_exchanges
 from graphturbo_core.lowering.classes import CoreClasses
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import InstructionKind, Memory
 from graphturbo_core.lowering.template import Setting
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.lowering.stages import kernel_stages
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Binding, Plan
 from tests.full import examples
@@ -130,3 +131,19 @@ def test_exchanges_that_are_too_many_are_refused_before_any_is_listed() -> None:
         patch.setattr(numbering, "emit_kernel", never)
         with pytest.raises(CapacityError, match="too many instructions"):
             lower(turned(4), limits, is_each_core_simulated=True)
+
+
+def test_what_leaves_the_model_is_stored_by_each_core_that_makes_it() -> None:
+    readers = "\n".join(f"y{number} = Tanh (a)" for number in range(3))
+    outputs = ", ".join(f"float[1,8,4,4] y{number}" for number in range(3))
+    text = f"g (float[1,8,4,4] x) => ({outputs}) {{ a = Relu (x)\n {readers} }}"
+    plan = plan_of(weighted(text), "tvm", hardware("generic-4x4"))
+    every = [kernel_stages(plan, kernel, plan.unit_of_op) for kernel in plan.kernels]
+    computes = [len(stage.shares) for stages in every for stage in stages]
+    assert computes == [4] * 4
+    fewest = 4 * 4 + 4 * 3
+    check_fewest(plan, every, fewest)
+    with pytest.raises(CapacityError) as refused:
+        check_fewest(plan, every, fewest - 1)
+    assert refused.value.fields["fewest"] == fewest
+    assert len(lower(plan).hold_cycles) >= fewest
