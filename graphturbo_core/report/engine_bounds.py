@@ -111,7 +111,7 @@ def _least_cycles(
     if semantics.contraction is not None:
         cycles = ceil(_macs_cycles(semantics, region.elements, hardware, number_format))
         kind = EngineKind.MATRIX
-    elif semantics.products or semantics.ops_per_input or semantics.fixed_ops:
+    elif semantics.products:
         kind, cycles = compute_cycles(_NO_WORK, semantics, hardware, number_format)
     else:
         kind, cycles = compute_cycles(

@@ -17,9 +17,9 @@ from graphturbo_core.lowering.caps import check_fewest, fewest_exchanges
 from graphturbo_core.lowering.classes import CoreClasses
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.program import InstructionKind, Memory
+from graphturbo_core.lowering.stages import kernel_stages
 from graphturbo_core.lowering.template import Setting
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.lowering.stages import kernel_stages
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Binding, Plan
 from tests.full import examples

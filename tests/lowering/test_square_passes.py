@@ -67,9 +67,10 @@ def test_each_square_takes_a_pass(sizes: str, area: str, taken: int, squares: in
 
 
 def test_a_square_has_the_rows_of_the_array() -> None:
-    """4 x 14 pixels of two maps: 4 x 8 of 32 rows, 1 x 7 of 7, 4 x 4 of 16."""
+    """4 x 14 pixels of two maps: 4 x 8 of 32 rows, 1 x 7 of 7, 4 x 4 of 16, 2 x 3 of 6."""
     sem = point("4,14")
-    for rows, square, passes in ((32, (4, 8), 4), (7, (1, 7), 16), (16, (4, 4), 8)):
+    wanted = ((32, (4, 8), 4), (7, (1, 7), 16), (16, (4, 4), 8), (6, (2, 3), 20))
+    for rows, square, passes in wanted:
         hardware = replace(WIDE, matrix_rows=rows)
         assert square_of(hardware, SQUARE) == square
         assert cycles(sem, SQUARE, hardware) == 8 * passes

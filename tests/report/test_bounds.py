@@ -165,6 +165,25 @@ def test_two_parts_of_a_need_may_share_an_instruction() -> None:
     assert load == EngineLoad(128, 0, ())
 
 
+def test_what_every_element_takes_is_added_up_over_parts() -> None:
+    """Eight blocks of 8 x 8 means of two numbers: 512 of one operation each, on 32 lanes.
+
+    A block alone, its sums of two included, takes 64 x (2 + 1) / 32 = 6 cycles.
+    """
+    blocks = range(8)
+    axes = ", ".join(f"int64[2] at{8 * n} = {{{8 * n}, {8 * n}}}" for n in range(9))
+    cuts = "\n".join(f"y{n} = Slice(p, at{8 * n}, at{8 * n + 8})" for n in blocks)
+    results = ", ".join(f"float[8, 8] y{n}" for n in blocks)
+    text = f"""blocks (float[64, 64, 2] x) => ({results}) <{axes}> {{
+        p = ReduceMean <axes = [2], keepdims = 0> (x)
+        {cuts}
+    }}"""
+    sem = analyse(graph_of(text))
+    need = model_need(sem)
+    assert len(need.regions["p"].parts) == len(blocks)
+    assert engine_load(sem, need.regions, chip(), "fp16") == EngineLoad(0, 512 // 32, ())
+
+
 def test_moves_and_views_cost_no_cycles() -> None:
     text = """moved (float[8, 6] x) => (float[6, 8] y) { y = Transpose(x) }"""
     sem: GraphSemantics = analyse(graph_of(text))

@@ -40,6 +40,12 @@ def chain(groups: tuple[int, ...] = GROUP) -> Report:
     return Report(contract={}, tables=tables, arrays={})
 
 
+def test_an_axis_that_the_results_lack_has_one_piece():
+    found = edit_choices(chain(), 1)
+    assert found.piece_counts(0) == (1, 2, 4, 8)
+    assert [found.piece_counts(axis) for axis in (-1, 2, 3)] == [(1,)] * 3
+
+
 def test_a_group_in_the_middle_has_two_neighbours():
     found = edit_choices(chain(), 1)
     assert found.name == "g2"
