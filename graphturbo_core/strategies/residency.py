@@ -64,7 +64,7 @@ def weight_residencies(
         room = hardware.gb_bytes - reserve - parked[place]
         shared = 0 if target.feeding.has_own_fetches else room
         weights = layer_bytes[section]
-        total = sum(size for layer in weights for size in layer.values())
+        total = sum(kernels[place].values())
         has_neighbour = section in (
             *sections[max(0, place - 1) : place],
             *sections[place + 1 : place + 2],

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from graphturbo_core.ir.boxes import intersect, is_empty, volume
 from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
-from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
+from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics, weighted
 
 SLIM = ("resnet50-slim", 16)
 
@@ -113,3 +113,34 @@ def test_weights_that_fit_nowhere_are_streamed() -> None:
     chip = replace(hardware(), gb_bytes=2**20)
     plan = plan_of(sample_semantics(*SLIM), "tvm", chip)
     assert set(plan.kernels[-1].residency.values()) == {Residency.STREAM}
+
+
+SHARED = """g (float[4,8,32,32] x, float[8,8,3,3] w, float[8,32,32] wv) => (float[4,8,32,32] y) {
+    a = Conv <pads = [1,1,1,1]> (x, w)
+    b = Relu (a)
+    c = Conv <pads = [1,1,1,1]> (b, w)
+    y = Add (c, wv)
+}"""
+"""Two layers with one weight of 1,152 bytes; the second also reads 16,384 bytes."""
+
+
+def test_a_weight_of_two_layers_lies_where_the_larger_need_of_them_does() -> None:
+    for lb_weight_bytes, expected in ((17_536, Residency.LB), (17_535, Residency.GB)):
+        chip = replace(hardware(), lb_weight_bytes=lb_weight_bytes)
+        plan = plan_of(weighted(SHARED), "graphturbo:lb", chip)
+        first, second = (kernel.residency for kernel in plan.kernels)
+        assert first == {"w": Residency.LB}
+        assert second == {"w": expected, "wv": expected}
+        (kernel,) = plan_of(weighted(SHARED), "graphturbo", chip).kernels
+        assert kernel.residency == second
+
+
+def test_a_weight_of_two_layers_takes_gb_once() -> None:
+    """Neighbours of a group hold its weights in GB where 1,152 + 16,384 bytes fit beside tiles."""
+    small = replace(hardware(), lb_data_bytes=32768, split_capacity_bytes=32768)
+    for spare, expected in ((17_536, Residency.GB), (17_535, Residency.LB)):
+        chip = replace(small, gb_bytes=small.lb_weight_bytes + spare)
+        plan = plan_of(weighted(SHARED), "graphturbo", chip)
+        assert {kernel.group for kernel in plan.kernels} == {0}
+        assert len(plan.kernels) > 1
+        assert all(set(k.residency.values()) == {expected} for k in plan.kernels)
