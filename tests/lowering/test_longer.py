@@ -111,8 +111,8 @@ def test_the_refusal_says_how_many_are_needed_where_so_many_can_be_had() -> None
 @pytest.mark.parametrize(
     ("cap", "fewest", "placed"),
     [
-        (1, 12 * 4, 0),  # a tile on each core
-        (48, 28 + 28, 1),  # tiles of the first two kernels
+        (1, 12 * 4 + 4, 0),  # a tile on each core, and the result stored by each
+        (52, 28 + 28, 1),  # tiles of the first two kernels
         (400, 12 * (28 + 28), 12),  # computes and stores
         (672, (1 + 9) * 84 + 2 * (28 + 28), 12),  # the first and nine alike; two to come
     ],
