@@ -354,6 +354,8 @@ def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[
     What a stage of this kernel read, it has exchanged already: every core has all of its box, and
     where that is all that the next one reads, nothing is to be exchanged again.
     """
+    if not placement.kept:
+        return {}
     running = [s for s in placement.stages if s.index not in placement.views.skipped]
     exchanged = {operand.tensor for stage in running for operand in stage.operands}
     read = holdings(stages)

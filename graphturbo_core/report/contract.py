@@ -18,7 +18,6 @@ from graphturbo_core.report.rows import layer_counts
 from graphturbo_core.report.traffic import stall_shares, traffic
 from graphturbo_core.report.verify_rows import verify_rows
 from graphturbo_core.semantics.cost import product_peaks
-from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.critical_path import Resource
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.plan import Group
@@ -84,7 +83,7 @@ def _notes(outcome: Outcome) -> list[str]:
 
 def _unneeded_note(outcome: Outcome, need: ModelNeed) -> list[str]:
     """Say so where the model computes rows that nothing reads, as a stride may leave over."""
-    unneeded = total_macs(outcome.model) - need.macs
+    unneeded = outcome.macs - need.macs
     if not unneeded:
         return []
     if need.is_exact:
@@ -185,7 +184,7 @@ def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
         "dram_ledger": {
             cause.name.lower(): size for cause, size in moved.causes[Memory.DRAM].items()
         },
-        "macs": total_macs(outcome.model),
+        "macs": outcome.macs,
         "needed_macs": {"macs": need.macs, "is_exact": need.is_exact},
         "halo_macs": halo_macs(outcome),
     }
@@ -197,7 +196,7 @@ def _busy(outcome: Outcome) -> dict[str, object]:
     possible = peak * hardware.matrix_engines * hardware.clusters * outcome.makespan
     return {
         "utilization": {kind: shares["busy"] for kind, shares in stalls.items()},
-        "mac_utilization": total_macs(outcome.model) / possible,
+        "mac_utilization": outcome.macs / possible,
         "stalls": stalls,
         "cross_layer_overlap": overlaps["within_core"],
         "overlap": overlaps,

@@ -9,6 +9,7 @@ from functools import cached_property
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.program import IntArray, Program
 from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.critical_path import CriticalPath, critical_path
 from graphturbo_core.sim.layers_in_flight import Flight, layers_in_flight
@@ -62,6 +63,11 @@ class Outcome:
     def model(self) -> GraphSemantics:
         """The model at the whole batch before passes that take ops apart: the same in all runs."""
         return self.whole.undecomposed
+
+    @cached_property
+    def macs(self) -> int:
+        """Multiply-accumulates of the model at the whole batch."""
+        return total_macs(self.model)
 
     @property
     def largest_size(self) -> int:
