@@ -17,6 +17,8 @@ STRATEGIES = ("tvm", "graphturbo")
 HIDDEN, DIRECTIONS = (64, 128, 256, 512, 1024), (1, 2)
 SMALL_CHIP, SMALL_CHIP_UNITS = "ipu-gc2", 64
 """Its cores have 256 KiB each: the largest size that is asked of it."""
+LARGE_CHIPS = (SMALL_CHIP, "ascend910")
+"""1,216 and 32 cores in a cluster."""
 
 
 @dataclass(frozen=True)
@@ -106,15 +108,14 @@ def all_sizes() -> list[Size]:
 
 
 def some_sizes() -> Iterator[Size]:
-    """Of each chip and size one case, so that all pairs of chip or size with a kind meet.
+    """Every kind in every size, on chips of few cores in turn; the smallest on the larger chips.
 
-    Of the chip with 1,216 cores the least alone: the others take minutes each.
+    The others take up to minutes each there: `recurrent_table` has them.
     """
-    kinds = tuple(GATES)
-    for place, chip in enumerate(profile_names()):
-        for number, hidden in enumerate(HIDDEN):
-            at = place + number
-            size = Size(chip, kinds[at % 3], hidden, DIRECTIONS[at // 3 % 2])
-            if chip != SMALL_CHIP:
-                yield size
-    yield Size(SMALL_CHIP, kinds[0], SMALL_CHIP_UNITS, DIRECTIONS[0])
+    chips = [name for name in profile_names() if name not in LARGE_CHIPS]
+    for place, (kind, hidden) in enumerate(product(GATES, HIDDEN)):
+        yield Size(
+            chips[place % len(chips)], kind, hidden, DIRECTIONS[(place + place // len(chips)) % 2]
+        )
+    for chip, kind in zip(LARGE_CHIPS, GATES, strict=False):
+        yield Size(chip, kind, HIDDEN[0], DIRECTIONS[0])
