@@ -1,0 +1,28 @@
+"""A run of each chip under each strategy comes to what it came to before; the command has all."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from graphturbo_core.pipeline import profile_names
+from tests.frozen.digests import RUNS, Run, digests_of, kept, runs
+from tests.verify.test_samples import SMALL
+
+MODELS = tuple(SMALL)
+SOME = [
+    Run(MODELS[place % len(MODELS)], *pair)
+    for place, pair in enumerate(product(profile_names(), RUNS))
+]
+"""Every pair of a chip and a strategy, with the models in turn."""
+
+
+@pytest.mark.parametrize("run", SOME, ids=lambda run: run.name)
+def test_it_comes_to_the_same(run: Run) -> None:
+    assert digests_of(run) == kept()[run.name]
+
+
+def test_all_runs_are_kept() -> None:
+    assert list(kept()) == [run.name for run in runs()]
+    assert {run.model for run in SOME} == set(MODELS)
