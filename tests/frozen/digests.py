@@ -44,7 +44,7 @@ class Run(NamedTuple):
 
 
 class Digests(NamedTuple):
-    """Of a run's values and structure, and of its prose; of a refusal the code stands for values."""
+    """Of a run's values, and of its prose; of a refusal the code stands for values."""
 
     values: str
     prose: str
