@@ -36,7 +36,7 @@ def test_annotations_and_texts_do_not_run() -> None:
 
 def test_a_mutant_is_the_lines_that_differ() -> None:
     pytest.importorskip("cosmic_ray")
-    file = "graphturbo_core/semantics/windows.py"
+    file = "graphturbo_core/semantics/ops/windows.py"
     operator = "core/ReplaceBinaryOperator_Mul_Add"
     mutant = made(file, operator, 0)
     assert mutant is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphturbo_core.errors import ModelError
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Graph, Op, Tensor
-from graphturbo_core.semantics.maps import OPAQUE_FORMAT
+from graphturbo_core.semantics.ops.maps import OPAQUE_FORMAT
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.semantics.work import total_macs
 

@@ -9,7 +9,7 @@ import numpy as np
 from graphturbo_core.ir.boxes import Box, contains, extents, full_box, is_empty, with_interval
 from graphturbo_core.ir.graph import Graph, Op
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess, OpSemantics
-from graphturbo_core.semantics.maps import Shape, same
+from graphturbo_core.semantics.ops.maps import Shape, same
 from graphturbo_core.semantics.propagate import needed_boxes
 from graphturbo_core.semantics.table import GraphSemantics
 

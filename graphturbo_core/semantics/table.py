@@ -9,34 +9,36 @@ from functools import cached_property
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Graph, Op
-from graphturbo_core.semantics import (
-    attention,
-    channels_last,
-    convolution,
-    einsum,
+from graphturbo_core.semantics.access import AxisMap, OpSemantics
+from graphturbo_core.semantics.kinds import op_kinds
+from graphturbo_core.semantics.known_needs import KnownNeeds
+from graphturbo_core.semantics.ops import (
     elementwise,
-    fused,
-    fused_attention,
     indexing,
     losses,
     normalisation,
     pooling,
-    products,
-    quantised,
-    recurrent,
     reduction,
     resampling,
     scans,
     selection,
     shaping,
     spectral,
+)
+from graphturbo_core.semantics.ops.linear import (
+    attention,
+    channels_last,
+    convolution,
+    einsum,
+    fused,
+    fused_attention,
+    products,
+    quantised,
+    recurrent,
     states,
 )
-from graphturbo_core.semantics.access import AxisMap, OpSemantics
-from graphturbo_core.semantics.kinds import op_kinds
-from graphturbo_core.semantics.known_needs import KnownNeeds
-from graphturbo_core.semantics.maps import OPAQUE_FORMAT, Entry, opaque
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import OPAQUE_FORMAT, Entry, opaque
+from graphturbo_core.semantics.ops.view import OpView
 
 TABLE: Mapping[tuple[str, str], Entry] = {
     **elementwise.ENTRIES,

@@ -16,7 +16,7 @@ from graphturbo_core.errors import ModelError, OptionError
 from graphturbo_core.frontend.attributes import node_of
 from graphturbo_core.frontend.schemas import schema_of
 from graphturbo_core.ir.graph import AttributeValue, Op
-from graphturbo_core.semantics.own_ops import OWN_OPS
+from graphturbo_core.semantics.ops.own_ops import OWN_OPS
 
 Array = np.ndarray[Any, Any]
 Arrays = Sequence[Array | None]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphturbo_core.semantics.elementwise import BINARY, UNARY, VARIADIC
-from graphturbo_core.semantics.reduction import REDUCTIONS
+from graphturbo_core.semantics.ops.elementwise import BINARY, UNARY, VARIADIC
+from graphturbo_core.semantics.ops.reduction import REDUCTIONS
 from tests.semantics.cases import Case
 
 _NEWEST = 24

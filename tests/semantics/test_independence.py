@@ -6,9 +6,9 @@ import pytest
 
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
-from graphturbo_core.semantics.maps import opaque
+from graphturbo_core.semantics.ops.maps import opaque
+from graphturbo_core.semantics.ops.view import OpView
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.semantics.view import OpView
 from tests.models import graph_of
 
 HEAD = "g (float[8, 4] x{more}) => (float[8, {n}] y) "

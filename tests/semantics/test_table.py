@@ -16,7 +16,7 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import AxisKind, FusionKind, OpSemantics
-from graphturbo_core.semantics.shaping import reshape_maps
+from graphturbo_core.semantics.ops.shaping import reshape_maps
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.semantics.work import (
     is_work_by_extents,

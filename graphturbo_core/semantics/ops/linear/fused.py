@@ -13,8 +13,10 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.convolution import convolved_by
-from graphturbo_core.semantics.maps import (
+from graphturbo_core.semantics.ops.linear.convolution import convolved_by
+from graphturbo_core.semantics.ops.linear.products import gemm, matmul, multiplied
+from graphturbo_core.semantics.ops.linear.quantised import beside, scaled
+from graphturbo_core.semantics.ops.maps import (
     Entry,
     broadcast,
     broadcast_axis,
@@ -25,9 +27,7 @@ from graphturbo_core.semantics.maps import (
     whole,
     whole_tensor,
 )
-from graphturbo_core.semantics.products import gemm, matmul, multiplied
-from graphturbo_core.semantics.quantised import beside, scaled
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.view import OpView
 
 DOMAIN = "com.microsoft"
 

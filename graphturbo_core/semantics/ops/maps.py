@@ -14,7 +14,7 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.view import OpView
 
 Entry = Callable[[OpView], OpSemantics | None]
 """Resolves an op against its shapes; None where it cannot, and the op is opaque then."""

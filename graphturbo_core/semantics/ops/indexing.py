@@ -12,9 +12,9 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, normal_axis, same, whole, whole_tensor
-from graphturbo_core.semantics.scans import all_but
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, normal_axis, same, whole, whole_tensor
+from graphturbo_core.semantics.ops.scans import all_but
+from graphturbo_core.semantics.ops.view import OpView
 
 
 def _picked(view: OpView, *reads: InputAccess, is_placed: bool = False) -> OpSemantics:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import gcd, prod
 
 from graphturbo_core.semantics.access import AxisKind, AxisMap, OpSemantics
-from graphturbo_core.semantics.maps import Entry, Shape, moved, same, whole
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, Shape, moved, same, whole
+from graphturbo_core.semantics.ops.view import OpView
 
 
 def reshape_maps(shape: Shape, out_shape: Shape) -> tuple[AxisMap, ...]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from graphturbo_core.semantics.access import AxisMap, InputAccess, OpSemantics
-from graphturbo_core.semantics.maps import Entry, Shape, whole_tensor
-from graphturbo_core.semantics.pooling import global_pool, sliding_pool
-from graphturbo_core.semantics.quantised import quantised_convolution
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.linear.quantised import quantised_convolution
+from graphturbo_core.semantics.ops.maps import Entry, Shape, whole_tensor
+from graphturbo_core.semantics.ops.pooling import global_pool, sliding_pool
+from graphturbo_core.semantics.ops.view import OpView
 
 DOMAIN = "com.microsoft"
 _T = TypeVar("_T")

@@ -13,9 +13,9 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.fused import DOMAIN
-from graphturbo_core.semantics.maps import Entry, broadcast_axis, same, whole, whole_tensor
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.linear.fused import DOMAIN
+from graphturbo_core.semantics.ops.maps import Entry, broadcast_axis, same, whole, whole_tensor
+from graphturbo_core.semantics.ops.view import OpView
 
 _PACKED = 3
 _TABLES = (6, 7, 8, 11, 12, 13, 14, 15)

@@ -13,8 +13,8 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, Shape, broadcast_axis, same, whole
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, Shape, broadcast_axis, same, whole
+from graphturbo_core.semantics.ops.view import OpView
 
 QUERY, KEY, VALUE, MASK, PAST_KEY, PAST_VALUE, LENGTHS = range(7)
 PACKED = 3

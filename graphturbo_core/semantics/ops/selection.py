@@ -10,8 +10,8 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, Shape, moved, normal_axis, same, whole
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, Shape, moved, normal_axis, same, whole
+from graphturbo_core.semantics.ops.view import OpView
 
 
 def _offset_read(tensor: str, shape: Shape, axis: int, offset: int) -> InputAccess:

@@ -12,8 +12,8 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, same, whole, whole_tensor
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, same, whole, whole_tensor
+from graphturbo_core.semantics.ops.view import OpView
 
 CELLS = {"RNN": (1, 1), "GRU": (6, 3), "LSTM": (4, 5)}
 """Vector operations and transcendentals of a hidden element and step, beside two sums a gate.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.semantics.access import AxisMap, FusionKind, InputAccess, OpSemantics
-from graphturbo_core.semantics.maps import (
+from graphturbo_core.semantics.ops.maps import (
     Entry,
     Shape,
     broadcast,
@@ -16,7 +16,7 @@ from graphturbo_core.semantics.maps import (
     whole,
     whole_tensor,
 )
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.view import OpView
 
 
 def all_but(shape: Shape, axis: int) -> tuple[AxisMap, ...]:

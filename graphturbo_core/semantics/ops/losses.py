@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.semantics.access import AxisMap, FusionKind, InputAccess, OpSemantics
-from graphturbo_core.semantics.maps import Entry, Shape, same, whole
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, Shape, same, whole
+from graphturbo_core.semantics.ops.view import OpView
 
 _OPS = {"NegativeLogLikelihoodLoss": 1, "SoftmaxCrossEntropyLoss": 5}
 """Per score read: chosen; or the maximum, difference, exponential, sum and logarithm before."""

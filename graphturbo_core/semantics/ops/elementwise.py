@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.semantics.access import FusionKind, InputAccess, OpSemantics
-from graphturbo_core.semantics.maps import Entry, broadcast, per_channel
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, broadcast, per_channel
+from graphturbo_core.semantics.ops.view import OpView
 
 UNARY: dict[str, tuple[int, int]] = {
     "Abs": (1, 0), "Cast": (1, 0), "Ceil": (1, 0), "Clip": (2, 0),

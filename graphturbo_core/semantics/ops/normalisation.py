@@ -13,7 +13,7 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import (
+from graphturbo_core.semantics.ops.maps import (
     Entry,
     broadcast,
     normal_axis,
@@ -21,7 +21,7 @@ from graphturbo_core.semantics.maps import (
     same,
     whole,
 )
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.view import OpView
 
 AXIS_SOFTMAX_OPSET = 13
 """From here on Softmax works along one axis; before, on a matrix folded at `axis`."""

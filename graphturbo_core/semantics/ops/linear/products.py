@@ -12,7 +12,7 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import (
+from graphturbo_core.semantics.ops.maps import (
     Entry,
     Shape,
     broadcast,
@@ -20,7 +20,7 @@ from graphturbo_core.semantics.maps import (
     reduced,
     same,
 )
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.view import OpView
 
 _T = TypeVar("_T")
 

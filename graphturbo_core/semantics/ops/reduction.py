@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.semantics.access import AxisMap, FusionKind, InputAccess, OpSemantics
-from graphturbo_core.semantics.maps import Entry, normal_axis, reduced, same, whole
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, normal_axis, reduced, same, whole
+from graphturbo_core.semantics.ops.view import OpView
 
 REDUCTIONS: dict[str, tuple[int, int, int]] = {
     "ReduceLogSumExp": (5, 0, 1),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphturbo_core.semantics.access import AxisKind, AxisMap
-from graphturbo_core.semantics.maps import Shape
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Shape
+from graphturbo_core.semantics.ops.view import OpView
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, per_channel, same, whole
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, per_channel, same, whole
+from graphturbo_core.semantics.ops.view import OpView
 
 
 def causal_convolution(view: OpView) -> OpSemantics:

@@ -17,8 +17,9 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.convolution import convolved_by
-from graphturbo_core.semantics.maps import (
+from graphturbo_core.semantics.ops.linear.convolution import convolved_by
+from graphturbo_core.semantics.ops.linear.products import multiplied
+from graphturbo_core.semantics.ops.maps import (
     Entry,
     broadcast,
     broadcast_axis,
@@ -28,8 +29,7 @@ from graphturbo_core.semantics.maps import (
     uncut_over_k,
     whole_tensor,
 )
-from graphturbo_core.semantics.products import multiplied
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.view import OpView
 
 
 def _scaling(view: OpView, place: int) -> InputAccess:

@@ -18,7 +18,7 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import (
+from graphturbo_core.semantics.ops.maps import (
     Entry,
     moved,
     normal_axis,
@@ -26,7 +26,7 @@ from graphturbo_core.semantics.maps import (
     whole,
     whole_tensor,
 )
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.view import OpView
 
 _RESIZE_WITH_ROI_OPSET = 11
 """From here on Resize has a region before its scales, and modes of coordinates and rounding."""

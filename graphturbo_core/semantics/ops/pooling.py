@@ -12,9 +12,9 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, reduced, same
-from graphturbo_core.semantics.view import OpView
-from graphturbo_core.semantics.windows import windows_of
+from graphturbo_core.semantics.ops.maps import Entry, reduced, same
+from graphturbo_core.semantics.ops.view import OpView
+from graphturbo_core.semantics.ops.windows import windows_of
 
 _RESULT = {"AveragePool": (1, 0), "GlobalAveragePool": (1, 0), "LpPool": (0, 1),
            "GlobalLpPool": (0, 1)}  # fmt: skip

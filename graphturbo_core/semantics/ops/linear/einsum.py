@@ -13,8 +13,8 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import Entry, broadcast_axis, reduced
-from graphturbo_core.semantics.view import OpView
+from graphturbo_core.semantics.ops.maps import Entry, broadcast_axis, reduced
+from graphturbo_core.semantics.ops.view import OpView
 
 PAIR = 2
 """Operands of a product; sums of more are left opaque, as their order is the runtime's."""

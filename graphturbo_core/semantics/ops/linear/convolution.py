@@ -15,7 +15,7 @@ from graphturbo_core.semantics.access import (
     InputAccess,
     OpSemantics,
 )
-from graphturbo_core.semantics.maps import (
+from graphturbo_core.semantics.ops.maps import (
     Entry,
     Shape,
     per_channel,
@@ -24,8 +24,8 @@ from graphturbo_core.semantics.maps import (
     uncut_over_k,
     whole,
 )
-from graphturbo_core.semantics.view import OpView
-from graphturbo_core.semantics.windows import Windows, windows_of
+from graphturbo_core.semantics.ops.view import OpView
+from graphturbo_core.semantics.ops.windows import Windows, windows_of
 
 
 def _channels(channels: int, groups: int, out_channels: int) -> AxisMap:
