@@ -11,7 +11,7 @@ from statistics import median
 
 from playwright.sync_api import Page
 
-from graphturbo_core.report.address_canvas import address_buffer
+from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_ui.components.addresses import ADDRESSES
 from tests.conftest import find_browser
 from tests.ui.app_server import browser_of

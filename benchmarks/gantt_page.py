@@ -3,7 +3,7 @@
 if __name__ == "__main__":
     import streamlit as st
 
-    from graphturbo_core.report.gantt_canvas import gantt_buffer
+    from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
     from graphturbo_ui.components.gantt import GANTT
     from tests.ui.synthetic import synthetic_report
 

@@ -22,7 +22,7 @@ from benchmarks.paper_rows import ROWS, Variant
 from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared, warm_up
-from graphturbo_core.report.canvas import seconds_per_cycle
+from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report
 from graphturbo_core.strategies.options import EVALUATIONS
 from graphturbo_core.strategies.tuned.differences import STEP

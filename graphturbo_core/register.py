@@ -24,7 +24,7 @@ from graphturbo_core.pipeline import (
     strategy_options,
     warm_up,
 )
-from graphturbo_core.report.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
+from graphturbo_core.report.rows.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
 from graphturbo_core.strategies.options import StrategyOption
 
 MAX_PROCESSES = 8

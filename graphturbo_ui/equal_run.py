@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphturbo_core.report.equal_batches import cluster_batch, is_like_for_like, strategy_at
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.equal_batches import (
+    cluster_batch,
+    is_like_for_like,
+    strategy_at,
+)
 from graphturbo_ui import run_state
 from graphturbo_ui.choices import Choices
 from graphturbo_ui.jobs import Run, Runs, shared_desk

@@ -13,7 +13,7 @@ import pytest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
-from graphturbo_core.report.need import model_need
+from graphturbo_core.report.bounds.need import model_need
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.semantics.work import total_macs
 from tests.data.exports import exported

@@ -21,7 +21,7 @@ from graphturbo_core.hardware.profile import load_profile, parse_profile, profil
 from graphturbo_core.hardware.variation import changed_profile, other_values
 from graphturbo_core.pipeline import RunRequest, own_options, run_report
 from graphturbo_core.register import assumption_register
-from graphturbo_core.report.assumed_rules import ASSUMED_RULES
+from graphturbo_core.report.rows.assumed_rules import ASSUMED_RULES
 
 SAMPLE = "teaching-resnet"
 CLOCK_HZ = 10**9

@@ -50,7 +50,7 @@ from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import strategies, strategy_names, strategy_options
 from graphturbo_core.register import check_register
 from graphturbo_core.report.json_form import json_form
-from graphturbo_core.report.verdict import pair_text
+from graphturbo_core.report.verdict.verdict import pair_text
 from graphturbo_core.units import format_bytes
 
 REFUSED = 2

@@ -17,8 +17,12 @@ from graphturbo_core.pipeline import RunRequest, run_report, run_reports, warm_u
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.register import RegisterRow, assumption_register
 from graphturbo_core.remote.client import isolated_reports
-from graphturbo_core.report.equal_batches import cluster_batch, is_like_for_like, strategy_at
 from graphturbo_core.report.report import MAX_FILE_BYTES, Report
+from graphturbo_core.report.verdict.equal_batches import (
+    cluster_batch,
+    is_like_for_like,
+    strategy_at,
+)
 
 DEFAULT_STRATEGY = "graphturbo"
 DEFAULT_DTYPE = "fp16"

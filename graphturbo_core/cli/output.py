@@ -12,8 +12,8 @@ from rich.table import Table
 from graphturbo_core.errors import OptionError
 from graphturbo_core.export.files import json_text
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.text import group_table, list_table, run_table
-from graphturbo_core.report.verify_text import is_wrong, verification_text, was_verified
+from graphturbo_core.report.verdict.text import group_table, list_table, run_table
+from graphturbo_core.report.verdict.verify_text import is_wrong, verification_text, was_verified
 
 WRONG = 1
 """Exit code of a run whose replay does not compute what its model says: a bug of ours."""

@@ -6,24 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.lowering.program import Memory
-from graphturbo_core.report.buffer_rows import (
+from graphturbo_core.report.contract import contract
+from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.rows.buffer_rows import (
     Placed,
     buffer_arrays,
     placed,
     space_rows,
     tensor_rows,
 )
-from graphturbo_core.report.contract import contract
-from graphturbo_core.report.graph_rows import edge_rows, node_rows
-from graphturbo_core.report.group_rows import group_rows
-from graphturbo_core.report.layer_rows import layer_rows
-from graphturbo_core.report.memory import Memories, memories
-from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.overlap_rows import stretch_rows
-from graphturbo_core.report.produced_rows import produced_arrays
-from graphturbo_core.report.report import Report, Row
-from graphturbo_core.report.roof_rows import roof_rows
-from graphturbo_core.report.rows import (
+from graphturbo_core.report.rows.graph_rows import edge_rows, node_rows
+from graphturbo_core.report.rows.group_rows import group_rows
+from graphturbo_core.report.rows.layer_rows import layer_rows
+from graphturbo_core.report.rows.memory import Memories, memories
+from graphturbo_core.report.rows.overlap_rows import stretch_rows
+from graphturbo_core.report.rows.produced_rows import produced_arrays
+from graphturbo_core.report.rows.roof_rows import roof_rows
+from graphturbo_core.report.rows.run_rows import (
     binding_rows,
     chip_rows,
     decision_rows,
@@ -35,7 +35,7 @@ from graphturbo_core.report.rows import (
     rounds_rows,
     stall_rows,
 )
-from graphturbo_core.report.split_rows import split_rows
+from graphturbo_core.report.rows.split_rows import split_rows
 from graphturbo_core.sim.bookings import bookings
 from graphturbo_core.sim.critical_path import CriticalPath
 from graphturbo_core.sim.layers_in_flight import Flight

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 from graphturbo_core import __version__
 from graphturbo_core.lowering.program import Memory
-from graphturbo_core.report.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
-from graphturbo_core.report.bounds import bounds
-from graphturbo_core.report.halo import halo_macs
-from graphturbo_core.report.memory import Memories
-from graphturbo_core.report.need import ModelNeed, model_need
+from graphturbo_core.report.bounds.bounds import bounds
+from graphturbo_core.report.bounds.need import ModelNeed, model_need
 from graphturbo_core.report.outcome import REPLAY_STEPS, Outcome
-from graphturbo_core.report.overlap_rows import overlap
 from graphturbo_core.report.report import Row
-from graphturbo_core.report.rows import layer_counts
-from graphturbo_core.report.traffic import stall_shares, traffic
-from graphturbo_core.report.verify_rows import verify_rows
+from graphturbo_core.report.rows.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
+from graphturbo_core.report.rows.halo import halo_macs
+from graphturbo_core.report.rows.memory import Memories
+from graphturbo_core.report.rows.overlap_rows import overlap
+from graphturbo_core.report.rows.run_rows import layer_counts
+from graphturbo_core.report.rows.traffic import stall_shares, traffic
+from graphturbo_core.report.rows.verify_rows import verify_rows
 from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.sim.critical_path import Resource
 from graphturbo_core.strategies.options import strategy_options

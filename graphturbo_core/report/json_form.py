@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from graphturbo_core.report.canvas import seconds_per_cycle
+from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 
 TABLES = {

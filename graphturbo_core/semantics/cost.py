@@ -245,8 +245,8 @@ def matrix_cycles(sizes: Sizes, hardware: Hardware, number_format: str) -> int:
 
     Whole passes of the array, or SCALE-Sim's closed forms (fill and drain included) for systolic
     arrays. A cycle takes `matrix_depth` steps of K, and `matrix_rate` times as many in a faster
-    number format (our choice). No division into parts takes fewer cycles: `report/engine_bounds.py`
-    proves it and relies on it.
+    number format (our choice). No division into parts takes fewer cycles, which
+    `report/bounds/engine_bounds.py` proves and relies on.
     """
     m, n, k = sizes
     steps = ceil_div(k, hardware.k_steps_per_cycle(number_format))

@@ -1,7 +1,7 @@
 // What both canvases share: reading the buffer, theme, frame loop, keys, wheel, pointer, hover.
 // Placed in front of each component's own script; PALETTE comes from palette.py.
 
-/** Header and typed arrays (laid out in report/canvas.py) and the time that sources.stamped added. */
+/** Header and typed arrays (laid out in report/canvases/canvas.py) and the time that sources.stamped added. */
 function readBuffer(data) {
   let bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
   if (bytes.byteOffset % 8) bytes = bytes.slice();

@@ -12,9 +12,9 @@ from typing import cast
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from graphturbo_core.report.canvas import seconds_per_cycle
+from graphturbo_core.report.canvases.canvas import seconds_per_cycle
+from graphturbo_core.report.canvases.resources import KEY_WORDS
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.resources import KEY_WORDS
 from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, RESOURCE_COLOURS, WAIT_COLOURS
 from graphturbo_ui.selection import Selection
 from graphturbo_ui.text import Sink, safe_text

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from graphturbo_core.report.canvas import seconds_per_cycle
+from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted, format_bytes
 from graphturbo_ui.figures.tables import (

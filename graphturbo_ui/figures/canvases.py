@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphturbo_core.report.address_canvas import address_buffer
-from graphturbo_core.report.gantt_canvas import gantt_buffer
-from graphturbo_core.report.graph_canvas import graph_buffer
+from graphturbo_core.report.canvases.address_canvas import address_buffer
+from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
+from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.figures.buffers import address_summary
 from graphturbo_ui.figures.group_tables import graph_summary

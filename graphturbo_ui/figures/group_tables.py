@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from graphturbo_core.report.canvas import seconds_per_cycle
+from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row, axes_text
 from graphturbo_core.units import counted, format_bytes, format_seconds
 from graphturbo_ui.figures.tables import BOTH, Table

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.report.canvas import seconds_per_cycle
+from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import counted
 from graphturbo_ui.figures.tables import (

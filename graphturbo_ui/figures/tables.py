@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import cast
 
 from graphturbo_core.report.report import Report, Row
-from graphturbo_core.report.verify_text import outputs
+from graphturbo_core.report.verdict.verify_text import outputs
 from graphturbo_core.units import counted
 from graphturbo_ui.figures.memory import memory_rows
 from graphturbo_ui.text import safe_text

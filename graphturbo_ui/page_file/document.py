@@ -18,8 +18,8 @@ from plotly.offline import get_plotlyjs
 from graphturbo_core import __version__
 from graphturbo_core.export.plan_read import read_head
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict import binding_text, differences, sentence, verdict_rows
-from graphturbo_core.report.verify_text import badge_text
+from graphturbo_core.report.verdict.verdict import binding_text, differences, sentence, verdict_rows
+from graphturbo_core.report.verdict.verify_text import badge_text
 from graphturbo_core.units import format_bytes
 from graphturbo_ui.components import sources
 from graphturbo_ui.components.addresses import ADDRESSES

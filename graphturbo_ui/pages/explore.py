@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from graphturbo_core.report.equal_batches import cluster_batch
+from graphturbo_core.report.verdict.equal_batches import cluster_batch
 from graphturbo_ui import controls, frame, state
 from graphturbo_ui.choices import Choices
 from graphturbo_ui.components.link import canvas_link

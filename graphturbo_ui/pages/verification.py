@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_core.report.verify_text import (
+from graphturbo_core.report.verdict.verify_text import (
     fault_text,
     is_wrong,
     verification_text,

@@ -7,16 +7,16 @@ from functools import partial
 
 import streamlit as st
 
-from graphturbo_core.report.note_places import VERIFIED, notes_by_place
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict import (
+from graphturbo_core.report.verdict.note_places import VERIFIED, notes_by_place
+from graphturbo_core.report.verdict.verdict import (
     VerdictRow,
     binding_text,
     differences,
     sentence,
     verdict_rows,
 )
-from graphturbo_core.report.verify_text import badge_text
+from graphturbo_core.report.verdict.verify_text import badge_text
 from graphturbo_ui.equal_run import equal_report
 from graphturbo_ui.figures import tables
 from graphturbo_ui.glossary import define

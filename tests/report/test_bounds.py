@@ -14,9 +14,9 @@ from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_reports
-from graphturbo_core.report.bounds import compulsory_bytes, model_terms_s
-from graphturbo_core.report.engine_bounds import EngineLoad, engine_load
-from graphturbo_core.report.need import model_need
+from graphturbo_core.report.bounds.bounds import compulsory_bytes, model_terms_s
+from graphturbo_core.report.bounds.engine_bounds import EngineLoad, engine_load
+from graphturbo_core.report.bounds.need import model_need
 from graphturbo_core.semantics.cost import least_cycles_per_mac, matrix_cycles
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate

@@ -8,10 +8,10 @@ import pytest
 from graphturbo_core import pipeline
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.report.buffer_rows import neighbours, placed
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.buffer_rows import neighbours, placed
 
 
 def column(*values: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from graphturbo_core.report.edit_choices import edit_choices
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict import figures_of, since_text
+from graphturbo_core.report.verdict.verdict import figures_of, since_text
 from tests.ui.synthetic import synthetic_report
 
 # ops:    0 conv   1 relu   2 conv   3 add    4 pool

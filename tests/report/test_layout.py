@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphturbo_core.report import layout
-from graphturbo_core.report.layout import pane_places, preferred_places, ranks, stacked
+from graphturbo_core.report.rows import layout
+from graphturbo_core.report.rows.layout import pane_places, preferred_places, ranks, stacked
 
 DIAMOND = [(0, 1), (0, 2), (2, 3), (1, 4), (3, 4)]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphturbo_core.report.need import ModelNeed, model_need
-from graphturbo_core.report.regions import MOST_PARTS
+from graphturbo_core.report.bounds.need import ModelNeed, model_need
+from graphturbo_core.report.bounds.regions import MOST_PARTS
 from graphturbo_core.semantics.table import analyse
 from tests.models import graph_of
 

@@ -11,10 +11,10 @@ import pytest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.report import overlap_rows
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.overlap_rows import overlap, ranges_text
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows import overlap_rows
+from graphturbo_core.report.rows.overlap_rows import overlap, ranges_text
 from graphturbo_core.sim.trace import Trace
 
 

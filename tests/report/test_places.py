@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.report.need import model_need
-from graphturbo_core.report.places import is_same, read_places, shared, united, without
+from graphturbo_core.report.bounds.need import model_need
+from graphturbo_core.report.bounds.places import is_same, read_places, shared, united, without
 from graphturbo_core.semantics.access import AxisKind, AxisMap
 from graphturbo_core.semantics.table import analyse
 from tests.models import graph_of

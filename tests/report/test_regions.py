@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.report import regions
-from graphturbo_core.report.regions import joined, region_of
+from graphturbo_core.report.bounds import regions
+from graphturbo_core.report.bounds.regions import joined, region_of
 
 
 def test_a_union_that_is_too_long_is_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:

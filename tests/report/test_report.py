@@ -12,12 +12,12 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.report.bounds import Bounds
-from graphturbo_core.report.group_rows import _counted, _named, binding_text
+from graphturbo_core.report.bounds.bounds import Bounds
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.rows import nested_text, numbers_text
-from graphturbo_core.report.text import FIGURES, group_table, run_table
-from graphturbo_core.report.traffic import Traffic
+from graphturbo_core.report.rows.group_rows import _counted, _named, binding_text
+from graphturbo_core.report.rows.run_rows import nested_text, numbers_text
+from graphturbo_core.report.rows.traffic import Traffic
+from graphturbo_core.report.verdict.text import FIGURES, group_table, run_table
 from graphturbo_core.strategies.plan import Binding
 from tests.models import model_bytes
 

@@ -10,7 +10,7 @@ from onnx import helper
 
 from graphturbo_core.errors import InvariantError, ModelError
 from graphturbo_core.frontend.importer import ImportOptions, import_model
-from graphturbo_core.report.need import model_need
+from graphturbo_core.report.bounds.need import model_need
 from graphturbo_core.semantics.table import analyse
 from tests.models import model_bytes
 from tests.semantics.all_cases import ALL_CASES

@@ -13,7 +13,7 @@ import pytest
 from graphturbo_core.errors import PlanError
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.report.halo import halo_macs
+from graphturbo_core.report.rows.halo import halo_macs
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.edits import Edits

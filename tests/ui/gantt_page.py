@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 
-from graphturbo_core.report.gantt_canvas import gantt_buffer
+from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components import gantt, graph
 from tests.ui.app_server import context_of

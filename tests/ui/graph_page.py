@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from graphturbo_core.report.graph_canvas import graph_buffer
+from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components.graph import GRAPH
 from tests.ui.canvas_page import LIGHT, CanvasPage, only

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphturbo_core.report.address_canvas import TENSOR_KINDS
+from graphturbo_core.report.canvases.address_canvas import TENSOR_KINDS
 from graphturbo_core.report.report import Report
 
 LANES = 8

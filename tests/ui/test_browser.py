@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, expect
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import read_input_dims
-from graphturbo_core.report.gantt_canvas import gantt_buffer
-from graphturbo_core.report.graph_canvas import graph_buffer
+from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
+from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from graphturbo_ui.components import gantt, graph
 from graphturbo_ui.components.sources import Canvas
 from tests.ui.app_server import PATIENCE_MS, AppPage

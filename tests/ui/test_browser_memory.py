@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, expect
 
-from graphturbo_core.report.address_canvas import address_buffer
+from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_ui.components.addresses import ADDRESSES
 from tests.ui.app_server import POLL_MS, AppPage, context_of
 from tests.ui.contrast import faint_texts

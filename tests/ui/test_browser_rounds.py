@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from graphturbo_core.report.address_canvas import address_buffer
+from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components.addresses import ADDRESSES
 from tests.ui.app_server import PATIENCE_MS, AppPage, context_of

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphturbo_core.report.canvas import (
+from graphturbo_core.report.canvases.canvas import (
     pack,
     seconds_per_cycle,
     unpack,
 )
-from graphturbo_core.report.gantt_canvas import gantt_buffer
+from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_ui import state
 from graphturbo_ui.components import sources
 from tests.ui.synthetic import synthetic_report, with_rounds

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphturbo_core.report.canvas import unpack
-from graphturbo_core.report.graph_canvas import graph_buffer
+from graphturbo_core.report.canvases.canvas import unpack
+from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from tests.ui.synthetic import synthetic_report
 
 

@@ -10,7 +10,7 @@ from gzip import decompress
 
 import pytest
 
-from graphturbo_core.report.gantt_canvas import gantt_buffer
+from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.page_file import document

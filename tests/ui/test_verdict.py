@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from graphturbo_core.report.alone import Alone, alone
-from graphturbo_core.report.equal_batches import strategy_at
-from graphturbo_core.report.note_places import VERIFIED, notes_by_place
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict import (
+from graphturbo_core.report.verdict.alone import Alone, alone
+from graphturbo_core.report.verdict.equal_batches import strategy_at
+from graphturbo_core.report.verdict.note_places import VERIFIED, notes_by_place
+from graphturbo_core.report.verdict.verdict import (
     binding_kind,
     binding_text,
     change_text,
@@ -20,7 +20,7 @@ from graphturbo_core.report.verdict import (
     sentence,
     verdict_rows,
 )
-from graphturbo_core.report.verify_text import badge_text
+from graphturbo_core.report.verdict.verify_text import badge_text
 from tests.ui.synthetic import synthetic_report
 
 STALLS = {"busy": 0.0, "data": 0.0, "address": 0.0, "channel": 0.0, "barrier": 0.0, "idle": 0.0}

@@ -1,4 +1,4 @@
-"""Report -> bytes: the op graph that the graph view draws, packed as `report/canvas.py` says."""
+"""Report -> bytes: the op graph that the graph view draws, packed as `canvas.py` says."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import cast
 
 import numpy as np
 
-from graphturbo_core.report.canvas import Array, Show, column, pack
-from graphturbo_core.report.layout import stacked
+from graphturbo_core.report.canvases.canvas import Array, Show, column, pack
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.layout import stacked
 
 
 def graph_buffer(

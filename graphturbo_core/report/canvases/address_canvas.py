@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from graphturbo_core.report.canvas import Array, Show, pack, seconds_per_cycle, sequence
+from graphturbo_core.report.canvases.canvas import Array, Show, pack, seconds_per_cycle, sequence
 from graphturbo_core.report.report import Report
 
 TENSOR_KINDS = ("activation", "weight", "input", "output")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from graphturbo_core.report.alone import Alone, alone
-from graphturbo_core.report.equal_batches import equal_text
 from graphturbo_core.report.report import Json, Report
+from graphturbo_core.report.verdict.alone import Alone, alone
+from graphturbo_core.report.verdict.equal_batches import equal_text
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.units import (
     format_bytes,

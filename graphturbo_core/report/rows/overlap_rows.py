@@ -17,7 +17,7 @@ from graphturbo_core.lowering.produced import first_writes, moved_tensors
 from graphturbo_core.lowering.program import IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.report.traffic import overlap_ratio
+from graphturbo_core.report.rows.traffic import overlap_ratio
 from graphturbo_core.sim.trace import Trace
 
 LEAVING = (Memory.GB, Memory.DRAM)

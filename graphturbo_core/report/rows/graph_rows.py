@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Graph
-from graphturbo_core.report.layout import pane_places, preferred_places, ranks, stacked
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
+from graphturbo_core.report.rows.layout import pane_places, preferred_places, ranks, stacked
 
 
 def node_rows(outcome: Outcome) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.report.places import Places, is_same, shared, united, without
+from graphturbo_core.report.bounds.places import Places, is_same, shared, united, without
 
 Need = tuple[Places, ...]
 """Rising places of every axis: their product."""

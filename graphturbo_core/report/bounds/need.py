@@ -15,8 +15,8 @@ import numpy as np
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.ir.graph import Graph, Op, TensorKind
-from graphturbo_core.report.places import Places, read_places, shortest
-from graphturbo_core.report.regions import (
+from graphturbo_core.report.bounds.places import Places, read_places, shortest
+from graphturbo_core.report.bounds.regions import (
     Need,
     Region,
     joined,
@@ -24,7 +24,7 @@ from graphturbo_core.report.regions import (
     size_of,
     whole_region,
 )
-from graphturbo_core.report.reshaped import reshaped
+from graphturbo_core.report.bounds.reshaped import reshaped
 from graphturbo_core.semantics.access import (
     AxisKind,
     AxisMap,

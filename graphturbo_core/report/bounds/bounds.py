@@ -9,10 +9,10 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.lowering.program import Program
-from graphturbo_core.report.engine_bounds import engine_load
-from graphturbo_core.report.need import ModelNeed, computed_outputs, model_need
+from graphturbo_core.report.bounds.engine_bounds import engine_load
+from graphturbo_core.report.bounds.need import ModelNeed, computed_outputs, model_need
+from graphturbo_core.report.bounds.regions import Region, region_of
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.regions import Region, region_of
 from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.semantics.independence import taken_as_sample_wise
 from graphturbo_core.semantics.table import GraphSemantics

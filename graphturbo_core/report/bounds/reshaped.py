@@ -11,8 +11,8 @@ from math import prod
 
 import numpy as np
 
-from graphturbo_core.report.places import Indices, Places, shortest
-from graphturbo_core.report.regions import MOST_PARTS, Need, size_of
+from graphturbo_core.report.bounds.places import Indices, Places, shortest
+from graphturbo_core.report.bounds.regions import MOST_PARTS, Need, size_of
 from graphturbo_core.semantics.access import AxisKind, AxisMap
 
 MOST_ELEMENTS = 2**16

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from graphturbo_core.lowering.program import Cause
-from graphturbo_core.report.canvas import (
+from graphturbo_core.report.canvases.canvas import (
     Array,
     Show,
     column,
@@ -16,8 +16,8 @@ from graphturbo_core.report.canvas import (
     seconds_per_cycle,
     sequence,
 )
+from graphturbo_core.report.canvases.resources import RESOURCE_NAMES
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.resources import RESOURCE_NAMES
 
 SENT_TYPES: Mapping[str, str] = {
     "start": "<u4",

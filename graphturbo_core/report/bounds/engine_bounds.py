@@ -27,8 +27,8 @@ from math import ceil
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.ir.boxes import full_box
-from graphturbo_core.report.need import counted
-from graphturbo_core.report.regions import Region
+from graphturbo_core.report.bounds.need import counted
+from graphturbo_core.report.bounds.regions import Region
 from graphturbo_core.semantics.access import FusionKind, OpSemantics, Work
 from graphturbo_core.semantics.cost import BYTE_FORMAT, compute_cycles, least_cycles_per_mac
 from graphturbo_core.semantics.table import GraphSemantics

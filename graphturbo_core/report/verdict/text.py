@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from graphturbo_core.report.report import Json, Report, axes_text
-from graphturbo_core.report.verdict import in_flight
+from graphturbo_core.report.verdict.verdict import in_flight
 from graphturbo_core.units import (
     format_bytes,
     format_count,

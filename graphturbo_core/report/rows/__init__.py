@@ -1,0 +1,1 @@
+"""Outcome -> the flat rows and arrays that pages, charts and JSON show, one file per table."""
