@@ -105,8 +105,8 @@ ALL: tuple[Evidence, ...] = (
         (
             PROFILES,
             "tests/verify/recurrent.py",
-            "graphturbo_core/frontend/unroll.py",
-            "graphturbo_core/frontend/cells.py",
+            "graphturbo_core/frontend/passes/unroll.py",
+            "graphturbo_core/frontend/passes/cells.py",
         ),
     ),
     Evidence(

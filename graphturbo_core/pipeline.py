@@ -13,8 +13,8 @@ from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 from graphturbo_core.emission import check_emit, emitted, held_file, named_plan, origin_of
 from graphturbo_core.errors import GraphTurboError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.frontend.clean_up import pass_names
 from graphturbo_core.frontend.importer import read_input_dims
+from graphturbo_core.frontend.passes.clean_up import pass_names
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
 from graphturbo_core.ir.dtypes import NUMBER_FORMATS

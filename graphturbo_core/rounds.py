@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.clean_up import LAYER_NORM, SOFTMAX, decomposed
 from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
 from graphturbo_core.frontend.numbers import with_numbers
+from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX, decomposed
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits

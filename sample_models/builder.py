@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from graphturbo_core.frontend.proposals import PROPOSED_DIMS
+from graphturbo_core.frontend.parse.proposals import PROPOSED_DIMS
 
 OPSET = 17
 IR_VERSION = 8

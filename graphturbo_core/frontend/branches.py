@@ -9,12 +9,12 @@ import onnx
 from onnx import helper
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.dimensions import Binding
-from graphturbo_core.frontend.functions import expand_functions
-from graphturbo_core.frontend.reader import read_draft
-from graphturbo_core.frontend.rewrite import fresh_name
-from graphturbo_core.frontend.schemas import DEFAULT_DOMAINS
-from graphturbo_core.frontend.shapes import typed_tensors
+from graphturbo_core.frontend.parse.dimensions import Binding
+from graphturbo_core.frontend.parse.functions import expand_functions
+from graphturbo_core.frontend.parse.reader import read_draft
+from graphturbo_core.frontend.parse.schemas import DEFAULT_DOMAINS
+from graphturbo_core.frontend.passes.rewrite import fresh_name
+from graphturbo_core.frontend.shapes.infer import typed_tensors
 from graphturbo_core.limits import Limits
 
 _MAX_LEVELS = 64

@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.parsing import too_large
+from graphturbo_core.frontend.parse.parsing import too_large
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 
 _SAMPLE_FOLDER = Path(__file__).resolve().parents[2] / "sample_models"

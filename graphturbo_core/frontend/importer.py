@@ -8,21 +8,21 @@ import onnx
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.branches import inline_branches
-from graphturbo_core.frontend.clean_up import clean_up
-from graphturbo_core.frontend.dimensions import (
+from graphturbo_core.frontend.options import ImportOptions
+from graphturbo_core.frontend.parse.dimensions import (
     InputDim,
     bind,
     symbol_of,
     symbolic_dims,
     with_proposals,
 )
-from graphturbo_core.frontend.functions import expand_functions
-from graphturbo_core.frontend.options import ImportOptions
-from graphturbo_core.frontend.parsing import parse_model
-from graphturbo_core.frontend.proposals import proposed_sizes
-from graphturbo_core.frontend.reader import check_inputs, graph_inputs, read_draft
-from graphturbo_core.frontend.recorded import recorded_values
-from graphturbo_core.frontend.shapes import infer_graph
+from graphturbo_core.frontend.parse.functions import expand_functions
+from graphturbo_core.frontend.parse.parsing import parse_model
+from graphturbo_core.frontend.parse.proposals import proposed_sizes
+from graphturbo_core.frontend.parse.reader import check_inputs, graph_inputs, read_draft
+from graphturbo_core.frontend.parse.recorded import recorded_values
+from graphturbo_core.frontend.passes.clean_up import clean_up
+from graphturbo_core.frontend.shapes.infer import infer_graph
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 

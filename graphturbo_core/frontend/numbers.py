@@ -13,8 +13,8 @@ import onnx
 from onnx import helper, numpy_helper
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.frontend.element_types import numpy_dtype
-from graphturbo_core.frontend.parsing import parse_model
+from graphturbo_core.frontend.parse.element_types import numpy_dtype
+from graphturbo_core.frontend.parse.parsing import parse_model
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import Limits
 

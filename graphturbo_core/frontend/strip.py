@@ -13,10 +13,10 @@ from math import prod
 import onnx
 from google.protobuf.message import Message
 
-from graphturbo_core.frontend.element_types import dtype_name, numpy_dtype
-from graphturbo_core.frontend.parsing import parse_model
-from graphturbo_core.frontend.proposals import PROPOSED_DIMS
-from graphturbo_core.frontend.structure import unique_names
+from graphturbo_core.frontend.parse.element_types import dtype_name, numpy_dtype
+from graphturbo_core.frontend.parse.parsing import parse_model
+from graphturbo_core.frontend.parse.proposals import PROPOSED_DIMS
+from graphturbo_core.frontend.parse.structure import unique_names
 from graphturbo_core.limits import Limits
 
 MAX_KEPT_BYTES = 1024

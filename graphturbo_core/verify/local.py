@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.element_types import numpy_dtype
+from graphturbo_core.frontend.parse.element_types import numpy_dtype
 from graphturbo_core.ir.boxes import Box, Interval, extents, is_empty, with_interval
 from graphturbo_core.ir.graph import AttributeValue, Graph, Op
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess, OpSemantics

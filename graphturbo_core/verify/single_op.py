@@ -13,8 +13,8 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 from graphturbo_core.errors import ModelError, OptionError
-from graphturbo_core.frontend.attributes import node_of
-from graphturbo_core.frontend.schemas import schema_of
+from graphturbo_core.frontend.parse.attributes import node_of
+from graphturbo_core.frontend.parse.schemas import schema_of
 from graphturbo_core.ir.graph import AttributeValue, Op
 from graphturbo_core.semantics.ops.own_ops import OWN_OPS
 

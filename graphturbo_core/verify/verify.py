@@ -10,27 +10,27 @@ import numpy as np
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.numbers import BYTES, INTEGERS, drawn_inputs
-from graphturbo_core.frontend.passes import draws_numbers
+from graphturbo_core.frontend.passes.structural import draws_numbers
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.ir.graph import Graph, Tensor, TensorKind
 from graphturbo_core.ir.weight_parts import after
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import Division
-from graphturbo_core.verify.compare import (
+from graphturbo_core.verify.faults import Fault, ReplayFaultError
+from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
+from graphturbo_core.verify.replay.compare import (
     OutputCheck,
     compare,
     distances,
     limit_of,
     number_at,
 )
-from graphturbo_core.verify.faults import Fault, ReplayFaultError
-from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
-from graphturbo_core.verify.reference import computed_weights, reference_outputs
-from graphturbo_core.verify.replay import Watch, replay
-from graphturbo_core.verify.script import Script, Touched
+from graphturbo_core.verify.replay.reference import computed_weights, reference_outputs
+from graphturbo_core.verify.replay.replay import Watch, replay
+from graphturbo_core.verify.replay.script import Script, Touched
+from graphturbo_core.verify.replay.tolerance import least_magnitudes, relative_tolerances
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
-from graphturbo_core.verify.tolerance import least_magnitudes, relative_tolerances
 
 SEED = 0
 """All numbers are drawn from this seed: the same run verifies the same numbers."""

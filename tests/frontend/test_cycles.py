@@ -11,7 +11,7 @@ import pytest
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import ImportOptions, import_model
-from graphturbo_core.frontend.structure import topological_order
+from graphturbo_core.frontend.parse.structure import topological_order
 from tests.models import model_bytes
 
 ROOT = Path(__file__).resolve().parents[2]

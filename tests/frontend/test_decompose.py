@@ -12,7 +12,7 @@ from onnx import numpy_helper
 from onnxruntime import InferenceSession
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.frontend.clean_up import LAYER_NORM, SOFTMAX, decomposed
+from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX, decomposed
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
 from graphturbo_core.report.report import Report

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.clean_up import pass_names
+from graphturbo_core.frontend.passes.clean_up import pass_names
 from graphturbo_core.ir.graph import TensorKind
 from tests.frontend.reference import random_inputs, run_graph, run_model
 from tests.models import graph_of, model_bytes, op_types

@@ -6,7 +6,7 @@ import pytest
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import ImportOptions, read_input_dims
-from graphturbo_core.frontend.proposals import PROPOSED_DIMS
+from graphturbo_core.frontend.parse.proposals import PROPOSED_DIMS
 from graphturbo_core.ir.graph import Graph
 from tests.models import imported, model_of
 

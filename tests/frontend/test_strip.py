@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from graphturbo_core.cli import main
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.frontend.proposals import proposed_sizes
+from graphturbo_core.frontend.parse.proposals import proposed_sizes
 from graphturbo_core.frontend.strip import COMMENTS, STRIPPED, strip_weights
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import RunRequest, run_report

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from graphturbo_core.frontend import unroll
+from graphturbo_core.frontend.passes import unroll
 from graphturbo_core.ir.graph import TensorKind
 from tests.models import graph_of, imported, model_of, op_types
 

@@ -17,7 +17,7 @@ from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.program import InstructionKind, Memory, Program
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.verify.script import Touch
+from graphturbo_core.verify.replay.script import Touch
 from tests.lowering.asked import carried_elements
 from tests.lowering.identities import Identities, slices
 

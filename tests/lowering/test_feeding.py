@@ -24,7 +24,7 @@ from graphturbo_core.strategies.held import HeldPlan
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, make_plan, parse_strategy, plan_for
-from graphturbo_core.verify.causes import wrong_cause
+from graphturbo_core.verify.static.causes import wrong_cause
 from sample_models.bert import BertSize, bert
 from sample_models.build_samples import teaching_resnet
 from tests.full import examples, in_turn

@@ -14,7 +14,7 @@ from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.held import HeldPlan
 from graphturbo_core.strategies.plan import Binding, Plan
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.verify.halo_bytes import wrong_halo
+from graphturbo_core.verify.static.halo_bytes import wrong_halo
 from tests.lowering.nets import chip, plan_of
 from tests.strategies.samples import weighted
 

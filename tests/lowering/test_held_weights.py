@@ -14,7 +14,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stays import is_cut_otherwise
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.strategies.stays import Stay
-from graphturbo_core.verify.coverage import moved_twice
+from graphturbo_core.verify.static.coverage import moved_twice
 from tests.lowering.nets import chip, plan_of
 from tests.models import imported
 

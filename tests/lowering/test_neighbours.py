@@ -21,9 +21,9 @@ from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.stays import Stay
-from graphturbo_core.verify.causes import wrong_cause
-from graphturbo_core.verify.claims import wrong_claim
-from graphturbo_core.verify.coverage import moved_twice
+from graphturbo_core.verify.static.causes import wrong_cause
+from graphturbo_core.verify.static.claims import wrong_claim
+from graphturbo_core.verify.static.coverage import moved_twice
 from tests.lowering.counting import check_program
 from tests.lowering.nets import placements_of
 from tests.strategies.test_fewer_pieces import NARROW, PART, feed_forward, made

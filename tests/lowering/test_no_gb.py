@@ -18,7 +18,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Residency, Scope
-from graphturbo_core.verify.causes import wrong_cause
+from graphturbo_core.verify.static.causes import wrong_cause
 from tests.full import examples, in_turn
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model

@@ -18,9 +18,9 @@ from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.verify.claims import wrong_claim
 from graphturbo_core.verify.faults import ReplayFaultError
-from graphturbo_core.verify.script import Script
+from graphturbo_core.verify.replay.script import Script
+from graphturbo_core.verify.static.claims import wrong_claim
 from tests.lowering.nets import chip, plan_of
 from tests.models import imported
 from tests.test_soundness import check_sound, check_times

@@ -18,7 +18,7 @@ from graphturbo_core.lowering.program import Program
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.verify.claims import wrong_claim
+from graphturbo_core.verify.static.claims import wrong_claim
 from tests.full import examples, in_turn
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, conv_nets, small_model

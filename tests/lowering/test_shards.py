@@ -20,8 +20,8 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import SHARD_ROUNDING, Plan, Residency
-from graphturbo_core.verify.causes import wrong_cause
-from graphturbo_core.verify.claims import wrong_claim
+from graphturbo_core.verify.static.causes import wrong_cause
+from graphturbo_core.verify.static.claims import wrong_claim
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, conv_nets, plan_of, small_model, with_residency

@@ -25,8 +25,8 @@ from graphturbo_core.strategies.kernels import Load
 from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.stays import Stay
-from graphturbo_core.verify.causes import wrong_cause
-from graphturbo_core.verify.claims import wrong_claim
+from graphturbo_core.verify.static.causes import wrong_cause
+from graphturbo_core.verify.static.claims import wrong_claim
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, placements_of, plan_of, small_model, with_residency
 from tests.lowering.test_shared_engine import shared

@@ -28,12 +28,12 @@ from graphturbo_core.strategies.kernels import Target
 from graphturbo_core.strategies.plan import Group, Plan, Scope
 from graphturbo_core.strategies.relay import relay_layers
 from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
-from graphturbo_core.verify.causes import wrong_cause
-from graphturbo_core.verify.claims import wrong_claim
 from graphturbo_core.verify.faults import ReplayFaultError
-from graphturbo_core.verify.replay import replay
-from graphturbo_core.verify.script import Script
+from graphturbo_core.verify.replay.replay import replay
+from graphturbo_core.verify.replay.script import Script
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
+from graphturbo_core.verify.static.causes import wrong_cause
+from graphturbo_core.verify.static.claims import wrong_claim
 from tests.lowering.nets import chip
 from tests.strategies.samples import weighted
 

@@ -30,8 +30,8 @@ from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space
 from graphturbo_core.strategies.tuned.starts import Start
 from graphturbo_core.strategies.tuned.trials import Trials, identity
-from graphturbo_core.verify.replay import replay as replay_numbers
-from graphturbo_core.verify.script import Script
+from graphturbo_core.verify.replay.replay import replay as replay_numbers
+from graphturbo_core.verify.replay.script import Script
 from graphturbo_core.verify.single_op import OpRunner, load_runtime
 from tests.lowering.nets import chip
 from tests.lowering.replay import replay

@@ -13,10 +13,10 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.lowering.program import Program
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.verify.compare import compare
 from graphturbo_core.verify.faults import ReplayFaultError
-from graphturbo_core.verify.replay import replay
-from graphturbo_core.verify.script import Script
+from graphturbo_core.verify.replay.compare import compare
+from graphturbo_core.verify.replay.replay import replay
+from graphturbo_core.verify.replay.script import Script
 from tests.verify.draft import Draft
 from tests.verify.equivalence import argument
 from tests.verify.more_mutants import PROGRAM_KINDS, ROW_KINDS, TRACE_KINDS

@@ -12,7 +12,7 @@ from graphturbo_core.ir.boxes import volume
 from graphturbo_core.lowering.program import Memory, Program
 from graphturbo_core.lowering.stages import tensor_bytes
 from graphturbo_core.sim.trace import Trace, Wait
-from graphturbo_core.verify.replay import ACCUMULATOR_BYTES
+from graphturbo_core.verify.replay.replay import ACCUMULATOR_BYTES
 from tests.verify import move_mutants as moves
 from tests.verify import mutants as computes
 from tests.verify.draft import Draft, Row

@@ -8,15 +8,15 @@ from functools import cache
 
 import numpy as np
 
-from graphturbo_core.frontend.element_types import numpy_dtype
 from graphturbo_core.frontend.numbers import drawn, drawn_inputs
+from graphturbo_core.frontend.parse.element_types import numpy_dtype
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.plan import Plan, Residency
-from graphturbo_core.verify.script import Script
+from graphturbo_core.verify.replay.script import Script
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
 from graphturbo_core.verify.verify import whole_values
 from tests.lowering.nets import analysed, chip, conv_net, plan_of, small_model, with_residency

@@ -24,7 +24,7 @@ from onnx.reference import ReferenceEvaluator
 
 from graphturbo_core.errors import GraphTurboError, ModelError
 from graphturbo_core.frontend.importer import ImportOptions, import_model
-from graphturbo_core.frontend.structure import unique_names
+from graphturbo_core.frontend.parse.structure import unique_names
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import Graph
@@ -35,8 +35,8 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.batching import undivided
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
-from graphturbo_core.verify.compare import compare
-from graphturbo_core.verify.reference import reference_outputs
+from graphturbo_core.verify.replay.compare import compare
+from graphturbo_core.verify.replay.reference import reference_outputs
 from graphturbo_core.verify.single_op import load_runtime
 from graphturbo_core.verify.verify import Verification, VerifyTask, verify
 

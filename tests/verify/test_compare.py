@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphturbo_core.frontend.element_types import numpy_dtype
+from graphturbo_core.frontend.parse.element_types import numpy_dtype
 from graphturbo_core.ir.graph import Tensor, TensorKind
 from graphturbo_core.semantics.table import analyse
-from graphturbo_core.verify.compare import (
+from graphturbo_core.verify.replay.compare import (
     compare,
     compared,
     distances,

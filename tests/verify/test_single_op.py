@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.element_types import numpy_dtype
+from graphturbo_core.frontend.parse.element_types import numpy_dtype
 from graphturbo_core.ir.graph import AttributeValue, Op
 from graphturbo_core.verify import single_op
 from graphturbo_core.verify.single_op import OpRunner, load_runtime

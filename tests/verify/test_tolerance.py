@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.semantics.table import analyse
-from graphturbo_core.verify.tolerance import (
+from graphturbo_core.verify.replay.tolerance import (
     COARSE_ROUNDOFF,
     QUANTISED_STEP,
     TRANSCENDENTAL_ROUNDOFFS,

@@ -10,9 +10,9 @@ import pytest
 
 from graphturbo_core.errors import ModelError, OptionError
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.verify import replay as replay_module
 from graphturbo_core.verify import single_op
 from graphturbo_core.verify.local import Operand, TileTask, tile_result
+from graphturbo_core.verify.replay import replay as replay_module
 from graphturbo_core.verify.single_op import Array, OpRunner
 from tests.models import model_bytes
 

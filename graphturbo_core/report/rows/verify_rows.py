@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isfinite
 
-from graphturbo_core.verify.compare import OutputCheck
 from graphturbo_core.verify.faults import Fault
+from graphturbo_core.verify.replay.compare import OutputCheck
 from graphturbo_core.verify.verify import Verification
 
 

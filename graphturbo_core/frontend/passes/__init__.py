@@ -1,0 +1,1 @@
+"""Graph -> Graph: the clean-up passes, each of which can be skipped."""

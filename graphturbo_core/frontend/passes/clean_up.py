@@ -1,0 +1,115 @@
+"""The ordered list of clean-up passes: named, visible, each can be skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from graphturbo_core.errors import OptionError
+from graphturbo_core.frontend.options import ImportOptions
+from graphturbo_core.frontend.passes.batch_norm import batch_norm_to_scale_shift, fold_batch_norm
+from graphturbo_core.frontend.passes.decompose import decompose_layer_norm, decompose_softmax
+from graphturbo_core.frontend.passes.dynamic_product import split_dynamic_product
+from graphturbo_core.frontend.passes.quantised import fuse_quantised
+from graphturbo_core.frontend.passes.rescale import (
+    Rescaling,
+    check_repeated,
+    fixed_batch,
+    has_repeated,
+    rescale_batch,
+)
+from graphturbo_core.frontend.passes.structural import (
+    fold_constant_of_shape,
+    fold_shape_arithmetic,
+    fold_weight_ops,
+    remove_dead_ops,
+    remove_dropout,
+    remove_identity,
+    remove_same_cast,
+)
+from graphturbo_core.frontend.passes.unroll import unroll_recurrent
+from graphturbo_core.ir.graph import Graph
+
+GraphPass = Callable[[Graph], Graph]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPass:
+    """A pass, the name that --skip-pass takes, and what it does in a line."""
+
+    name: str
+    summary: str
+    apply: GraphPass
+
+
+PASSES: tuple[NamedPass, ...] = (
+    NamedPass("remove-identity", "Identity goes", remove_identity),
+    NamedPass("remove-dropout", "Dropout in inference mode goes", remove_dropout),
+    NamedPass("remove-same-cast", "a cast to the type that is there goes", remove_same_cast),
+    NamedPass("fold-constant-of-shape", "ConstantOfShape becomes a weight", fold_constant_of_shape),
+    NamedPass("fold-shapes", "results known at import become weights", fold_shape_arithmetic),
+    NamedPass("fold-weights", "ops on weights alone become weights", fold_weight_ops),
+    NamedPass("unroll-recurrent", "RNN, GRU, LSTM become ops per time step", unroll_recurrent),
+    NamedPass("fold-batch-norm", "batch norm goes into the Conv before it", fold_batch_norm),
+    NamedPass("scale-shift", "a lone batch norm becomes ScaleShift", batch_norm_to_scale_shift),
+    NamedPass("fuse-quantised", "a layer on 8-bit numbers becomes one op", fuse_quantised),
+    NamedPass("split-dynamic", "a product that quantises is two ops", split_dynamic_product),
+    NamedPass("remove-dead-ops", "what no output needs goes", remove_dead_ops),
+)
+"""In the order they run. `rescale-batch` comes before all of them, since it takes the batch."""
+
+LAYER_NORM, SOFTMAX = "decompose-layer-norm", "decompose-softmax"
+EXTRA_PASSES = MappingProxyType({LAYER_NORM: decompose_layer_norm, SOFTMAX: decompose_softmax})
+"""Passes that run only where a run asks for them: what they leave is equal, and not smaller."""
+
+RESCALE_BATCH = "rescale-batch"
+
+
+def pass_names() -> tuple[str, ...]:
+    """Names that --skip-pass takes, in running order."""
+    return (RESCALE_BATCH, *(entry.name for entry in PASSES))
+
+
+def clean_up(graph: Graph, options: ImportOptions) -> Graph:
+    """The graph after every pass that is not skipped.
+
+    Raises:
+        OptionError: UNKNOWN_PASS.
+        ModelError: the model cannot be rescaled to the batch.
+    """
+    for name in options.skip_passes:
+        if name not in pass_names():
+            raise OptionError(
+                "UNKNOWN_PASS",
+                f"there is no pass {name!r}",
+                change=f"choose from {', '.join(pass_names())}",
+            )
+    if options.batch is None or options.batch == fixed_batch(graph):
+        return _cleaned(graph, options)
+    has_reshapes = RESCALE_BATCH not in options.skip_passes
+    change = Rescaling(graph, fixed_batch(graph), options.batch, has_reshapes)
+    rescaled = _cleaned(rescale_batch(change, options.limits), options)
+    if has_repeated(rescaled):
+        check_repeated(replace(change, graph=_cleaned(graph, options)), rescaled)
+    return rescaled
+
+
+def _cleaned(graph: Graph, options: ImportOptions) -> Graph:
+    for entry in PASSES:
+        if entry.name not in options.skip_passes:
+            graph = entry.apply(graph)
+    return graph
+
+
+def decomposed(graph: Graph, names: Sequence[str]) -> Graph:
+    """The graph after the named extra passes, which keeps `graph` as its `undecomposed`.
+
+    Its ops tell their `origin` there. `graph` itself where no pass finds an op to take apart.
+    """
+    found = graph
+    for name in names:
+        found = EXTRA_PASSES[name](found)
+    if any(op.origin for op in found.ops):
+        return replace(found, undecomposed=graph)
+    return graph if found.notes == graph.notes else found

@@ -1,0 +1,1 @@
+"""Draft -> types and values of every tensor, op by op."""

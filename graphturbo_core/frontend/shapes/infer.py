@@ -1,0 +1,315 @@
+"""Shape and value of every output, op by op, with onnx's inference and our value propagation.
+
+Inference is asked per op, in topological order, with the values known so far: a Reshape whose
+target is computed from shapes is then as static as any other, and every refusal names its op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import onnx
+from onnx import numpy_helper, shape_inference
+
+from graphturbo_core.errors import ModelError
+from graphturbo_core.frontend.parse.attributes import check_node, node_of
+from graphturbo_core.frontend.parse.draft import Draft
+from graphturbo_core.frontend.parse.element_types import dtype_name, element_type, numpy_dtype
+from graphturbo_core.frontend.parse.recorded import recorded_outputs
+from graphturbo_core.frontend.parse.schemas import is_custom, schema_of
+from graphturbo_core.frontend.parse.tensors import checked_shape, read_only
+from graphturbo_core.frontend.parse.unsupported import REASONS, Untyped, unsupported
+from graphturbo_core.frontend.shapes.fused_shapes import fused_outputs
+from graphturbo_core.frontend.shapes.guards import check_inferable
+from graphturbo_core.frontend.shapes.known_shapes import known_shape
+from graphturbo_core.frontend.shapes.values import (
+    EVALUATORS,
+    FIRST_ONLY,
+    PRODUCTS,
+    VIEWS,
+    reshape_target,
+    split_values,
+)
+from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
+from graphturbo_core.limits import Limits
+
+_SMALL_FLOAT_ELEMENTS = 16
+"""Floating constants up to this size are shown to inference (Resize's scales, Range's ends)."""
+
+
+@dataclass(frozen=True)
+class _Typed:
+    """Tensors that are typed, the ops that gave them and notes, and the ops that are not typed."""
+
+    tensors: Mapping[str, Tensor]
+    ops: tuple[Op, ...]
+    notes: tuple[str, ...]
+    untyped: Untyped
+
+
+def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
+    """The draft with every activation typed.
+
+    Raises:
+        ModelError: naming the ops whose outputs have no static shape, all of them at once.
+    """
+    typed = _typed(draft, limits)
+    if typed.untyped.refused:
+        known = Graph(name, typed.ops, typed.tensors, draft.inputs, ())
+        raise unsupported(known, typed.untyped)
+    notes = (*draft.notes, *typed.notes)
+    return Graph(name, draft.ops, typed.tensors, draft.inputs, draft.outputs, notes)
+
+
+def typed_tensors(draft: Draft, limits: Limits) -> Mapping[str, Tensor]:
+    """The tensors of the draft as far as they can be typed.
+
+    Raises:
+        ModelError: an op is wrong, and not just unsupported.
+    """
+    return _typed(draft, limits).tensors
+
+
+def _typed(draft: Draft, limits: Limits) -> _Typed:
+    tensors = dict(draft.sources)
+    notes: list[str] = []
+    typed: list[Op] = []
+    refused: list[tuple[Op, ModelError]] = []
+    behind: list[Op] = []
+    for op in draft.ops:
+        if refused and any(name not in tensors for name in op.inputs if name):
+            behind.append(op)
+            continue
+        try:
+            outputs, is_recorded = _outputs(op, draft, tensors, limits)
+        except ModelError as error:
+            if error.code not in REASONS:
+                raise
+            refused.append((op, error))
+            continue
+        typed.append(op)
+        tensors.update((tensor.name, tensor) for tensor in outputs)
+        notes += [_recorded_note(op, outputs)] if is_recorded else []
+    return _Typed(tensors, tuple(typed), tuple(notes), Untyped(refused, behind))
+
+
+def _outputs(
+    op: Op, draft: Draft, tensors: Mapping[str, Tensor], limits: Limits
+) -> tuple[tuple[Tensor, ...], bool]:
+    """What an op gives, and whether shapes were only to be had from the file's own record."""
+    if op.name in draft.refused:
+        raise draft.refused[op.name]
+    if not is_custom(op):
+        return infer_outputs(op, tensors, limits), False
+    known = fused_outputs(op, tensors, limits)
+    return (known, False) if known else (recorded_outputs(op, draft.recorded, limits), True)
+
+
+def _recorded_note(op: Op, outputs: Iterable[Tensor]) -> str:
+    shapes = ", ".join(f"{tensor.name!r} {list(tensor.shape)}" for tensor in outputs)
+    return f"{op.name}: shapes of {op.domain}.{op.op_type} taken from the file: {shapes}"
+
+
+def infer_outputs(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
+    """The outputs of an op with a schema; a value is set where all that decides it is known.
+
+    Raises:
+        ModelError: SHAPE_MISMATCH, DYNAMIC_SHAPE, NOT_A_TENSOR, BAD_CONSTANT.
+    """
+    is_fill = op.op_type == "ConstantOfShape" and not op.domain
+    outputs = (_fill_output if is_fill else _inferred)(op, tensors, limits)
+    _check_reshape(op, tensors)
+    values = _values(op, tensors, outputs, limits)
+    if values is None:
+        return outputs
+    return tuple(
+        Tensor(output.name, output.shape, output.dtype, output.kind, read_only(value))
+        for output, value in zip(outputs, values, strict=True)
+    )
+
+
+def _label(op: Op) -> str:
+    return f"{op.op_type} {op.name!r}"
+
+
+def _fill_output(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
+    """ConstantOfShape: inference would need the tensor attribute that `Op` does not carry."""
+    sizes = tensors[op.inputs[0]].value if op.inputs else None
+    if sizes is None:
+        raise _dynamic(op, "its input is computed while the model runs")
+    shape = checked_shape(sizes.reshape(-1).tolist(), _label(op), limits)
+    dtype = str(op.attributes["value_dtype"])
+    return (Tensor(op.outputs[0], shape, dtype, TensorKind.ACTIVATION),)
+
+
+def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
+    schema = schema_of(op.op_type, op.opset, op.domain)
+    assert schema is not None  # the caller asks is_custom first
+    check_node(op, schema)
+    sources = {name: tensors[name] for name in op.inputs if name}
+    check_inferable(op, sources)
+    try:
+        types = shape_inference.infer_node_outputs(
+            schema,
+            node_of(op, schema),
+            {name: _type_of(tensor) for name, tensor in sources.items()},
+            {name: proto for name, t in sources.items() if (proto := _shown_value(t, limits))},
+            opset_imports=[onnx.helper.make_opsetid(op.domain, op.opset)],
+        )
+    except (
+        shape_inference.InferenceError,
+        onnx.checker.ValidationError,
+        RuntimeError,
+        ValueError,
+    ) as error:
+        raise ModelError(
+            "SHAPE_MISMATCH",
+            f"{_label(op)} does not fit its inputs: {_reason(error)}",
+            _shapes_of(sources.values()),
+            "check the model, --batch and --dim",
+        ) from error
+    _complete(op, types, sources)
+    return tuple(_output(op, name, types.get(name), limits) for name in op.outputs if name)
+
+
+def _complete(op: Op, types: Mapping[str, onnx.TypeProto], sources: Mapping[str, Tensor]) -> None:
+    """Give the first output the shape that we know and inference does not."""
+    kind = types.get(op.outputs[0])
+    shape = known_shape(op, sources)
+    if kind is not None and shape is not None and kind.tensor_type.elem_type:
+        kind.CopyFrom(onnx.helper.make_tensor_type_proto(kind.tensor_type.elem_type, shape))
+
+
+def _type_of(tensor: Tensor) -> onnx.TypeProto:
+    return onnx.helper.make_tensor_type_proto(element_type(tensor.dtype), tensor.shape)
+
+
+def _shown_value(tensor: Tensor, limits: Limits) -> onnx.TensorProto | None:
+    if tensor.value is None or tensor.elements > limits.max_elements_value_propagation:
+        return None
+    if tensor.dtype not in ("int64", "int32") and tensor.elements > _SMALL_FLOAT_ELEMENTS:
+        return None
+    return numpy_helper.from_array(np.ascontiguousarray(tensor.value).reshape(tensor.shape))
+
+
+def _output(op: Op, name: str, kind: onnx.TypeProto | None, limits: Limits) -> Tensor:
+    if kind is None or not kind.WhichOneof("value"):
+        raise _dynamic(op, f"nothing is known of output {name!r}")
+    if kind.WhichOneof("value") != "tensor_type":
+        raise ModelError(
+            "NOT_A_TENSOR",
+            f"{_label(op)} gives a {str(kind.WhichOneof('value')).split('_')[0]}",
+            change="only tensors are supported: export without sequences, maps and optionals",
+        )
+    dims = kind.tensor_type.shape.dim
+    if not kind.tensor_type.HasField("shape") or any(
+        dim.WhichOneof("value") != "dim_value" for dim in dims
+    ):
+        raise _dynamic(op, f"output {name!r} depends on data")
+    shape = checked_shape([dim.dim_value for dim in dims], _label(op), limits)
+    dtype = dtype_name(kind.tensor_type.elem_type, _label(op))
+    return Tensor(name, shape, dtype, TensorKind.ACTIVATION)
+
+
+def _dynamic(op: Op, reason: str) -> ModelError:
+    return ModelError(
+        "DYNAMIC_SHAPE",
+        f"{_label(op)} has no static output shape",
+        reason,
+        "export the model with fixed sizes there",
+        op=op.name,
+    )
+
+
+def _reason(error: Exception) -> str:
+    """The last line of onnx's message, without its error tags."""
+    return " ".join(str(error).split("]")[-1].split()) or type(error).__name__
+
+
+def _shapes_of(sources: Iterable[Tensor]) -> str:
+    return f"inputs {', '.join(f'{t.name!r} {list(t.shape)}' for t in sources)}"
+
+
+def _check_reshape(op: Op, tensors: Mapping[str, Tensor]) -> None:
+    """Element counts, which onnx's inference does not compare when no -1 is given."""
+    if op.op_type != "Reshape" or not op.inputs[1:]:
+        return
+    data, sizes = tensors[op.inputs[0]], tensors[op.inputs[1]].value
+    if sizes is None:
+        return
+    target = [int(size) for size in sizes.reshape(-1)]
+    if reshape_target(target, data.shape, bool(op.attributes.get("allowzero", 0))) is None:
+        raise ModelError(
+            "SHAPE_MISMATCH",
+            f"{_label(op)} cannot give shape {target} to {list(data.shape)}",
+            f"{prod(data.shape)} elements come in",
+            "check the model, --batch and --dim",
+        )
+
+
+def _values(
+    op: Op, tensors: Mapping[str, Tensor], outputs: tuple[Tensor, ...], limits: Limits
+) -> tuple[np.ndarray, ...] | None:
+    """The numbers of all outputs, where import can compute them."""
+    if op.op_type == "Split" and not op.domain and all(op.outputs):
+        data = tensors[op.inputs[0]]
+        is_small = data.elements <= limits.max_elements_value_propagation
+        if data.value is None or not is_small:
+            return None
+        return split_values(op, data.value, [output.shape for output in outputs])
+    value = _value(op, tensors, outputs, limits)
+    return None if value is None else (value,)
+
+
+def _value(
+    op: Op, tensors: Mapping[str, Tensor], outputs: tuple[Tensor, ...], limits: Limits
+) -> np.ndarray | None:
+    """The numbers of the only output, if known and small (or a view of what is there)."""
+    if len(outputs) != 1 or op.domain:
+        return None
+    sources = [tensors[name] for name in op.inputs if name]
+    output = outputs[0]
+    if op.op_type == "Shape":
+        return _shape_value(op, sources[0])
+    if op.op_type == "Size":
+        return read_only(np.array(sources[0].elements, dtype=np.int64))
+    sized = (output, *sources) if op.op_type in PRODUCTS else (output,)
+    is_small = all(tensor.elements <= limits.max_elements_value_propagation for tensor in sized)
+    if op.op_type not in EVALUATORS or not (is_small or op.op_type in VIEWS):
+        return None
+    needed = sources[:1] if op.op_type in FIRST_ONLY else sources
+    arrays = [tensor.value for tensor in needed if tensor.value is not None]
+    wanted = 1 if op.op_type in FIRST_ONLY else len(op.inputs)
+    if len(arrays) < wanted or not arrays or "string" in {t.dtype for t in sources}:
+        return None
+    return _evaluated(op, arrays, output)
+
+
+def _shape_value(op: Op, source: Tensor) -> np.ndarray:
+    start, end = op.attributes.get("start", 0), op.attributes.get("end", len(source.shape))
+    assert isinstance(start, int)  # the schema's types
+    assert isinstance(end, int)
+    return read_only(np.array(source.shape[start:end], dtype=np.int64))
+
+
+def _evaluated(op: Op, arrays: list[np.ndarray], output: Tensor) -> np.ndarray:
+    try:
+        with np.errstate(all="ignore"):
+            value = np.asarray(EVALUATORS[op.op_type](op, arrays))
+            value = value.astype(numpy_dtype(output.dtype), copy=False)
+    except (ValueError, IndexError, TypeError, OverflowError, ArithmeticError) as error:
+        raise ModelError(
+            "BAD_CONSTANT",
+            f"{_label(op)} cannot be computed from its constants: {error}",
+            change="correct the constants in the model",
+        ) from error
+    if value.shape != output.shape:
+        raise ModelError(
+            "BAD_CONSTANT",
+            f"{_label(op)} gives shape {list(value.shape)}, its types say {list(output.shape)}",
+            change="correct the constants in the model",
+        )
+    return read_only(value)

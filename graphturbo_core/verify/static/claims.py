@@ -1,0 +1,294 @@
+"""What a Program says of its instructions, against their accesses and the plan."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.lowering.arrays import int64, owners
+from graphturbo_core.lowering.box_bytes import box_bytes
+from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.semantics.cost import compute_cycles
+from graphturbo_core.semantics.work import work_of
+from graphturbo_core.verify.local import TileTask
+from graphturbo_core.verify.static.channel_claims import wrong_channels
+from graphturbo_core.verify.static.claim_rows import (
+    FAR,
+    Claim,
+    access_bytes,
+    ends_of,
+    first_claim,
+    moves_of,
+)
+from graphturbo_core.verify.static.early import early_fetches
+from graphturbo_core.verify.static.lookups import asked_elements
+from graphturbo_core.verify.static.ports import team_of
+
+
+def wrong_claim(program: Program) -> Claim | None:
+    """The first rule that an instruction breaks; None: none.
+
+    1. A compute writes one box; a move reads one, and writes one unless it is a broadcast.
+    2. A move is what its ends make it: a load (far to LB), a store (LB to far, GB to DRAM), an
+       exchange (LB to another core's), a broadcast (far to LBs, LB to others' LBs) or a prefetch
+       (DRAM to GB).
+    3. The receiving core's move engine issues a load or an exchange, the sender's a store or a
+       broadcast out of its LB, that of core (tile mod cores) another broadcast, a system DMA what
+       goes between DRAM and GB.
+    4. Its bytes are those of the box it reads, or of the elements that a lookup asks; it takes the
+       channels at its ends, each for bytes by bandwidth, its engine for the slowest, and has the
+       latency of its farther end.
+    5. An instruction's op is of its layer and its kernel, or of a kernel to come where it fetches a
+       weight that stays from this one to that; segments are the kernels', or their
+       layers', with launch and barrier.
+    6. A move is for an op that reads what it brings, or gives what it stores.
+    7. A move takes buffers for the tensors they hold; of a buffer that computes alone use, one
+       access at least does.
+    8. A buffer's first writer and last access are what it says.
+    9. Of co-operating clusters each works in its own memories, and runs its own kernels; only what
+       it reads in DRAM may be another one's.
+    """
+    rules = (
+        _shape, _ends, _clusters, _engines, _bytes, wrong_channels, _places, _segments, _users,
+        _names, _lifetimes,
+    )  # fmt: skip
+    for rule in rules:
+        found = rule(program)
+        if found is not None:
+            return found
+    return None
+
+
+def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
+    """How a compute's engine, cycles or work differ from those of its box; None: not at all."""
+    plan, semantics = program.plan, task.semantics
+    hardware = plan.hardware
+    work = work_of(semantics, task.box, task.index, task.cut)
+    kind, cycles = compute_cycles(work, semantics, hardware, plan.number_format, plan.feeding)
+    operations = work.vector_ops + work.transcendentals * hardware.transcendental_ops
+    ways = slice(program.channel_at[row], program.channel_at[row + 1])
+    hold = max(1, cycles, int(program.channel_cycles[ways].max(initial=0)))
+    wanted = (
+        kind.value, hold, _latency_of(program, row), work.macs, operations,
+        _far_bytes_of(program, row),
+    )  # fmt: skip
+    stated = (
+        program.engines[int(program.engine[row])].kind.value, int(program.hold_cycles[row]),
+        int(program.latency_cycles[row]), int(program.macs[row]), int(program.vector_ops[row]),
+        int(program.size_bytes[row]),
+    )  # fmt: skip
+    if stated == wanted:
+        return None
+    return f"(engine, cycles, latency, MACs, operations, bytes) are {stated}, not {wanted}"
+
+
+def _far_bytes_of(program: Program, row: int) -> int:
+    """What a compute reads from GB or DRAM and writes there."""
+    accesses = np.arange(program.access_at[row], program.access_at[row + 1])
+    is_there = program.buffers.memory[program.access_buffer[accesses]] >= Memory.GB
+    return int(access_bytes(program, accesses[is_there]).sum()) if is_there.any() else 0
+
+
+def _latency_of(program: Program, row: int) -> int:
+    """Latency of the farthest memory of an op that is larger than LB; of other computes none."""
+    plan = program.plan
+    if plan.semantics.graph.ops[int(program.op[row])].name not in plan.semantics.passing_ops:
+        return 0
+    buffers = program.access_buffer[program.access_at[row] : program.access_at[row + 1]]
+    team, own = team_of(program), plan.cluster_of(int(program.kernel[row]))
+    clusters = team.cluster_of(int64(program.buffers.core[buffers])).tolist()
+    memories = map(Memory, program.buffers.memory[buffers].tolist())
+    return max(
+        team.machine.latency(memory, int(cluster != own))
+        for memory, cluster in zip(memories, clusters, strict=True)
+    )
+
+
+def _shape(program: Program) -> Claim | None:
+    """Rule 1."""
+    owner, is_write = owners(program.access_at), program.access_write
+    writes = np.bincount(owner[is_write], minlength=program.size)
+    reads = np.bincount(owner[~is_write], minlength=program.size)
+    is_one = np.where(program.kind == InstructionKind.BROADCAST, writes > 1, writes == 1)
+    is_bad = ~is_one | ((program.kind != InstructionKind.COMPUTE) & (reads != 1))
+    rows = np.arange(program.size)
+    return first_claim(
+        is_bad, rows, "SHAPE", lambda at: f"reads {reads[at]} and writes {writes[at]} boxes"
+    )
+
+
+def _ends(program: Program) -> Claim | None:
+    """Rule 2."""
+    moves, (read, write) = moves_of(program), ends_of(program)
+    buffers, kind = program.buffers, program.kind[moves]
+    source = buffers.memory[program.access_buffer[read]]
+    target = buffers.memory[program.access_buffer[write]]
+    is_from, is_to = np.isin(source, FAR), np.isin(target, FAR)
+    core = buffers.core
+    is_within = core[program.access_buffer[read]] == core[program.access_buffer[write]]
+    wanted = np.select(
+        [~is_from & ~is_to & is_within & (kind != InstructionKind.BROADCAST),
+         ~is_to & (kind == InstructionKind.BROADCAST), is_from & ~is_to, ~is_from & is_to,
+         ~is_from & ~is_to, (source == Memory.DRAM) & (target == Memory.GB),
+         (source == Memory.GB) & (target == Memory.DRAM)],
+        [InstructionKind.COPY, InstructionKind.BROADCAST, InstructionKind.LOAD,
+         InstructionKind.STORE, InstructionKind.EXCHANGE, InstructionKind.PREFETCH,
+         InstructionKind.STORE],
+        default=-1,
+    )  # fmt: skip
+    is_bad = (program.source[moves] != source) | (program.target[moves] != target)
+    is_bad |= kind != wanted
+    return first_claim(
+        is_bad, moves, "ENDS",
+        lambda at: f"moves from {Memory(source[at]).name} to {Memory(target[at]).name}",
+    )  # fmt: skip
+
+
+def _engines(program: Program) -> Claim | None:
+    """Rule 3."""
+    moves, (read, write) = moves_of(program), ends_of(program)
+    kind, core_of = program.kind[moves], program.buffers.core
+    from_core = int64(core_of[program.access_buffer[read]])
+    to_core = int64(core_of[program.access_buffer[write]])
+    core = np.where(kind == InstructionKind.STORE, from_core, to_core)
+    is_broadcast = kind == InstructionKind.BROADCAST
+    is_near = ~np.isin(program.source[moves], FAR)
+    own = program.plan.hardware.cores
+    core = np.where(is_broadcast, program.tile[moves] % own + to_core // own * own, core)
+    core = np.where(is_broadcast & is_near, from_core, core)
+    cores = np.array([engine.core for engine in program.engines])[program.engine[moves]]
+    names = np.array([engine.kind.value for engine in program.engines])[program.engine[moves]]
+    is_prefetch = np.isin(program.source[moves], FAR) & np.isin(program.target[moves], FAR)
+    wanted = np.where(is_prefetch, EngineKind.DMA.value, EngineKind.MOVE.value)
+    is_bad = (names != wanted) | (~is_prefetch & (cores != core))
+    sender = np.full(program.size, -1, dtype=np.int64)
+    sender[moves[is_near]] = from_core[is_near]
+    owner, core_of_access = owners(program.access_at), core_of[program.access_buffer]
+    is_own = program.access_write & (core_of_access == sender[owner]) & (core_of_access >= 0)
+    is_own &= program.kind[owner] == InstructionKind.BROADCAST
+    is_bad |= np.isin(moves, owner[is_own])
+    return first_claim(
+        is_bad, moves, "ENGINE",
+        lambda at: f"is issued by the {names[at]} engine of core {cores[at]}, not of {core[at]}",
+    )  # fmt: skip
+
+
+def _bytes(program: Program) -> Claim | None:
+    """Rule 4: how many."""
+    moves, (read, write) = moves_of(program), ends_of(program)
+    tensor, lo = program.buffers.tensor[program.access_buffer[read]], program.access_lo[read]
+    wanted, one = access_bytes(program, read), box_bytes(program, tensor, lo, lo + 1)
+    asked = asked_elements(program)[program.access_buffer[write]]
+    wanted = np.where(asked < 0, wanted, np.minimum(wanted, asked * one))
+    stated, halo = program.size_bytes[moves], program.halo_bytes[moves]
+    is_bad = (stated != wanted) | (halo < 0) | (halo > wanted)
+    return first_claim(
+        is_bad, moves, "BYTES", lambda at: f"moves {stated[at]} bytes, its box has {wanted[at]}"
+    )
+
+
+def _places(program: Program) -> Claim | None:
+    """Rule 5: op, layer and kernel."""
+    plan = program.plan
+    ops = plan.semantics.graph.ops
+    number = {op.name: place for place, op in enumerate(ops)}
+    layer_of = np.array([plan.layer_of_op[op.name] for op in ops], dtype=np.int64)
+    is_inside = np.zeros((len(plan.kernels), len(ops)), dtype=np.bool_)
+    for place, kernel in enumerate(plan.kernels):
+        is_inside[place, [number[name] for name in kernel.ops]] = True
+    is_bad = ~is_inside[program.kernel, program.op] & ~early_fetches(program)
+    is_bad |= (program.layer != layer_of[program.op]) | (program.op < 0)
+    return first_claim(
+        is_bad, np.arange(program.size), "PLACE",
+        lambda at: f"op {program.op[at]} is not of layer {program.layer[at]} and kernel "
+        f"{program.kernel[at]}",
+    )  # fmt: skip
+
+
+def _segments(program: Program) -> Claim | None:
+    """Rule 5: segments."""
+    chip = program.plan.hardware
+    is_new_kernel = np.diff(program.plan.steps_of(program.kernel), prepend=-1) != 0
+    is_new = is_new_kernel.copy()
+    if program.plan.scheduling.has_fence:
+        ops = program.plan.semantics.graph.ops
+        unit_of = np.array([program.plan.unit_of_op[op.name] for op in ops], dtype=np.int64)
+        is_new |= np.diff(unit_of[program.op], prepend=-1) != 0
+    heads = np.flatnonzero(is_new)
+    rows = np.arange(program.size)
+    is_bad = program.segment != np.cumsum(is_new) - 1
+    if is_bad.any():
+        return first_claim(
+            is_bad, rows, "SEGMENT", lambda at: f"is in segment {program.segment[at]}"
+        )
+    opens = np.where(is_new_kernel[heads], chip.launch_cycles, 0)
+    is_last = np.append(is_new_kernel[heads][1:], True)
+    closes = np.where(is_last, chip.barrier_cycles, 0)
+    if len(opens) != len(program.segment_open_cycles):
+        return 0, "SEGMENT", f"{len(program.segment_open_cycles)} segments, not {len(opens)}"
+    is_bad = (program.segment_open_cycles != opens) | (program.segment_close_cycles != closes)
+    return first_claim(
+        is_bad, heads, "SEGMENT", lambda at: f"opens or closes not in {opens[at]} and {closes[at]}"
+    )
+
+
+def _users(program: Program) -> Claim | None:
+    """Rule 6."""
+    ops, count = program.plan.semantics.graph.ops, len(program.tensors)
+    number = {name: place for place, name in enumerate(program.tensors)}
+    read = {at * count + number[name] for at, op in enumerate(ops) for name in op.inputs if name}
+    given = {at * count + number[name] for at, op in enumerate(ops) for name in op.outputs if name}
+    moves, (_, write) = moves_of(program), ends_of(program)
+    tensor = program.buffers.tensor[program.access_buffer[write]]
+    key = int64(program.op[moves]) * count + tensor
+    is_store = program.kind[moves] == InstructionKind.STORE
+    is_right = np.where(is_store, np.isin(key, [*given]), np.isin(key, [*read]))
+    return first_claim(
+        ~is_right, moves, "USER",
+        lambda at: f"op {program.op[moves[at]]} has no part in {program.tensors[tensor[at]]!r}",
+    )  # fmt: skip
+
+
+def _names(program: Program) -> Claim | None:
+    """Rule 7."""
+    owner, buffer = owners(program.access_at), program.access_buffer
+    is_own = program.access_tensor == program.buffers.tensor[buffer]
+    is_named = np.zeros(len(program.buffers.memory), dtype=np.bool_)
+    is_named[buffer[is_own]] = True
+    is_bad = ~is_own & (program.kind[owner] != InstructionKind.COMPUTE) | ~is_named[buffer]
+    return first_claim(
+        is_bad, owner, "NAME",
+        lambda at: f"takes buffer {buffer[at]} for {program.tensors[program.access_tensor[at]]!r}",
+    )  # fmt: skip
+
+
+def _lifetimes(program: Program) -> Claim | None:
+    """Rule 8."""
+    count, never = len(program.buffers.memory), program.size
+    buffer, row, is_write = program.access_buffer, owners(program.access_at), program.access_write
+    written, touched, last = np.full(count, never), np.full(count, never), np.full(count, -1)
+    np.minimum.at(written, buffer[is_write], row[is_write])
+    np.minimum.at(touched, buffer, row)
+    np.maximum.at(last, buffer, row)
+    first = np.where(written < never, written, touched)
+    is_bad = (program.buffers.first != first) | (program.buffers.last != last)
+    is_bad &= touched < never
+    return first_claim(
+        is_bad, last, "LIFETIME", lambda at: f"buffer {at} is used from {first[at]} to {last[at]}"
+    )
+
+
+def _clusters(program: Program) -> Claim | None:
+    """Rule 9."""
+    team, owner = team_of(program), owners(program.access_at)
+    own = program.plan.clusters_of(program.kernel)
+    engine = program.engine.astype(np.int64) // (len(program.engines) // team.clusters)
+    is_bad = engine != own
+    buffer = program.access_buffer
+    is_other = team.cluster_of(int64(program.buffers.core))[buffer] != own[owner]
+    is_read = ~program.access_write & (program.buffers.memory[buffer] == Memory.DRAM)
+    is_bad[owner[is_other & ~is_read]] = True
+    return first_claim(
+        is_bad, np.arange(program.size), "CLUSTER",
+        lambda at: f"of cluster {own[at]} runs on cluster {engine[at]}, or in another's memory",
+    )  # fmt: skip

@@ -1,0 +1,174 @@
+"""Whether the bytes that a move reads again for a halo are what the plan's pieces make them.
+
+Worked out from the plan and from what computes write, without lowering's stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.boxes import Box, Interval, hull, intersect, volume
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.semantics.access import AxisKind, AxisMap
+from graphturbo_core.verify.static.causes import Wrong
+
+_FAR = (Memory.GB, Memory.DRAM)
+_LOADS = (InstructionKind.LOAD, InstructionKind.PREFETCH)
+
+
+def wrong_halo(program: Program) -> Wrong | None:
+    """The first move whose halo is not the bytes beyond its reader's own part; None: there is none.
+
+    1. Weights, stores, and what cores hand each other have no halo.
+    2. A load of an activation is of one tile where its buffer is one of several, else of the
+       core's share. What the tile or share computes beyond its piece is nobody's own.
+    """
+    count = _Count(program)
+    for row in np.flatnonzero(program.kind != InstructionKind.COMPUTE).tolist():
+        stated, wanted = int(program.halo_bytes[row]), count.of(row)
+        if stated not in wanted:
+            return row, f"reads {stated} bytes again, not {' or '.join(map(str, sorted(wanted)))}"
+    return None
+
+
+class _Count:
+    """What is known of a program once, for all of its moves."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.plan = program, program.plan
+        self.graph = program.plan.semantics.graph
+        self._reads: dict[int, dict[str, list[tuple[tuple[AxisMap, ...], str]]]] = {}
+        self._owned: dict[int, dict[str, Box]] = {}
+        self._shares: dict[tuple[int, str], Mapping[int, Box]] = {}
+
+    def of(self, row: int) -> set[int]:
+        """Halo bytes of a move; several where ops that read its tensor differ in it."""
+        program = self.program
+        read, write = self._ends(row)
+        source, target = (int(program.access_buffer[access]) for access in (read, write))
+        name = program.tensors[int(program.buffers.tensor[source])]
+        is_load = program.kind[row] in _LOADS and program.buffers.memory[source] in _FAR
+        if not is_load or self.graph.tensors[name].kind is TensorKind.WEIGHT:
+            return {0}
+        box = self._box(program.access_lo[read], program.access_hi[read], name)
+        kernel = int(program.kernel[row])
+        found = set()
+        for axes, output in self._readers(kernel, name):
+            for out_box in self._computed(row, target, output):
+                own = self._own(axes, output, intersect(out_box, self._answered(kernel)[output]))
+                whole = volume(box)
+                beyond = whole - volume(intersect(box, own))
+                found.add(int(program.size_bytes[row]) * beyond // whole)
+        return found
+
+    def _ends(self, row: int) -> tuple[int, int]:
+        """The access that a move reads, and the first that it writes."""
+        at = range(int(self.program.access_at[row]), int(self.program.access_at[row + 1]))
+        read = next(access for access in at if not self.program.access_write[access])
+        return read, next(access for access in at if self.program.access_write[access])
+
+    def _box(self, lo: NDArray[np.int32], hi: NDArray[np.int32], name: str) -> Box:
+        rank = len(self.graph.tensors[name].shape)
+        return tuple(zip(lo[:rank].tolist(), hi[:rank].tolist(), strict=True))
+
+    def _readers(self, kernel: int, name: str) -> Sequence[tuple[tuple[AxisMap, ...], str]]:
+        """The ops of a kernel that read a tensor: how, and what they write."""
+        if kernel not in self._reads:
+            self._reads[kernel] = self._all_reads(kernel)
+        return self._reads[kernel].get(name, ())
+
+    def _all_reads(self, kernel: int) -> dict[str, list[tuple[tuple[AxisMap, ...], str]]]:
+        """`_readers` of every tensor."""
+        found: dict[str, list[tuple[tuple[AxisMap, ...], str]]] = {}
+        for op in self.plan.kernels[kernel].ops:
+            outputs = self.graph.op_by_name[op].outputs
+            reads = self.plan.semantics.by_op[op].accesses
+            for output, accesses in zip(outputs, reads, strict=False):
+                if output in self.plan.kernels[kernel].boxes:
+                    for access in accesses:
+                        found.setdefault(access.tensor, []).append((access.axes, output))
+        return found
+
+    def _computed(self, row: int, target: int, output: str) -> Iterator[Box]:
+        """The boxes of a result for which a move may bring its operand: its tile's, or a share."""
+        kernel, core = int(self.program.kernel[row]), int(self.program.buffers.core[target])
+        if self._is_tile(kernel, target):
+            key = kernel, self.graph.producer[output].name, int(self.program.tile[row])
+            boxes = self._tiles.get(key, {})
+            yield from boxes.values() if core not in boxes else (boxes[core],)
+            return
+        box = self.plan.kernels[kernel].boxes[output]
+        if (kernel, output) not in self._shares:
+            self._shares[kernel, output] = self.plan.kernels[kernel].bindings[output].shares(box)
+        yield self._shares[kernel, output].get(core % self.plan.hardware.cores, box)
+
+    def _is_tile(self, kernel: int, target: int) -> bool:
+        """Whether the core has several buffers of the tensor, that take turns."""
+        buffers = self.program.buffers
+        key = kernel, int(buffers.tensor[target]), int(buffers.core[target])
+        return len(self._targets[key]) > 1
+
+    @cached_property
+    def _targets(self) -> dict[tuple[int, int, int], set[int]]:
+        """By kernel, tensor and core the buffers that loads write."""
+        program, found = self.program, dict[tuple[int, int, int], set[int]]()
+        for row in np.flatnonzero(np.isin(program.kind, _LOADS)).tolist():
+            buffer = int(program.access_buffer[self._ends(row)[1]])
+            tensor, core = (int(x[buffer]) for x in (program.buffers.tensor, program.buffers.core))
+            found.setdefault((int(program.kernel[row]), tensor, core), set()).add(buffer)
+        return found
+
+    @cached_property
+    def _tiles(self) -> dict[tuple[int, str, int], dict[int, Box]]:
+        """By kernel, op and tile what each core computes."""
+        program, found = self.program, dict[tuple[int, str, int], dict[int, Box]]()
+        for row in np.flatnonzero(program.kind == InstructionKind.COMPUTE).tolist():
+            op = self.graph.ops[int(program.op[row])]
+            core = program.engines[int(program.engine[row])].core
+            box = self._box(program.result_lo[row], program.result_hi[row], op.outputs[0])
+            key = int(program.kernel[row]), op.name, int(program.tile[row])
+            found.setdefault(key, {})[core] = box
+        return found
+
+    def _answered(self, kernel: int) -> dict[str, Box]:
+        """What a kernel answers for: what it hands out, and what belongs to that."""
+        if kernel not in self._owned:
+            self._owned[kernel] = self._answers(kernel)
+        return self._owned[kernel]
+
+    def _answers(self, number: int) -> dict[str, Box]:
+        kernel = self.plan.kernels[number]
+        if self.plan.groups[kernel.group].pieces == 1:
+            return dict(kernel.boxes)
+        found = dict(kernel.outputs)
+        made = [out for op in kernel.ops for out in self.graph.op_by_name[op].outputs]
+        for name in reversed([out for out in made if out in kernel.boxes]):
+            parts = [
+                intersect(self._own(axes, output, found[output]), kernel.boxes[name])
+                for axes, output in self._readers(number, name)
+            ]
+            if name not in found:
+                found[name] = reduce(hull, parts) if parts else kernel.boxes[name]
+        return found
+
+    def _own(self, axes: tuple[AxisMap, ...], output: str, out_box: Box) -> Box:
+        """The part of an operand that goes with a part of a result: no two parts share a row."""
+        shape = self.graph.tensors[output].shape
+        own = []
+        for axis in axes:
+            part: Interval = (0, axis.size)
+            lo, hi = out_box[axis.out_axis] if axis.out_axis >= 0 else (0, 0)
+            if axis.kind is AxisKind.OFFSET:
+                # Slices of an axis that is whole: other readers have the rest of it.
+                if hi - lo < shape[axis.out_axis]:
+                    part = axis.interval(out_box)
+            elif axis.out_axis >= 0:
+                rows = max(1, shape[axis.out_axis])
+                part = lo * axis.size // rows, hi * axis.size // rows
+            own.append(part)
+        return tuple(own)
