@@ -15,7 +15,6 @@ from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.strategies.options import resolve_options
 from graphturbo_core.strategies.registry import parse_strategy
-from graphturbo_ui.glossary import GLOSSARY
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
