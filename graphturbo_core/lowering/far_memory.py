@@ -16,7 +16,6 @@ from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
 from graphturbo_core.lowering.dram import ALONE, Abroad, dram_offsets
 from graphturbo_core.lowering.local_buffers import SharedKey
 from graphturbo_core.lowering.neighbours import held_weights, with_neighbours
-from graphturbo_core.lowering.own_weights import fetches_own
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.shards import place_shards
@@ -24,7 +23,7 @@ from graphturbo_core.lowering.sites import SPILLS, GbRing, Site, Surroundings
 from graphturbo_core.lowering.stages import cluster_reads, tensor_bytes
 from graphturbo_core.lowering.stays import place_stays
 from graphturbo_core.lowering.weight_items import item_gb_bytes
-from graphturbo_core.lowering.weight_space import small_bytes
+from graphturbo_core.lowering.weight_space import fetches_own, small_bytes
 from graphturbo_core.strategies.plan import Plan, Scope
 
 

@@ -12,15 +12,6 @@ from graphturbo_core.lowering.mover import Mover, Targets
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import Site
 from graphturbo_core.lowering.stages import Operand, Stage, merge_needs, needs
-from graphturbo_core.strategies.plan import Plan
-
-
-def fetches_own(plan: Plan, stage: Stage) -> bool:
-    """Whether the cores of a stage fetch their own weights; an engine that they share cannot.
-
-    It reads GB, where system DMA brings what it needs.
-    """
-    return plan.feeding.has_own_fetches and not stage.is_on_cluster
 
 
 def own_needs(stage: Stage, operand: Operand) -> Mapping[Box, Fetch]:

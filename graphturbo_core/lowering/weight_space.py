@@ -59,3 +59,11 @@ def small_bytes(plan: Plan, stage: Stage) -> int:
         aligned(tensor_bytes(plan, tensor, box))
         for tensor, (_, box) in small_weights(plan, stage).items()
     )
+
+
+def fetches_own(plan: Plan, stage: Stage) -> bool:
+    """Whether the cores of a stage fetch their own weights; an engine that they share cannot.
+
+    It reads GB, where system DMA brings what it needs.
+    """
+    return plan.feeding.has_own_fetches and not stage.is_on_cluster

@@ -16,13 +16,13 @@ from graphturbo_core.lowering.code import Where
 from graphturbo_core.lowering.fetches import Fetch, whole_fetch
 from graphturbo_core.lowering.local_buffers import SharedKey
 from graphturbo_core.lowering.mover import Mover, Targets
-from graphturbo_core.lowering.own_weights import fetch_own, fetches_own, own_needs
+from graphturbo_core.lowering.own_weights import fetch_own, own_needs
 from graphturbo_core.lowering.placement import KernelPlacement
 from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.lowering.sites import Site, StayingBox, Surroundings
 from graphturbo_core.lowering.stages import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.weight_items import WeightItems
-from graphturbo_core.lowering.weight_space import small_weights
+from graphturbo_core.lowering.weight_space import fetches_own, small_weights
 from graphturbo_core.strategies.plan import Plan
 
 
