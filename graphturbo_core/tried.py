@@ -8,8 +8,8 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import KnownKernels
-from graphturbo_core.lowering.program import Program
-from graphturbo_core.sim.kernel_loads import kernel_loads
+from graphturbo_core.products.program import Program
+from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.kernels import Spent

@@ -24,7 +24,7 @@ from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.limits import DEFAULT_LIMITS
-from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS
+from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared
 from graphturbo_core.report.report import Report
 from tests.lowering.nets import STRATEGIES

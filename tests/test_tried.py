@@ -14,8 +14,8 @@ from graphturbo_core.frontend.importer import ImportOptions, import_model
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Program
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
+from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.cooperation import Cooperation

@@ -15,7 +15,7 @@ import pytest
 from graphturbo_core.hardware.profile import parse_profile
 from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.ledger import Ledger, ledger
 from graphturbo_core.sim.simulate import simulate

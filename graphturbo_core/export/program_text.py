@@ -16,14 +16,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.lowering.produced import (
+from graphturbo_core.products.produced import (
     first_writes,
     moved_tensors,
     produced_boxes,
     result_ranks,
     tensor_ranks,
 )
-from graphturbo_core.lowering.program import Cause, Engine, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, Engine, InstructionKind, Memory, Program
 
 LISTING = "# program of "
 """How a listing begins."""

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from graphturbo_core.lowering.program import InstructionKind
+from graphturbo_core.products.program import InstructionKind
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report
 from graphturbo_core.sim.trace import Wait

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.caps import compute_total
-from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
-from graphturbo_core.lowering.places import Places
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
 
 STAGING_PARTS = 2

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.lowering.code import COLUMNS, KernelCode
-from graphturbo_core.lowering.conflicts import Conflicts
-from graphturbo_core.lowering.csr import CsrPart, joined, ranks
-from graphturbo_core.lowering.local_buffers import COLUMNS as BUFFER_COLUMNS
-from graphturbo_core.lowering.local_buffers import LocalBuffers, SharedKey, numbered
-from graphturbo_core.lowering.program import Buffers, IntArray, Memory, Program
-from graphturbo_core.lowering.stages import bytes_per_element
+from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.conflicts import Conflicts
+from graphturbo_core.lowering.instructions.csr import CsrPart, joined, ranks
+from graphturbo_core.lowering.instructions.local_buffers import COLUMNS as BUFFER_COLUMNS
+from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey, numbered
+from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, weight_causes
+from graphturbo_core.lowering.stages.stage import bytes_per_element
 from graphturbo_core.lowering.team import Team
-from graphturbo_core.lowering.weight_causes import WeightMoves, weight_causes
+from graphturbo_core.products.program import Buffers, IntArray, Memory, Program
 from graphturbo_core.strategies.plan import Plan
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.program import IntArray, Program
-from graphturbo_core.lowering.stages import CHANNEL_AXIS, bytes_per_element
+from graphturbo_core.lowering.stages.stage import CHANNEL_AXIS, bytes_per_element
+from graphturbo_core.products.program import IntArray, Program
 
 
 def box_bytes(

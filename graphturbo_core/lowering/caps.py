@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphturbo_core.ir.boxes import contains
-from graphturbo_core.lowering.classes import CoreClasses
-from graphturbo_core.lowering.owners import Owners
-from graphturbo_core.lowering.placement import KernelPlacement
-from graphturbo_core.lowering.stages import Cut, Stage, core_stages
-from graphturbo_core.lowering.template import Setting
-from graphturbo_core.lowering.tiling import check_total, compute_count, output_tiles
+from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.classes import CoreClasses
+from graphturbo_core.lowering.stages.owners import Owners
+from graphturbo_core.lowering.stages.stage import Cut, Stage, core_stages
+from graphturbo_core.lowering.tiling.tiling import check_total, compute_count, output_tiles
 from graphturbo_core.strategies.plan import Plan
 
 

@@ -9,31 +9,31 @@ from typing import NamedTuple, cast
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.alternatives import alternatives
 from graphturbo_core.lowering.assemble import assemble
 from graphturbo_core.lowering.caps import check_fewest, check_moves, compute_total
-from graphturbo_core.lowering.code import Machine
-from graphturbo_core.lowering.cutting import LAST_GRAINS, Grain, grains
-from graphturbo_core.lowering.emit import Common, Room
-from graphturbo_core.lowering.far_memory import FarMemory
-from graphturbo_core.lowering.fixed import check_fixed
-from graphturbo_core.lowering.folding import classes_of, folded, has_many_cores, may_fold
-from graphturbo_core.lowering.numbering import KnownKernels, number_all
-from graphturbo_core.lowering.placement import (
+from graphturbo_core.lowering.emission.emit import Common, Room
+from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.global_buffer.far_memory import FarMemory
+from graphturbo_core.lowering.global_buffer.fixed import check_fixed
+from graphturbo_core.lowering.instructions.code import Machine
+from graphturbo_core.lowering.local_buffer.placement import (
     KernelPlacement,
     PlacementTask,
     Resident,
 )
-from graphturbo_core.lowering.places import Places
-from graphturbo_core.lowering.program import Program
-from graphturbo_core.lowering.stages import Stage, holdings, kernel_stages
+from graphturbo_core.lowering.local_buffer.places import Places
+from graphturbo_core.lowering.numbering import KnownKernels, number_all
+from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
+from graphturbo_core.lowering.stages.stage import Stage, holdings, kernel_stages
 from graphturbo_core.lowering.team import Team, own_plan, place_team_far
-from graphturbo_core.lowering.template import Setting
-from graphturbo_core.lowering.tiling import (
+from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.cutting import LAST_GRAINS, Grain, grains
+from graphturbo_core.lowering.tiling.tiling import (
     TOO_MANY_INSTRUCTIONS,
     too_many_instructions,
 )
+from graphturbo_core.products.program import Program
 from graphturbo_core.strategies.plan import Plan
 
 

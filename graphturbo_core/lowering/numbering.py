@@ -11,14 +11,14 @@ import numpy as np
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.graph import Graph
-from graphturbo_core.lowering.alike import Alike
 from graphturbo_core.lowering.assemble import NumberedKernel
-from graphturbo_core.lowering.code import KernelCode, Machine
-from graphturbo_core.lowering.conflicts import find_conflicts
-from graphturbo_core.lowering.emit import Common, Room, emit_kernel
-from graphturbo_core.lowering.schedule import schedule, schedule_by_layer
-from graphturbo_core.lowering.template import Setting, copied, template_key
-from graphturbo_core.lowering.tiling import too_many_instructions
+from graphturbo_core.lowering.emission.emit import Common, Room, emit_kernel
+from graphturbo_core.lowering.emission.template import Setting, copied, template_key
+from graphturbo_core.lowering.instructions.code import KernelCode, Machine
+from graphturbo_core.lowering.instructions.conflicts import find_conflicts
+from graphturbo_core.lowering.instructions.schedule import schedule, schedule_by_layer
+from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.tiling import too_many_instructions
 from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
 

@@ -15,18 +15,18 @@ import numpy as np
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.code import (
+from graphturbo_core.lowering.global_buffer.dram import Abroad
+from graphturbo_core.lowering.global_buffer.far_memory import FarMemory, place_far
+from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
+from graphturbo_core.lowering.instructions.code import (
     COLUMNS,
     KernelCode,
     Machine,
     far_core,
 )
-from graphturbo_core.lowering.dram import Abroad
-from graphturbo_core.lowering.far_memory import FarMemory, place_far
-from graphturbo_core.lowering.local_buffers import LocalBuffers, SharedKey
-from graphturbo_core.lowering.placement import KernelPlacement
-from graphturbo_core.lowering.program import Cause, Channel, Engine, IntArray, Memory
-from graphturbo_core.lowering.sites import Site, Surroundings
+from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.products.program import Cause, Channel, Engine, IntArray, Memory
 from graphturbo_core.strategies.plan import Plan
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.products.program import Memory
 from graphturbo_core.report.contract import contract
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Report, Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from graphturbo_core import __version__
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.products.program import Memory
 from graphturbo_core.report.bounds.bounds import bounds
 from graphturbo_core.report.bounds.need import ModelNeed, model_need
 from graphturbo_core.report.outcome import REPLAY_STEPS, Outcome

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.lowering.program import IntArray, Program
+from graphturbo_core.products.program import IntArray, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.busy import busy_cycles

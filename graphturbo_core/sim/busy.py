@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphturbo_core.lowering.arrays import owners
-from graphturbo_core.lowering.program import InstructionKind, IntArray, Program
+from graphturbo_core.products.arrays import owners
+from graphturbo_core.products.program import InstructionKind, IntArray, Program
 
 
 def busy_cycles(program: Program) -> IntArray:

@@ -11,8 +11,8 @@ import numpy as np
 from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.arrays import Integer, int64
-from graphturbo_core.lowering.program import IntArray, Program
+from graphturbo_core.products.arrays import Integer, int64
+from graphturbo_core.products.program import IntArray, Program
 from graphturbo_core.sim.trace import Trace, Wait
 
 

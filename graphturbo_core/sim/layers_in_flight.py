@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.arrays import int64
-from graphturbo_core.lowering.program import IntArray
+from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.program import IntArray
 from graphturbo_core.sim.trace import Trace
 
 MATRIX, VECTOR, MEMORY = range(3)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.sim.bookings import bookings
 
 Booked = Mapping[Memory, Mapping[Cause, int]]

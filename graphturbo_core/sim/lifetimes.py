@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphturbo_core.lowering.arrays import owners
-from graphturbo_core.lowering.program import IntArray, Memory, Program
+from graphturbo_core.products.arrays import owners
+from graphturbo_core.products.program import IntArray, Memory, Program
 
 
 def live_intervals(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.compiled import compiled
-from graphturbo_core.lowering.arrays import int64
-from graphturbo_core.lowering.program import IntArray, Program
+from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.program import IntArray, Program
 
 
 def longest_chain_cycles(program: Program) -> int:

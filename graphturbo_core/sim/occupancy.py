@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
-from graphturbo_core.lowering.arrays import int64
-from graphturbo_core.lowering.program import IntArray, Memory
+from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.program import IntArray, Memory
 from graphturbo_core.sim.lifetimes import live_intervals
 from graphturbo_core.sim.sweeps import running_maximum, window_maxima
 from graphturbo_core.sim.trace import Trace

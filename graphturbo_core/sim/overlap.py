@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphturbo_core.lowering.arrays import int64
-from graphturbo_core.lowering.program import IntArray
+from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.program import IntArray
 from graphturbo_core.sim.sweeps import shared_stretches
 from graphturbo_core.sim.trace import Trace
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphturbo_core.compiled import compiled, compiled_part
-from graphturbo_core.lowering.program import IntArray
+from graphturbo_core.products.program import IntArray
 
 # The values of trace.Wait; kernels see numbers only. tests/sim holds the two lists together.
 BUSY, DATA, ADDRESS, CHANNEL, BARRIER, IDLE = range(6)

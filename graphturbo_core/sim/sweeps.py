@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.compiled import compiled, compiled_part
-from graphturbo_core.lowering.arrays import Integer, int64
-from graphturbo_core.lowering.program import IntArray
+from graphturbo_core.products.arrays import Integer, int64
+from graphturbo_core.products.program import IntArray
 
 
 def overlapping_pair(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering.program import IntArray, Program
-from graphturbo_core.sim import invariants
+from graphturbo_core.products.program import IntArray, Program
+from graphturbo_core.sim.checks import invariants
 from graphturbo_core.sim.lifetimes import live_intervals
 
 

@@ -13,7 +13,7 @@ from graphturbo_core.export import program_text
 from graphturbo_core.export.program_diff import program_differences
 from graphturbo_core.export.program_text import program_lines
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from tests.lowering.nets import chip, plan_of
 from tests.strategies.samples import weighted
 

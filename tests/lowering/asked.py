@@ -6,7 +6,7 @@ import numpy as np
 
 from graphturbo_core.ir.boxes import Box, volume
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.products.program import InstructionKind, Memory, Program
 
 
 def is_lookup(program: Program, row: int, tensor: str) -> bool:

@@ -10,9 +10,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.code import COLUMNS, KernelCode
-from graphturbo_core.lowering.local_buffers import LocalBuffer, LocalBuffers, columns_of, pack_boxes
-from graphturbo_core.lowering.program import MAX_RANK, Memory
+from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.local_buffers import (
+    LocalBuffer,
+    LocalBuffers,
+    columns_of,
+    pack_boxes,
+)
+from graphturbo_core.products.program import MAX_RANK, Memory
 
 SIDE = 4
 """Every random buffer is a map of SIDE x SIDE elements."""

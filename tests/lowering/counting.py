@@ -8,7 +8,7 @@ import numpy as np
 
 from graphturbo_core.ir.boxes import Box, is_empty
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.program import Cause, Memory, Program
+from graphturbo_core.products.program import Cause, Memory, Program
 from graphturbo_core.sim.trace import Trace
 from tests.lowering.asked import is_lookup
 from tests.lowering.identities import COPIES, slices

@@ -14,7 +14,7 @@ import numpy as np
 from graphturbo_core.ir.boxes import Box, contains, is_empty, volume, with_interval
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Op, TensorKind
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.verify.replay.script import Touch

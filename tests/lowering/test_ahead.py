@@ -6,7 +6,7 @@ import numpy as np
 
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Residency
 from tests.lowering.counting import check_program

@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.alike import Alike
-from graphturbo_core.lowering.classes import every_core
-from graphturbo_core.lowering.code import Machine
-from graphturbo_core.lowering.costs import OpCosts
-from graphturbo_core.lowering.cutting import choose_tiling, grains
-from graphturbo_core.lowering.emit import Common
-from graphturbo_core.lowering.expected import expected_times, stage_load
-from graphturbo_core.lowering.program import Cause
-from graphturbo_core.lowering.stage_cuts import StageCuts
-from graphturbo_core.lowering.stages import Cut, used_shares
-from graphturbo_core.lowering.tile_sizes import read_tile_bytes
-from graphturbo_core.lowering.tiling import Tiling, stage_tiles
-from graphturbo_core.lowering.weight_causes import WeightMoves, weight_causes
-from graphturbo_core.lowering.weight_items import weight_items
+from graphturbo_core.lowering.emission.costs import OpCosts
+from graphturbo_core.lowering.emission.emit import Common
+from graphturbo_core.lowering.instructions.code import Machine
+from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, weight_causes
+from graphturbo_core.lowering.stages.classes import every_core
+from graphturbo_core.lowering.stages.expected import expected_times, stage_load
+from graphturbo_core.lowering.stages.stage import Cut, used_shares
+from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.cutting import choose_tiling, grains
+from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
+from graphturbo_core.lowering.tiling.tile_sizes import read_tile_bytes
+from graphturbo_core.lowering.tiling.tiling import Tiling, stage_tiles
+from graphturbo_core.lowering.tiling.weight_items import weight_items
+from graphturbo_core.products.program import Cause
 from graphturbo_core.semantics.access import Reads
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.semantics.work import is_work_by_extents, work_of

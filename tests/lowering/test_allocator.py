@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Interval
-from graphturbo_core.lowering.allocator import OffsetAllocator, aligned
-from graphturbo_core.lowering.packing import Request, Taken, pack, rested
+from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligned
+from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested
 
 UNIT = 32
 

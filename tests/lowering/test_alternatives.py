@@ -17,14 +17,14 @@ from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.alternatives import alternatives
 from graphturbo_core.lowering.assemble import NumberedKernel
-from graphturbo_core.lowering.code import KernelCode
-from graphturbo_core.lowering.emit import Common, Room
+from graphturbo_core.lowering.emission.emit import Common, Room
+from graphturbo_core.lowering.emission.template import Setting, template_key
+from graphturbo_core.lowering.instructions.code import KernelCode
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import KnownKernels, number_all
-from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
-from graphturbo_core.lowering.places import Places
-from graphturbo_core.lowering.program import Memory, Program
-from graphturbo_core.lowering.template import Setting, template_key
+from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.lowering import folding, numbering
 from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.caps import check_fewest, fewest_exchanges
-from graphturbo_core.lowering.classes import CoreClasses
+from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import InstructionKind, Memory
-from graphturbo_core.lowering.stages import kernel_stages
-from graphturbo_core.lowering.template import Setting
+from graphturbo_core.lowering.stages import folding
+from graphturbo_core.lowering.stages.classes import CoreClasses
+from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.products.program import InstructionKind, Memory
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Binding, Plan

@@ -11,9 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
-from graphturbo_core.lowering.code import KernelCode
-from graphturbo_core.lowering.conflicts import MANY_ACCESSES, _cells, _span, find_conflicts
-from graphturbo_core.lowering.program import MAX_RANK, Memory
+from graphturbo_core.lowering.instructions.code import KernelCode
+from graphturbo_core.lowering.instructions.conflicts import (
+    MANY_ACCESSES,
+    _cells,
+    _span,
+    find_conflicts,
+)
+from graphturbo_core.products.program import MAX_RANK, Memory
 from tests.full import examples
 from tests.lowering.codes import (
     Row,

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Interval
-from graphturbo_core.lowering import placement, staging
-from graphturbo_core.lowering.expected import StageLoad, expected_times, stage_load
-from graphturbo_core.lowering.stages import Stage
+from graphturbo_core.lowering.local_buffer import placement
+from graphturbo_core.lowering.stages.expected import StageLoad, expected_times, stage_load
+from graphturbo_core.lowering.stages.stage import Stage
+from graphturbo_core.lowering.tiling import staging
 from tests.lowering.nets import chip, placements_of, plan_of
 from tests.strategies.samples import weighted
 

@@ -13,8 +13,8 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.hardware.variation import changed_profile
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate

@@ -11,11 +11,11 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.caps import compute_total
-from graphturbo_core.lowering.cutting import grains
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
-from graphturbo_core.lowering.places import Places
-from graphturbo_core.lowering.program import Program
+from graphturbo_core.lowering.tiling.cutting import grains
+from graphturbo_core.products.program import Program
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan
 from tests.lowering.counting import check_program

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
-from graphturbo_core.lowering import folding
-from graphturbo_core.lowering.folding import core_classes
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
-from graphturbo_core.lowering.stages import kernel_stages
+from graphturbo_core.lowering.stages import folding
+from graphturbo_core.lowering.stages.folding import core_classes
+from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.ledger import ledger

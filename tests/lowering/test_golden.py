@@ -10,7 +10,7 @@ import pytest
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, plan_of

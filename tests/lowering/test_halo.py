@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.held import HeldPlan

@@ -10,8 +10,8 @@ import pytest
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.global_buffer.stays import is_cut_otherwise
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.stays import is_cut_otherwise
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.verify.static.coverage import moved_twice

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphturbo_core.lowering.local_buffers import LocalBuffer, columns_of, numbered
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer, columns_of, numbered
+from graphturbo_core.products.program import Memory
 
 KEY = ("GB", "g", -1, 0)
 OWN = LocalBuffer(Memory.LB_DATA, 3, 64, 8, "a", ((0, 2), (1, 5)))

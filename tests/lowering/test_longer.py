@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
-from graphturbo_core.lowering.places import Places
-from graphturbo_core.lowering.program import Program
+from graphturbo_core.lowering.tiling.cutting import COARSEST, WIDEST, Grain
+from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate

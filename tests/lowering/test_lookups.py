@@ -11,8 +11,8 @@ from onnx import TensorProto
 
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.pipeline import RunRequest, run_reports
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.verify.static.claims import wrong_claim
 from sample_models.builder import Builder
 from tests.lowering.nets import analysed, plan_of

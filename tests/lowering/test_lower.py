@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Buffers, Cause, Memory, Program
+from graphturbo_core.products.program import Buffers, Cause, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.simulate import simulate

@@ -9,23 +9,19 @@ import numpy as np
 import pytest
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering import (
-    assemble,
-    emit,
-    lower,
-    numbering,
-    placement,
-    stages,
-    tiling,
-)
-from graphturbo_core.lowering import conflicts as conflicts_module
-from graphturbo_core.lowering.conflicts import Conflicts
-from graphturbo_core.lowering.loads import OperandFeeder
-from graphturbo_core.lowering.mover import Mover
-from graphturbo_core.lowering.packing import pack
-from graphturbo_core.lowering.program import Cause
-from graphturbo_core.lowering.staging import StagingPlan
-from graphturbo_core.lowering.weights import WeightFeeder
+from graphturbo_core.lowering import assemble, lower, numbering
+from graphturbo_core.lowering.addresses.packing import pack
+from graphturbo_core.lowering.emission import emit
+from graphturbo_core.lowering.emission.loads import OperandFeeder
+from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.weights import WeightFeeder
+from graphturbo_core.lowering.instructions import conflicts as conflicts_module
+from graphturbo_core.lowering.instructions.conflicts import Conflicts
+from graphturbo_core.lowering.local_buffer import placement
+from graphturbo_core.lowering.stages import stage as stages
+from graphturbo_core.lowering.tiling import tiling
+from graphturbo_core.lowering.tiling.staging import StagingPlan
+from graphturbo_core.products.program import Cause
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Plan, Residency
 from tests.lowering.counting import check_program

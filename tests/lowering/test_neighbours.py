@@ -9,11 +9,11 @@ import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.far_memory import place_far
+from graphturbo_core.lowering.global_buffer.far_memory import place_far
+from graphturbo_core.lowering.global_buffer.stays import boxes_read
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
-from graphturbo_core.lowering.stays import boxes_read
-from graphturbo_core.sim.kernel_loads import kernel_loads
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.cooperation import Cooperation

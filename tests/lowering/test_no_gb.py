@@ -13,7 +13,7 @@ from graphturbo_core.errors import CapacityError, ProfileError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.hardware.profile import load_profile, parse_profile
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate

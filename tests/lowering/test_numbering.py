@@ -18,13 +18,13 @@ from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.assemble import NumberedKernel
-from graphturbo_core.lowering.cutting import COARSEST, grains
-from graphturbo_core.lowering.emit import Common, Room
+from graphturbo_core.lowering.emission.emit import Common, Room
+from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import Known, KnownKernels, number_all
-from graphturbo_core.lowering.program import Program
-from graphturbo_core.lowering.template import Setting
+from graphturbo_core.lowering.tiling.cutting import COARSEST, grains
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
+from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.plan import Plan
 from tests.full import examples

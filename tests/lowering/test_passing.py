@@ -12,8 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
 from graphturbo_core.pipeline import RunRequest, profile_names, run_reports
+from graphturbo_core.products.program import Cause, InstructionKind, Memory
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.ledger import ledger

@@ -9,10 +9,10 @@ import pytest
 
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering import places as places_module
+from graphturbo_core.lowering.local_buffer import places as places_module
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
+from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.placement import KernelPlacement, PlacementTask
-from graphturbo_core.lowering.places import Places
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.strategies.plan import Binding, Plan, Scope
 from sample_models.bert import BertSize, bert

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from graphturbo_core.errors import CapacityError, InvariantError
-from graphturbo_core.lowering import far_memory
-from graphturbo_core.lowering.dram import Abroad
-from graphturbo_core.lowering.far_memory import place_far
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.lowering.global_buffer import far_memory
+from graphturbo_core.lowering.global_buffer.dram import Abroad
+from graphturbo_core.lowering.global_buffer.far_memory import place_far
+from graphturbo_core.products.program import Memory
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
-from graphturbo_core.lowering.code import COLUMNS, KernelCode
-from graphturbo_core.lowering.conflicts import find_conflicts
-from graphturbo_core.lowering.program import IntArray
-from graphturbo_core.lowering.schedule import KernelQueues, schedule, schedule_by_layer
+from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.conflicts import find_conflicts
+from graphturbo_core.lowering.instructions.schedule import KernelQueues, schedule, schedule_by_layer
+from graphturbo_core.products.program import IntArray
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.codes import Row, csr_edges, kernel_code, kernel_codes, local
 from tests.lowering.nets import chip, plan_of, small_model

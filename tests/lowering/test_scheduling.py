@@ -14,8 +14,8 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Program
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.verify.static.claims import wrong_claim

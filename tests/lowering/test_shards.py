@@ -13,9 +13,9 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.allocator import ALIGNMENT_BYTES
+from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate

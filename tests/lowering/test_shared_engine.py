@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.cost import compute_cycles, is_on_cluster, placed_on
 from graphturbo_core.semantics.fit import KernelHold, holding_boxes
 from graphturbo_core.semantics.nests import loop_nests

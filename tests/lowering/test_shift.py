@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.lowering.cutting import COARSEST, choose_tiling
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.stage_cuts import StageCut, StageCuts
+from graphturbo_core.lowering.tiling.cutting import COARSEST, choose_tiling
+from graphturbo_core.lowering.tiling.stage_cuts import StageCut, StageCuts
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate

@@ -8,12 +8,12 @@ import pytest
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.boxes import full_box
-from graphturbo_core.lowering.array_passes import array_passes, square_cuts
-from graphturbo_core.lowering.expected import stage_load
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import InstructionKind
-from graphturbo_core.lowering.stages import kernel_stages
+from graphturbo_core.lowering.stages.expected import stage_load
+from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.lowering.tiling.array_passes import array_passes, square_cuts
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.program import InstructionKind
 from graphturbo_core.semantics.cost import compute_cycles, square_of
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics

@@ -11,9 +11,9 @@ import pytest
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.report.bounds.bounds import _round_bound_s
-from graphturbo_core.sim.invariants import check_order
+from graphturbo_core.sim.checks.invariants import check_order
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.occupancy import occupancy
 from graphturbo_core.sim.simulate import simulate

@@ -11,7 +11,7 @@ import pytest
 
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Program
+from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.options import LOWERING, strategy_options

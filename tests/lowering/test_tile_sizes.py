@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Box, hull
-from graphturbo_core.lowering import tile_sizes
-from graphturbo_core.lowering.placement import KernelPlacement
-from graphturbo_core.lowering.stages import Operand, Stage
-from graphturbo_core.lowering.tiling import (
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.stage import Operand, Stage
+from graphturbo_core.lowering.tiling import tile_sizes
+from graphturbo_core.lowering.tiling.tiling import (
     Tile,
     Tiling,
     compute_count,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, contains, extents
-from graphturbo_core.lowering.placement import KernelPlacement
-from graphturbo_core.lowering.stages import Stage, tensor_bytes
-from graphturbo_core.lowering.tiling import LoopOrder, Steps, operand_box
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.stage import Stage, tensor_bytes
+from graphturbo_core.lowering.tiling.tiling import LoopOrder, Steps, operand_box
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.plan import Plan
 from tests.full import examples

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Memory, Program
+from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.nets import chip, plan_of

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory, Program
-from graphturbo_core.lowering.tiling import operand_box
-from graphturbo_core.lowering.weight_items import WeightItem, item_gb_bytes
+from graphturbo_core.lowering.tiling.tiling import operand_box
+from graphturbo_core.lowering.tiling.weight_items import WeightItem, item_gb_bytes
+from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan import Residency

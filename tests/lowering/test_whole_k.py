@@ -12,8 +12,8 @@ from onnx import numpy_helper
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Memory, Program
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, placements_of, plan_of

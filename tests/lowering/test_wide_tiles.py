@@ -15,14 +15,14 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
-from graphturbo_core.lowering.code import KernelCode
-from graphturbo_core.lowering.cutting import COARSEST, WIDEST, Grain, grains
-from graphturbo_core.lowering.emit import Common
+from graphturbo_core.lowering.emission.emit import Common
+from graphturbo_core.lowering.instructions.code import KernelCode
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import KnownKernels
-from graphturbo_core.lowering.placement import KernelPlacement
-from graphturbo_core.lowering.program import InstructionKind, Program
-from graphturbo_core.lowering.tiling import TOO_MANY_INSTRUCTIONS, Tiling
+from graphturbo_core.lowering.tiling.cutting import COARSEST, WIDEST, Grain, grains
+from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS, Tiling
+from graphturbo_core.products.program import InstructionKind, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate

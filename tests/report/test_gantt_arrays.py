@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.lowering.program import Cause
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.program import Cause
 from graphturbo_core.report.report import Report, Row
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.lowering.program import Cause, Memory
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.program import Cause, Memory
 from graphturbo_core.report.bounds.bounds import Bounds
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.group_rows import _counted, _named, binding_text

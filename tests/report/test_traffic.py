@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering.program import Cause, Memory
+from graphturbo_core.products.program import Cause, Memory
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows import traffic
 from graphturbo_core.sim.ledger import Ledger

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.program import (
+from graphturbo_core.products.program import (
     MAX_RANK,
     Buffers,
     Cause,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from graphturbo_core.lowering.program import Engine
+from graphturbo_core.products.program import Engine
 from graphturbo_core.sim.trace import Wait
 
 from .programs import Step

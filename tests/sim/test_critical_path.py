@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering.program import InstructionKind
+from graphturbo_core.products.program import InstructionKind
 from graphturbo_core.sim.critical_path import CriticalPath, Resource, critical_path
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace, Wait

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.sim.kernel_bounds import least_cycles
-from graphturbo_core.sim.kernel_heads import heads_and_tails
+from graphturbo_core.sim.kernels.kernel_bounds import least_cycles
+from graphturbo_core.sim.kernels.kernel_heads import heads_and_tails
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.nets import STRATEGIES, chip, plan_of, small_model

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from graphturbo_core.sim import kernel_heads
-from graphturbo_core.sim.kernel_heads import heads_and_tails
+from graphturbo_core.sim.kernels import kernel_heads
+from graphturbo_core.sim.kernels.kernel_heads import heads_and_tails
 from tests.full import examples
 from tests.sim.programs import MATRIX, MOVE, VECTOR, Step, build
 from tests.sim.test_kernel_bounds import few_steps

@@ -8,8 +8,8 @@ import pytest
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.program import Program
-from graphturbo_core.sim.kernel_loads import kernel_loads
+from graphturbo_core.products.program import Program
+from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from tests.lowering.nets import chip, plan_of, small_model
 from tests.lowering.test_shared_engine import shared
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.program import Engine
+from graphturbo_core.products.program import Engine
 from graphturbo_core.sim.layers_in_flight import Flight, layers_in_flight
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples

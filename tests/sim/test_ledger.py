@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering.program import Cause, InstructionKind, Memory
+from graphturbo_core.products.program import Cause, InstructionKind, Memory
 from graphturbo_core.sim.ledger import ledger
 
 from .programs import MATRIX, MOVE, Step, build

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.products.program import Memory
 from graphturbo_core.sim.lifetimes import live_intervals
 from graphturbo_core.sim.occupancy import layer_memory, occupancy
 from graphturbo_core.sim.simulate import simulate

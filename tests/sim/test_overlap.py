@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphturbo_core.lowering.program import Engine
+from graphturbo_core.products.program import Engine
 from graphturbo_core.sim.overlap import layer_overlap
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
-from graphturbo_core.lowering.arrays import owners
-from graphturbo_core.lowering.program import MAX_RANK, Memory, Program
-from graphturbo_core.sim import ordering, shared_boxes
-from graphturbo_core.sim.ordering import unordered_accesses
-from graphturbo_core.sim.shared_boxes import FEW_ACCESSES, pairs_within_buffers
+from graphturbo_core.products.arrays import owners
+from graphturbo_core.products.program import MAX_RANK, Memory, Program
+from graphturbo_core.sim.checks import ordering, shared_boxes
+from graphturbo_core.sim.checks.ordering import unordered_accesses
+from graphturbo_core.sim.checks.shared_boxes import FEW_ACCESSES, pairs_within_buffers
 from tests.sim.programs import MOVE, Block, Step, build
 from tests.verify.equivalence import is_ordered
 

@@ -9,7 +9,7 @@ import pytest
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.program import Engine, InstructionKind, Program
+from graphturbo_core.products.program import Engine, InstructionKind, Program
 from graphturbo_core.sim import stalls as accounting
 from graphturbo_core.sim.longest_chain import longest_chain
 from graphturbo_core.sim.simulate import simulate

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering.program import Memory, Program
+from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 

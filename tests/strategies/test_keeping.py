@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.sim.kernel_loads import kernel_loads
+from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.edits import Edits
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind

@@ -12,7 +12,7 @@ import pytest
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.sim.kernel_loads import kernel_loads
+from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-from graphturbo_core.lowering.program import Cause
+from graphturbo_core.products.program import Cause
 from tests.ui.apart import NORM, NORM_PARTS, apart
 from tests.ui.app_server import PATIENCE_MS
 from tests.ui.gantt_page import (

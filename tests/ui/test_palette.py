@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from graphturbo_core.lowering.program import Cause, InstructionKind
+from graphturbo_core.products.program import Cause, InstructionKind
 from graphturbo_core.report.canvases.address_canvas import TENSOR_KINDS
 from graphturbo_core.sim.trace import Wait
 from graphturbo_ui.palette import (

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graphturbo_core.lowering.local_buffers import pack_boxes
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
-from graphturbo_core.lowering.stages import tensor_bytes
+from graphturbo_core.lowering.instructions.local_buffers import pack_boxes
+from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.program import InstructionKind, Memory, Program
 
 COLUMNS = (
     "engine", "kind", "kernel", "segment", "op", "layer", "tile", "hold_cycles", "latency_cycles",

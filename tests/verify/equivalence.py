@@ -10,7 +10,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from graphturbo_core.lowering.program import Buffers, InstructionKind, Memory, Program
+from graphturbo_core.products.program import Buffers, InstructionKind, Memory, Program
 from tests.verify.draft import Draft, Row
 
 SAME = "nothing changed"

@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering.program import Program
+from graphturbo_core.products.program import Program
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.verify.faults import ReplayFaultError

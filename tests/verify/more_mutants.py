@@ -9,8 +9,8 @@ from random import Random
 import numpy as np
 
 from graphturbo_core.ir.boxes import volume
-from graphturbo_core.lowering.program import Memory, Program
-from graphturbo_core.lowering.stages import tensor_bytes
+from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.sim.trace import Trace, Wait
 from graphturbo_core.verify.replay.replay import ACCUMULATOR_BYTES
 from tests.verify import move_mutants as moves

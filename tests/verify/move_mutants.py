@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.program import Cause, InstructionKind
+from graphturbo_core.products.program import Cause, InstructionKind
 from tests.verify.draft import Draft
 from tests.verify.picking import moves_of, pick, shifted, shorter, told_of
 

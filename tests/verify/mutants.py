@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.products.program import Memory
 from tests.verify.draft import Access, Draft
 from tests.verify.picking import computes_of, pick, shifted, shorter, told_of
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
-from graphturbo_core.lowering.program import InstructionKind
+from graphturbo_core.products.program import InstructionKind
 from tests.verify.draft import Box, Draft, Row, is_local
 
 Kind = Callable[[Draft, Random], str | None]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.products.program import Memory
 from graphturbo_core.verify.replay.memory import Shadow, Values, boxes_of
 from tests.models import graph_of
 

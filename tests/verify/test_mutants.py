@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.program import Memory, Program
-from graphturbo_core.sim import clocks
-from graphturbo_core.sim.ordering import unordered_accesses
+from graphturbo_core.products.program import Memory, Program
+from graphturbo_core.sim.checks import clocks
+from graphturbo_core.sim.checks.ordering import unordered_accesses
 from tests.full import often
 from tests.sim.programs import Block, Step, build
 from tests.verify.draft import Draft

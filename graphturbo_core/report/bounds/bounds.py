@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.ir.dtypes import element_bytes
-from graphturbo_core.lowering.program import Program
+from graphturbo_core.products.program import Program
 from graphturbo_core.report.bounds.engine_bounds import engine_load
 from graphturbo_core.report.bounds.need import ModelNeed, computed_outputs, model_need
 from graphturbo_core.report.bounds.regions import Region, region_of

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from graphturbo_core.lowering.program import Cause
+from graphturbo_core.products.program import Cause
 from graphturbo_core.report.canvases.canvas import (
     Array,
     Show,

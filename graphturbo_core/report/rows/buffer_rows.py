@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
-from graphturbo_core.lowering.arrays import int64
-from graphturbo_core.lowering.program import IntArray, Memory, Program
+from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.program import IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.sim.lifetimes import live_intervals

@@ -6,7 +6,7 @@ import numpy as np
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.ir.boxes import Box, is_empty
-from graphturbo_core.lowering.program import Program
+from graphturbo_core.products.program import Program
 from graphturbo_core.report.outcome import Outcome
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.arrays import int64
-from graphturbo_core.lowering.produced import first_writes, moved_tensors
-from graphturbo_core.lowering.program import IntArray, Memory, Program
+from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.produced import first_writes, moved_tensors
+from graphturbo_core.products.program import IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows.traffic import overlap_ratio

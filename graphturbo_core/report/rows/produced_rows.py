@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.lowering.produced import (
+from graphturbo_core.products.produced import (
     first_writes,
     moved_tensors,
     produced_boxes,
     result_ranks,
     tensor_ranks,
 )
-from graphturbo_core.lowering.program import Program
+from graphturbo_core.products.program import Program
 
 
 def produced_arrays(program: Program) -> dict[str, NDArray[np.generic]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.program import Cause, IntArray, Memory
+from graphturbo_core.products.program import Cause, IntArray, Memory
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.sim.ledger import Ledger, ledger
 from graphturbo_core.sim.trace import Trace, Wait

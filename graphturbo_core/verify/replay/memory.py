@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.frontend.parse.element_types import numpy_dtype
 from graphturbo_core.ir.boxes import Box, extents
-from graphturbo_core.lowering.program import Memory, Program
+from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.verify.local import poisoned
 from graphturbo_core.verify.single_op import Array
 

@@ -13,7 +13,7 @@ from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box, contains, extents, intersect, is_empty, volume
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.program import Memory
+from graphturbo_core.products.program import Memory
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
 from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
 from graphturbo_core.verify.replay.memory import Shadow, Values

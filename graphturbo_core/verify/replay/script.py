@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.program import InstructionKind, Program
+from graphturbo_core.products.program import InstructionKind, Program
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
 from graphturbo_core.verify.local import TileTask

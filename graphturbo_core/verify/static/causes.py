@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.arrays import int64, owners
-from graphturbo_core.lowering.program import Cause, InstructionKind, IntArray, Memory, Program
-from graphturbo_core.lowering.stages import bytes_per_element
+from graphturbo_core.lowering.stages.stage import bytes_per_element
+from graphturbo_core.products.arrays import int64, owners
+from graphturbo_core.products.program import Cause, InstructionKind, IntArray, Memory, Program
 
 Wrong = tuple[int, str]
 """A row, and how it is wrong."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphturbo_core.lowering.arrays import int64, owners
-from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.lowering.team import Team
+from graphturbo_core.products.arrays import int64, owners
+from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.verify.static.claim_rows import (
     FAR,
     Claim,

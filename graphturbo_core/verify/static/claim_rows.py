@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.lowering.arrays import owners
 from graphturbo_core.lowering.box_bytes import box_bytes
-from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
+from graphturbo_core.products.arrays import owners
+from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 
 Claim = tuple[int, str, str]
 """A row, the rule it breaks, and how."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.lowering.arrays import int64, owners
 from graphturbo_core.lowering.box_bytes import box_bytes
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.products.arrays import int64, owners
+from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
 from graphturbo_core.verify.local import TileTask

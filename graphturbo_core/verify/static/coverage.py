@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, contains, extents, is_empty
-from graphturbo_core.lowering.arrays import owners
-from graphturbo_core.lowering.program import InstructionKind, IntArray, Program
+from graphturbo_core.products.arrays import owners
+from graphturbo_core.products.program import InstructionKind, IntArray, Program
 from graphturbo_core.verify.local import TileTask
 
 Wrong = tuple[int, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.products.program import InstructionKind, Memory, Program
 
 
 def early_fetches(program: Program) -> NDArray[np.bool_]:

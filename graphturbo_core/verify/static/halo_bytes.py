@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, Interval, hull, intersect, volume
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.program import InstructionKind, Memory, Program
+from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.semantics.access import AxisKind, AxisMap
 from graphturbo_core.verify.static.causes import Wrong
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.lowering.arrays import int64, owners
-from graphturbo_core.lowering.program import InstructionKind, IntArray, Memory, Program
+from graphturbo_core.products.arrays import int64, owners
+from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 
 
 def asked_elements(program: Program) -> IntArray:

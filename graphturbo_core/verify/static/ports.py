@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphturbo_core.lowering.arrays import int64
-from graphturbo_core.lowering.classes import every_core
-from graphturbo_core.lowering.code import Machine
-from graphturbo_core.lowering.program import IntArray, Memory, Program
+from graphturbo_core.lowering.instructions.code import Machine
+from graphturbo_core.lowering.stages.classes import every_core
 from graphturbo_core.lowering.team import Team
+from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.program import IntArray, Memory, Program
 
 
 def team_of(program: Program) -> Team:

@@ -1,0 +1,1 @@
+"""Buffers with lifetimes -> byte addresses, so that live ones never share a byte."""

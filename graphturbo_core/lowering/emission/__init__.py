@@ -1,0 +1,1 @@
+"""Kernel and addresses -> instructions: computes, loads, stores, exchanges, weights."""

@@ -1,0 +1,326 @@
+"""KernelPlacement -> KernelCode: the instructions of a kernel, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
+from graphturbo_core.ir.boxes import Box, intersect, is_empty
+from graphturbo_core.ir.graph import Op
+from graphturbo_core.lowering.emission.costs import OpCosts
+from graphturbo_core.lowering.emission.loads import OperandFeeder
+from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.weights import WeightFeeder
+from graphturbo_core.lowering.global_buffer.sites import Surroundings
+from graphturbo_core.lowering.instructions.code import (
+    Access,
+    CodeBuilder,
+    Compute,
+    Crossing,
+    KernelCode,
+    Machine,
+    Where,
+)
+from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
+from graphturbo_core.lowering.tiling.cutting import staging_sets
+from graphturbo_core.lowering.tiling.staging import Nest, StagingPlan, staging_plans
+from graphturbo_core.lowering.tiling.tiling import Tile, operand_box, too_many_instructions
+from graphturbo_core.products.program import Memory
+from graphturbo_core.strategies.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many instructions, and boxes that they read and write, a program may have and has.
+
+    `ahead`: instructions that the kernels still to come have at least.
+    """
+
+    max_instructions: int
+    max_accesses: int
+    ahead: int
+    instructions: int = 0
+    accesses: int = 0
+
+    def holds(self, instructions: int, accesses: int) -> bool:
+        """Whether there is room for so many more."""
+        return (
+            self.instructions + instructions <= self.max_instructions
+            and self.accesses + accesses <= self.max_accesses
+        )
+
+    def fewest(self, instructions: int, accesses: int) -> int:
+        """The lowest cap on instructions with which so many more may do; boxes in proportion."""
+        boxes = (self.accesses + accesses) * self.max_instructions
+        return max(self.instructions + instructions + self.ahead, -(-boxes // self.max_accesses))
+
+    def with_kernels(self, code: KernelCode, count: int) -> Room:
+        """The room when so many kernels of this code are in it."""
+        return replace(
+            self,
+            instructions=self.instructions + count * len(code.rows),
+            accesses=self.accesses + count * len(code.access_buffer),
+        )
+
+
+@dataclass(frozen=True)
+class Common:
+    """What emission of all kernels of a program has in common; `op_index` by the op's name."""
+
+    plan: Plan
+    machine: Machine
+    op_index: Mapping[str, int]
+    _costs: dict[tuple[int, int], OpCosts] = field(default_factory=dict)
+
+    def costs(self, op: Op, output_index: int) -> OpCosts:
+        """The costs of an op's tiles; ops of one kind have them in common."""
+        key = self.plan.semantics.kinds[op.name], output_index
+        if key not in self._costs:
+            self._costs[key] = OpCosts(self.plan, op.name, output_index)
+        return self._costs[key]
+
+
+def emit_kernel(
+    common: Common, placement: KernelPlacement, around: Surroundings, room: Room
+) -> KernelCode:
+    """All instructions of one kernel in layer order.
+
+    Inside a stage the moves of the next tile come before the computes of this one, so that
+    in-order queues overlap them; weight tiles are fetched into GB one tile further ahead. Where a
+    plan has one buffer of each operand, they come after the computes that read what is there. Last
+    come weights that later kernels read.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, as soon as `room` is used up.
+    """
+    emitter = _Emitter(common, placement, around, room)
+    for stage in placement.stages:
+        emitter.stage(stage)
+    emitter.weights.early(common.op_index)
+    return emitter.builder.finish()
+
+
+class _NestOp(NamedTuple):
+    """An op of a loop nest, and what is the same for all its tiles.
+
+    `operands`: what it reads from outside the nest; `inside`: values of the nest that it reads;
+    `result`: the one that it leaves there, unless it is the last.
+    """
+
+    op: Op
+    number: int
+    costs: OpCosts
+    operands: tuple[Operand, ...]
+    inside: tuple[str, ...]
+    result: str
+
+
+class _Nest(NamedTuple):
+    """A stage whose tiles are being written."""
+
+    stage: Stage
+    staging: StagingPlan
+    ops: tuple[_NestOp, ...]
+
+
+class _Emitter:
+    """Writes one kernel's computes and stores; feeders write what must come before them."""
+
+    def __init__(
+        self, common: Common, placement: KernelPlacement, around: Surroundings, room: Room
+    ) -> None:
+        self.common = common
+        self.plan = plan = common.plan
+        self.room = room
+        self.placement = placement
+        self.around = around
+        self.op_index = op_index = common.op_index
+        self.machine = common.machine
+        self.builder = CodeBuilder(self.machine)
+        self.mover = Mover(plan, self.builder, placement.stages)
+        self.weights = WeightFeeder(plan, placement, around, self.mover)
+        self.operands = OperandFeeder(plan, placement, around, self.mover, op_index)
+        self.staging = self._staging()
+        self.ordinal: dict[int, int] = {}
+        self.values: dict[tuple[int, int, int, int], int] = {}
+
+    def _staging(self) -> Mapping[int, StagingPlan]:
+        placement = self.placement
+        nests = [
+            Nest(stage, tiling, placement.tiles[stage.index])
+            for stage, tiling in zip(placement.stages, placement.tilings, strict=True)
+            if stage.index not in placement.views.skipped
+        ]
+        sets = staging_sets(self.plan, placement.grain)
+        return staging_plans(self.plan, nests, sets, placement.alike.expected(placement.stages))
+
+    def stage(self, stage: Stage) -> None:
+        """One loop nest: tiles in lockstep over the cores; nothing where the result is a view."""
+        if stage.index in self.placement.views.skipped:
+            return
+        steps, staging = self.placement.tiles[stage.index], self.staging[stage.index]
+        nest = _Nest(stage, staging, self._nest_ops(stage, staging))
+        self.values.clear()
+        self.weights.begin(stage, self.op_index)
+        self.operands.begin(stage)
+        ahead = self.plan.feeding.tiles_ahead
+        for number in range(ahead):
+            self._fetch(stage, number)
+        for number, step in enumerate(steps):
+            self._fetch(stage, number + ahead)
+            for core, tile in step.items():
+                self._tile(nest, (number, core, tile))
+            listed = (len(self.builder.rows), self.builder.accesses)
+            if not self.room.holds(*listed):
+                fewest = self.room.fewest(*listed)
+                raise too_many_instructions(self.plan, stage.ops[0].name, fewest)
+
+    def _fetch(self, stage: Stage, step: int) -> None:
+        steps = self.placement.tiles[stage.index]
+        if step < len(steps):
+            self.operands.advance(stage, step, steps[step])
+            self.weights.advance(step)
+
+    def _nest_ops(self, stage: Stage, staging: StagingPlan) -> tuple[_NestOp, ...]:
+        return tuple(
+            _NestOp(
+                op,
+                self.op_index[op.name],
+                self.common.costs(op, 0 if place else stage.output_index),
+                tuple(operand for operand in stage.operands if operand.op is op),
+                tuple(name for name in dict.fromkeys(op.inputs) if name in staging.slot_of),
+                next((name for name in op.outputs if name in staging.slot_of), op.outputs[0]),
+            )
+            for place, op in enumerate(stage.ops)
+        )
+
+    def _tile(self, nest: _Nest, at: tuple[int, int, Tile]) -> None:
+        """The contraction's cut of K, and after the last cut the rest of the nest and the store."""
+        _, core, tile = at
+        if tile.is_first:
+            self.ordinal[core] = self.ordinal.get(core, -1) + 1
+        if not tile.is_last:
+            self._compute(nest, at, nest.ops[0], None)
+            return
+        for each in nest.ops[:-1]:
+            self._compute(nest, at, each, None)
+        target = self._target(nest.stage, core, tile.box)
+        self._compute(nest, at, nest.ops[-1], target)
+        self._store(nest.stage, at, target.buffer)
+
+    def _target(self, stage: Stage, core: int, box: Box) -> Access:
+        """Where the nest's result goes: in LB, or in GB where the cores' shared engine makes it."""
+        output = stage.output
+        if stage.is_on_cluster:
+            site = self.around.targets.get(output)
+            if site is not None and (site.memory is Memory.GB or stage.is_passing):
+                return Access(self.mover.shared(site), True, box, output)
+            return Access(self.operands.ring_buffer(stage, output, core, box), True, box, output)
+        holder, inside = self.placement.views.root(output, box)
+        placed = self.placement.residents.get(holder)
+        made = placed.made if placed is not None and holder == output else placed
+        if made is not None and core in made.boxes and output in self.placement.in_place:
+            return Access(self.operands.held(made, core), True, inside, output)
+        return Access(self.operands.ring_buffer(stage, output, core, box), True, box, output)
+
+    def _compute(
+        self, nest: _Nest, at: tuple[int, int, Tile], each: _NestOp, target: Access | None
+    ) -> None:
+        stage = nest.stage
+        step, core, tile = at
+        is_first_op = each is nest.ops[0]
+        accesses = self._reads(stage, each.operands, at)
+        for name in each.inside:
+            accesses.append(Access(self._value(nest.staging, at, name), False, tile.box, name))
+        written = target
+        if written is None:
+            result = self._value(nest.staging, at, each.result)
+            written = Access(result, True, tile.box, each.result)
+        if is_first_op and not tile.is_first:
+            sums = self._value(nest.staging, at, each.result)
+            accesses.append(Access(sums, False, tile.box, written.tensor))
+        accesses.append(written)
+        cut = tile.reduce if is_first_op else None
+        cost = each.costs.of(tile.box, cut)
+        self.builder.compute(
+            self.machine.engine(cost.engine, core),
+            Where(each.number, stage.layer, step),
+            Compute(
+                tile.box, cost.cycles, cost.macs, cost.vector_ops, cut or (0, -1),
+                self._far_bytes(accesses) if core == CLUSTER_CORE else (),
+                self.machine.classes.size(core),
+                stage.is_passing,
+            ),
+            accesses,
+        )  # fmt: skip
+
+    def _reads(
+        self, stage: Stage, operands: Sequence[Operand], at: tuple[int, int, Tile]
+    ) -> list[Access]:
+        """What one op reads from outside its nest for a tile."""
+        step, core, tile = at
+        found: list[Access] = []
+        for operand in operands:
+            box = operand_box(stage, operand, tile)
+            if not is_empty(box):
+                found += self._read(operand, step, core, box)
+        return found
+
+    def _far_bytes(self, accesses: list[Access]) -> tuple[Crossing, ...]:
+        """What a compute that works beyond LB reads and writes there, memory by memory."""
+        found: dict[tuple[Memory, int], int] = {}
+        for access in accesses:
+            buffer = self.builder.buffers[access.buffer]
+            if buffer.memory >= Memory.GB:
+                place = buffer.memory, CLUSTER_CORE - buffer.core
+                size = tensor_bytes(self.plan, access.tensor, access.box)
+                found[place] = found.get(place, 0) + size
+        return tuple(Crossing(*place, size) for place, size in found.items())
+
+    def _read(self, operand: Operand, step: int, core: int, box: Box) -> list[Access]:
+        """One access; more where a shared engine reads what lies in several buffers of GB."""
+        tensor = operand.tensor
+        if operand.is_tiled_weight:
+            return [Access(self.weights.tile(step, core), False, box, tensor)]
+        small = self.weights.small(tensor, core)
+        if small is not None:
+            return [Access(small, False, box, tensor)]
+        if core == CLUSTER_CORE:
+            parts = self.operands.parts(tensor, step, box)
+            return [Access(buffer, False, part, tensor) for buffer, part in parts]
+        buffer, inside = self.operands.locate(tensor, core, step, box)
+        return [Access(buffer, False, inside, tensor)]
+
+    def _value(self, staging: StagingPlan, at: tuple[int, int, Tile], name: str) -> int:
+        """The staging buffer of a value inside the nest; values in one slot share a buffer."""
+        _, core, tile = at
+        slot = staging.slot_of.get(name, 0)
+        key = (core, tile.row, tile.column, slot)
+        known = self.values.get(key)
+        if known is None:
+            offset = staging.offset(tile, slot, self.ordinal[core])
+            size = staging.slot_bytes
+            cores = self.machine.classes.size(core)
+            known = self.values[key] = self.builder.buffer(
+                LocalBuffer(Memory.STAGING, core, offset, size, name, tile.box, cores=cores)
+            )
+        return known
+
+    def _store(self, stage: Stage, at: tuple[int, int, Tile], source: int) -> None:
+        step, core, tile = at
+        site = self.around.targets.get(stage.output)
+        is_there = site is not None and (site.memory is Memory.GB or stage.is_passing)
+        if site is None or (stage.is_on_cluster and is_there):
+            return
+        box = intersect(tile.box, site.box)
+        if is_empty(box):
+            return
+        where = Where(self.op_index[stage.ops[-1].name], stage.layer, step)
+        if stage.is_on_cluster:
+            self.mover.write_back(where, site, box, source)
+        else:
+            self.mover.store(where, site, box, (core, source))

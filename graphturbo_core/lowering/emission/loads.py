@@ -1,0 +1,303 @@
+"""The activations of a stage: loaded whole in chunks, streamed tile by tile, or exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
+from graphturbo_core.ir.boxes import (
+    Box,
+    divide,
+    extents,
+    intersect,
+    is_empty,
+    volume,
+)
+from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
+from graphturbo_core.lowering.instructions.code import Where
+from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
+from graphturbo_core.lowering.stages.owned import own_box
+from graphturbo_core.lowering.stages.stage import Operand, Stage, fetched_bytes, tensor_bytes
+from graphturbo_core.lowering.tiling.tiling import Tile, hull_fetched, row_axes
+from graphturbo_core.products.program import Memory
+from graphturbo_core.strategies.plan import Plan
+
+_Readers = tuple[str, list[Operand], bool]
+"""A tensor, the operands that read it, and whether it comes tile by tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    site: Site
+    box: Box
+    own: Box
+
+
+class OperandFeeder:
+    """Emits what brings a kernel's activations to its cores, each just before its first reader."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        placement: KernelPlacement,
+        around: Surroundings,
+        mover: Mover,
+        op_index: Mapping[str, int],
+    ) -> None:
+        """State runs over the kernel's stages: what is in LB already is not loaded again."""
+        self._plan = plan
+        self._placement = placement
+        self._around = around
+        self._mover = mover
+        self._op_index = op_index
+        self._buffers: dict[tuple[str, int, bool], int] = {}
+        self._pending: dict[tuple[str, int], list[_Chunk]] = {}
+        self._exchanged: set[str] = set()
+        self._tiles: dict[tuple[str, int, int], int] = {}
+        self._streamed: dict[tuple[str, int], tuple[Box, int]] = {}
+        self._turn: dict[tuple[str, int], int] = {}
+        self._parts: dict[tuple[str, int], list[tuple[int, Box]]] = {}
+        self._readers: list[_Readers] = []
+
+    def resident(self, tensor: str, core: int) -> int | None:
+        """The LB buffer that holds the tensor's box on this core, None if it is not resident."""
+        placed = self._placement.residents.get(tensor)
+        if placed is None or core not in placed.boxes:
+            return None
+        return self.held(placed, core)
+
+    def held(self, placed: Resident, core: int) -> int:
+        """The LB buffer of a resident tensor on one of its cores."""
+        key = (placed.tensor, core, placed.own is None)
+        if key not in self._buffers:
+            spot = (Memory.LB_DATA, core, placed.offset)
+            box, shared = placed.boxes[core], self._kept_key(placed, core)
+            self._buffers[key] = self._mover.local(spot, placed.tensor, box, shared)
+        return self._buffers[key]
+
+    def _own(self, stage: Stage, operand: Operand, box: Box) -> Box:
+        """The part of an operand that belongs to a box of the stage's result; the rest is halo."""
+        shape = stage.first.output_shapes[stage.output_index]
+        return own_box(operand.access, shape, intersect(box, stage.owned))
+
+    def _kept_key(self, placed: Resident, core: int) -> SharedKey | None:
+        """Identity of a buffer that two kernels share: the one before, or the one after."""
+        key = (KEPT, placed.tensor, core)
+        if placed.is_inherited:
+            return (*key, self._around.kernel - 1)
+        return (*key, self._around.kernel) if placed.tensor in self._placement.kept else None
+
+    def begin(self, stage: Stage) -> None:
+        """Queue the loads of tensors that this stage reads first, and exchange what cores share."""
+        self._tiles.clear()
+        self._streamed.clear()
+        self._parts.clear()
+        self._readers = self._find_readers(stage)
+        if stage.is_on_cluster:
+            return
+        for operand in stage.operands:
+            placed = self._placement.residents.get(operand.tensor)
+            if placed is None or operand.tensor in self._exchanged:
+                continue
+            self._exchanged.add(operand.tensor)
+            where = Where(self._op_index[operand.op.name], stage.layer, 0)
+            if placed.made.is_inherited or not placed.shares:
+                self._queue_loads(stage, operand, placed)
+            if placed.shares:
+                self._exchange(where, placed)
+
+    def _find_readers(self, stage: Stage) -> list[_Readers]:
+        """Of each tensor but the tiled weight who reads it, and whether it comes tile by tile."""
+        readers: dict[str, list[Operand]] = {}
+        for operand in stage.operands:
+            if not operand.is_tiled_weight:
+                readers.setdefault(operand.tensor, []).append(operand)
+        rings = self._placement.rings
+        return [
+            (name, found, stage.is_passing or (stage.index, name) in rings)
+            for name, found in readers.items()
+        ]
+
+    def advance(self, stage: Stage, step: int, tiles: Mapping[int, Tile]) -> None:
+        """Load all that the tiles of `step` read and is not there yet."""
+        for core, tile in tiles.items():
+            for tensor, operands, is_streamed in self._readers:
+                if not (is_streamed or self._pending.get((tensor, core))):
+                    continue
+                box = hull_fetched(stage, operands, tile)
+                where = Where(self._op_index[operands[0].op.name], stage.layer, step)
+                if stage.is_on_cluster:
+                    self._find_in_gb(where, stage, operands[0], (core, box, tile))
+                    continue
+                self._load_pending(where, tensor, core, box)
+                if not is_streamed or is_empty(box):
+                    continue
+                if len(operands) == 1 and operands[0].is_lookup:
+                    self._look_up(where, stage, operands[0], (core, box, tile))
+                else:
+                    self._stream(where, stage, operands[0], (core, box, tile))
+
+    def locate(self, tensor: str, core: int, step: int, box: Box) -> tuple[int, Box]:
+        """The LB buffer that this core reads in `step`, and the box in its coordinates."""
+        holder, inside = self._placement.views.root(tensor, box)
+        resident = self.resident(holder, core)
+        return (self._tiles[tensor, core, step] if resident is None else resident), inside
+
+    def parts(self, tensor: str, step: int, box: Box) -> list[tuple[int, Box]]:
+        """The buffers beyond LB where a stage that works there finds a box, and their parts."""
+        parts = ((buffer, intersect(part, box)) for buffer, part in self._parts[tensor, step])
+        return [(buffer, part) for buffer, part in parts if not is_empty(part)]
+
+    def _find_in_gb(
+        self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
+    ) -> None:
+        """What lies in GB is read there, from as many buffers as hold it; the rest is fetched.
+
+        What streams through LB is read where it lies, in DRAM too.
+        """
+        core, box, tile = need
+        tensor, step = operand.tensor, where.tile
+        sites = self._around.sources.get(tensor, ())
+        if stage.is_passing:
+            found = [(self._mover.shared(site), intersect(site.box, box)) for site in sites]
+            self._parts[tensor, step] = [(b, part) for b, part in found if not is_empty(part)]
+            return
+        if (stage.index, tensor) not in self._placement.rings or is_empty(box):
+            return
+        near = [site for site in sites if site.memory is Memory.GB]
+        found = [(self._mover.shared(site), intersect(site.box, box)) for site in near]
+        if any(not is_empty(intersect(s.box, box)) for s in sites if s.memory is Memory.DRAM):
+            known = self._streamed.get((tensor, core))
+            if known is None or known[0] != box:
+                known = box, self.ring_buffer(stage, tensor, core, box)
+                self._fetch(where, operand, (known[1], box), self._own(stage, operand, tile.box))
+                self._streamed[tensor, core] = known
+            found += [(known[1], intersect(s.box, box)) for s in sites if s.memory is Memory.DRAM]
+        self._parts[tensor, step] = [(b, part) for b, part in found if not is_empty(part)]
+
+    def _fetch(self, where: Where, operand: Operand, target: tuple[int, Box], own: Box) -> None:
+        """DRAM -> GB for the parts of a tile that lie in DRAM."""
+        buffer, box = target
+        for site in self._around.sources[operand.tensor]:
+            part = intersect(site.box, box)
+            if site.memory is Memory.DRAM and not is_empty(part):
+                halo = self._halo_bytes(operand.tensor, part, own)
+                self._mover.prefetch(where, (site, part), buffer, halo_bytes=halo)
+
+    def ring_buffer(
+        self, stage: Stage, tensor: str, core: int, box: Box, size_bytes: int | None = None
+    ) -> int:
+        """The next of a streamed tensor's tile buffers; by default as large as the box."""
+        ring = self._placement.rings[stage.index, tensor]
+        turn = self._turn.get((tensor, core), 0)
+        self._turn[tensor, core] = turn + 1
+        offset = ring.offset + turn % self._plan.feeding.tiles * ring.tile_bytes
+        if stage.is_on_cluster:
+            spot = (Memory.GB, CLUSTER_CORE, self._around.ring.tile_offset + offset)
+            return self._mover.local(spot, tensor, box)
+        return self._mover.local((Memory.LB_DATA, core, offset), tensor, box, size_bytes=size_bytes)
+
+    def _queue_loads(self, stage: Stage, operand: Operand, placed: Resident) -> None:
+        for core, box in placed.boxes.items():
+            own = self._own(stage, operand, stage.shares.get(core, stage.box))
+            for site in self._around.sources.get(operand.tensor, ()):
+                part = intersect(site.box, box)
+                if is_empty(part):
+                    continue
+                chunks = [_Chunk(site, b, own) for b in self._chunks(stage, operand, part)]
+                self._pending.setdefault((operand.tensor, core), []).extend(chunks)
+
+    def _chunks(self, stage: Stage, operand: Operand, box: Box) -> Iterable[Box]:
+        """Cut along the axes that the stage's rows follow, outermost first.
+
+        Whole where loads and computes alternate: a later part would come beside a compute.
+        """
+        if not self._plan.feeding.tiles_ahead:
+            return (box,)
+        size = tensor_bytes(self._plan, operand.tensor, box)
+        wanted = min(self._placement.grain.tiles, max(1, size // self._plan.rules.load_chunk_bytes))
+        parts = [1] * len(box)
+        follows = {axis.out_axis: place for place, axis in enumerate(operand.access.axes)}
+        for out_axis in row_axes(stage):
+            place = follows.get(out_axis)
+            if place is not None and wanted > 1:
+                parts[place] = min(wanted, extents(box)[place])
+                wanted = wanted // parts[place]
+        cuts = [divide(interval, count) for interval, count in zip(box, parts, strict=True)]
+        return (tuple(cell) for cell in product(*cuts))
+
+    def _load_pending(self, where: Where, tensor: str, core: int, box: Box) -> None:
+        waiting = self._pending.get((tensor, core))
+        if not waiting:
+            return
+        target = self.resident(tensor, core)
+        assert target is not None
+        kept: list[_Chunk] = []
+        for chunk in waiting:
+            if is_empty(intersect(chunk.box, box)):
+                kept.append(chunk)
+                continue
+            halo = self._halo_bytes(tensor, chunk.box, chunk.own)
+            self._mover.load(where, chunk.site, chunk.box, halo, (core, target))
+        self._pending[tensor, core] = kept
+
+    def _halo_bytes(self, tensor: str, box: Box, own: Box) -> int:
+        inside = intersect(box, own)
+        shared = 0 if is_empty(inside) else volume(inside)
+        whole = volume(box)
+        return tensor_bytes(self._plan, tensor, box) * (whole - shared) // whole
+
+    def _stream(
+        self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
+    ) -> None:
+        """A tile that the step before read too is not loaded again."""
+        core, box, tile = need
+        tensor, step = operand.tensor, where.tile
+        known = self._streamed.get((tensor, core))
+        if known is not None and known[0] == box:
+            self._tiles[tensor, core, step] = known[1]
+            return
+        buffer = self.ring_buffer(stage, tensor, core, box)
+        own = self._own(stage, operand, tile.box)
+        for site in self._around.sources[tensor]:
+            part = intersect(site.box, box)
+            if not is_empty(part):
+                halo = self._halo_bytes(tensor, part, own)
+                self._mover.load(where, site, part, halo, (core, buffer))
+        self._tiles[tensor, core, step] = buffer
+        self._streamed[tensor, core] = (box, buffer)
+
+    def _look_up(
+        self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
+    ) -> None:
+        """The elements of a table that a tile asks for: others for every tile."""
+        core, box, tile = need
+        size = fetched_bytes(self._plan, (operand,), box, tile.box)
+        buffer = self.ring_buffer(stage, operand.tensor, core, box, size)
+        (site,) = self._around.sources[operand.tensor]
+        self._mover.look_up(where, site, box, size, (core, buffer))
+        self._tiles[operand.tensor, core, where.tile] = buffer
+
+    def _exchange(self, where: Where, placed: Resident) -> None:
+        """Every core fetches from their owners the parts of its box that others computed.
+
+        Where its own part lies in a place of its own, that is copied too.
+        """
+        assert placed.cut is not None
+        owners = self._mover.owners(placed.cut)
+        source = placed.made
+        for core, box in placed.boxes.items():
+            target = core, self.held(placed, core)
+            for leader, parts in owners.by_leader(box, core).items():
+                ends = (leader, self.held(source, leader)), target
+                self._mover.exchange(where, placed.tensor, parts, ends)
+            if placed.own is not None and core in placed.own.boxes:
+                part = intersect(placed.own.boxes[core], box)
+                if not is_empty(part):
+                    self._mover.copy(
+                        where, placed.tensor, part, self.held(placed.own, core), target
+                    )

@@ -1,0 +1,345 @@
+"""One lowered template per class of kernels, copied with an offset and under other names."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.boxes import Box, extents, intersect
+from graphturbo_core.ir.graph import Op
+from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
+from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode, far_core
+from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.products.program import MAX_RANK, IntArray, Memory
+from graphturbo_core.semantics.access import AxisKind
+
+_PLACELESS = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE, AxisKind.WHOLE})
+"""Axis kinds whose boxes do not depend on how near the tensor's edge they lie."""
+
+Corner = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A kernel with all that its code is made from.
+
+    `others`: placements that take its own one's place where the kernel is shorter with them.
+    """
+
+    placement: KernelPlacement
+    around: Surroundings
+    others: tuple[KernelPlacement, ...] = ()
+
+    @cached_property
+    def ops(self) -> tuple[Op, ...]:
+        """The ops of all stages, in order; one with several results once for each."""
+        return tuple(op for stage in self.placement.stages for op in stage.ops)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every tensor that the code may name, in an order that no name has a say in."""
+        placement, around = self.placement, self.around
+        own = [name for op in self.ops for name in (*op.inputs, *op.outputs) if name]
+        read = [operand.tensor for stage in placement.stages for operand in stage.operands]
+        shards = [shard.tensor for shard in around.shards.values()]
+        early = [each.staying.tensor for each in around.early]
+        far = (*around.sources, *around.targets, *around.held, *shards, *early)
+        return tuple(dict.fromkeys((*own, *read, *placement.residents, *far)))
+
+    @cached_property
+    def number(self) -> Mapping[str, int]:
+        """The place of each of `names`."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    def corner(self, tensor: str) -> Corner | None:
+        """Lowest corner of the kernel's box of an activation; None for a weight."""
+        box = self.placement.kernel.boxes.get(tensor)
+        return None if box is None else tuple(lo for lo, _ in box)
+
+    def relative(self, tensor: str, box: Box) -> Box:
+        """A box seen from the kernel's corner of that tensor."""
+        corner = self.corner(tensor)
+        if corner is None:
+            return box
+        return tuple((lo - c, hi - c) for (lo, hi), c in zip(box, corner, strict=True))
+
+
+def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
+    """Equal for kernels whose code differs only by names and by where their boxes lie.
+
+    Everything that emission reads is in it: a tensor by its place in `Setting.names` (layers of a
+    model are alike), boxes relative to the kernel's corner. On axes that are read through windows
+    or offsets the place itself counts, because edges clip boxes there.
+    """
+    placement, number = setting.placement, setting.number
+    return (
+        _ops(setting, kinds),
+        _shares(setting),
+        _residents(setting),
+        _rings(setting),
+        placement.weights,
+        setting.around.ring,
+        tuple(items and items.offsets for items in placement.items),
+        tuple((number[view], number[how.tensor]) for view, how in placement.views.maps.items()),
+        placement.views.skipped,
+        tuple(sorted(number[name] for name in placement.kept)),
+        _sites(setting),
+        tuple((number[name], held.fetched) for name, held in setting.around.held.items()),
+        _shards(setting),
+        _stays(setting),
+        _edges(setting),
+        setting.around.lenders,
+        tuple(template_key(Setting(other, setting.around), kinds) for other in setting.others),
+    )
+
+
+def _ops(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
+    """The stages' ops by kind, their tensors and layers by place."""
+    number, layers = setting.number, _layers(setting)
+    place = {layer: rank for rank, layer in enumerate(dict.fromkeys(layers))}
+    return tuple(
+        (kinds[op.name], *(number.get(name, -1) for name in (*op.inputs, *op.outputs)))
+        for op in setting.ops
+    ), tuple(place[layer] for layer in layers)
+
+
+def _layers(setting: Setting) -> list[int]:
+    """The layer of each stage."""
+    return [stage.layer for stage in setting.placement.stages]
+
+
+def _shares(setting: Setting) -> Hashable:
+    return tuple(
+        (
+            setting.number[stage.output],
+            len(stage.ops),
+            setting.relative(stage.output, stage.owned),
+            tuple((core, setting.relative(stage.output, b)) for core, b in stage.shares.items()),
+            None if stage.classes is None else (stage.binding, extents(stage.box)),
+        )
+        for stage in setting.placement.stages
+    ), tuple(setting.placement.tilings)
+
+
+def _residents(setting: Setting) -> Hashable:
+    return tuple(
+        (
+            setting.number[name],
+            resident.offset,
+            resident.is_inherited,
+            resident.own and (resident.own.offset, resident.own.is_inherited),
+            tuple((core, setting.relative(name, b)) for core, b in resident.boxes.items()),
+            tuple((core, setting.relative(name, b)) for core, b in resident.shares.items()),
+            resident.cut and (resident.cut.binding, setting.relative(name, resident.cut.box)),
+        )
+        for name, resident in setting.placement.residents.items()
+    )
+
+
+def _rings(setting: Setting) -> Hashable:
+    return tuple(
+        sorted(
+            (stage, setting.number[tensor], ring.offset, ring.tile_bytes)
+            for (stage, tensor), ring in setting.placement.rings.items()
+        )
+    )
+
+
+def _shards(setting: Setting) -> Hashable:
+    """Without `Shard.number`: it tells shards of the whole chip apart."""
+    return tuple(
+        (setting.number[shard.tensor], shard.box, shard.core, shard.is_first)
+        for shard in setting.around.shards.values()
+    )
+
+
+def _stays(setting: Setting) -> Hashable:
+    """Without `StayingBox.number`; ops and layers of early fetches by their place among them."""
+    number, early = setting.number, setting.around.early
+    ops = {op: place for place, op in enumerate(dict.fromkeys(each.op for each in early))}
+    layers = {own: place for place, own in enumerate(dict.fromkeys(e.layer for e in early))}
+    staying = (*setting.around.stays.values(), *(each.staying for each in early))
+    return (
+        tuple((number[each.tensor], each.box, each.alike, each.is_first) for each in staying),
+        tuple((ops[each.op], layers[each.layer]) for each in early),
+    )
+
+
+def _sites(setting: Setting) -> Hashable:
+    sources, targets = setting.around.sources, setting.around.targets
+    rows = [_site_row(setting, site) for name in setting.names for site in sources.get(name, ())]
+    ends = [_site_row(setting, targets[name]) for name in setting.names if name in targets]
+    return tuple(rows), tuple(ends)
+
+
+def _site_row(setting: Setting, site: Site) -> Hashable:
+    box = site.box
+    whole = setting.placement.kernel.boxes.get(site.tensor)
+    if site.memory is Memory.DRAM and whole is not None:
+        box = intersect(box, whole)
+    is_own = site.maker == setting.around.kernel
+    relative = setting.relative(site.tensor, box)
+    held = setting.relative(site.tensor, site.held) if site.held else None
+    number = setting.number[site.tensor]
+    return (number, site.memory, site.away, relative, is_own, site.cause, site.is_spill, held)
+
+
+def _edges(setting: Setting) -> Hashable:
+    """How the boxes of inputs lie to those of outputs on axes where place matters.
+
+    Where input rows follow output rows at a fixed stride, their distance and whether the box
+    touches an edge of the tensor say all; otherwise the place itself does, as it does for weights
+    that follow an output axis (a split over channels).
+    """
+    found: list[tuple[int, int, int, bool, bool]] = []
+    for stage in setting.placement.stages:
+        shape = stage.first.output_shapes[stage.output_index]
+        for operand in stage.operands:
+            box = setting.placement.kernel.boxes.get(operand.tensor)
+            number = setting.number[operand.tensor]
+            for axis, how in enumerate(operand.access.axes):
+                if how.out_axis < 0:
+                    continue
+                begin = stage.box[how.out_axis][0]
+                if box is None:
+                    found.append((number, axis, begin, True, True))
+                    continue
+                if how.kind in _PLACELESS:
+                    continue
+                lo, hi = box[axis]
+                row = (number, axis, lo, True, True)
+                if how.kind is AxisKind.WINDOW and how.size == shape[how.out_axis] * how.stride:
+                    distance = lo - begin * how.stride
+                    row = (number, axis, distance, lo == 0, hi == how.size)
+                found.append(row)
+    return tuple(found)
+
+
+def copied(
+    code: KernelCode, model: Setting, setting: Setting, op_index: Mapping[str, int]
+) -> KernelCode:
+    """The code of `setting`, from that of a kernel with the same key."""
+    names = dict(zip(model.names, setting.names, strict=True))
+    keys = _key_map(model, setting)
+    buffers = replace(
+        code.buffers,
+        tensors=tuple(names[name] for name in code.buffers.tensors),
+        shared={row: keys[key] for row, key in code.buffers.shared.items()},
+    )
+    renamed = replace(
+        code,
+        rows=_rows(code, model, setting, op_index),
+        tensors=tuple(names.get(name, name) for name in code.tensors),
+        buffers=buffers,
+    )
+    shifts = {name: _shift(name, model, setting) for name in model.names}
+    return _moved(code, renamed, shifts) if any(map(any, shifts.values())) else renamed
+
+
+def _moved(code: KernelCode, renamed: KernelCode, shifts: Mapping[str, Corner]) -> KernelCode:
+    """The copy at its place; a buffer in DRAM holds all of its tensor. `code`: the model's."""
+    moved = _shifts(code.buffers.tensors, shifts)[code.buffers.tensor]
+    results = _result_shifts(code, shifts)
+    by = np.where((code.buffers.memory == Memory.DRAM)[:, None], 0, moved)
+    buffers = renamed.buffers
+    return replace(
+        renamed,
+        access_lo=code.access_lo + moved[code.access_buffer],
+        access_hi=code.access_hi + moved[code.access_buffer],
+        result_lo=code.result_lo + results,
+        result_hi=code.result_hi + results,
+        buffers=replace(buffers, lo=buffers.lo + by, hi=buffers.hi + by),
+    )
+
+
+def _rows(
+    code: KernelCode, model: Setting, setting: Setting, op_index: Mapping[str, int]
+) -> IntArray:
+    """The rows under the ops and layers of `setting`; not copied where these are the model's."""
+    ops = {op_index[a.name]: op_index[b.name] for a, b in zip(model.ops, setting.ops, strict=True)}
+    layers = dict(zip(_layers(model), _layers(setting), strict=True))
+    for early, other in zip(model.around.early, setting.around.early, strict=True):
+        ops[op_index[early.op]] = op_index[other.op]
+        layers[early.layer] = other.layer
+    if all(old == new for pairs in (ops, layers) for old, new in pairs.items()):
+        return code.rows
+    rows = code.rows.copy()
+    for name, pairs in (("op", ops), ("layer", layers)):
+        known, place = code.distinct[name]
+        rows[:, COLUMNS.index(name)] = np.array([pairs[old] for old in known])[place]
+    return rows
+
+
+def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:
+    """From the model's box of a tensor to the box of what takes its place."""
+    old, new = model.corner(tensor), setting.corner(setting.names[model.number[tensor]])
+    if old is None or new is None:
+        return ()
+    return tuple(b - a for a, b in zip(old, new, strict=True))
+
+
+def _shifts(names: Sequence[str], shifts: Mapping[str, Corner]) -> NDArray[np.int32]:
+    """By how much the boxes of each tensor of the model move, a row each; none for ""."""
+    found = np.zeros((len(names), MAX_RANK), dtype=np.int32)
+    for row, name in enumerate(names):
+        by = shifts.get(name, ())
+        found[row, : len(by)] = by
+    return found
+
+
+def _result_shifts(code: KernelCode, shifts: Mapping[str, Corner]) -> NDArray[np.int32]:
+    """By how much the result of each compute moves: as far as the tensor that it writes."""
+    by_tensor = _shifts(code.tensors, shifts)
+    found = np.zeros_like(code.result_lo)
+    row = np.repeat(np.arange(len(code.rows)), np.diff(code.access_at))[code.access_write]
+    found[row] = by_tensor[code.access_tensor[code.access_write]]
+    return found
+
+
+def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
+    """Shared buffers of the model kernel -> those of its copy."""
+    found: dict[SharedKey, SharedKey] = {}
+    names = dict(zip(model.names, setting.names, strict=True))
+    old, new = model.around, setting.around
+    for name, sites in old.sources.items():
+        for site, other in zip(sites, new.sources[names[name]], strict=True):
+            found[site.key] = other.key
+    for name, site in old.targets.items():
+        found[site.key] = new.targets[names[name]].key
+    for name, held in old.held.items():
+        maker = new.held[names[name]].maker
+        found[Memory.GB.name, name, -1, held.maker] = (Memory.GB.name, names[name], -1, maker)
+    for shard, other_shard in zip(old.shards.values(), new.shards.values(), strict=True):
+        found[shard.key] = other_shard.key
+    for back in (0, 1):
+        for name, resident in model.placement.residents.items():
+            for core in resident.made.boxes:
+                key = (KEPT, name, core, old.kernel - back)
+                found[key] = (KEPT, names[name], core, new.kernel - back)
+    return found | _staying(names, old, new) | _in_dram(names, old.lenders)
+
+
+def _staying(
+    names: Mapping[str, str], old: Surroundings, new: Surroundings
+) -> dict[SharedKey, SharedKey]:
+    """The buffers of weights that stay in GB."""
+    found = {each.key: new.stays[names[n], box].key for (n, box), each in old.stays.items()}
+    for early, other in zip(old.early, new.early, strict=True):
+        found[early.staying.key] = other.staying.key
+    return found
+
+
+def _in_dram(names: Mapping[str, str], lenders: int) -> dict[SharedKey, SharedKey]:
+    """The buffers that lie in DRAM from the start, the lenders' too."""
+    return {
+        (Memory.DRAM.name, name, far_core(away), -1): (
+            Memory.DRAM.name, other, far_core(away), -1
+        )
+        for name, other in names.items()
+        for away in range(lenders)
+    }  # fmt: skip

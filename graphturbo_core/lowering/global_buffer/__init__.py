@@ -1,0 +1,1 @@
+"""What lies in GB and DRAM at which address, from which kernel to which."""

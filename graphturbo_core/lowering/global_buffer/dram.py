@@ -1,0 +1,75 @@
+"""What lies in DRAM at which address, and what clusters that co-operate leave there for others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, full_box, intersect, is_empty
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.addresses.allocator import OffsetAllocator
+from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
+from graphturbo_core.lowering.instructions.local_buffers import SharedKey
+from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.program import Memory
+from graphturbo_core.strategies.plan import Plan
+
+
+@dataclass(frozen=True)
+class Abroad:
+    """What a cluster has to do with the DRAM of others that co-operate with it.
+
+    `read`: what others read of what it leaves. `sites`: what others leave, by tensor. `inputs`: how
+    far away the graph's inputs are.
+    """
+
+    read: frozenset[str] = frozenset()
+    sites: Mapping[str, tuple[Site, ...]] = field(default_factory=dict)
+    inputs: int = 0
+
+    def meeting(self, tensor: str, box: Box) -> list[Site]:
+        """What others leave of the box."""
+        sites = self.sites.get(tensor, ())
+        return [site for site in sites if not is_empty(intersect(site.box, box))]
+
+
+ALONE = Abroad()
+"""No other cluster has a part in the round."""
+
+
+def dram_offsets(
+    plan: Plan, surroundings: tuple[Surroundings, ...], abroad: frozenset[str]
+) -> dict[SharedKey, int]:
+    """Weights, inputs and outputs for all of the round, other tensors while they are needed.
+
+    What other clusters read (`abroad`) stays to the end of the round: DRAM has room for it.
+    """
+    graph = plan.semantics.graph
+    spans: dict[SharedKey, tuple[int, int]] = {}
+    last = len(surroundings)
+    for index, around in enumerate(surroundings):
+        sites = [site for found in around.sources.values() for site in found]
+        for site in (*sites, *around.targets.values()):
+            if site.memory is Memory.DRAM and not site.away:
+                first, _ = spans.get(site.key, (index, index))
+                spans[site.key] = (first, last if site.tensor in abroad else index)
+    for name, tensor in graph.tensors.items():
+        if tensor.kind is not TensorKind.ACTIVATION or name in graph.output_names:
+            spans[(Memory.DRAM.name, name, -1, -1)] = (0, last)
+    dram = OffsetAllocator(plan.hardware.dram_bytes)
+    offsets: dict[SharedKey, int] = {}
+    for key, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):
+        name = key[1]
+        size = tensor_bytes(plan, name, full_box(graph.tensors[name].shape))
+        offset = dram.place(size, begin, end)
+        if offset is None:
+            raise CapacityError(
+                "DRAM_FULL",
+                f"tensor {name!r} of {size} bytes does not fit",
+                where=f"DRAM share of a cluster of {plan.hardware.name}: "
+                f"{plan.hardware.dram_bytes} bytes",
+                change="choose a smaller batch",
+            )
+        offsets[key] = offset
+    return offsets

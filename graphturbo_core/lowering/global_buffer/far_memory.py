@@ -1,0 +1,326 @@
+"""KernelPlacements -> FarMemory: what lies in GB and DRAM at which address, from when to when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, BoxIndex, full_box, hull, volume
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligned
+from graphturbo_core.lowering.global_buffer.dram import ALONE, Abroad, dram_offsets
+from graphturbo_core.lowering.global_buffer.neighbours import held_weights, with_neighbours
+from graphturbo_core.lowering.global_buffer.shards import place_shards
+from graphturbo_core.lowering.global_buffer.sites import SPILLS, GbRing, Site, Surroundings
+from graphturbo_core.lowering.global_buffer.stays import place_stays
+from graphturbo_core.lowering.instructions.local_buffers import SharedKey
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.stage import cluster_reads, tensor_bytes
+from graphturbo_core.lowering.tiling.weight_items import item_gb_bytes
+from graphturbo_core.lowering.tiling.weight_space import fetches_own, small_bytes
+from graphturbo_core.products.program import Cause, Memory
+from graphturbo_core.strategies.plan import Plan, Scope
+
+
+@dataclass(frozen=True)
+class FarMemory:
+    """Surroundings of every kernel, and the address of every shared buffer.
+
+    `spilled`: tensors and the kernels that left them in DRAM for want of room in GB, by name.
+    `without_shards`: sharded weights that are streamed, at least in part, for want of room.
+    """
+
+    surroundings: tuple[Surroundings, ...]
+    offsets: Mapping[SharedKey, int]
+    spilled: tuple[tuple[str, str], ...]
+    without_shards: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """A tensor's box that a kernel leaves outside its LBs, and its last reader.
+
+    `held`: all that is left there, more than others find where this kernel reads it back, halo and
+    all; `is_held_once`: by an engine that the cores share, for which no two kernels leave the same.
+    """
+
+    tensor: str
+    box: Box
+    maker: int
+    last: int
+    wants_gb: bool
+    is_graph_output: bool
+    is_spill: bool
+    held: Box
+    is_held_once: bool
+
+
+class _Parts:
+    """What kernels leave of one tensor outside their LBs."""
+
+    def __init__(self, sites: Mapping[int, Site]) -> None:
+        """`sites` by the kernel that made them."""
+        self.sites = sites
+        self._rows = tuple(sites.items())
+        self._boxes = BoxIndex([site.box for site in sites.values()])
+
+    def meeting(self, box: Box) -> list[tuple[int, Site]]:
+        """Kernel and site of every part that shares an element with `box`, in their order."""
+        return [self._rows[place] for place in self._boxes.meeting(box)]
+
+
+def place_far(
+    plan: Plan, placements: Sequence[KernelPlacement], abroad: Abroad = ALONE
+) -> FarMemory:
+    """Give everything outside the LBs a place.
+
+    GB holds, in this order of right: weight slots at its bottom, what kernels leave there in
+    order of production (whole or not at all; else DRAM, a spill), then, from its end downwards, the
+    weights that the plan wants to stay, and between them what neighbours of a group share: all of
+    their weights, or as much as there is room for.
+    """
+    ring = _ring(plan, placements)
+    outputs = _outputs(plan, placements, abroad.read)
+    gb = OffsetAllocator(plan.hardware.gb_bytes, ring.size_bytes)
+    if ring.size_bytes > plan.hardware.gb_bytes:
+        raise CapacityError(
+            "GB_FULL",
+            f"{ring.slots} weight tiles need {ring.size_bytes} bytes",
+            where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes}",
+            change="choose a chip with a larger GB",
+        )
+    offsets: dict[SharedKey, int] = {}
+    written: dict[str, dict[int, Site]] = {}
+    tops = np.full(len(placements), ring.size_bytes, dtype=np.int64)
+    spilled: list[tuple[str, str]] = []
+    for output in outputs:
+        size = tensor_bytes(plan, output.tensor, output.held)
+        offset = None
+        if output.wants_gb:
+            offset = gb.place(size, output.maker, output.last)
+        site = _site(output, offset is not None)
+        if offset is not None:
+            offsets[site.key] = offset
+            while_live = tops[output.maker : output.last + 1]
+            np.maximum(while_live, offset + aligned(size), out=while_live)
+        elif output.held != output.box and (output.is_held_once or output.tensor in abroad.read):
+            raise _halo_without_room(plan, output)
+        elif output.wants_gb:
+            spilled.append((output.tensor, placements[output.maker].kernel.name))
+        written.setdefault(output.tensor, {})[output.maker] = site
+    stays = place_stays(plan, placements, tops)
+    held = held_weights(plan, placements, (tops, stays), offsets)
+    stays = with_neighbours(plan, placements, (tops, stays), held)
+    offsets.update(stays.offsets)
+    rings = _rings_ahead(plan, placements, ring, (tops, stays.floors))
+    parts = {tensor: _Parts(sites) for tensor, sites in written.items()}
+    shards = place_shards(plan, placements)
+    blanks = (
+        Surroundings(
+            index, {}, {}, rings[index], held[index], found,
+            stays=stays.of_kernel[index], early=stays.early[index],
+        )
+        for index, found in enumerate(shards.of_kernel)
+    )  # fmt: skip
+    surroundings = tuple(
+        _surroundings(plan, placements, blank, (parts, abroad)) for blank in blanks
+    )
+    offsets.update(shards.offsets)
+    offsets.update(dram_offsets(plan, surroundings, abroad.read))
+    spills = tuple(dict.fromkeys(spilled))
+    return FarMemory(surroundings, offsets, spills, shards.without_room)
+
+
+def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:
+    """DRAM has one buffer a tensor, in which some kernels cannot leave rows that others leave too.
+
+    Those of a shared engine, and those that leave what other clusters read meanwhile.
+    """
+    return CapacityError(
+        "GB_FULL",
+        f"{output.tensor!r} and its halo do not fit in GB, where its kernel reads them back",
+        where=f"GB of chip {plan.hardware.name} has {plan.hardware.gb_bytes} bytes",
+        change="choose a smaller batch or cluster batch, or level graphturbo:gb",
+    )
+
+
+def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
+    slot, small = 0, 0
+    if not plan.hardware.has_gb:
+        return GbRing(0, 0)
+    for placement in placements:
+        for stage, items in zip(placement.stages, placement.items, strict=True):
+            if fetches_own(plan, stage):
+                continue
+            slot = max(slot, item_gb_bytes(plan, items) if items else 0)
+            small = max(small, small_bytes(plan, stage))
+    tiles = max((placement.cluster_ring_bytes for placement in placements), default=0)
+    return GbRing(slot, small, tiles, plan.feeding.tiles)
+
+
+def _outputs(
+    plan: Plan, placements: Sequence[KernelPlacement], abroad: frozenset[str]
+) -> list[_Output]:
+    """Everything left outside LB, in order of production; `abroad`: what other clusters read."""
+    graph = plan.semantics.graph
+    readers = _Readers(placements)
+    found: list[_Output] = []
+    for index, placement in enumerate(placements):
+        in_gb = cluster_reads(placement.stages)
+        for stage in placement.stages:
+            tensor = stage.output
+            box = placement.kernel.outputs.get(tensor)
+            scope = placement.scope(tensor)
+            is_output = tensor in graph.output_names
+            if box is None:
+                box, last = placement.kernel.boxes[tensor], index
+                if scope is Scope.LB:
+                    continue
+            else:
+                last = readers.last(tensor, box, index)
+            held = placement.kernel.boxes[tensor]
+            is_read_there = tensor in in_gb or (stage.is_on_cluster and tensor in placement.read)
+            is_read_back = tensor in placement.spilled and tensor in placement.read
+            is_needed = is_output or last > index or tensor not in placement.kernel.outputs
+            is_needed |= is_read_there or is_read_back or (scope is Scope.DRAM and tensor in abroad)
+            is_needed |= stage.is_passing
+            if scope is Scope.LB or not is_needed:
+                continue
+            found.append(
+                _Output(
+                    tensor,
+                    box,
+                    index,
+                    last,
+                    scope is Scope.GB and not is_output,
+                    is_output,
+                    tensor in placement.spilled and tensor not in placement.kernel.outputs,
+                    held if is_read_there or is_read_back else box,
+                    is_read_there,
+                )
+            )
+    return found
+
+
+class _Readers:
+    """Kernels that read a tensor they did not compute, and which box of it."""
+
+    def __init__(self, placements: Sequence[KernelPlacement]) -> None:
+        self._kernels: dict[str, list[int]] = {}
+        self._kept = [placement.kept for placement in placements]
+        for index, placement in enumerate(placements):
+            read = {o.tensor for stage in placement.stages for o in stage.operands}
+            for tensor in sorted(read & placement.kernel.boxes.keys() - placement.computed):
+                self._kernels.setdefault(tensor, []).append(index)
+        self._boxes = {
+            tensor: BoxIndex([placements[index].kernel.boxes[tensor] for index in kernels])
+            for tensor, kernels in self._kernels.items()
+        }
+
+    def last(self, tensor: str, box: Box, maker: int) -> int:
+        """The last kernel that reads `box` of what `maker` left outside LB; itself if none does."""
+        if tensor not in self._boxes:
+            return maker
+        before = maker + 1 if tensor in self._kept[maker] else maker
+        kernels = (self._kernels[tensor][place] for place in self._boxes[tensor].meeting(box))
+        return max((index for index in kernels if index > before), default=maker)
+
+
+def _site(output: _Output, is_in_gb: bool) -> Site:
+    held = output.held if output.held != output.box else None
+    if is_in_gb:
+        cause = Cause.SPILL if output.is_spill else Cause.ACTIVATION
+        return Site(
+            output.tensor, Memory.GB, output.box, output.maker, cause, output.is_spill, held
+        )
+    is_spill = output.wants_gb or output.is_spill
+    cause = Cause.SPILL if is_spill else Cause.ACTIVATION
+    if output.is_graph_output:
+        cause, is_spill = Cause.OUTPUT, False
+    maker = SPILLS if is_spill else -1
+    return Site(output.tensor, Memory.DRAM, output.box, maker, cause, is_spill, held)
+
+
+def _rings_ahead(
+    plan: Plan,
+    placements: Sequence[KernelPlacement],
+    ring: GbRing,
+    taken: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> list[GbRing]:
+    """The ring of each kernel; the pieces of a group share one, so that they may be copies.
+
+    `taken`: bytes of GB that each kernel takes from below, and where what stays begins.
+    """
+    if plan.scheduling.has_fence or not plan.hardware.has_gb:
+        return [ring] * len(placements)
+    free: dict[int, tuple[int, int]] = {}
+    for placement, top, floor in zip(placements, *(each.tolist() for each in taken), strict=True):
+        low, high = free.get(placement.kernel.group, (top, floor))
+        free[placement.kernel.group] = max(top, low), min(floor, high)
+    found = (free[placement.kernel.group] for placement in placements)
+    return [replace(ring, ahead_offset=lo, ahead_bytes=max(0, hi - lo)) for lo, hi in found]
+
+
+def _surroundings(
+    plan: Plan,
+    placements: Sequence[KernelPlacement],
+    blank: Surroundings,
+    left: tuple[Mapping[str, _Parts], Abroad],
+) -> Surroundings:
+    """`blank` with the kernel's sources and targets; `left`: here by kernels, and abroad."""
+    written, abroad = left
+    index = blank.kernel
+    placement = placements[index]
+    read = {o.tensor for s in placement.stages for o in s.operands if not o.is_tiled_weight}
+    inherited = placements[index - 1].kept if index else frozenset()
+    sources: dict[str, tuple[Site, ...]] = {}
+    for tensor in sorted(read - (placement.in_place - cluster_reads(placement.stages))):
+        found: list[Site] = []
+        if tensor in written:
+            found = [
+                site.whole() if maker == index else site
+                for maker, site in written[tensor].meeting(placement.kernel.boxes[tensor])
+                if (maker == index if tensor in placement.computed else maker < index)
+                and not (maker == index - 1 and tensor in inherited)
+            ]
+        if tensor not in placement.computed and tensor in placement.kernel.boxes:
+            found += abroad.meeting(tensor, placement.kernel.boxes[tensor])
+        sources[tensor] = _merged(found) or _given(plan, tensor, abroad.inputs)
+    targets = {
+        tensor: written[tensor].sites[index].whole()
+        for tensor in placement.computed
+        if tensor in written and index in written[tensor].sites
+    }
+    return replace(blank, sources=sources, targets=targets)
+
+
+def _merged(sites: list[Site]) -> tuple[Site, ...]:
+    """Sites that make one box of one buffer in DRAM: one site stands for them."""
+    if len(sites) <= 1:
+        return tuple(sites)
+    by_buffer: dict[SharedKey, list[Site]] = {}
+    for site in sites:
+        if site.memory is Memory.DRAM:
+            by_buffer.setdefault(site.key, []).append(site)
+    merged = [site for site in sites if site.memory is not Memory.DRAM]
+    for parts in by_buffer.values():
+        box = reduce(hull, (site.box for site in parts))
+        is_box = volume(box) == sum(volume(site.box) for site in parts)
+        merged += [replace(parts[0], box=box)] if is_box else parts
+    return tuple(merged if len(merged) < len(sites) else sites)
+
+
+def _given(plan: Plan, tensor: str, away: int) -> tuple[Site, ...]:
+    """Graph inputs and weights lie in DRAM from the start, inputs so far `away`."""
+    known = plan.semantics.graph.tensors[tensor]
+    if known.kind is TensorKind.ACTIVATION:
+        return ()
+    is_input = known.kind is TensorKind.INPUT
+    cause = Cause.INPUT if is_input else Cause.WEIGHT_FIRST
+    whole = full_box(known.shape)
+    return (Site(tensor, Memory.DRAM, whole, -1, cause, away=away if is_input else 0),)

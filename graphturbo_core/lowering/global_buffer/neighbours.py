@@ -1,0 +1,185 @@
+"""KernelPlacements -> weights in GB that neighbouring instances of a group need not fetch again.
+
+The paper fetches weights again for every instance that does not follow one of its group. Where all
+that such neighbours read fits GB it is held there. Where it does not, boxes of it stay from the
+first to the last of them, as far as GB has room that nothing else takes (our choice). They are
+spread evenly over what a kernel fetches: DRAM brings the boxes between them while cores work on
+those that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.boxes import Box, full_box
+from graphturbo_core.lowering.addresses.allocator import aligned
+from graphturbo_core.lowering.global_buffer.sites import HeldWeight
+from graphturbo_core.lowering.global_buffer.stays import (
+    Found,
+    Read,
+    Stays,
+    What,
+    boxes_read,
+    is_cut_otherwise,
+    staying_bytes,
+)
+from graphturbo_core.lowering.instructions.local_buffers import SharedKey
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.program import Memory
+from graphturbo_core.strategies.plan import Plan, Residency
+
+Runs = list[tuple[int, int]]
+"""First and last of each stretch of kernels."""
+
+
+def neighbour_runs(placements: Sequence[KernelPlacement]) -> Runs:
+    """Stretches of neighbouring kernels that are instances of one group."""
+    runs: Runs = []
+    for index, placement in enumerate(placements):
+        if index and placement.kernel.group == placements[index - 1].kernel.group:
+            runs[-1] = (runs[-1][0], index)
+        else:
+            runs.append((index, index))
+    return runs
+
+
+def held_weights(
+    plan: Plan,
+    placements: Sequence[KernelPlacement],
+    taken: tuple[NDArray[np.int64], Stays],
+    offsets: dict[SharedKey, int],
+) -> list[dict[str, HeldWeight]]:
+    """Weights that as a whole stay in GB over a run of kernels of one group.
+
+    `taken`: bytes from below, which rise by them, and what stays at the end of GB. A weight of
+    which boxes stay has no other place besides. Where several kernels read more than fits, none is
+    held but what a plan file places: `with_neighbours` has the parts.
+    """
+    tops, stays = taken
+    held: list[dict[str, HeldWeight]] = [{} for _ in placements]
+    for first, last in neighbour_runs(placements):
+        free = int(tops[first : last + 1].max())
+        end = int(stays.floors[first : last + 1].min())
+        weights = _streamed_weights(placements[first])
+        sizes = {tensor: _whole_bytes(plan, tensor) for tensor in weights}
+        is_whole = first == last or free + sum(sizes.values()) <= end
+        for tensor in weights if is_whole else sorted(plan.fixed & sizes.keys()):
+            if not _may_be_held(plan, placements[first : last + 1], tensor):
+                continue
+            size = sizes[tensor]
+            if stays.has(tensor, first, last) or free + size > end:
+                continue
+            offsets[(Memory.GB.name, tensor, -1, first)] = free
+            free += size
+            fetched: frozenset[Box] = frozenset()
+            for index in range(first, last + 1):
+                held[index][tensor] = HeldWeight(first, fetched)
+                fetched |= _read_boxes(placements[index], tensor)
+        tops[first : last + 1] = free
+    return held
+
+
+def _may_be_held(plan: Plan, run: Sequence[KernelPlacement], tensor: str) -> bool:
+    """Whether the plan has a weight in GB, and its kernels can share it there."""
+    if run[0].kernel.residency.get(tensor) is not Residency.GB:
+        return False
+    if len(run) == 1 and _is_streamed_ahead(plan, run[0], tensor):
+        return False
+    return not is_cut_otherwise(frozenset().union(*(_read_boxes(each, tensor) for each in run)))
+
+
+def _is_streamed_ahead(plan: Plan, placement: KernelPlacement, tensor: str) -> bool:
+    """Whether a weight needs no place of its own in GB, though the plan has it there.
+
+    Where instructions move across layers, bytes that a weight leaves behind it when its layer is
+    done serve those that follow: what one layer of one kernel reads is streamed as far ahead as
+    there is room. Our choice; a place that a plan file names is kept.
+    """
+    if plan.scheduling.has_fence or tensor in plan.fixed:
+        return False
+    readers = [stage.tile_weight() for stage in placement.stages]
+    return sum(operand is not None and operand.tensor == tensor for operand in readers) == 1
+
+
+def _read_boxes(placement: KernelPlacement, tensor: str) -> frozenset[Box]:
+    """The boxes of a streamed weight that a kernel fetches."""
+    return frozenset(
+        box
+        for items in placement.items
+        if items is not None and items.operand.tensor == tensor
+        for item in items.items
+        for box in item.boxes
+    )
+
+
+def _streamed_weights(placement: KernelPlacement) -> list[str]:
+    operands = (stage.tile_weight() for stage in placement.stages)
+    return list(dict.fromkeys(operand.tensor for operand in operands if operand is not None))
+
+
+def _whole_bytes(plan: Plan, tensor: str) -> int:
+    return aligned(tensor_bytes(plan, tensor, full_box(plan.semantics.graph.tensors[tensor].shape)))
+
+
+def with_neighbours(
+    plan: Plan,
+    placements: Sequence[KernelPlacement],
+    taken: tuple[NDArray[np.int64], Stays],
+    held: Sequence[Mapping[str, HeldWeight]],
+) -> Stays:
+    """What stays by the plan, and below it, run by run, other boxes that neighbours read.
+
+    `taken`: bytes of GB that kernels take from below, and what stays by the plan. Not of weights
+    that a plan file places or that are `held` as a whole. Linear in the boxes that kernels fetch.
+    """
+    tops, stays = taken
+    found = Found(
+        tuple(map(dict, stays.of_kernel)), tuple(map(list, stays.early)), dict(stays.offsets)
+    )
+    floors = stays.floors.copy()
+    for first, last in neighbour_runs(placements):
+        kernels = slice(first, last + 1)
+        end = int(floors[kernels].min())
+        room = end - int(tops[kernels].max())
+        if first == last or room <= 0:
+            continue
+        boxes = _shared_boxes(placements, (first, last), stays, plan.fixed | held[first].keys())
+        sizes = {what: staying_bytes(plan, *what, reads) for what, reads in boxes.items()}
+        for what in _evenly(sizes, room):
+            end -= sizes[what]
+            found.add(what, boxes[what], end)
+        floors[kernels] = np.minimum(floors[kernels], end)
+    return found.stays(floors)
+
+
+def _shared_boxes(
+    placements: Sequence[KernelPlacement],
+    run: tuple[int, int],
+    stays: Stays,
+    barred: Collection[str],
+) -> dict[What, list[Read]]:
+    """Boxes that several kernels of a run fetch, in order, of weights that are not barred."""
+    first, last = run
+    there = {what for staying in stays.of_kernel[first : last + 1] for what in staying}
+    return {
+        (weight, box): reads
+        for weight, reads_of in boxes_read(placements, range(first, last + 1)).items()
+        if weight not in barred
+        for box, reads in reads_of.items()
+        if len(reads) > 1 and (weight, box) not in there
+    }
+
+
+def _evenly(sizes: Mapping[What, int], room_bytes: int) -> Iterator[What]:
+    """As many as there is room for, at every point as large a part of those up to it."""
+    total = sum(sizes.values())
+    passed = taken = 0
+    for what, size in sizes.items():
+        passed += size
+        if (taken + size) * total <= passed * room_bytes:
+            taken += size
+            yield what

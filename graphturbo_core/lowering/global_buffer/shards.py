@@ -1,0 +1,125 @@
+"""KernelPlacements -> Shards: which LB holds which box of a sharded weight, and where in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligned
+from graphturbo_core.lowering.global_buffer.sites import Shard
+from graphturbo_core.lowering.instructions.local_buffers import SharedKey
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.fetches import Needers, whole_fetch
+from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.lowering.tiling.weight_space import shard_range, small_weights
+from graphturbo_core.strategies.plan import Plan, Residency
+
+What = tuple[str, Box]
+"""A box of a weight."""
+
+
+@dataclass(frozen=True)
+class Shards:
+    """Of each kernel the shards that it reads, the address of each, and weights without room."""
+
+    of_kernel: tuple[Mapping[What, Shard], ...]
+    offsets: Mapping[SharedKey, int]
+    without_room: frozenset[str]
+
+
+@dataclass
+class _Use:
+    """Who fetches a box: kernels first to last, how often, and the cores that first need it.
+
+    `needers`: those cores, then those of each box that is alike.
+    """
+
+    first: int
+    last: int
+    needers: Needers
+    fetches: int = 0
+
+
+def place_shards(plan: Plan, placements: Sequence[KernelPlacement]) -> Shards:
+    """Give the boxes of sharded weights a place from the first kernel that reads them to the last.
+
+    What is fetched once only, goes to the cores without a stay. In order of first use a box goes to
+    the core that holds fewest bytes then, of those that need it, so that bytes are even (our
+    choice); where it finds no room there, it is streamed.
+    """
+    if not plan.shard_bytes:
+        return Shards(({},) * len(placements), {}, frozenset())
+    uses: dict[What, _Use] = {}
+    read = [tuple(_fetched(plan, placement)) for placement in placements]
+    for index, fetched in enumerate(read):
+        for what, needers in fetched:
+            use = uses.setdefault(what, _Use(index, index, needers))
+            use.last, use.fetches = index, use.fetches + 1
+    room, lost = _Room(plan), set()
+    found: dict[What, tuple[int, int]] = {}
+    offsets: dict[SharedKey, int] = {}
+    for number, (what, use) in enumerate(uses.items()):
+        if use.fetches == 1:
+            continue
+        place = room.place(tensor_bytes(plan, *what), use)
+        if place is None:
+            lost.add(what[0])
+            continue
+        found[what] = (place[0], number)
+        offsets[Shard(*what, *found[what], is_first=False).key] = place[1]
+    of_kernel = tuple(
+        {what: Shard(*what, *found[what], index == uses[what].first)
+         for what, _ in fetched if what in found}
+        for index, fetched in enumerate(read)
+    )  # fmt: skip
+    return Shards(of_kernel, offsets, frozenset(lost))
+
+
+def _fetched(plan: Plan, placement: KernelPlacement) -> Iterator[tuple[What, Needers]]:
+    """The boxes of sharded weights in the order in which a kernel fetches them, and for whom."""
+    for stage, items in zip(placement.stages, placement.items, strict=True):
+        if stage.index in placement.views.skipped:
+            continue
+        for tensor, (_, box) in small_weights(plan, stage).items():
+            if _is_sharded(placement, tensor):
+                yield (tensor, box), whole_fetch(stage, box).needers
+        if items is not None and _is_sharded(placement, items.operand.tensor):
+            for item in items.items:
+                for box, fetch in item.boxes.items():
+                    yield (items.operand.tensor, box), fetch.needers
+
+
+def _is_sharded(placement: KernelPlacement, tensor: str) -> bool:
+    return placement.kernel.residency.get(tensor) is Residency.SHARDED
+
+
+class _Room:
+    """The bytes for shards in every LB."""
+
+    def __init__(self, plan: Plan) -> None:
+        base, end = shard_range(plan)
+        self._parts = [OffsetAllocator(end, base) for _ in range(plan.hardware.cores)]
+        self._held: NDArray[np.int64] = np.zeros(plan.hardware.cores, dtype=np.int64)
+        self._ends: list[tuple[int, int, int]] = []
+
+    def place(self, size_bytes: int, use: _Use) -> tuple[int, int] | None:
+        """(core, offset) for the time of use; None: there is no room for it or for one alike."""
+        places = [self._place(size_bytes, use, cores) for cores in use.needers]
+        return None if None in places else places[0]
+
+    def _place(self, size_bytes: int, use: _Use, cores: tuple[int, ...]) -> tuple[int, int] | None:
+        while self._ends and self._ends[0][0] < use.first:
+            _, core, size = heappop(self._ends)
+            self._held[core] -= size
+        core = cores[int(self._held[list(cores)].argmin())]
+        offset = self._parts[core].place(size_bytes, use.first, use.last)
+        if offset is None:
+            return None
+        self._held[core] += aligned(size_bytes)
+        heappush(self._ends, (use.last, core, aligned(size_bytes)))
+        return core, offset

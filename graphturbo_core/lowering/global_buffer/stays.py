@@ -1,0 +1,180 @@
+"""KernelPlacements -> Stays: which boxes of weights stay in GB over several kernels, and where."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.boxes import Box, BoxIndex
+from graphturbo_core.lowering.addresses.allocator import aligned
+from graphturbo_core.lowering.global_buffer.sites import EarlyFetch, StayingBox
+from graphturbo_core.lowering.instructions.local_buffers import SharedKey
+from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.stage import cluster_reads, tensor_bytes
+from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.stays import Stay
+
+What = tuple[str, Box]
+"""A box of a weight."""
+
+
+@dataclass(frozen=True)
+class Stays:
+    """Of each kernel what it reads that stays, what it fetches early, and where they end.
+
+    `floors`: the lowest byte of GB that is taken by what stays while each kernel runs.
+    """
+
+    of_kernel: tuple[Mapping[What, StayingBox], ...]
+    early: tuple[tuple[EarlyFetch, ...], ...]
+    offsets: Mapping[SharedKey, int]
+    floors: NDArray[np.int64]
+
+    def has(self, tensor: str, first: int, last: int) -> bool:
+        """Whether some box of the weight stays for one of the kernels from first to last."""
+        kernels = self.of_kernel[first : last + 1]
+        return any(name == tensor for found in kernels for name, _ in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Who reads a box in one kernel first: kernel, op and layer; as many boxes are alike."""
+
+    kernel: int
+    op: str
+    layer: int
+    alike: int
+
+
+def place_stays(
+    plan: Plan, placements: Sequence[KernelPlacement], tops: NDArray[np.int64]
+) -> Stays:
+    """Give the boxes that stay a place, each for the kernels of its stay, from GB's end downwards.
+
+    In the plan's order; `tops`: bytes of GB that kernels take from below. A weight whose kernels
+    cut it into boxes that meet is streamed, as is what an engine that cores share reads.
+    """
+    found = Found(tuple({} for _ in placements), tuple([] for _ in placements))
+    room = _Room(plan.hardware.gb_bytes, tops)
+    for stay in plan.stays:
+        left = stay.size_bytes
+        kernels = range(stay.first, stay.last + 1)
+        reads_of = boxes_read(placements, kernels, {stay.weight}).get(stay.weight, {})
+        for box, reads in reads_of.items():
+            if any((stay.weight, box) in found.of_kernel[read.kernel] for read in reads):
+                continue
+            size = staying_bytes(plan, stay.weight, box, reads)
+            offset = room.place(size, stay) if size <= left else None
+            if offset is None:
+                break
+            left -= size
+            is_early = stay.weight not in placements[stay.first].kernel.residency
+            found.add((stay.weight, box), reads, offset, stay.first if is_early else None)
+    return found.stays(room.floors)
+
+
+def boxes_read(
+    placements: Sequence[KernelPlacement], kernels: range, weights: Collection[str] | None = None
+) -> dict[str, dict[Box, list[Read]]]:
+    """Of each weight that these kernels fetch tile by tile, the boxes in order, and their reads.
+
+    Once a kernel. Weights whose boxes may not stay are left out: kernels disagree on them, or an
+    engine that cores share reads them, out of GB, with rules of its own.
+    """
+    found: dict[str, dict[Box, list[Read]]] = {}
+    barred: set[str] = set()
+    for kernel in kernels:
+        placement = placements[kernel]
+        barred |= cluster_reads(placement.stages)
+        for stage, items in zip(placement.stages, placement.items, strict=True):
+            if items is None or (weights is not None and items.operand.tensor not in weights):
+                continue
+            boxes = found.setdefault(items.operand.tensor, {})
+            for item in items.items:
+                for box, fetch in item.boxes.items():
+                    reads = boxes.setdefault(box, [])
+                    if not reads or reads[-1].kernel != kernel:
+                        reads.append(Read(kernel, items.operand.op.name, stage.layer, fetch.alike))
+    return {n: boxes for n, boxes in found.items() if n not in barred and _is_one_way(boxes)}
+
+
+def _is_one_way(boxes: Mapping[Box, Sequence[Read]]) -> bool:
+    """Whether kernels agree on how the weight is cut."""
+    is_alike = all(len({read.alike for read in reads}) == 1 for reads in boxes.values())
+    return is_alike and not is_cut_otherwise(frozenset(boxes))
+
+
+def staying_bytes(plan: Plan, weight: str, box: Box, reads: Sequence[Read]) -> int:
+    """Bytes of GB that a box takes, with those that are alike."""
+    return reads[0].alike * aligned(tensor_bytes(plan, weight, box))
+
+
+def is_cut_otherwise(boxes: frozenset[Box]) -> bool:
+    """Whether two different boxes meet: held, the elements in both would be fetched twice."""
+    listed = sorted(boxes)
+    index = BoxIndex(listed)
+    return any(len(index.meeting(box)) > 1 for box in listed)
+
+
+@dataclass
+class Found:
+    """What stays so far, by kernel."""
+
+    of_kernel: tuple[dict[What, StayingBox], ...]
+    early: tuple[list[EarlyFetch], ...]
+    offsets: dict[SharedKey, int] = field(default_factory=dict)
+
+    def add(
+        self, what: What, reads: Sequence[Read], offset: int, fetcher: int | None = None
+    ) -> None:
+        """A box at its offset, for those that read it in order; fetched by the first of them.
+
+        Or, early, by `fetcher`.
+        """
+        number, alike = len(self.offsets), reads[0].alike
+        first = reads[0].kernel if fetcher is None else fetcher
+        for read in reads:
+            self.of_kernel[read.kernel][what] = StayingBox(
+                *what, alike, number, read.kernel == first
+            )
+        staying = StayingBox(*what, alike, number, is_first=fetcher is not None)
+        self.offsets[staying.key] = offset
+        if fetcher is not None:
+            self.early[fetcher].append(EarlyFetch(staying, reads[0].op, reads[0].layer))
+
+    def stays(self, floors: NDArray[np.int64]) -> Stays:
+        """All of it; `floors`: as of Stays."""
+        return Stays(self.of_kernel, tuple(map(tuple, self.early)), self.offsets, floors)
+
+
+class _Room:
+    """GB above what kernels take from below: places with lifetimes, the highest first."""
+
+    def __init__(self, gb_bytes: int, tops: NDArray[np.int64]) -> None:
+        self._end = gb_bytes
+        self._tops = tops
+        self._taken: list[tuple[int, int, int, int]] = []
+        self.floors = np.full(len(tops), gb_bytes, dtype=np.int64)
+
+    def place(self, size_bytes: int, stay: Stay) -> int | None:
+        """The highest offset that is free in all kernels of the stay; None: there is none.
+
+        Linear in the places taken so far, which lie from the highest to the lowest.
+        """
+        kernels = slice(stay.first, stay.last + 1)
+        base = int(self._tops[kernels].max())
+        top = self._end
+        for start, end, first, last in (*self._taken, (0, base, stay.first, stay.last)):
+            if first > stay.last or stay.first > last:
+                continue
+            if top - end >= size_bytes and top - size_bytes >= base:
+                offset = top - size_bytes
+                insort(self._taken, (offset, top, stay.first, stay.last), key=lambda own: -own[0])
+                self.floors[kernels] = np.minimum(self.floors[kernels], offset)
+                return offset
+            top = min(top, start)
+        return None

@@ -1,0 +1,1 @@
+"""One kernel's instructions as a table, what they wait for, and in which order they run."""

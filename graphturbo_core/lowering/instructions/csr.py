@@ -1,0 +1,49 @@
+"""CSR tables (rows `at[i]:at[i + 1]` belong to entry i): joined in an order, transposed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.products.program import IntArray
+
+CsrPart = tuple[IntArray, IntArray, tuple[NDArray[Any], ...]]
+"""Row offsets, the order that the entries shall have, and the columns of a CSR table."""
+
+
+def joined(parts: Sequence[CsrPart]) -> tuple[NDArray[Any], ...]:
+    """Concatenate CSR tables with their entries put in order: offsets, then columns."""
+    ats, orders, values = zip(*parts, strict=True)
+    entries = np.array([len(order) for order in orders])
+    rows = np.array([at[-1] for at in ats])
+    lengths = np.concatenate([np.diff(at) for at in ats])
+    begins = np.concatenate([at[:-1] for at in ats]) + np.repeat(_before(rows), entries)
+    order = np.concatenate(orders) + np.repeat(_before(entries), entries)
+    lengths = lengths[order]
+    at = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    picked = np.repeat(begins[order] - at[:-1], lengths) + np.arange(at[-1])
+    return at, *(np.concatenate(column)[picked] for column in zip(*values, strict=True))
+
+
+def _before(counts: IntArray) -> IntArray:
+    """The sum of those before each."""
+    return np.cumsum(counts) - counts
+
+
+def transposed(at: IntArray, earlier: NDArray[np.int32]) -> tuple[IntArray, NDArray[np.int32]]:
+    """Successors in CSR from predecessors in CSR."""
+    count = len(at) - 1
+    later = np.repeat(np.arange(count, dtype=np.int32), np.diff(at))
+    order = np.argsort(earlier, kind="stable")
+    later_at = np.searchsorted(earlier[order], np.arange(count + 1)).astype(np.int64)
+    return later_at, later[order]
+
+
+def ranks(order: IntArray) -> IntArray:
+    """The place of each entry in `order`."""
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank

@@ -1,0 +1,118 @@
+"""The buffers of one kernel: one after the other while it is emitted, then as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.products.program import MAX_RANK, BufferColumns, IntArray, Memory
+
+SharedKey = tuple[str, str, int, int]
+"""(memory or KEPT, tensor, core, kernel that made it): a buffer that kernels have in common; of a
+shard (SHARD, tensor, core, number of its box), of what stays in GB (STAY, tensor, core, number of
+its box). The core of GB and DRAM is `far_core`."""
+KEPT = "KEPT"
+SHARD = "SHARD"
+STAY = "STAY"
+COLUMNS = tuple(each.name for each in fields(BufferColumns))
+"""What every buffer has, in a kernel and in a Program."""
+
+
+class LocalBuffer(NamedTuple):
+    """A buffer of the kernel; `shared` names a GB or DRAM buffer that outlives it.
+
+    `cores`: how many cores have one like it.
+    """
+
+    memory: Memory
+    core: int
+    offset: int
+    size_bytes: int
+    tensor: str
+    box: Box
+    shared: SharedKey | None = None
+    is_spill: bool = False
+    cores: int = 1
+
+
+@dataclass(frozen=True)
+class LocalBuffers(BufferColumns):
+    """All buffers of a kernel; `tensor` indexes `tensors`, `shared` is by row."""
+
+    tensors: tuple[str, ...]
+    shared: Mapping[int, SharedKey]
+
+    def __len__(self) -> int:
+        """How many they are."""
+        return len(self.memory)
+
+
+def columns_of(buffers: Sequence[LocalBuffer]) -> LocalBuffers:
+    """The columns of these rows."""
+    number = {name: place for place, name in enumerate(dict.fromkeys(b.tensor for b in buffers))}
+    lo, hi = pack_boxes([buffer.box for buffer in buffers])
+    return LocalBuffers(
+        memory=np.array([buffer.memory for buffer in buffers], dtype=np.int8),
+        core=np.array([buffer.core for buffer in buffers], dtype=np.int16),
+        offset=np.array([buffer.offset for buffer in buffers], dtype=np.int64),
+        size_bytes=np.array([buffer.size_bytes for buffer in buffers], dtype=np.int64),
+        tensor=np.array([number[buffer.tensor] for buffer in buffers], dtype=np.int32),
+        lo=lo,
+        hi=hi,
+        is_spill=np.array([buffer.is_spill for buffer in buffers], dtype=np.bool_),
+        cores=np.array([buffer.cores for buffer in buffers], dtype=np.int32),
+        tensors=tuple(number),
+        shared={row: each.shared for row, each in enumerate(buffers) if each.shared is not None},
+    )
+
+
+def numbered(
+    kernels: Iterable[LocalBuffers], offsets: Mapping[SharedKey, int]
+) -> tuple[list[LocalBuffers], list[NDArray[np.int32]]]:
+    """Of each kernel the buffers that none before it has, and the number of each that it uses.
+
+    Numbers count on over all kernels. `offsets`: addresses of those that kernels share.
+    """
+    own: list[LocalBuffers] = []
+    found: list[NDArray[np.int32]] = []
+    known: dict[SharedKey, int] = {}
+    count = 0
+    for buffers in kernels:
+        is_new = np.ones(len(buffers), dtype=np.bool_)
+        is_new[[row for row, key in buffers.shared.items() if key in known]] = False
+        number = (count - 1 + np.cumsum(is_new)).astype(np.int32)
+        offset = buffers.offset.copy()
+        for row, key in buffers.shared.items():
+            number[row] = known.setdefault(key, int(number[row]))
+            offset[row] = offsets.get(key, int(offset[row]))
+        own.append(_chosen(buffers, offset, is_new))
+        found.append(number)
+        count += int(is_new.sum())
+    return own, found
+
+
+def _chosen(buffers: LocalBuffers, offset: IntArray, rows: NDArray[np.bool_]) -> LocalBuffers:
+    """Some of the rows, at other addresses; what kernels share is told apart no more."""
+    columns = {name: getattr(buffers, name)[rows] for name in COLUMNS}
+    return LocalBuffers(**{**columns, "offset": offset[rows]}, tensors=buffers.tensors, shared={})
+
+
+def pack_boxes(boxes: Sequence[Box]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Corners of boxes as two arrays of MAX_RANK columns; axes that a box lacks are [0, 1)."""
+    lo = np.zeros((len(boxes), MAX_RANK), dtype=np.int32)
+    hi = np.ones((len(boxes), MAX_RANK), dtype=np.int32)
+    ranks = np.fromiter(map(len, boxes), dtype=np.int64, count=len(boxes))
+    begin = 2 * (np.cumsum(ranks) - ranks)
+    ends = chain.from_iterable(chain.from_iterable(boxes))
+    flat = np.fromiter(ends, dtype=np.int32, count=2 * int(ranks.sum()))
+    for rank in np.unique(ranks).tolist():
+        rows = np.flatnonzero(ranks == rank)
+        corners = flat[begin[rows, None] + np.arange(2 * rank)].reshape(len(rows), rank, 2)
+        lo[rows, :rank], hi[rows, :rank] = corners[:, :, 0], corners[:, :, 1]
+    return lo, hi

@@ -1,0 +1,184 @@
+"""Instruction scheduling, across layers or within each: instructions get new numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.compiled import compiled
+from graphturbo_core.lowering.instructions.code import KernelCode
+from graphturbo_core.lowering.instructions.conflicts import Conflicts
+from graphturbo_core.lowering.instructions.csr import joined, ranks, transposed
+from graphturbo_core.lowering.instructions.events import Held, Waits, greedy_starts, run_segments
+from graphturbo_core.lowering.instructions.queues import Issued, queues_of
+from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.program import InstructionKind, IntArray
+
+ROUNDS = 2
+"""How often a kernel is scheduled backward and forward again at most; a round that shortens nothing
+is the last (our choice: a third one shortened no kernel of rows B, G and I of the paper)."""
+
+
+def schedule(
+    code: KernelCode, conflicts: Conflicts, engines: int, channels: int
+) -> tuple[IntArray, int]:
+    """Instructions (rows of `code`) in the order of the shortest kernel of those tried; its cycles.
+
+    First a list scheduler: longest path to the end first among those that can start earliest;
+    loads move up as far as the buffers they fill are free, since reused bytes are conflicts. A
+    path knows nothing of engines and channels that others need as well: a weight that all cores
+    wait for has a shorter one than each of their loads, and comes after them. So the kernel is then
+    scheduled backward from its end, what ended last first, which gives every instruction a latest
+    start behind which the rest still finds its engines and channels; in order of these it is
+    scheduled forward again. How long each order takes is found by running the kernel alone through
+    the hardware's queues; the first of the shortest is taken, so none is slower than the list's.
+    Every conflict keeps its way.
+
+    Source: design, section 4, for the list; forward and backward passes are known from project
+    scheduling with scarce resources (our choice; the paper names only the aim).
+    """
+    kernel = KernelQueues(code, conflicts, engines, channels)
+    order = _by_cycle(kernel.forward(-kernel.paths()))
+    shortest, started = kernel.run(order)
+    for _ in range(ROUNDS):
+        latest = kernel.latest_starts(started)
+        tried = (_by_cycle(kernel.forward(latest)), _by_cycle(latest))
+        runs = [(*kernel.run(each), each) for each in tried]
+        cycles, started, best = min(runs, key=lambda run: run[0])
+        if cycles >= shortest:
+            break
+        shortest, order = cycles, best
+    return order, shortest
+
+
+def schedule_by_layer(
+    code: KernelCode, conflicts: Conflicts, engines: int, channels: int
+) -> IntArray:
+    """The same for the instructions of each layer alone, where a fence stands behind each.
+
+    What conflicts with an instruction of an earlier layer has waited for it at the fence.
+    """
+    layer = code.column("layer")
+    fences = (np.flatnonzero(layer[1:] != layer[:-1]) + 1).tolist()
+    parts = [
+        first + schedule(code.part(first, end), conflicts.part(first, end), engines, channels)[0]
+        for first, end in pairwise((0, *fences, len(layer)))
+    ]
+    return np.concatenate(parts)
+
+
+def _by_cycle(cycle: IntArray) -> IntArray:
+    """Rows by their cycle; of one cycle in layer order."""
+    return np.argsort(cycle, kind="stable")
+
+
+@dataclass(frozen=True)
+class KernelQueues:
+    """A kernel's instructions in layer order, and the engines and channels that each queues for."""
+
+    code: KernelCode
+    conflicts: Conflicts
+    engines: int
+    channels: int
+
+    @cached_property
+    def _later(self) -> tuple[IntArray, NDArray[np.int32]]:
+        return transposed(self.conflicts.at, self.conflicts.earlier)
+
+    @cached_property
+    def _hold(self) -> IntArray:
+        return self.code.column("hold_cycles")
+
+    @cached_property
+    def _latency(self) -> IntArray:
+        return self.code.column("latency_cycles")
+
+    @cached_property
+    def _held(self) -> Held:
+        code, channels = self.code, self.code.channel_at[:-1]
+        resource = np.insert(code.channel + self.engines, channels, code.column("engine"))
+        cycles = np.insert(code.channel_cycles, channels, self._hold)
+        at = code.channel_at + np.arange(len(code.channel_at))
+        line = np.zeros(len(channels), dtype=np.int64)
+        held = np.diff(at)
+        for place in range(held.max(initial=0)):
+            is_held = held > place
+            line = line * (self._resources + 1)
+            line[is_held] += resource[at[:-1][is_held] + place] + 1
+            line = np.unique(line, return_inverse=True)[1]
+        return Held(self._hold, self._latency, at, int64(resource), int64(cycles), line)
+
+    @property
+    def _resources(self) -> int:
+        """Engines, then channels."""
+        return self.engines + self.channels
+
+    def paths(self) -> IntArray:
+        """Cycles of the longest path from each instruction's start to the end.
+
+        What is fetched for later kernels comes last of those that can start.
+        """
+        later_at, later = self._later
+        tail = _tails(later_at, later, self._hold + self._latency)
+        is_ahead = self.code.column("kind") == InstructionKind.PREFETCH
+        tail[is_ahead & (np.diff(later_at) == 0)] = 0
+        return tail
+
+    def forward(self, rank: IntArray) -> IntArray:
+        """Estimated starts: of those that can start earliest the one of least rank first."""
+        waits = Waits(np.diff(self.conflicts.at), *self._later)
+        return self._starts(waits, rank, is_backward=False)
+
+    def latest_starts(self, started: IntArray) -> IntArray:
+        """Starts of a schedule from the end backward, what ended last in `started` first."""
+        later_at, _ = self._later
+        waits = Waits(np.diff(later_at), self.conflicts.at, self.conflicts.earlier)
+        begin = self._starts(waits, -started - self._hold, is_backward=True)
+        span = int((begin + self._hold).max(initial=0))
+        return span - begin - self._hold
+
+    def _starts(self, waits: Waits, rank: IntArray, *, is_backward: bool) -> IntArray:
+        order = _by_cycle(rank)
+        return greedy_starts(waits, self._held, order, self._resources, is_backward=is_backward)
+
+    def run(self, order: IntArray) -> tuple[int, IntArray]:
+        """Cycles of the kernel alone in this order, and the start of each row."""
+        code = self.code
+        channel_at, channel, channel_cycles = joined(
+            [(code.channel_at, order, (code.channel, code.channel_cycles))]
+        )
+        earlier = ranks(order)[self.conflicts.earlier]
+        conflict_at, conflict = joined([(self.conflicts.at, order, (earlier,))])
+        work, state = queues_of(
+            Issued(
+                engine=code.column("engine")[order],
+                segment=np.zeros(len(order), dtype=np.int64),
+                hold_cycles=self._hold[order],
+                latency_cycles=self._latency[order],
+                channel_at=channel_at,
+                channel=channel,
+                channel_cycles=channel_cycles,
+                conflict_at=conflict_at,
+                conflict=conflict,
+                channels=self.channels,
+            )
+        )
+        nothing = np.zeros(1, dtype=np.int64)
+        _, closes = run_segments(work, state, np.array([0, len(order)]), nothing, nothing)
+        return int(closes[0]), state.start[ranks(order)]
+
+
+@compiled
+def _tails(later_at: IntArray, later: NDArray[np.int32], cycles: IntArray) -> IntArray:
+    """Longest path from the start of each instruction to the end; rows are topological."""
+    tail = cycles.copy()
+    for row in range(len(cycles) - 1, -1, -1):
+        longest = np.int64(0)
+        for position in range(later_at[row], later_at[row + 1]):
+            longest = max(longest, tail[later[position]])
+        tail[row] += longest
+    return tail

@@ -1,0 +1,386 @@
+"""Stages -> KernelPlacement: which tensors stay in LB at which address, which ones stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, contains
+from graphturbo_core.lowering.addresses.allocator import aligned
+from graphturbo_core.lowering.addresses.packing import Request, Taken, pack, rested
+from graphturbo_core.lowering.local_buffer.weight_part import WeightPart, weight_part
+from graphturbo_core.lowering.stages.stage import (
+    Cut,
+    Shares,
+    Stage,
+    core_stages,
+    largest_bytes,
+    merge_needs,
+)
+from graphturbo_core.lowering.stages.views import Need, Views, find_views
+from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.cutting import Grain
+from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
+from graphturbo_core.lowering.tiling.tiling import (
+    Steps,
+    Tiling,
+    check_total,
+)
+from graphturbo_core.lowering.tiling.weight_items import WeightItems
+from graphturbo_core.lowering.tiling.weight_space import data_capacity
+from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
+
+
+@dataclass(frozen=True)
+class Resident:
+    """A tensor in LB: the same offset on every core, each core with its own box.
+
+    `shares`: what each core computes itself (empty for a tensor that is loaded), by its `cut`.
+    Stages `first` to `last` use it. `is_inherited`: the kernel before left it here. `own`: what
+    each core computes itself, in a place of its own until it is exchanged, where one box around
+    that and what the core reads would take more room than both (our choice); None: one box does.
+    """
+
+    tensor: str
+    offset: int
+    size_bytes: int
+    boxes: Shares
+    shares: Shares
+    cut: Cut | None
+    first: int
+    last: int
+    is_inherited: bool = False
+    own: Resident | None = None
+
+    @property
+    def made(self) -> Resident:
+        """Where cores compute it, or the kernel before left it."""
+        return self.own or self
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The tile buffers of a streamed operand or output that take turns, in LB.
+
+    Those of a stage that runs on the engine which the cores share lie in GB's part for them.
+    """
+
+    offset: int
+    tile_bytes: int
+
+
+@dataclass(frozen=True)
+class KernelPlacement:
+    """Everything about a kernel's use of LB."""
+
+    plan: Plan = field(repr=False)
+    alike: Alike = field(repr=False, compare=False)
+    kernel: KernelPlan
+    grain: Grain
+    stages: tuple[Stage, ...]
+    tilings: tuple[Tiling, ...]
+    residents: Mapping[str, Resident]
+    views: Views
+    rings: Mapping[tuple[int, str], Ring]
+    weights: WeightPart
+    kept: frozenset[str]
+    spilled: frozenset[str]
+    cluster_ring_bytes: int = 0
+    """What the tile buffers of the engine that the cores share take in GB."""
+
+    @cached_property
+    def tiles(self) -> tuple[Steps, ...]:
+        """The tiles of each stage; many objects, listed once all kernels have found a place."""
+        pairs = zip(self.stages, self.tilings, strict=True)
+        return tuple(self.alike.tiles(stage, tiling) for stage, tiling in pairs)
+
+    @cached_property
+    def items(self) -> tuple[WeightItems | None, ...]:
+        """The weight tiles of each stage."""
+        room_bytes = self.weights.tile_bytes
+        return tuple(
+            self.alike.items(self.kernel, stage, tiling, room_bytes)
+            for stage, tiling in zip(self.stages, self.tilings, strict=True)
+        )
+
+    @property
+    def demoted(self) -> tuple[str, ...]:
+        """Weights that the plan holds in LB and that are streamed for want of room."""
+        streamed = [i.operand.tensor for i in self.items if i is not None and not i.is_resident]
+        return tuple(name for name in streamed if self.kernel.residency.get(name) is Residency.LB)
+
+    @cached_property
+    def computed(self) -> frozenset[str]:
+        """Tensors that the kernel's stages write."""
+        return frozenset(stage.output for stage in self.stages)
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """Tensors that the kernel's stages read."""
+        return frozenset(o.tensor for stage in self.stages for o in stage.operands)
+
+    @cached_property
+    def in_place(self) -> frozenset[str]:
+        """Tensors that are computed into the LB buffers from which they are read."""
+        return frozenset(
+            name for name, r in self.residents.items() if r.shares and not r.made.is_inherited
+        ).union(self.views.maps)
+
+    def scope(self, tensor: str) -> Scope:
+        """Where a computed tensor that outlives its nest is held, spills taken into account."""
+        planned = self.kernel.scopes.get(tensor, Scope.LB)
+        is_lost = tensor in self.spilled or (
+            tensor in self.kernel.outputs and tensor not in self.kept
+        )
+        return Scope.GB if is_lost and planned is Scope.LB else planned
+
+
+@dataclass(frozen=True)
+class PlacementTask:
+    """A kernel to place.
+
+    `inherited`: what the kernel before left in LB. `wanted_next`: boxes that the next kernel needs
+    of the outputs that stay. `parked`: outputs that may not stay after all. `computes`: those of
+    the kernels before; with them there may be `max_instructions`.
+    """
+
+    plan: Plan
+    kernel: KernelPlan
+    stages: tuple[Stage, ...]
+    inherited: Mapping[str, Resident]
+    wanted_next: Mapping[str, Shares]
+    parked: frozenset[str]
+    grain: Grain
+    alike: Alike
+    computes: int
+    max_instructions: int
+
+
+def place_kernel(task: PlacementTask) -> KernelPlacement | None:
+    """Place what fits; what does not is streamed or spilled.
+
+    None: nothing fits beside what the kernel before left here.
+
+    Raises:
+        CapacityError: even with everything streamed a tile does not fit, or there are too many.
+    """
+    demoted = set(task.parked)
+    cuts = StageCuts(task.plan, task.stages, task.grain, task.alike)
+    asked = _asked(task, cuts)
+    while True:
+        wanted = {name: need for name, need in asked.items() if name not in demoted}
+        attempt = _attempt(task, wanted, frozenset(demoted), cuts)
+        if not isinstance(attempt, str):
+            return attempt
+        if attempt in task.inherited:
+            return None
+        demoted.add(attempt)
+
+
+def _attempt(
+    task: PlacementTask, wanted: Mapping[str, Need], demoted: frozenset[str], cuts: StageCuts
+) -> KernelPlacement | str | None:
+    """A placement, or the tensor that does not fit; None: what is inherited is in the way."""
+    plan, kernel, stages = task.plan, task.kernel, task.stages
+    written = {name for name, need in wanted.items() if need.shares}
+    views = find_views(plan, kernel, stages, wanted)
+    in_lb = wanted.keys() | task.inherited.keys()
+    found = [cuts.cut(stage, in_lb, stage.output in written) for stage in stages]
+    tilings = tuple(cut.tiling for cut in found)
+    counts = ((cut.stage.ops[0].name, cut.tile_count) for cut in found)
+    check_total(plan, counts, task.max_instructions, task.computes)
+    rings = [cut.ring_bytes for cut in found]
+    base = _ring_base(task, rings, cuts)
+    if base is None:
+        return None
+    placed = _placed(task, views, (rings, base), cuts)
+    if isinstance(placed, str):
+        return placed
+    return KernelPlacement(
+        plan=plan,
+        alike=task.alike,
+        kernel=kernel,
+        grain=task.grain,
+        stages=stages,
+        tilings=tilings,
+        residents=placed,
+        views=views,
+        rings=_ring_offsets(task, rings, base),
+        weights=weight_part(plan, (stages, tilings), cuts.small_bytes, task.alike),
+        kept=frozenset(kernel.kept - demoted),
+        spilled=demoted,
+        cluster_ring_bytes=_largest(task, rings, is_on_cluster=True),
+    )
+
+
+def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageCuts) -> int | None:
+    """Where the tile buffers begin; None: what is inherited is in the way.
+
+    Raises:
+        CapacityError: LB_FULL, they do not even fit alone.
+    """
+    size = _largest(task, rings, is_on_cluster=False)
+    request = Request("rings", size, 0, len(task.stages))
+    base, _ = pack([request], _inherited(task, cuts), data_capacity(task.plan))
+    if request.place in base:
+        return base[request.place]
+    if task.inherited:
+        return None
+    raise CapacityError(
+        "LB_FULL",
+        f"the {size} bytes of tiles of kernel {task.kernel.name!r} do not fit in LB",
+        where=f"chip {task.plan.hardware.name}",
+        change="choose a chip with a larger LB",
+    )
+
+
+def _inherited(task: PlacementTask, cuts: StageCuts) -> list[Taken]:
+    """Bytes that the kernel before has left its tensors in, until they are read or handed on."""
+    found = []
+    for name, held in sorted(task.inherited.items()):
+        at = _handed_on(name, held, cuts)
+        found.append(Taken(held.offset, held.size_bytes, 0, held.last if at is None else at))
+    return found
+
+
+def _handed_on(name: str, held: Resident, cuts: StageCuts) -> int | None:
+    """The stage at which cores exchange what was left in other boxes than they read; or None."""
+    read = cuts.holdings.get(name, {})
+    if all(core in held.boxes and contains(held.boxes[core], box) for core, box in read.items()):
+        return None
+    return min(cuts.uses[name])
+
+
+def _placed(
+    task: PlacementTask,
+    views: Views,
+    streams: tuple[list[Mapping[str, int]], int],
+    cuts: StageCuts,
+) -> dict[str, Resident] | str:
+    """An address for every tensor that asks for one, or the tensor that does not fit.
+
+    `streams`: bytes of each stage's tiles, and where their buffers begin.
+    """
+    rings, base = streams
+    fixed = _inherited(task, cuts) + [
+        Taken(base, task.plan.feeding.tiles * sum(sizes.values()), index, index)
+        for index, sizes in enumerate(rings)
+        if sizes and not task.stages[index].is_on_cluster
+    ]
+    needs = [part for need in views.needs.values() for part in _parts(task, need, views, cuts)]
+    requests = [
+        Request(each.tensor, cuts.asked_bytes(each), each.first, each.last, each.is_own)
+        for each in needs
+    ]
+    capacity = data_capacity(task.plan)
+    offsets, failed = pack(requests, fixed, capacity)
+    if failed is not None:
+        return failed
+    if not task.plan.scheduling.has_fence:
+        offsets = rested(requests, fixed, capacity, offsets, cuts.expected)
+    found = dict(task.inherited)
+    for need, request in zip(needs, requests, strict=True):
+        own = found.get(need.tensor)
+        made = need if own is None else own
+        found[need.tensor] = Resident(
+            need.tensor, offsets[request.place], aligned(request.size_bytes), need.boxes,
+            made.shares, made.cut, need.first, need.last, own=own,
+        )  # fmt: skip
+    return found
+
+
+def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tuple[Need, ...]:
+    """A tensor that asks for one place; or for what cores compute of it, and what they read.
+
+    Two places where they take less than one box around both. Not for what leaves the kernel, nor
+    for other tensors' bytes.
+    """
+    read = cuts.holdings.get(need.tensor, {})
+    is_plain = (
+        need.shares
+        and read
+        and need.tensor not in task.kernel.kept
+        and need.tensor not in views.holders
+    )
+    if not is_plain:
+        return (need,)
+    if cuts.asked_bytes(need) <= cuts.apart_bytes(need):
+        return (need,)
+    handed_on = min(cuts.uses[need.tensor])
+    own = replace(need, boxes=need.shares, last=handed_on, is_own=True)
+    return own, replace(need, boxes=read, first=handed_on)
+
+
+def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:
+    """Tensors that ask for a place in LB: computed ones kept here, and inputs loaded whole."""
+    plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
+    held, uses = cuts.holdings, cuts.uses
+    found: dict[str, Need] = {}
+    for stage in core_stages(stages):
+        name = stage.output
+        if name in task.parked or not _stays(plan, kernel, name, held):
+            continue
+        boxes = dict(stage.shares)
+        merge_needs(boxes, held.get(name, {}))
+        merge_needs(boxes, _left_for_next(task, stage, boxes) if name in kernel.kept else {})
+        last = len(stages) if name in kernel.kept else max(uses.get(name, [stage.index]))
+        found[name] = Need(name, boxes, stage.shares, stage.cut, stage.index, last)
+    for name, left in inherited.items():
+        at = _handed_on(name, left, cuts)
+        if at is not None:
+            found[name] = Need(name, dict(held[name]), {}, None, at, max(uses[name]))
+    for name, needs in held.items():
+        is_asked = name not in found and name not in inherited and name not in task.parked
+        if is_asked and plan.semantics.graph.tensors[name].elements:
+            found[name] = Need(name, dict(needs), {}, None, min(uses[name]), max(uses[name]))
+    return found
+
+
+def _left_for_next(
+    task: PlacementTask, stage: Stage, boxes: Mapping[int, Box]
+) -> Mapping[int, Box]:
+    """What to hold besides `boxes` of an output that stays, for the next kernel: all it reads.
+
+    Nothing where one box around both takes more room than both: then the next kernel exchanges it
+    into a place of its own.
+    """
+    plan, name = task.plan, stage.output
+    wanted = task.wanted_next.get(name, {})
+    around = dict(boxes)
+    merge_needs(around, wanted)
+    both = largest_bytes(plan, name, boxes) + largest_bytes(plan, name, wanted)
+    return {} if largest_bytes(plan, name, around) > both else wanted
+
+
+def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, object]) -> bool:
+    """Whether a computed tensor is kept in LB: planned so, or an output also read in here."""
+    if tensor in kernel.kept:
+        return True
+    if kernel.scopes.get(tensor, Scope.LB) is Scope.LB:
+        return tensor in held
+    return tensor in kernel.outputs and tensor in held
+
+
+def _largest(task: PlacementTask, rings: list[Mapping[str, int]], *, is_on_cluster: bool) -> int:
+    """Bytes of the stage with the most tiles: of each streamed tensor those that take turns."""
+    found = (
+        task.plan.feeding.tiles * sum(sizes.values())
+        for stage, sizes in zip(task.stages, rings, strict=True)
+        if stage.is_on_cluster == is_on_cluster
+    )
+    return max(found, default=0)
+
+
+def _ring_offsets(
+    task: PlacementTask, rings: list[Mapping[str, int]], base: int
+) -> dict[tuple[int, str], Ring]:
+    """In LB above `base`; of the engine that the cores share from the start of its part of GB."""
+    found: dict[tuple[int, str], Ring] = {}
+    for index, sizes in enumerate(rings):
+        offset = 0 if task.stages[index].is_on_cluster else base
+        for tensor, size in sorted(sizes.items()):
+            found[index, tensor] = Ring(offset, size)
+            offset += task.plan.feeding.tiles * size
+    return found

@@ -1,0 +1,137 @@
+"""PlacementTask -> its KernelPlacement, worked out once for all kernels that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+from graphturbo_core.lowering.local_buffer.placement import (
+    KernelPlacement,
+    PlacementTask,
+    Resident,
+    place_kernel,
+)
+from graphturbo_core.lowering.stages.stage import Shares
+from graphturbo_core.lowering.stages.views import Need, Views
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A kernel's names and placement; None: nothing fits beside what is inherited."""
+
+    names: tuple[str, ...]
+    placement: KernelPlacement | None
+
+
+class Places:
+    """Placements of one lowering: kernels that differ by the names of their tensors share one.
+
+    Layers of a model are alike. Kept for one plan and one grain; linear in the kernels' reads.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is placed yet."""
+        self._known: dict[Hashable, _Placed] = {}
+
+    def place(self, task: PlacementTask) -> KernelPlacement | None:
+        """As `place_kernel`, but that a kernel which is alike is not refused for its tiles.
+
+        Who places all kernels counts what they compute.
+        """
+        names = _names(task)
+        key = _key(task, {name: place for place, name in enumerate(names)})
+        known = self._known.get(key)
+        if known is None:
+            placement = place_kernel(task)
+            self._known[key] = _Placed(names, placement)
+            return placement
+        if known.placement is None:
+            return None
+        return _renamed(known.placement, task, dict(zip(known.names, names, strict=True)))
+
+
+def _names(task: PlacementTask) -> tuple[str, ...]:
+    """Every tensor that placement may name, in an order that no name has a say in."""
+    ops = (op for stage in task.stages for op in stage.ops)
+    own = (name for op in ops for name in (*op.inputs, *op.outputs) if name)
+    read = (operand.tensor for stage in task.stages for operand in stage.operands)
+    around = (*task.inherited, *task.wanted_next, *task.kernel.outputs)
+    return tuple(dict.fromkeys((*own, *read, *around)))
+
+
+def _key(task: PlacementTask, number: Mapping[str, int]) -> Hashable:
+    """Equal for tasks that differ by names alone, also by none that ties are broken by.
+
+    All that `place_kernel` reads is in it, but for the plan and the cap. Boxes are where they are:
+    pieces of a group share no placement.
+    """
+    plan, kernel = task.plan, task.kernel
+    kinds = plan.semantics.kinds
+    return (
+        task.grain,
+        tuple(number[name] for name in sorted(number)),
+        tuple(plan.element_bytes[name] for name in number),
+        tuple(
+            (
+                tuple(
+                    (kinds[op.name], *(number.get(name, -1) for name in (*op.inputs, *op.outputs)))
+                    for op in stage.ops
+                ),
+                number[stage.output],
+                stage.output_index,
+                stage.cut,
+                tuple(number[operand.tensor] for operand in stage.operands),
+            )
+            for stage in task.stages
+        ),
+        tuple(_held(held, number) for held in task.inherited.values()),
+        tuple((number[name], _boxes(boxes)) for name, boxes in task.wanted_next.items()),
+        tuple((number[name], kernel.scopes.get(name)) for name in number if name in kernel.scopes),
+        *(
+            tuple(place for name, place in number.items() if name in chosen)
+            for chosen in (kernel.outputs, kernel.kept, task.parked)
+        ),
+    )
+
+
+def _held(held: Resident, number: Mapping[str, int]) -> Hashable:
+    return (
+        number[held.tensor], held.offset, held.size_bytes, _boxes(held.boxes), _boxes(held.shares),
+        held.cut, held.first, held.last, held.own and _held(held.own, number),
+    )  # fmt: skip
+
+
+def _boxes(shares: Shares) -> Hashable:
+    return tuple(shares.items())
+
+
+def _renamed(
+    placement: KernelPlacement, task: PlacementTask, names: Mapping[str, str]
+) -> KernelPlacement:
+    """The placement of a kernel that is alike, for this task's."""
+    return replace(
+        placement,
+        kernel=task.kernel,
+        stages=task.stages,
+        residents={names[n]: _resident(held, names) for n, held in placement.residents.items()},
+        views=_views(placement.views, names),
+        rings={(stage, names[n]): ring for (stage, n), ring in placement.rings.items()},
+        kept=frozenset(map(names.__getitem__, placement.kept)),
+        spilled=frozenset(map(names.__getitem__, placement.spilled)),
+    )
+
+
+def _resident(held: Resident, names: Mapping[str, str]) -> Resident:
+    own = held.own and _resident(held.own, names)
+    return replace(held, tensor=names[held.tensor], own=own)
+
+
+def _views(views: Views, names: Mapping[str, str]) -> Views:
+    needs: dict[str, Need] = {
+        names[name]: replace(need, tensor=names[name]) for name, need in views.needs.items()
+    }
+    maps = {
+        names[name]: replace(access, tensor=names[access.tensor])
+        for name, access in views.maps.items()
+    }
+    return Views(needs, maps, views.skipped)

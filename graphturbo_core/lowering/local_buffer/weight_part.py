@@ -1,0 +1,61 @@
+"""Stages and their tilings -> WeightPart: how a kernel divides the weight part of a core's LB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligned
+from graphturbo_core.lowering.stages.stage import Stage
+from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.tiling import Tiling
+from graphturbo_core.lowering.tiling.weight_space import data_capacity, weight_capacity
+from graphturbo_core.strategies.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class WeightPart:
+    """Division of a core's weight part: bytes for tiles, then two regions for small weights.
+
+    Streamed tiles take slots of those bytes in turn, resident ones as much as they need.
+    """
+
+    base: int
+    tile_bytes: int
+    slot_bytes: int
+    small_bytes: int
+
+    def small_offset(self, turn: int) -> int:
+        """Where a stage's small weights go, whose turn it is."""
+        return self.base + self.tile_bytes + turn * self.small_bytes
+
+
+def weight_part(
+    plan: Plan, cut: tuple[tuple[Stage, ...], tuple[Tiling, ...]], small: int, alike: Alike
+) -> WeightPart:
+    """Slots as large as the kernel's largest weight tile; all must fit beside the small weights.
+
+    Raises:
+        CapacityError: WEIGHT_TILE, they do not.
+    """
+    hardware = plan.hardware
+    slot = max(
+        (
+            aligned(alike.weight_tile_bytes(stage, tiling))
+            for stage, tiling in zip(*cut, strict=True)
+            if not stage.is_on_cluster
+        ),
+        default=0,
+    )
+    capacity = weight_capacity(plan)
+    slots = plan.feeding.tiles
+    room = (capacity - slots * small) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+    if slots * slot > room:
+        raise CapacityError(
+            "WEIGHT_TILE",
+            f"{slots} x {slot} bytes of weight tiles do not fit in {room} bytes of LB",
+            where=f"chip {hardware.name}",
+            change="choose a chip with a larger weight part",
+        )
+    base = data_capacity(plan) if hardware.is_pooled else 0
+    return WeightPart(base, room, slot, small)

@@ -1,0 +1,1 @@
+"""KernelPlan -> stages: its loop nests in order, and which core does what of each."""

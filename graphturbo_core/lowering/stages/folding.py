@@ -1,0 +1,227 @@
+"""Stages of all kernels -> CoreClasses: cores of like programs are simulated once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import Box, Interval, with_interval
+from graphturbo_core.lowering.stages.classes import CoreClasses, every_core
+from graphturbo_core.lowering.stages.stage import Cut, Operand, Stage, used_shares
+from graphturbo_core.products.program import IntArray
+from graphturbo_core.semantics.access import AxisKind, AxisMap
+from graphturbo_core.strategies.plan import Plan
+
+FOLDED_ABOVE = 64
+"""On a chip of more cores a cluster, cores of like programs are simulated once from the start: our
+choice, above chips whose cores are lowered one by one in a second or two. On others they are where
+all of them need more instructions than the cap."""
+
+_CLIPPED = frozenset({AxisKind.WINDOW, AxisKind.OFFSET, AxisKind.SCALED})
+"""Kinds of axes along which a tile at the tensor's edge reads less than others."""
+
+
+class _Boxes(NamedTuple):
+    """Of every core its box, a row a core; zeros where it has none."""
+
+    lo: IntArray
+    hi: IntArray
+    is_there: NDArray[np.bool_]
+
+    @property
+    def extents(self) -> IntArray:
+        """Size of every axis."""
+        return self.hi - self.lo
+
+
+def folded(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> list[tuple[Stage, ...]]:
+    """The stages with shares of the simulated cores alone."""
+    classes = core_classes(plan, kernels)
+    return [tuple(_of_classes(stage, classes) for stage in stages) for stages in kernels]
+
+
+def may_fold(hardware: Hardware) -> bool:
+    """Whether cores may stand for others: not beside a matrix engine that all of them share.
+
+    Such an engine reads what each of the cores wrote.
+    """
+    return not hardware.has_shared_matrix
+
+
+def has_many_cores(hardware: Hardware) -> bool:
+    """Whether cores of like programs are simulated once from the start."""
+    return hardware.cores > FOLDED_ABOVE
+
+
+def _of_classes(stage: Stage, classes: CoreClasses) -> Stage:
+    shares = {core: box for core, box in stage.shares.items() if classes.leader(core) == core}
+    return replace(stage, shares=shares, classes=classes)
+
+
+def classes_of(hardware: Hardware, kernels: Sequence[tuple[Stage, ...]]) -> CoreClasses:
+    """The classes that all stages share."""
+    found = next((stage.classes for stages in kernels for stage in stages), None)
+    return found or every_core(hardware.cores)
+
+
+def core_classes(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> CoreClasses:
+    """Cores are alike whose boxes have the same extents in all stages of the program.
+
+    Compared are the shares that a core computes, what it needs, which part of that it has itself,
+    which part is halo, the hull of it all, and whether it touches an edge where edges clip. Who
+    sends a core the rest is not compared (our choice: a core's neighbours may differ from those of
+    another of its class). Nor is where in a block a share begins, along axes whose blocks do not
+    nest, so that single tiles may read a row more or less; it would leave `conformer` under
+    `layerwise` 466 cores of `ipu-gc2` instead of 70, which is too many. Nor in which memory each
+    part of a joint tensor lies. Near-linear in cores and in distinct stages.
+    """
+    classes = np.zeros(plan.hardware.cores, np.int64)
+    known: set[_Tensor] = set()
+    for tensor in _tensors(plan, kernels):
+        if tensor in known:
+            continue
+        known.add(tensor)
+        rows = np.column_stack((classes, *_features(tensor, plan.hardware.cores)))
+        classes = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    _, first, place = np.unique(classes, return_index=True, return_inverse=True)
+    return CoreClasses(tuple(first[place.ravel()].tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """How the shares of a stage's result, of this shape, read a tensor.
+
+    `owned`: the part of the result that its kernel answers for.
+    """
+
+    cut: Cut
+    owned: Box
+    shape: tuple[int, ...]
+    axes: tuple[AxisMap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensor:
+    """All that a kernel does with a tensor: who computes it there, or before it, and who reads."""
+
+    made: Cut | None
+    readers: tuple[_Reader, ...]
+
+
+def _tensors(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> Iterator[_Tensor]:
+    """The tensors of every kernel; of what the one before left in LB, its maker and readers too."""
+    made_before: dict[str, Cut] = {}
+    read_before: dict[str, list[_Reader]] = {}
+    for kernel, stages in zip(plan.kernels, kernels, strict=True):
+        made, read = dict(made_before), {name: list(read_before[name]) for name in made_before}
+        for stage in stages:
+            made[stage.output] = stage.cut
+            for operand in stage.operands:
+                read.setdefault(operand.tensor, []).append(_reader(stage, operand))
+        for name in dict.fromkeys((*made, *read)):
+            yield _Tensor(made.get(name), tuple(dict.fromkeys(read.get(name, ()))))
+        made_before = {name: made[name] for name in sorted(kernel.kept) if name in made}
+        read_before = {name: read.get(name, []) for name in made_before}
+
+
+def _reader(stage: Stage, operand: Operand) -> _Reader:
+    shape = stage.first.output_shapes[stage.output_index]
+    return _Reader(stage.cut, stage.owned, shape, operand.access.axes)
+
+
+def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
+    """What must be equal for two cores to be alike, a row a core."""
+    own = None if tensor.made is None else _shares(tensor.made, cores)
+    around = own
+    if own is not None:
+        yield own.extents
+        yield own.is_there[:, np.newaxis].astype(np.int64)
+    for reader in tensor.readers:
+        share = _shares(reader.cut, cores)
+        need = _needs(reader, share)
+        yield need.extents
+        yield _common(need, _own_part(reader, share))
+        if own is not None:
+            yield _common(need, own)
+        for place, axis in enumerate(reader.axes):
+            if axis.kind in _CLIPPED:
+                yield np.column_stack((need.lo[:, place] == 0, need.hi[:, place] == axis.size))
+        around = need if around is None else _hull(around, need)
+    if around is not None:
+        yield around.extents
+
+
+def _shares(cut: Cut, cores: int) -> _Boxes:
+    """What each core computes."""
+    rank = len(cut.box)
+    found = _none(cores, rank)
+    shares = used_shares(cut)
+    boxes = np.array(list(shares.values()), np.int64).reshape(len(shares), rank, 2)
+    used = np.array(list(shares), np.int64)
+    found.lo[used], found.hi[used] = boxes[:, :, 0], boxes[:, :, 1]
+    found.is_there[used] = True
+    return found
+
+
+def _none(cores: int, rank: int) -> _Boxes:
+    empty = np.zeros((cores, rank), np.int64)
+    return _Boxes(empty, empty.copy(), np.zeros(cores, np.bool_))
+
+
+def _needs(reader: _Reader, share: _Boxes) -> _Boxes:
+    """The box of the tensor that each core needs for its share."""
+    used = share.is_there
+    found = _none(len(used), len(reader.axes))
+    found.is_there[:] = used
+    for place, axis in enumerate(reader.axes):
+        if axis.out_axis < 0:
+            found.hi[used, place] = axis.size
+            continue
+        pairs = np.column_stack([corner[used, axis.out_axis] for corner in share[:2]])
+        distinct, which = np.unique(pairs, axis=0, return_inverse=True)
+        cuts = [_interval(axis, reader.cut.box, (begin, end)) for begin, end in distinct.tolist()]
+        intervals = np.array(cuts, np.int64).reshape(len(cuts), 2)[which.ravel()]
+        found.lo[used, place], found.hi[used, place] = intervals[:, 0], intervals[:, 1]
+    found.is_there[:] &= (found.hi > found.lo).all(axis=1)
+    return found
+
+
+@lru_cache(maxsize=65536)
+def _interval(axis: AxisMap, box: Box, part: Interval) -> Interval:
+    return axis.interval(with_interval(box, axis.out_axis, part))
+
+
+def _own_part(reader: _Reader, share: _Boxes) -> _Boxes:
+    """As `own_box`: what belongs to the share where inputs are divided without overlap."""
+    found = _none(len(share.lo), len(reader.axes))
+    for place, axis in enumerate(reader.axes):
+        found.hi[:, place] = axis.size
+        if axis.out_axis >= 0:
+            whole = max(1, reader.shape[axis.out_axis])
+            begin, end = reader.owned[axis.out_axis]
+            lo, hi = (np.clip(ends[:, axis.out_axis], begin, end) for ends in share[:2])
+            found.lo[:, place] = lo * axis.size // whole
+            found.hi[:, place] = hi * axis.size // whole
+    return found
+
+
+def _common(first: _Boxes, second: _Boxes) -> IntArray:
+    """Extents of the common box."""
+    lo, hi = np.maximum(first.lo, second.lo), np.minimum(first.hi, second.hi)
+    return np.asarray(np.maximum(hi - lo, 0))
+
+
+def _hull(first: _Boxes, second: _Boxes) -> _Boxes:
+    """The smallest box around both, or the one that is there."""
+    one, both = first.is_there[:, np.newaxis], (first.is_there & second.is_there)[:, np.newaxis]
+    return _Boxes(
+        np.where(both, np.minimum(first.lo, second.lo), np.where(one, first.lo, second.lo)),
+        np.where(both, np.maximum(first.hi, second.hi), np.where(one, first.hi, second.hi)),
+        first.is_there | second.is_there,
+    )

@@ -1,0 +1,232 @@
+"""Needs -> Views: tensors that are another tensor's bytes, so that no instruction copies them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from graphturbo_core.ir.boxes import Box, contains, volume
+from graphturbo_core.lowering.stages.stage import Cut, Operand, Shares, Stage, bytes_per_element
+from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
+from graphturbo_core.strategies.plan import KernelPlan, Plan
+
+_PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
+
+
+@dataclass(frozen=True)
+class Need:
+    """A tensor that wants LB: when, the box on each core, and what each core computes of it.
+
+    `cut`: how the cores divide it that compute it; None where it is loaded. `is_own`: just what
+    each core computes, what it reads is another need.
+    """
+
+    tensor: str
+    boxes: Shares
+    shares: Shares
+    cut: Cut | None
+    first: int
+    last: int
+    is_own: bool = False
+
+
+@dataclass(frozen=True)
+class Views:
+    """`maps`: view -> where a box of it lies in the tensor that holds it (which may be a view).
+
+    `skipped`: stages that need no instruction. `needs`: what still asks for a place of its own.
+    """
+
+    needs: Mapping[str, Need]
+    maps: Mapping[str, InputAccess] = field(default_factory=dict)
+    skipped: frozenset[int] = frozenset()
+
+    def root(self, tensor: str, box: Box) -> tuple[str, Box]:
+        """The tensor that holds the bytes, and the box there."""
+        return _root(self.maps, tensor, box)
+
+    @cached_property
+    def holders(self) -> frozenset[str]:
+        """Tensors that others lie in."""
+        return frozenset(access.tensor for access in self.maps.values())
+
+
+def find_views(
+    plan: Plan, kernel: KernelPlan, stages: tuple[Stage, ...], needs: Mapping[str, Need]
+) -> Views:
+    """Every view that is legal inside the kernel, stage by stage.
+
+    1. Split, slice, squeeze, reshape by axes of one element: the result lies in its source, where
+       every core already has what it reads. 2. Concat: the parts are computed in their place in the
+       result, where no core needs more of it than it computes. 3. Elementwise nest: the result is
+       written over an operand that dies there. Tensors that leave the kernel are no views.
+    """
+    found = _Found(dict(needs))
+    for stage in stages:
+        if stage.output not in found.needs or _leaves(kernel, stage.output):
+            continue
+        for rule in (_alias, _joined, _overwritten):
+            if rule(plan, kernel, stage, found):
+                break
+    return Views(found.needs, found.maps, frozenset(found.skipped))
+
+
+@dataclass
+class _Found:
+    """The views found so far; as in `Views`."""
+
+    needs: dict[str, Need]
+    maps: dict[str, InputAccess] = field(default_factory=dict)
+    skipped: set[int] = field(default_factory=set)
+
+    def root(self, tensor: str, box: Box) -> tuple[str, Box]:
+        return _root(self.maps, tensor, box)
+
+    def holder(self, tensor: str) -> str:
+        """The tensor that holds the bytes."""
+        while tensor in self.maps:
+            tensor = self.maps[tensor].tensor
+        return tensor
+
+    def merge(self, tensor: str, access: InputAccess, holder: str) -> None:
+        """`tensor` becomes a view; what holds it lives as long as both."""
+        view, kept = self.needs.pop(tensor), self.needs[holder]
+        first, last = min(kept.first, view.first), max(kept.last, view.last)
+        self.needs[holder] = replace(kept, first=first, last=last)
+        self.maps[tensor] = access
+
+
+def _root(maps: Mapping[str, InputAccess], tensor: str, box: Box) -> tuple[str, Box]:
+    while tensor in maps:
+        tensor, box = maps[tensor].tensor, maps[tensor].box(box)
+    return tensor, box
+
+
+def _leaves(kernel: KernelPlan, tensor: str) -> bool:
+    return tensor in kernel.outputs or tensor in kernel.kept
+
+
+def _alias(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
+    """Rule 1."""
+    if len(stage.ops) != 1 or not stage.first.is_view:
+        return False
+    data = [operand for operand in stage.operands if not operand.is_weight]
+    if len(data) != 1:
+        return False
+    access = data[0].access
+    result = views.needs[stage.output]
+    if not all(_is_exact(axis) for axis in access.axes):
+        return False
+    holder, _ = views.root(access.tensor, tuple((0, axis.size) for axis in access.axes))
+    source = views.needs.get(holder)
+    if source is None or not source.shares:
+        return False
+    for core, box in result.boxes.items():
+        inside = views.root(access.tensor, data[0].reads.box(box))[1]
+        if volume(inside) != volume(box) or core not in source.shares:
+            return False
+        if not contains(source.shares[core], inside):
+            return False
+    views.merge(stage.output, access, holder)
+    views.skipped.add(stage.index)
+    return True
+
+
+def _is_exact(axis: AxisMap) -> bool:
+    """Whether boxes of the result are boxes of the source, element for element."""
+    if axis.kind in _PLAIN:
+        return True
+    if axis.kind is AxisKind.OFFSET:
+        return axis.step == 1
+    if axis.kind is AxisKind.GROUPED:
+        return axis.out_block == 1 and axis.in_block == 1
+    return axis.kind is AxisKind.WHOLE and axis.size == 1
+
+
+def _joined(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
+    """Rule 2."""
+    axis = _joint(stage)
+    if axis is None:
+        return False
+    result = views.needs[stage.output]
+    if dict(result.boxes) != dict(result.shares):
+        return False
+    maps: dict[str, InputAccess] = {}
+    for operand in stage.operands:
+        part = views.needs.get(operand.tensor)
+        is_held = part is not None and part.shares and dict(part.boxes) == dict(part.shares)
+        if part is None or not is_held or _leaves(kernel, operand.tensor):
+            return False
+        place = _placed(stage, operand, axis)
+        fits = all(
+            core in result.boxes and contains(result.boxes[core], place.box(box))
+            for core, box in part.boxes.items()
+        )
+        if not fits or operand.tensor in maps:
+            return False
+        maps[operand.tensor] = place
+    for tensor, place in maps.items():
+        views.merge(tensor, place, stage.output)
+    views.skipped.add(stage.index)
+    return True
+
+
+def _joint(stage: Stage) -> int | None:
+    """The axis along which a stage does nothing but lay its operands side by side."""
+    if len(stage.ops) != 1 or not stage.first.is_joint:
+        return None
+    if any(operand.is_weight for operand in stage.operands):
+        return None
+    reads = stage.first.accesses[stage.output_index]
+    moved = {
+        place
+        for read in reads
+        for place, axis in enumerate(read.axes)
+        if axis.kind is AxisKind.OFFSET
+    }
+    return moved.pop() if len(moved) == 1 else None
+
+
+def _placed(stage: Stage, operand: Operand, axis: int) -> InputAccess:
+    """Where a box of a concat's operand lies in the result."""
+    shape = stage.first.output_shapes[stage.output_index]
+    begin = -operand.access.axes[axis].offset
+    return InputAccess(
+        stage.output,
+        tuple(
+            AxisMap(AxisKind.OFFSET, size, place, offset=begin if place == axis else 0)
+            for place, size in enumerate(shape)
+        ),
+    )
+
+
+def _overwritten(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
+    """Rule 3."""
+    if not all(plan.semantics.by_op[op.name].is_pointwise for op in stage.ops):
+        return False
+    result = views.needs[stage.output]
+    width = bytes_per_element(plan, stage.output)
+    lent = {views.holder(o.tensor) for o in stage.operands if o.tensor in views.maps}
+    for operand in stage.operands:
+        name = operand.tensor
+        source = views.needs.get(name)
+        if source is None or source.last != stage.index or _leaves(kernel, name):
+            continue
+        is_same = dict(source.boxes) == dict(result.boxes) == dict(result.shares)
+        if name in lent or not is_same:
+            continue
+        readers = [other.access for other in stage.operands if other.tensor == name]
+        is_one_to_one = all(_is_identity(access, stage) for access in readers)
+        if is_one_to_one and bytes_per_element(plan, name) == width:
+            views.merge(stage.output, operand.access, name)
+            return True
+    return False
+
+
+def _is_identity(access: InputAccess, stage: Stage) -> bool:
+    shape = stage.first.output_shapes[stage.output_index]
+    return len(access.axes) == len(shape) and all(
+        axis.kind is AxisKind.SAME and axis.out_axis == place and axis.size == size
+        for place, (axis, size) in enumerate(zip(access.axes, shape, strict=True))
+    )

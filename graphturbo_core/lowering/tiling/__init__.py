@@ -1,0 +1,1 @@
+"""Stage -> tiling: how a core's share is cut, and what each tile needs."""

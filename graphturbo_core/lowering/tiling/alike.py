@@ -1,0 +1,103 @@
+"""Stage -> its tiling, tiles and weight tiles, worked out once for all stages that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+from graphturbo_core.ir.boxes import Interval
+from graphturbo_core.lowering.stages.expected import StageLoad, expected_times, stage_load
+from graphturbo_core.lowering.stages.stage import Stage
+from graphturbo_core.lowering.tiling.cutting import Space, choose_tiling
+from graphturbo_core.lowering.tiling.tile_sizes import output_tile_bytes, read_tile_bytes
+from graphturbo_core.lowering.tiling.tiling import Steps, Tiling, stage_tiles
+from graphturbo_core.lowering.tiling.weight_items import WeightItems, weight_items
+from graphturbo_core.strategies.plan import KernelPlan, Plan
+
+
+class Alike:
+    """What follows from a stage's kinds of ops, box, division over cores and tiling alone.
+
+    Layers of a model are alike, and differ by names. Kept for one lowering, in which each core
+    stands for the same cores everywhere.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        """Nothing is listed yet."""
+        self._plan = plan
+        self._tilings: dict[Hashable, Tiling] = {}
+        self._tiles: dict[Hashable, Steps] = {}
+        self._items: dict[Hashable, WeightItems] = {}
+        self._bytes: dict[Hashable, int] = {}
+        self._loads: dict[Hashable, StageLoad] = {}
+
+    def tiling(self, stage: Stage, space: Space) -> Tiling:
+        """As `choose_tiling`."""
+        place: dict[str, int] = {}
+        read = tuple(
+            (place.setdefault(operand.tensor, len(place)), operand.tensor in space.streamed)
+            for operand in stage.operands
+        )
+        key = self._kinds(stage), stage.cut, read, space
+        if key not in self._tilings:
+            self._tilings[key] = choose_tiling(self._plan, stage, space)
+        return self._tilings[key]
+
+    def expected(self, stages: Sequence[Stage]) -> list[Interval]:
+        """As `expected_times`."""
+        return expected_times(stages, [self._load(stage) for stage in stages])
+
+    def _load(self, stage: Stage) -> StageLoad:
+        key = self._kinds(stage), stage.cut
+        if key not in self._loads:
+            self._loads[key] = stage_load(self._plan, stage)
+        return self._loads[key]
+
+    def tiles(self, stage: Stage, tiling: Tiling) -> Steps:
+        """As `stage_tiles`."""
+        key = self._key(stage, tiling)
+        if key not in self._tiles:
+            self._tiles[key] = stage_tiles(stage, tiling)
+        return self._tiles[key]
+
+    def weight_tile_bytes(self, stage: Stage, tiling: Tiling) -> int:
+        """Bytes of the largest tile of its tiled weight; 0 without one."""
+        operand = stage.tile_weight()
+        return 0 if operand is None else self.read_tile_bytes(stage, tiling, operand.tensor)
+
+    def output_tile_bytes(self, stage: Stage, tiling: Tiling) -> int:
+        """As `output_tile_bytes`."""
+        key = self._key(stage, tiling), ()
+        if key not in self._bytes:
+            self._bytes[key] = output_tile_bytes(self._plan, stage, tiling)
+        return self._bytes[key]
+
+    def read_tile_bytes(self, stage: Stage, tiling: Tiling, tensor: str) -> int:
+        """As `read_tile_bytes`, of all operands that read a tensor."""
+        places = [at for at, each in enumerate(stage.operands) if each.tensor == tensor]
+        key = self._key(stage, tiling), tuple(places)
+        if key not in self._bytes:
+            readers = [stage.operands[at] for at in places]
+            self._bytes[key] = read_tile_bytes(self._plan, stage, tiling, readers)
+        return self._bytes[key]
+
+    def items(
+        self, kernel: KernelPlan, stage: Stage, tiling: Tiling, room_bytes: int
+    ) -> WeightItems | None:
+        """As `weight_items`."""
+        operand = stage.tile_weight()
+        if operand is None:
+            return None
+        residency = kernel.residency.get(operand.tensor)
+        key = self._key(stage, tiling), residency, room_bytes
+        if key not in self._items:
+            cut = tiling, self.tiles(stage, tiling)
+            self._items[key] = weight_items(self._plan, stage, cut, (residency, room_bytes))
+        return replace(self._items[key], operand=operand)
+
+    def _key(self, stage: Stage, tiling: Tiling) -> Hashable:
+        return self._kinds(stage), stage.cut, tiling
+
+    def _kinds(self, stage: Stage) -> Hashable:
+        kinds = self._plan.semantics.kinds
+        return tuple(kinds[op.name] for op in stage.ops), stage.output_index

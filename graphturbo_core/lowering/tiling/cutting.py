@@ -1,0 +1,382 @@
+"""Stage -> Tiling: how finely a core's share is cut, given the room it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial, reduce
+from math import prod
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, extents, hull, part_of, volume, with_interval
+from graphturbo_core.lowering.addresses.allocator import aligned
+from graphturbo_core.lowering.stages.stage import (
+    Operand,
+    Stage,
+    bytes_per_element,
+    cut_reduced,
+    fetched_bytes,
+    tensor_bytes,
+)
+from graphturbo_core.lowering.tiling.array_passes import array_passes, square_cuts
+from graphturbo_core.lowering.tiling.tile_sizes import output_tile_bytes, read_bytes_by_axes
+from graphturbo_core.lowering.tiling.tiling import (
+    LoopOrder,
+    Tiling,
+    column_count,
+    compute_count,
+    row_axes,
+    staging_slot_bytes,
+    tile_count,
+)
+from graphturbo_core.semantics.tile_rules import TileRules
+from graphturbo_core.strategies.plan import Plan
+
+PER_CENT = 100
+
+Parts = tuple[int, ...]
+"""Pieces per output axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """How finely work is cut.
+
+    `tile_share`: a streamed tile takes at most this part of the LB's data part, its pair twice.
+    `tiles`: a core's share is cut into up to this many tiles, and its part of an input is loaded in
+    up to this many pieces, so that moves and computes overlap. `staging_sets`: tiles that may be
+    between the matrix and the vector engine at once. `is_wide`: a weight tile takes more columns
+    and less of K where that needs fewer instructions. `staging_parts`: a product of two computed
+    operands takes at most one of so many parts of the staging buffer.
+    """
+
+    tile_share: int
+    tiles: int
+    staging_sets: int
+    is_wide: bool = False
+    staging_parts: int = 1
+
+
+COARSEST = Grain(1, 1, 1)
+WIDEST = replace(COARSEST, is_wide=True)
+LAST_GRAINS = (COARSEST, WIDEST)
+"""Tiles of these may take more instructions than finer ones (`Limits.instructions_coarsest`)."""
+
+
+def staging_sets(plan: Plan, grain: Grain) -> int:
+    """Sets of slots between the engines that take turns: one where operands do not either."""
+    return min(grain.staging_sets, plan.feeding.tiles)
+
+
+def grains(rules: TileRules) -> tuple[Grain, ...]:
+    """From fine to coarse; the first that stays below the cap on instructions is taken."""
+    finest = Grain(rules.tile_share, rules.tiles, 2)
+    return (finest, Grain(max(1, rules.tile_share // 2), 1, 2), *LAST_GRAINS)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What a stage may use: bytes of a core's memories, and which operands stream, by name.
+
+    Equal where all but the names is.
+
+    A streamed tile takes `tile_bytes`; where not even the finest cut is as small, as much as its
+    even share, `even_tile_bytes`; where that is too little for one, what the others leave of
+    `ring_bytes`, which all tiles take together in any case: `turns` of each tensor.
+    """
+
+    tile_bytes: int
+    even_tile_bytes: int
+    ring_bytes: int
+    tiles: int
+    staging_sets: int
+    staging_bytes: int
+    weight_slot_bytes: int
+    streamed: frozenset[str] = field(compare=False)
+    is_output_streamed: bool
+    is_wide: bool = False
+    turns: int = 2
+
+
+def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
+    """The coarsest cut that fits, then finer rows for overlap where padding allows.
+
+    Raises:
+        CapacityError: not even single rows fit; names the op and the bytes.
+    """
+    for tile_bytes in (space.tile_bytes, space.even_tile_bytes, space.ring_bytes // space.turns):
+        room = replace(space, tile_bytes=tile_bytes)
+        cutter = _Cutter(plan, stage, room)
+        found = cutter.tiling()
+        if found is not None and space.is_wide:
+            wider = _wider(plan, stage, room, found)
+            return min((found, *wider), key=partial(_instructions, stage))
+        if found is not None:
+            return found
+    raise cutter.does_not_fit()
+
+
+def _wider(plan: Plan, stage: Stage, space: Space, narrow: Tiling) -> Iterator[Tiling]:
+    """Weight tiles of twice the columns, four times, … up to all, with as much of K as fits."""
+    contraction = stage.contraction
+    if contraction is None or not contraction.is_cut_over_k or not narrow.columns:
+        return
+    cutter = _Cutter(plan, stage, space)
+    lo, hi = cutter.share[contraction.n_axis]
+    array = plan.hardware.matrix_columns
+    columns = max(array, narrow.columns // array * array)
+    while columns < hi - lo:
+        columns = min(2 * columns, hi - lo)
+        cutter.widen(columns)
+        found = cutter.tiling()
+        if found is not None:
+            yield found
+
+
+def _instructions(stage: Stage, tiling: Tiling) -> int:
+    """Computes and weight tiles of the stage; what else is moved goes with the latter."""
+    return compute_count(stage, tiling) + tile_count(stage, tiling)
+
+
+class _Cutter:
+    """Cuts the largest share of a stage; the other cores follow the same grid."""
+
+    def __init__(self, plan: Plan, stage: Stage, space: Space) -> None:
+        self.plan = plan
+        self.stage = stage
+        self.space = space
+        self.share = max(stage.shares.values(), key=volume)
+        self.columns, self.reduced = self._weight_tile()
+        self.is_data_whole = False
+
+    def tiling(self) -> Tiling | None:
+        """Rows as coarse as fits, then finer for overlap; None: not even single rows fit.
+
+        Where K is cut for the weights' sake, every tile of columns would fetch streamed data anew;
+        data with all of K are fetched once for all columns, but fewer rows of them fit, and each
+        row tile fetches the weights. What moves fewer bytes is taken.
+        """
+        found = self._of_rows()
+        if found is None or not self._fetches_data_again():
+            return found
+        self.is_data_whole = True
+        whole = self._of_rows()
+        self.is_data_whole = False
+        if whole is None or self._fetched(whole) >= self._fetched(found):
+            return found
+        return whole
+
+    def _of_rows(self) -> Tiling | None:
+        fitting = next((p for p in self._grids() if self._fits(p)), None)
+        if fitting is None:
+            return None
+        parts = self._pipelined(fitting)
+        order = self._loop_order(parts)
+        return Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
+
+    def _fetches_data_again(self) -> bool:
+        """Whether data stream, cut along K, for more than one tile of columns."""
+        return (
+            self.reduced > 0
+            and self.stage.tile_weight() is not None
+            and column_count(self.stage, self.columns, self.share) > 1
+            and self._streamed_data() is not None
+        )
+
+    def _streamed_data(self) -> Operand | None:
+        """The operand that is multiplied with the weights, where it streams."""
+        found = (o for o in self.stage.operands if o.is_reduced_data)
+        return next((o for o in found if o.tensor in self.space.streamed), None)
+
+    def _fetched(self, tiling: Tiling) -> int:
+        """Bytes of data and weights that all tiles of the share fetch, halos left out."""
+        data, weight = self._streamed_data(), self.stage.tile_weight()
+        assert data is not None and weight is not None
+        sizes = (
+            tensor_bytes(self.plan, operand.tensor, operand.access.box(self.share))
+            for operand in (data, weight)
+        )
+        columns = column_count(self.stage, self.columns, self.share)
+        times = (1 if tiling.is_data_whole else columns, prod(tiling.parts))
+        return sum(size * count for size, count in zip(sizes, times, strict=True))
+
+    def _weight_tile(self) -> tuple[int, int]:
+        """Columns and reduced elements of a weight tile; 0 where that axis is not cut."""
+        contraction = self.stage.contraction
+        if contraction is None or contraction.n_axis < 0:
+            return 0, 0
+        lo, hi = self.share[contraction.n_axis]
+        array = self.plan.hardware.matrix_columns
+        slot, column_bytes = self.space.weight_slot_bytes, self._column_bytes()
+        if not contraction.is_cut_over_k:
+            return min(hi - lo, max(1, slot // column_bytes)), 0
+        narrowest = self.plan.rules.narrow_percent * array / PER_CENT
+        least = array
+        if self.space.tiles == 1 and slot // column_bytes >= narrowest:
+            least = slot // column_bytes
+        columns = min(hi - lo, max(least, slot // column_bytes // array * array))
+        if columns * column_bytes <= slot:
+            return columns, self._cut_depth()
+        return columns, self._depth(columns)
+
+    def widen(self, columns: int) -> None:
+        """Take weight tiles of so many columns, and cut K to what a slot holds of them."""
+        self.columns, self.reduced = columns, self._depth(columns)
+
+    def _depth(self, columns: int) -> int:
+        """Reduced elements of a weight tile of so many columns: as many as a slot holds."""
+        contraction = self.stage.contraction
+        assert contraction is not None
+        room = self.space.weight_slot_bytes * contraction.reduce_size
+        depth = room // (columns * self._column_bytes())
+        return max(1, min(depth, contraction.reduce_size))
+
+    def _cut_depth(self) -> int:
+        """Reduced elements per tile so that one streamed data row fits its tile; 0: not cut."""
+        contraction = self.stage.contraction
+        data = next((o for o in self.stage.operands if o.is_reduced_data), None)
+        if contraction is None or not contraction.is_cut_over_k or data is None:
+            return 0
+        if data.tensor not in self.space.streamed:
+            return 0
+        cell = tuple((lo, lo + 1) for lo, _ in self.share)
+        demand = tensor_bytes(self.plan, data.tensor, data.access.box(cell))
+        if demand <= self.space.tile_bytes:
+            return 0
+        return max(1, contraction.reduce_size * self.space.tile_bytes // demand)
+
+    def _column_bytes(self) -> int:
+        """Bytes of the weights of one output column, all of K."""
+        weight, contraction = self.stage.tile_weight(), self.stage.contraction
+        if weight is None or contraction is None:
+            return 1
+        return contraction.k * bytes_per_element(self.plan, weight.tensor)
+
+    def _grids(self) -> Iterator[Parts]:
+        """Ever finer: the outermost axis is cut to single elements before the next is cut.
+
+        Where passes take squares, maps are cut to squares first.
+        """
+        parts = [1] * len(self.share)
+        yield tuple(parts)
+        sizes = extents(self.share)
+        single = ((axis, sizes[axis]) for axis in row_axes(self.stage))
+        for axis, most in (*square_cuts(self.plan, self.stage, self.share), *single):
+            while parts[axis] < most:
+                parts[axis] = min(most, parts[axis] + max(1, parts[axis] // 4))
+                yield tuple(parts)
+
+    def _largest_tile(self, parts: Parts) -> Box:
+        return tuple(part_of(i, count, 0) for i, count in zip(self.share, parts, strict=True))
+
+    def _cut_columns(self, box: Box) -> Box:
+        if not self.columns or self.stage.contraction is None:
+            return box
+        axis = self.stage.contraction.n_axis
+        lo, hi = box[axis]
+        return with_interval(box, axis, (lo, min(hi, lo + self.columns)))
+
+    def _fits(self, parts: Parts) -> bool:
+        tile = self._cut_columns(self._largest_tile(parts))
+        if self._staging_bytes(tile, 1) > self.space.staging_bytes:
+            return False
+        limit = self.space.tile_bytes
+        output_bytes = tensor_bytes(self.plan, self.stage.output, tile)
+        if self.space.is_output_streamed and output_bytes > limit:
+            return False
+        weight = self.stage.tile_weight()
+        if weight is not None:
+            read = tensor_bytes(self.plan, weight.tensor, self._read(weight, tile))
+            if read > self.space.weight_slot_bytes:
+                return False
+        sizes = [self._fetched_bytes(group, tile) for group in self._readers.values()]
+        return all(size <= limit for size in sizes) and self._has_room(parts)
+
+    @cached_property
+    def _readers(self) -> Mapping[str, Sequence[Operand]]:
+        """Of each tensor that streams the operands that read it."""
+        found: dict[str, list[Operand]] = {}
+        for operand in self.stage.operands:
+            if operand.tensor in self.space.streamed and not operand.is_tiled_weight:
+                found.setdefault(operand.tensor, []).append(operand)
+        return found
+
+    def _fetched_bytes(self, readers: Sequence[Operand], tile: Box) -> int:
+        box = reduce(hull, (self._read(operand, tile) for operand in readers))
+        return fetched_bytes(self.plan, readers, box, tile)
+
+    def _has_room(self, parts: Parts) -> bool:
+        """Whether the largest tiles of all that streams fit together, with those that take turns.
+
+        The first tile need not be the largest: rows of a reshape whose blocks do not nest begin
+        anywhere in rows of its input. Where only a list of all tiles would tell, it is taken for it
+        (our choice: a list for each cut that is tried costs too much).
+        """
+        order = LoopOrder.ROWS
+        tiling = Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
+        sizes = []
+        if self.space.is_output_streamed:
+            sizes.append(output_tile_bytes(self.plan, self.stage, tiling))
+        for readers in self._readers.values():
+            size = read_bytes_by_axes(self.plan, self.stage, tiling, readers)
+            first = self._cut_columns(self._largest_tile(parts))
+            sizes.append(self._fetched_bytes(readers, first) if size is None else size)
+        return self.space.turns * sum(aligned(size) for size in sizes) <= self.space.ring_bytes
+
+    def _staging_bytes(self, tile: Box, rows: int) -> int:
+        """Bytes of all sets of slots, with partial sums of so many row tiles."""
+        slots = max(self.stage.slots, 1 if self.reduced else 0)
+        return staging_slot_bytes(volume(tile)) * slots * rows * self.space.staging_sets
+
+    def _read(self, operand: Operand, tile: Box) -> Box:
+        box = operand.access.box(tile)
+        if not self.reduced or (self.is_data_whole and not operand.is_tiled_weight):
+            return box
+        return cut_reduced(operand, self.stage.contraction, box, (0, self.reduced))
+
+    def does_not_fit(self) -> CapacityError:
+        """What to tell the user where not even single rows fit."""
+        *_, finest = self._grids()
+        tile = self._cut_columns(self._largest_tile(finest))
+        sizes = [(self._fetched_bytes(group, tile), name) for name, group in self._readers.items()]
+        sizes.append((tensor_bytes(self.plan, self.stage.output, tile), self.stage.output))
+        _, name = max(sizes)
+        return CapacityError(
+            "TILE_TOO_LARGE",
+            f"a single tile of {self.stage.ops[0].name!r} needs more than "
+            f"{self.space.tile_bytes} bytes of LB, most of it for {name!r}",
+            where=f"chip {self.plan.hardware.name}",
+            change="choose a chip with a larger LB, a smaller input or a smaller cluster batch",
+        )
+
+    def _pipelined(self, parts: Parts) -> Parts:
+        """Finer rows until there are enough tiles, while padding allows."""
+        best = parts
+        column_tiles = column_count(self.stage, self.columns, self.share)
+        for finer in self._grids():
+            if prod(finer) * column_tiles > self.space.tiles:
+                break
+            is_finer = all(a >= b for a, b in zip(finer, parts, strict=True))
+            if is_finer and self._is_cheap(finer, parts) and self._has_room(finer):
+                best = finer
+        return best
+
+    def _is_cheap(self, finer: Parts, parts: Parts) -> bool:
+        if self.stage.contraction is None:
+            return volume(self._largest_tile(finer)) >= self.plan.rules.vector_tile_elements
+        padded = PER_CENT + self.plan.rules.padding_percent
+        passes = partial(array_passes, self.plan, self.stage, self.share)
+        return PER_CENT * passes(finer) <= padded * passes(parts)
+
+    def _loop_order(self, parts: Parts) -> LoopOrder:
+        """WEIGHTS outermost where the data stays in LB and partial sums of all rows fit."""
+        if self.stage.tile_weight() is None or prod(parts) == 1:
+            return LoopOrder.ROWS
+        data_streams = any(
+            o.tensor in self.space.streamed and o.is_reduced_data for o in self.stage.operands
+        )
+        largest = self._cut_columns(self._largest_tile(parts))
+        is_room = self._staging_bytes(largest, prod(parts)) <= self.space.staging_bytes
+        if not data_streams and (not self.reduced or is_room):
+            return LoopOrder.WEIGHTS
+        return LoopOrder.ROWS

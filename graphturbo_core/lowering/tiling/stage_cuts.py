@@ -1,0 +1,184 @@
+"""Tilings and tile sizes of a stage by the room it has, kept while a kernel's placement is tried.
+
+A kernel is tried anew for each tensor that finds no place in LB, and all but a few stages have the
+same room as before: without keeping, a kernel of a thousand ops takes a thousand times all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from graphturbo_core.ir.boxes import Box, Interval
+from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligned
+from graphturbo_core.lowering.stages.stage import Stage, core_stages, holdings, largest_bytes
+from graphturbo_core.lowering.stages.views import Need
+from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.cutting import Grain, Space, staging_sets
+from graphturbo_core.lowering.tiling.tiling import Tiling, tile_count
+from graphturbo_core.lowering.tiling.weight_space import (
+    data_capacity,
+    is_small_weight,
+    small_bytes,
+    weight_capacity,
+)
+from graphturbo_core.strategies.plan import Plan
+
+CLUSTER_SHARE = 8
+"""Tiles and weight tiles of an engine that the cores share take at most 1/4 and 1/16 of GB: our
+choice, so that most of GB is left for tensors that lie there whole."""
+
+
+@dataclass(frozen=True)
+class StageCut:
+    """A stage in a space, and what follows from both alone."""
+
+    alike: Alike = field(repr=False, compare=False)
+    stage: Stage
+    space: Space
+
+    @cached_property
+    def tiling(self) -> Tiling:
+        """How the stage is cut.
+
+        Raises:
+            CapacityError: not even single rows fit.
+        """
+        return self.alike.tiling(self.stage, self.space)
+
+    @cached_property
+    def tile_count(self) -> int:
+        """How many tiles the stage has; none is listed."""
+        return tile_count(self.stage, self.tiling)
+
+    @cached_property
+    def ring_bytes(self) -> Mapping[str, int]:
+        """Bytes of the largest tile of each streamed tensor."""
+        stage, tiling, sizes = self.stage, self.tiling, {}
+        if self.space.is_output_streamed:
+            sizes[stage.output] = aligned(self.alike.output_tile_bytes(stage, tiling))
+        for name in sorted(self.space.streamed):
+            sizes[name] = aligned(self.alike.read_tile_bytes(stage, tiling, name))
+        return sizes
+
+
+class StageCuts:
+    """What follows from a stage and its room alone, each computed once."""
+
+    def __init__(self, plan: Plan, stages: tuple[Stage, ...], grain: Grain, alike: Alike) -> None:
+        """Nothing is cut yet; `alike`: of the lowering that the kernel is placed for."""
+        self._plan = plan
+        self._alike = alike
+        self._stages = stages
+        self._grain = grain
+        self._cuts: dict[tuple[int, frozenset[str], bool], StageCut] = {}
+        self._asked_bytes: dict[tuple[str, bool, int], int] = {}
+        self._apart_bytes: dict[str, int] = {}
+
+    @cached_property
+    def holdings(self) -> Mapping[str, Mapping[int, Box]]:
+        """For every activation that cores read: the hull that each core's stages need."""
+        return holdings(self._stages)
+
+    @cached_property
+    def uses(self) -> Mapping[str, Sequence[int]]:
+        """Of every tensor read the stages that do, in order."""
+        found: dict[str, list[int]] = {}
+        for stage in self._stages:
+            for operand in stage.operands:
+                found.setdefault(operand.tensor, []).append(stage.index)
+        return found
+
+    @cached_property
+    def expected(self) -> Sequence[Interval]:
+        """As `expected_times`."""
+        return self._alike.expected(self._stages)
+
+    @cached_property
+    def small_bytes(self) -> int:
+        """Bytes of the whole weights of the stage that has most of them."""
+        return max((small_bytes(self._plan, s) for s in core_stages(self._stages)), default=0)
+
+    def asked_bytes(self, need: Need) -> int:
+        """Bytes of the largest core's box; the boxes of a tensor are the same in every attempt."""
+        key = (need.tensor, need.is_own, need.first)
+        if key not in self._asked_bytes:
+            self._asked_bytes[key] = largest_bytes(self._plan, need.tensor, need.boxes)
+        return self._asked_bytes[key]
+
+    def apart_bytes(self, need: Need) -> int:
+        """Bytes of the largest core's share, and those of what the largest core reads."""
+        name = need.tensor
+        if name not in self._apart_bytes:
+            boxes = need.shares, self.holdings.get(name, {})
+            self._apart_bytes[name] = sum(largest_bytes(self._plan, name, each) for each in boxes)
+        return self._apart_bytes[name]
+
+    def cut(self, stage: Stage, in_lb: Collection[str], is_output_in_lb: bool) -> StageCut:
+        """The stage where cores read the tensors `in_lb` from LB, and compute its output there.
+
+        A tensor that goes through GB because bindings differ may be read there and not written.
+        """
+        streamed = self._streamable[stage.index]
+        if not stage.is_on_cluster:
+            streamed = frozenset(name for name in streamed if name not in in_lb)
+        key = stage.index, streamed, is_output_in_lb
+        if key not in self._cuts:
+            is_cluster = stage.is_on_cluster
+            space = self._cluster_space(streamed) if is_cluster else self._space(*key)
+            if stage.is_passing:
+                space = replace(space, is_output_streamed=False)
+            self._cuts[key] = StageCut(self._alike, stage, space)
+        return self._cuts[key]
+
+    @cached_property
+    def _streamable(self) -> Sequence[frozenset[str]]:
+        """Of each stage what streams unless it lies in LB."""
+        return [
+            frozenset(
+                operand.tensor
+                for operand in stage.operands
+                if not operand.is_tiled_weight and not is_small_weight(self._plan, operand)
+            )
+            if not stage.is_passing
+            else frozenset()
+            for stage in self._stages
+        ]
+
+    def _space(self, index: int, streamed: frozenset[str], is_output_in_lb: bool) -> Space:
+        plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
+        parts = grain.staging_parts if self._stages[index].is_of_computed else 1
+        weights = weight_capacity(plan) - turns * self.small_bytes
+        tiles = turns * max(1, len(streamed) + (not is_output_in_lb))
+        return Space(
+            tile_bytes=data_capacity(plan) // max(grain.tile_share, tiles),
+            even_tile_bytes=data_capacity(plan) // tiles,
+            ring_bytes=data_capacity(plan),
+            tiles=grain.tiles,
+            staging_sets=staging_sets(plan, grain),
+            staging_bytes=plan.hardware.staging_bytes // parts,
+            weight_slot_bytes=weights // turns // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
+            streamed=streamed,
+            is_output_streamed=not is_output_in_lb,
+            is_wide=grain.is_wide,
+            turns=turns,
+        )
+
+    def _cluster_space(self, streamed: frozenset[str]) -> Space:
+        """What the engine that the cores share may use of GB, if nothing it reads lies there."""
+        plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
+        tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
+        return Space(
+            tile_bytes=tile // grain.tile_share,
+            even_tile_bytes=tile,
+            ring_bytes=turns * tile * (1 + len(streamed)),
+            tiles=grain.tiles,
+            staging_sets=staging_sets(plan, grain),
+            staging_bytes=plan.hardware.staging_bytes,
+            weight_slot_bytes=tile // 2 // ALIGNMENT_BYTES * ALIGNMENT_BYTES,
+            streamed=streamed,
+            is_output_streamed=True,
+            is_wide=grain.is_wide,
+            turns=turns,
+        )

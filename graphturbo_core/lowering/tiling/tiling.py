@@ -1,0 +1,260 @@
+"""Stage -> Tiling: how a core's share is cut into tiles, and in which order they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import reduce
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, Interval, divide, full_box, hull, volume, with_interval
+from graphturbo_core.lowering.addresses.allocator import aligned
+from graphturbo_core.lowering.stages.stage import (
+    Operand,
+    Stage,
+    cut_reduced,
+)
+from graphturbo_core.strategies.plan import Plan
+
+ACCUMULATOR_BYTES = 4
+"""A partial sum is fp32."""
+TileKey = tuple[int, int, int]
+"""Row, column, depth."""
+
+
+class LoopOrder(Enum):
+    """Which loop is outermost."""
+
+    WEIGHTS = "weights"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """`parts` per output axis (1 on the N axis), columns per tile, reduced elements per tile.
+
+    `columns` 0: the N axis is not cut. `reduced` 0: the K axis is not cut. `is_data_whole`: not
+    that of streamed data either, which are fetched with all of K for all columns of their rows.
+    """
+
+    parts: tuple[int, ...]
+    columns: int
+    reduced: int
+    order: LoopOrder
+    is_data_whole: bool = False
+
+
+class Tile(NamedTuple):
+    """One tile of a core: its output box and its cut of the reduced axis (None: all).
+
+    `fetched`: the cut of K of the data that are in LB for it, never less than `reduce`.
+    """
+
+    row: int
+    column: int
+    depth: int
+    box: Box
+    reduce: Interval | None
+    fetched: Interval | None
+    is_first: bool
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """A core's share by axes: each choice of one interval an axis, and of a cut of K, is a tile.
+
+    `depths` is empty where K is not cut; `is_data_whole`: data are fetched with all of it.
+    """
+
+    axes: tuple[tuple[Interval, ...], ...]
+    depths: tuple[Interval, ...]
+    is_data_whole: bool = False
+
+
+Steps = tuple[Mapping[int, Tile], ...]
+"""A stage's tiles in lockstep: step -> core -> tile."""
+
+
+def row_axes(stage: Stage) -> tuple[int, ...]:
+    """Output axes that row tiles cut, outermost first."""
+    if stage.contraction is not None:
+        batch = [a for a in range(len(stage.box)) if a not in stage.contraction.m_axes]
+        outer = [a for a in batch if a != stage.contraction.n_axis]
+        return (*outer, *stage.contraction.m_axes)
+    return tuple(a for a in range(len(stage.box)) if a not in stage.first.uncut_axes)
+
+
+def row_boxes(share: Box, parts: tuple[int, ...]) -> list[Box]:
+    """The row tiles of a share, row-major; empty ones are left out by the caller."""
+    cuts = [divide(interval, count) for interval, count in zip(share, parts, strict=True)]
+    return [tuple(cell) for cell in product(*cuts)]
+
+
+def staging_slot_bytes(elements: int) -> int:
+    """Bytes that a value of so many elements takes between the ops of a nest."""
+    return aligned(elements * ACCUMULATOR_BYTES)
+
+
+def stage_tiles(stage: Stage, tiling: Tiling) -> Steps:
+    """The tiles of every core in lockstep: step -> core -> tile; a core may have none."""
+    per_core = {core: _core_tiles(stage, tiling, share) for core, share in stage.shares.items()}
+    keys = sorted({key for tiles in per_core.values() for key in tiles}, key=_order_key(tiling))
+    by_core = sorted(per_core.items())
+    return tuple({core: tiles[key] for core, tiles in by_core if key in tiles} for key in keys)
+
+
+TOO_MANY_INSTRUCTIONS = "TOO_MANY_INSTRUCTIONS"
+"""Code of the refusal after which coarser tiles are tried."""
+
+
+def too_many_instructions(plan: Plan, op: str, fewest: int) -> CapacityError:
+    """The refusal of a program that is over its cap; `op` is the one that it was reached with.
+
+    `fewest`: no lower cap can be enough.
+    """
+    printed = "graphturbo.binding=literal and graphturbo.candidates=literal, "
+    return CapacityError(
+        TOO_MANY_INSTRUCTIONS,
+        f"{plan.strategy} needs too many instructions even with the coarsest tiles",
+        where=f"the limit is reached at op {op!r} on chip {plan.hardware.name}",
+        change="choose a smaller batch or cluster batch, smaller dimensions, "
+        f"{printed if plan.strategy.startswith('graphturbo') else ''}"
+        "or a chip with larger buffers",
+        fewest=fewest,
+    )
+
+
+def check_total(
+    plan: Plan, counts: Iterable[tuple[str, int]], max_instructions: int, before: int = 0
+) -> None:
+    """Nothing where counts by op, and what comes `before` them, are within the cap.
+
+    All are summed up in any case, so that the refusal can say how many there are.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS.
+    """
+    total, reached = before, ""
+    for op, count in counts:
+        total += count
+        if total > max_instructions and not reached:
+            reached = op
+    if reached:
+        raise too_many_instructions(plan, reached, total)
+
+
+def tile_count(stage: Stage, tiling: Tiling) -> int:
+    """How many tiles `stage_tiles` would list, all cores together."""
+    return output_tiles(stage, tiling) * max(1, len(_depths(stage, tiling)))
+
+
+def compute_count(stage: Stage, tiling: Tiling) -> int:
+    """Computes of the stage: an op each tile, and the rest of the nest after the last cut of K."""
+    cuts_of_k = max(1, len(_depths(stage, tiling)))
+    return output_tiles(stage, tiling) * (cuts_of_k - 1 + len(stage.ops))
+
+
+def output_tiles(stage: Stage, tiling: Tiling) -> int:
+    """Tiles of the result, all cores together, however K is cut."""
+    return sum(
+        shares
+        * prod(min(size, count) for size, count in zip(sizes, tiling.parts, strict=True))
+        * column_count(stage, tiling.columns, full_box(sizes))
+        for sizes, shares in stage.share_sizes
+    )
+
+
+def _depths(stage: Stage, tiling: Tiling) -> tuple[Interval, ...]:
+    """The cuts of K; empty where it is not cut."""
+    if not tiling.reduced or stage.contraction is None:
+        return ()
+    return tuple(_chunks((0, stage.contraction.reduce_size), tiling.reduced))
+
+
+def core_cuts(stage: Stage, tiling: Tiling) -> list[Cuts]:
+    """How the share of each core is cut."""
+    contraction = stage.contraction
+    column_axis = contraction.n_axis if tiling.columns and contraction is not None else -1
+    depths = _depths(stage, tiling)
+    found = []
+    for share in stage.shares.values():
+        axes = [
+            tuple(_chunks(interval, tiling.columns))
+            if axis == column_axis
+            else divide(interval, min(parts, interval[1] - interval[0]))
+            for axis, (interval, parts) in enumerate(zip(share, tiling.parts, strict=True))
+        ]
+        found.append(Cuts(tuple(axes), depths, tiling.is_data_whole))
+    return found
+
+
+def column_count(stage: Stage, columns: int, box: Box) -> int:
+    """How many boxes `column_boxes` would list."""
+    if not columns or stage.contraction is None:
+        return 1
+    lo, hi = box[stage.contraction.n_axis]
+    return -(-(hi - lo) // columns)
+
+
+def _order_key(tiling: Tiling) -> Callable[[TileKey], TileKey]:
+    if tiling.order is LoopOrder.WEIGHTS:
+        return lambda key: (key[1], key[2], key[0])
+    return lambda key: key
+
+
+def _core_tiles(stage: Stage, tiling: Tiling, share: Box) -> dict[TileKey, Tile]:
+    depths = _depths(stage, tiling) or (None,)
+    found: dict[TileKey, Tile] = {}
+    for row, row_box in enumerate(row_boxes(share, tiling.parts)):
+        for column, box in enumerate(column_boxes(stage, tiling.columns, row_box)):
+            if not volume(box):
+                continue
+            for depth, cut in enumerate(depths):
+                fetched = None if tiling.is_data_whole else cut
+                is_last = depth == len(depths) - 1
+                found[row, column, depth] = Tile(
+                    row, column, depth, box, cut, fetched, depth == 0, is_last
+                )
+    return found
+
+
+def column_boxes(stage: Stage, columns: int, box: Box) -> list[Box]:
+    """A row tile cut along the N axis."""
+    if not columns or stage.contraction is None:
+        return [box]
+    axis = stage.contraction.n_axis
+    return [with_interval(box, axis, cut) for cut in _chunks(box[axis], columns)]
+
+
+def _chunks(interval: Interval, size: int) -> Iterator[Interval]:
+    lo, hi = interval
+    for start in range(lo, hi, size):
+        yield (start, min(hi, start + size))
+
+
+def operand_box(stage: Stage, operand: Operand, tile: Tile) -> Box:
+    """The box of an operand that one tile reads."""
+    return _box(stage, operand, tile, tile.reduce)
+
+
+def fetched_box(stage: Stage, operand: Operand, tile: Tile) -> Box:
+    """The box of an operand that is in LB for one tile: what it reads, or more of K."""
+    cut = tile.reduce if operand.is_tiled_weight else tile.fetched
+    return _box(stage, operand, tile, cut)
+
+
+def _box(stage: Stage, operand: Operand, tile: Tile, cut: Interval | None) -> Box:
+    box = operand.reads.box(tile.box)
+    return box if cut is None else cut_reduced(operand, stage.contraction, box, cut)
+
+
+def hull_fetched(stage: Stage, operands: Sequence[Operand], tile: Tile) -> Box:
+    """The smallest box around what operands, all of one tensor, need in LB for a tile."""
+    if len(operands) == 1:
+        return fetched_box(stage, operands[0], tile)
+    return reduce(hull, (fetched_box(stage, operand, tile) for operand in operands))

@@ -1,0 +1,142 @@
+"""Stage -> WeightItems: what of its streamed weight is fetched when, and for which cores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.lowering.addresses.allocator import aligned
+from graphturbo_core.lowering.stages.fetches import Fetch, fetches
+from graphturbo_core.lowering.stages.stage import Operand, Stage, merge_needs, tensor_bytes
+from graphturbo_core.lowering.tiling.tiling import (
+    LoopOrder,
+    Steps,
+    Tile,
+    Tiling,
+    operand_box,
+    row_axes,
+)
+from graphturbo_core.strategies.plan import Plan, Residency
+
+
+@dataclass(frozen=True, slots=True)
+class WeightItem:
+    """What is fetched before step `step`: distinct boxes, none like another, and for whom."""
+
+    step: int
+    boxes: Mapping[Box, Fetch]
+
+
+@dataclass(frozen=True)
+class WeightItems:
+    """A stage's items in order, and which one each step reads.
+
+    `offsets`: of a weight that is resident in LB, each item's bytes of its own while the stage
+    runs, so that none is fetched twice; empty where items take slots in turn. `size_bytes`: what a
+    resident weight takes.
+    """
+
+    operand: Operand
+    items: tuple[WeightItem, ...]
+    of_step: tuple[int, ...]
+    offsets: tuple[int, ...] = ()
+    size_bytes: int = 0
+
+    @property
+    def is_resident(self) -> bool:
+        """Whether the items stay in LB while the stage runs."""
+        return bool(self.offsets)
+
+
+def weight_items(
+    plan: Plan, stage: Stage, cut: tuple[Tiling, Steps], room: tuple[Residency | None, int]
+) -> WeightItems:
+    """Items of the tiled weight of a stage that has one.
+
+    `room`: where the plan holds it, and bytes for it in LB. It is resident where that is LB, or as
+    shards, and all its items fit in those bytes.
+    Where loads and computes alternate all of it then comes at once, if half of GB has room for what
+    it passes through there (our choice).
+    """
+    operand = stage.tile_weight()
+    assert operand is not None
+    residency, room_bytes = room
+    is_held = residency in {Residency.LB, Residency.SHARDED}
+    if is_held and not stage.is_on_cluster:
+        items = _items(stage, operand, cut, is_resident=True)
+        if not plan.feeding.tiles_ahead:
+            items = _at_once(stage, items)
+            passes_gb = plan.hardware.has_gb and not plan.feeding.has_own_fetches
+            if passes_gb and item_gb_bytes(plan, items) > plan.hardware.gb_bytes // 2:
+                return _items(stage, operand, cut, is_resident=False)
+        sizes = [
+            aligned(max(tensor_bytes(plan, operand.tensor, box) for box in item.boxes))
+            for item in items.items
+        ]
+        if sum(sizes) <= room_bytes:
+            offsets = tuple(accumulate(sizes[:-1], initial=0))
+            return replace(items, offsets=offsets, size_bytes=sum(sizes))
+    return _items(stage, operand, cut, is_resident=False)
+
+
+def _items(
+    stage: Stage, operand: Operand, cut: tuple[Tiling, Steps], is_resident: bool
+) -> WeightItems:
+    """Steps that follow each other with the same tile share an item.
+
+    Of a resident weight, all steps with the same tile do.
+    """
+    tiling, steps = cut
+    items: list[tuple[int, dict[int, Box]]] = []
+    of_step: list[int] = []
+    known: dict[tuple[int, ...], int] = {}
+    is_by_weight = is_resident or tiling.order is LoopOrder.WEIGHTS
+    is_shared = is_by_weight and not _follows_rows(stage, operand)
+    for number, step in enumerate(steps):
+        key = _key(next(iter(step.values())), is_shared)
+        if key not in known:
+            if not is_resident:
+                known.clear()
+            known[key] = len(items)
+            items.append((number, {}))
+        of_step.append(known[key])
+        boxes = items[known[key]][1]
+        for core, tile in step.items():
+            boxes[core] = operand_box(stage, operand, tile)
+    fetched = tuple(WeightItem(number, fetches(stage, operand, boxes)) for number, boxes in items)
+    return WeightItems(operand, fetched, tuple(of_step))
+
+
+def _at_once(stage: Stage, items: WeightItems) -> WeightItems:
+    """All items as one, which every step reads."""
+    boxes: dict[int, Box] = {}
+    for item in items.items:
+        for fetch in item.boxes.values():
+            merge_needs(boxes, fetch.targets)
+    item = WeightItem(0, fetches(stage, items.operand, boxes))
+    return replace(items, items=(item,), of_step=(0,) * len(items.of_step))
+
+
+def _follows_rows(stage: Stage, operand: Operand) -> bool:
+    """Whether another row tile reads another part of the weight: a product with a batch."""
+    rows = set(row_axes(stage))
+    return any(axis.out_axis in rows for axis in operand.access.axes)
+
+
+def _key(tile: Tile, is_shared: bool) -> tuple[int, ...]:
+    """What tells weight tiles apart: the row only where rows do not share them."""
+    return (tile.column, tile.depth) if is_shared else (tile.row, tile.column, tile.depth)
+
+
+def item_bytes(plan: Plan, tensor: str, item: WeightItem) -> int:
+    """Bytes of GB that an item takes."""
+    return sum(
+        fetch.alike * aligned(tensor_bytes(plan, tensor, box)) for box, fetch in item.boxes.items()
+    )
+
+
+def item_gb_bytes(plan: Plan, items: WeightItems) -> int:
+    """Bytes of GB that the largest item takes."""
+    return max(item_bytes(plan, items.operand.tensor, item) for item in items.items)

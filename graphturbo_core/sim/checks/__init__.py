@@ -1,0 +1,1 @@
+"""What every Program and Trace must keep, whatever the times turn out to be."""

@@ -1,0 +1,158 @@
+"""Whether a Program itself keeps in order what must not swap, whatever the times turn out to be.
+
+Lowering finds conflicts kernel by kernel and copies them; here they are looked for once more in the
+finished arrays, over all of a segment, and must follow from the conflicts, queues and segments
+there. A schedule that is right by luck of its times does not pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.compiled import compiled, compiled_part
+from graphturbo_core.products.arrays import Integer, int64, owners
+from graphturbo_core.products.program import IntArray, Program
+from graphturbo_core.sim.checks.clocks import are_in_order, chains_of
+from graphturbo_core.sim.checks.shared_boxes import pairs_within_buffers
+
+Rows = tuple[IntArray, IntArray, IntArray]
+"""Rows of the access table by buffer, where each buffer's begin, and the instruction of each."""
+
+
+def unordered_accesses(program: Program) -> tuple[int, int] | None:
+    """Two rows of the access table, the earlier first, that nothing keeps in order; None: none.
+
+    1. In a buffer, two accesses conflict when their boxes meet and one of them writes. A write
+       that covers an access stands for it from then on.
+    2. A buffer that takes bytes comes after all accesses of the one that had them last. Of each
+       chain of instructions (`chains_of`) the last one there stands for all before it, and the
+       first one here for all behind it: they start in order and end in order.
+    What segments keep in order is no pair.
+    Cost: that of `pairs_within_buffers` and of `are_in_order`.
+    """
+    if not len(program.access_buffer):
+        return None
+    order = np.argsort(program.access_buffer, kind="stable")
+    bounds = np.arange(len(program.buffers.memory) + 1)
+    instruction = owners(program.access_at)
+    rows = (order, int64(np.searchsorted(program.access_buffer[order], bounds)), instruction)
+    within = pairs_within_buffers(program, order, instruction)
+    pairs = np.concatenate((within, _pairs_between_buffers(program, rows)))
+    is_apart = ~are_in_order(program, instruction[pairs[:, 0]], instruction[pairs[:, 1]])
+    if not is_apart.any():
+        return None
+    earlier, later = pairs[int(is_apart.argmax())]
+    return int(earlier), int(later)
+
+
+def _pairs_between_buffers(program: Program, rows: Rows) -> IntArray:
+    """Accesses of rule 2 that must be in order, the earlier first."""
+    write = np.array(program.access_write, dtype=np.bool_)
+    instruction = rows[2]
+    of_rows = (chains_of(program)[instruction], int64(program.segment)[instruction])
+    used, cells = _by_first_use(rows, write, program), _cells(program)
+    longest = int(np.diff(rows[1]).max())
+    last = np.empty(int(of_rows[0].max()) + 1, np.int64)
+    found = np.empty((0, 2), np.int64)
+    for _ in range(2):  # the first time they are only counted
+        owner = np.full(int(cells[1].max()), -1, np.int64)
+        spare = (owner, last, *np.empty((2, longest), np.int64))
+        count = _between_buffers((used, *cells), rows, of_rows, spare, found)
+        found = np.empty((count, 2), np.int64) if len(found) < count else found
+    return found
+
+
+def _by_first_use(rows: Rows, write: NDArray[np.bool_], program: Program) -> IntArray:
+    """Buffers that are used, by first access; what nothing writes was there before all others."""
+    order, buffer_at, instruction = rows
+    used = np.flatnonzero(np.diff(buffer_at))
+    first = instruction[order[buffer_at[used]]]
+    is_written = np.zeros(len(buffer_at) - 1, dtype=np.bool_)
+    is_written[program.access_buffer[write]] = True
+    first[~is_written[used]] = -1
+    return used[np.argsort(first, kind="stable")].astype(np.int64)
+
+
+def _cells(program: Program) -> tuple[IntArray, IntArray]:
+    """First and end of every buffer's bytes in stretches of addresses that no buffer divides."""
+    buffers = program.buffers
+    space = buffers.spaces(is_pooled=program.plan.hardware.is_pooled)
+    ends = buffers.offset + buffers.size_bytes
+    base = space * (int(ends.max(initial=0)) + 1)
+    edges = np.unique(np.concatenate((base + buffers.offset, base + ends)))
+    begin, stop = (np.searchsorted(edges, base + at) for at in (buffers.offset, ends))
+    return begin.astype(np.int64), stop.astype(np.int64)
+
+
+@compiled
+def _between_buffers(
+    used: tuple[IntArray, IntArray, IntArray],
+    rows: Rows,
+    of_rows: tuple[IntArray, IntArray],
+    places: tuple[IntArray, IntArray, IntArray, IntArray],
+    found: IntArray,
+) -> Integer:
+    """Pairs of rule 2 into `found`, or only counted where it is empty; how many they are.
+
+    `used`: buffers in order of first use; of every buffer the first and the end of its bytes,
+    counted in stretches that no buffer divides. `of_rows`: chain and segment of every access.
+    `places`: the owner of each stretch (-1: none yet), and room for a row a chain and, twice, for
+    those of a buffer.
+    """
+    order, begin, stop = used
+    chain, segment = of_rows
+    owner, last, before, after = places
+    count: Integer = np.int64(0)
+    for new in order:
+        known_owner = np.int64(-1)
+        firsts: Integer = np.int64(0)
+        for cell in range(begin[new], stop[new]):
+            old = owner[cell]
+            owner[cell] = new
+            if old < 0 or old == known_owner:
+                continue
+            known_owner = old
+            if firsts == 0:
+                firsts = _ends_of_chains(rows, new, True, chain, (last, after))
+            lasts = _ends_of_chains(rows, old, False, chain, (last, before))
+            count = _add_all(before[:lasts], after[:firsts], segment, found, count)
+    return count
+
+
+@compiled_part
+def _ends_of_chains(
+    rows: Rows, buffer: Integer, is_first: bool, chain: IntArray, places: tuple[IntArray, IntArray]
+) -> Integer:
+    """A buffer's accesses that are the first, or the last, of their chain; how many they are.
+
+    In sequence order at the front of the second of `places`; the first one: a row a chain.
+    """
+    by_buffer, buffer_at, _ = rows
+    end, found = places
+    begin, stop = buffer_at[buffer], buffer_at[buffer + 1]
+    for at in range(begin, stop):
+        row = by_buffer[begin + stop - 1 - at if is_first else at]
+        end[chain[row]] = row  # the one that comes last here stays
+    count = 0
+    for at in range(begin, stop):
+        row = by_buffer[at]
+        if end[chain[row]] == row:
+            found[count] = row
+            count += 1
+    return count
+
+
+@compiled_part
+def _add_all(
+    lasts: IntArray, firsts: IntArray, segment: IntArray, found: IntArray, count: Integer
+) -> Integer:
+    """Pairs of all of these with all of those, unless segments keep them in order."""
+    for earlier in lasts:
+        for later in firsts:
+            if segment[earlier] < segment[later]:
+                continue
+            if len(found) > 0:
+                found[count, 0], found[count, 1] = earlier, later
+            count += 1
+    return count

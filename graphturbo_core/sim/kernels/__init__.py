@@ -1,0 +1,1 @@
+"""Each kernel by itself: lower bounds over orders, earliest starts, load of engines and DRAM."""
