@@ -21,7 +21,7 @@ from graphturbo_core.frontend.importer import ImportOptions, import_model
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
-from graphturbo_core.strategies.edits import Cuts
+from graphturbo_core.strategies.plan_files.edits import Cuts
 
 ROW, VENDOR = "A", "vendor"
 SCHEDULE = f"graphturbo:full@{ROWS[ROW].batch_of_others}"

@@ -21,8 +21,8 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.rounds import RunRequest
-from graphturbo_core.strategies.edits import NO_EDITS
-from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.plan_files.edits import NO_EDITS
+from graphturbo_core.strategies.plan_files.record import recorded
 
 EMITTED = ("plan", "program", "edits")
 """What `--emit` can be asked for; `edits` is a plan without its record, to write edits into."""

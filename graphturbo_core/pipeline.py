@@ -20,15 +20,13 @@ from graphturbo_core.hardware.profile import load_profile, parse_profile, profil
 from graphturbo_core.ir.dtypes import NUMBER_FORMATS
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, Step
 from graphturbo_core.report.report import Report
 from graphturbo_core.rounds import Imports, RunRequest, divide
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.batching import Division
-from graphturbo_core.strategies.held import NO_HELD_PLAN
-from graphturbo_core.strategies.kernels import Cost, Spent
 from graphturbo_core.strategies.options import (
     EVALUATIONS,
     LOWERING,
@@ -36,8 +34,8 @@ from graphturbo_core.strategies.options import (
     resolve_options,
     strategy_options,
 )
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.record import SEARCHED
+from graphturbo_core.strategies.plan_files.held import NO_HELD_PLAN
+from graphturbo_core.strategies.plan_files.record import SEARCHED
 from graphturbo_core.strategies.registry import (
     PlanTask,
     StrategyInfo,
@@ -46,6 +44,8 @@ from graphturbo_core.strategies.registry import (
     plan_for,
     strategies,
 )
+from graphturbo_core.strategies.steps.batching import Division
+from graphturbo_core.strategies.steps.kernels import Cost, Spent
 from graphturbo_core.tried import Tried
 from graphturbo_core.verify.verify import VerifyTask, verify
 

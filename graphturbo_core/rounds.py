@@ -17,9 +17,9 @@ from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
 from graphturbo_core.semantics.sample_axis import mixed_samples
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.strategies.batching import Division, divide_batch, undivided
 from graphturbo_core.strategies.options import ASTITCH, TVM, resolve_options
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
+from graphturbo_core.strategies.steps.batching import Division, divide_batch, undivided
 from graphturbo_core.tried import Known
 from graphturbo_core.verify.verify import SEED
 

@@ -8,12 +8,12 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.limits import Limits
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import KnownKernels
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.kernels import Spent
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.steps.kernels import Spent
 
 MOST_KNOWN = 32
 """Plans that are remembered (our choice: what `graphturbo:plus` tries in some runs)."""

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = (
     "errors", "units", "limits", "compiled", "plain_yaml",
     "ir", "hardware", "semantics", "frontend",
-    "strategies", "products", "lowering", "sim", "verify", "report", "export",
+    "products", "strategies", "lowering", "sim", "verify", "report", "export",
     "tried", "rounds", "emission", "pipeline", "register", "remote", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""

@@ -15,14 +15,14 @@ from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import SAID, Plan
 from graphturbo_core.products.program import Program
+from graphturbo_core.products.scheduling import BY_LAYER
+from graphturbo_core.products.stays import Stay
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.cooperation import Cooperation
-from graphturbo_core.strategies.plan import SAID, Plan
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
-from graphturbo_core.strategies.scheduling import BY_LAYER
-from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.tried import Known, Tried
 
 MODEL = "teaching-resnet"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from graphturbo_core.export.plan_read import read_head
 from graphturbo_core.export.plan_write import plan_text
-from graphturbo_core.strategies.edits import NO_EDITS, Edits
+from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
 
 __all__ = [
     "NO_EDITS", "EditEntry", "Edits", "edit_entries", "edits_in", "plan_with", "with_apart",

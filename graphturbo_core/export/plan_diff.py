@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 
 from graphturbo_core.export.difference import NONE, Difference, capped
 from graphturbo_core.export.plan_file import Origin, PlanFile
-from graphturbo_core.strategies.cooperation import Cooperation
-from graphturbo_core.strategies.edits import Edits
-from graphturbo_core.strategies.plan import Binding, along_text
-from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Binding, along_text
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.record import GroupRecord, KernelRecord, Record
 
 MAX_NAMED = 4
 """Ops of a group that are named where its name says nothing."""

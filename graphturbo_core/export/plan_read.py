@@ -10,10 +10,15 @@ from graphturbo_core.errors import PlanError
 from graphturbo_core.export import plan_schema
 from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds_digest
 from graphturbo_core.plain_yaml import Plain, plain_yaml, shown
-from graphturbo_core.strategies.cooperation import Cooperation
-from graphturbo_core.strategies.edits import NO_EDITS, Cuts, Edits, with_groups
-from graphturbo_core.strategies.plan import Binding, Decision, Residency, Scope
-from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record, StayRecord
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Binding, Decision, Residency, Scope
+from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Cuts, Edits, with_groups
+from graphturbo_core.strategies.plan_files.record import (
+    GroupRecord,
+    KernelRecord,
+    Record,
+    StayRecord,
+)
 
 
 def read_plan(data: bytes, file_name: str) -> PlanFile:

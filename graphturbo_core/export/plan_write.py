@@ -12,9 +12,9 @@ from graphturbo_core.export import plan_schema
 from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds_digest
 from graphturbo_core.export.yaml_text import entry
 from graphturbo_core.plain_yaml import Plain
-from graphturbo_core.strategies.edits import Cuts, Edits, with_other_names
-from graphturbo_core.strategies.plan import Binding, Scope
-from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
+from graphturbo_core.products.plan import Binding, Scope
+from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_other_names
+from graphturbo_core.strategies.plan_files.record import GroupRecord, KernelRecord, Record
 
 HEAD = """\
 # A plan of GraphTurbo Explorer. Change it below `edits`, for instance

@@ -15,7 +15,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.caps import compute_total
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
-from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
+from graphturbo_core.products.scheduling import ACROSS_LAYERS
 
 STAGING_PARTS = 2
 """Of so many parts of the staging buffer a product of computed operands takes one at most in other

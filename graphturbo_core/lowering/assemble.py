@@ -17,8 +17,8 @@ from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, Sh
 from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, weight_causes
 from graphturbo_core.lowering.stages.stage import bytes_per_element
 from graphturbo_core.lowering.team import Team
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Buffers, IntArray, Memory, Program
-from graphturbo_core.strategies.plan import Plan
 
 
 @dataclass(frozen=True)

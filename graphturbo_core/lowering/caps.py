@@ -11,7 +11,7 @@ from graphturbo_core.lowering.stages.classes import CoreClasses
 from graphturbo_core.lowering.stages.owners import Owners
 from graphturbo_core.lowering.stages.stage import Cut, Stage, core_stages
 from graphturbo_core.lowering.tiling.tiling import check_total, compute_count, output_tiles
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 
 
 def check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:

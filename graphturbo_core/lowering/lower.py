@@ -33,8 +33,8 @@ from graphturbo_core.lowering.tiling.tiling import (
     TOO_MANY_INSTRUCTIONS,
     too_many_instructions,
 )
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
-from graphturbo_core.strategies.plan import Plan
 
 
 def lower(

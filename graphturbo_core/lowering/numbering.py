@@ -19,8 +19,8 @@ from graphturbo_core.lowering.instructions.conflicts import find_conflicts
 from graphturbo_core.lowering.instructions.schedule import schedule, schedule_by_layer
 from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.scheduling import ACROSS_LAYERS
 
 MOST_KEPT = 100_000
 """Instructions of kernels that are kept for other lowerings (our choice: some 60 MB)."""

@@ -26,8 +26,8 @@ from graphturbo_core.lowering.instructions.code import (
 )
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, Channel, Engine, IntArray, Memory
-from graphturbo_core.strategies.plan import Plan
 
 
 @dataclass(frozen=True)

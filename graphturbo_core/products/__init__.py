@@ -1,4 +1,4 @@
-"""What steps hand each other, each with `check()`. Program, and what is read off it alone.
+"""What steps hand each other, each with `check()`: Plan and Program, and what is read off them.
 
-Plan is in `strategies/plan.py`, Trace in `sim/trace.py`.
+Trace is in `sim/trace.py`.
 """

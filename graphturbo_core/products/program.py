@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import EngineKind
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 
 IntArray = NDArray[np.int64]
 MAX_RANK = 8

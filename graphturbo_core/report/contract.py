@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from graphturbo_core import __version__
+from graphturbo_core.products.plan import Group
 from graphturbo_core.products.program import Memory
 from graphturbo_core.report.bounds.bounds import bounds
 from graphturbo_core.report.bounds.need import ModelNeed, model_need
@@ -20,7 +21,6 @@ from graphturbo_core.report.rows.verify_rows import verify_rows
 from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.sim.critical_path import Resource
 from graphturbo_core.strategies.options import strategy_options
-from graphturbo_core.strategies.plan import Group
 from graphturbo_core.units import per_second, seconds_from_cycles
 
 SCHEMA = 1

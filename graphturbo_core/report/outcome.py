@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import IntArray, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
@@ -15,8 +16,7 @@ from graphturbo_core.sim.critical_path import CriticalPath, critical_path
 from graphturbo_core.sim.layers_in_flight import Flight, layers_in_flight
 from graphturbo_core.sim.overlap import LayerOverlap, layer_overlap
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.batching import Division, Share
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.steps.batching import Division, Share
 from graphturbo_core.verify.verify import Verification
 
 

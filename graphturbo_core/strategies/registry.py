@@ -9,10 +9,14 @@ from types import MappingProxyType
 
 from graphturbo_core.errors import InvariantError, OptionError
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.scheduling import BY_LAYER
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.astitch import astitch_plan
-from graphturbo_core.strategies.edits import find_wishes
+from graphturbo_core.strategies.baselines.astitch import astitch_plan
+from graphturbo_core.strategies.baselines.layerwise import layerwise_plan
+from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.baselines.tvm import tvm_plan
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
 from graphturbo_core.strategies.graphturbo.grouping import MergeRule, Merging
 from graphturbo_core.strategies.graphturbo.levels import (
@@ -20,7 +24,6 @@ from graphturbo_core.strategies.graphturbo.levels import (
     DEFAULT_LEVEL,
     Level,
 )
-from graphturbo_core.strategies.graphturbo.plus import Plus
 from graphturbo_core.strategies.graphturbo.splitting import (
     Splitter,
     divisors,
@@ -29,15 +32,6 @@ from graphturbo_core.strategies.graphturbo.splitting import (
     literal_candidates,
 )
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.held import (
-    NO_HELD_PLAN,
-    HeldPlan,
-    check_followed,
-    check_no_edits,
-    check_no_groups,
-)
-from graphturbo_core.strategies.kernels import DEFAULT_GB_USE, Cost, GbUse, Target
-from graphturbo_core.strategies.layerwise import layerwise_plan
 from graphturbo_core.strategies.options import (
     EVALUATIONS,
     SEED,
@@ -49,15 +43,21 @@ from graphturbo_core.strategies.options import (
     scheduling,
     tile_rules,
 )
-from graphturbo_core.strategies.outermost import plain_outermost
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.relay import relay_layers
-from graphturbo_core.strategies.restore import Frame, restored_plan
-from graphturbo_core.strategies.scheduling import BY_LAYER
+from graphturbo_core.strategies.plan_files.edits import find_wishes
+from graphturbo_core.strategies.plan_files.held import (
+    NO_HELD_PLAN,
+    HeldPlan,
+    check_followed,
+    check_no_edits,
+    check_no_groups,
+)
+from graphturbo_core.strategies.plan_files.restore import Frame, restored_plan
+from graphturbo_core.strategies.plan_files.wishes import NO_WISHES, Wishes
+from graphturbo_core.strategies.plus.plus import Plus
+from graphturbo_core.strategies.steps.kernels import DEFAULT_GB_USE, Cost, GbUse, Target
+from graphturbo_core.strategies.steps.outermost import plain_outermost
 from graphturbo_core.strategies.tuned.making import NAME as TUNED
 from graphturbo_core.strategies.tuned.search import Tuned
-from graphturbo_core.strategies.tvm import tvm_plan
-from graphturbo_core.strategies.wishes import NO_WISHES, Wishes
 
 GRAPHTURBO = "graphturbo"
 MAX_DIGITS = 9

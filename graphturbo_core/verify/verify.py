@@ -16,7 +16,7 @@ from graphturbo_core.ir.graph import Graph, Tensor, TensorKind
 from graphturbo_core.ir.weight_parts import after
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.batching import Division
+from graphturbo_core.strategies.steps.batching import Division
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
 from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
 from graphturbo_core.verify.replay.compare import (

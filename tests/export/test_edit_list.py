@@ -10,8 +10,8 @@ from graphturbo_core.export.edit_list import NO_EDITS, EditEntry, Edits
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.strategies.edits import Cuts
-from graphturbo_core.strategies.plan import Residency, Scope
+from graphturbo_core.products.plan import Residency, Scope
+from graphturbo_core.strategies.plan_files.edits import Cuts
 
 MODEL, STRATEGY, CHIP = "teaching-resnet", "graphturbo@16", "generic-4x4"
 FULL = Edits(

@@ -8,10 +8,10 @@ from graphturbo_core.export import difference
 from graphturbo_core.export.difference import NONE, Difference, capped, difference_text
 from graphturbo_core.export.plan_diff import plan_differences
 from graphturbo_core.export.plan_file import Origin, PlanFile
-from graphturbo_core.strategies.cooperation import Cooperation
-from graphturbo_core.strategies.edits import Edits
-from graphturbo_core.strategies.plan import Binding, Residency, Scope
-from graphturbo_core.strategies.record import GroupRecord, KernelRecord, Record
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Binding, Residency, Scope
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.record import GroupRecord, KernelRecord, Record
 
 DIGEST = "0123456789abcdef"
 ORIGIN = Origin("m", DIGEST, "c", DIGEST, "graphturbo@16", "fp16", 64, {}, {})

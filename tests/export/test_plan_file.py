@@ -27,9 +27,9 @@ from graphturbo_core.export.plan_schema import ResidencyWord, ScopeWord
 from graphturbo_core.export.plan_write import plan_text
 from graphturbo_core.export.yaml_text import WIDTH, entry, flow, scalar
 from graphturbo_core.plain_yaml import plain_yaml
-from graphturbo_core.strategies.edits import Cuts, Edits
-from graphturbo_core.strategies.plan import Residency, Scope
-from graphturbo_core.strategies.record import recorded
+from graphturbo_core.products.plan import Residency, Scope
+from graphturbo_core.strategies.plan_files.edits import Cuts, Edits
+from graphturbo_core.strategies.plan_files.record import recorded
 from tests.models import graph_of
 from tests.strategies.samples import hardware, sample_plan
 from tests.strategies.test_plus import heavy, plus

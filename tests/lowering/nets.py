@@ -15,9 +15,9 @@ from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.team import Team
+from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.strategies.registry import make_plan, parse_strategy, strategies
 from sample_models import build_samples
 from sample_models.builder import Builder

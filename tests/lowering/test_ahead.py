@@ -6,9 +6,9 @@ import numpy as np
 
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Residency
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Residency
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, plan_of, small_model, with_residency
 

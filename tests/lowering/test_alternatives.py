@@ -24,10 +24,10 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Pla
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import KnownKernels, number_all
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
 from sample_models.bert import BertSize, bert
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, plan_of

@@ -19,10 +19,10 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stages import folding
 from graphturbo_core.lowering.stages.classes import CoreClasses
 from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.program import InstructionKind, Memory
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Binding, Plan
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of

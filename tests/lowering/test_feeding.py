@@ -14,15 +14,15 @@ from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.hardware.variation import changed_profile
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace, Wait
-from graphturbo_core.strategies.edits import Edits
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.plan import Plan, Residency
-from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, make_plan, parse_strategy, plan_for
 from graphturbo_core.verify.static.causes import wrong_cause
 from sample_models.bert import BertSize, bert

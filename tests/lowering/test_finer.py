@@ -15,9 +15,9 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Pla
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.tiling.cutting import grains
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, lowered_with_placements, plan_of
 from tests.lowering.test_numbering import check_same

@@ -16,6 +16,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stages import folding
 from graphturbo_core.lowering.stages.folding import core_classes
 from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.busy import busy_cycles
@@ -23,7 +24,6 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.occupancy import occupancy
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.plan import Binding, Plan
 from tests.full import examples
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
 from tests.lowering.test_no_gb import GEMM, bare

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.sim.ledger import ledger
-from graphturbo_core.strategies.edits import Edits
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.plan import Binding, Plan
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from graphturbo_core.verify.static.halo_bytes import wrong_halo
 from tests.lowering.nets import chip, plan_of

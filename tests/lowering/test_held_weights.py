@@ -12,8 +12,8 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.global_buffer.stays import is_cut_otherwise
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.stays import Stay
 from graphturbo_core.semantics.table import analyse
-from graphturbo_core.strategies.stays import Stay
 from graphturbo_core.verify.static.coverage import moved_twice
 from tests.lowering.nets import chip, plan_of
 from tests.models import imported

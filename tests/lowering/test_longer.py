@@ -16,11 +16,11 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Pla
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.tiling.cutting import COARSEST, WIDEST, Grain
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Buffers, Cause, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
 from tests.full import EVERY_DAY, examples, in_turn, often
 from tests.lowering.counting import check_program

@@ -21,9 +21,9 @@ from graphturbo_core.lowering.local_buffer import placement
 from graphturbo_core.lowering.stages import stage as stages
 from graphturbo_core.lowering.tiling import tiling
 from graphturbo_core.lowering.tiling.staging import StagingPlan
+from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan, Residency
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, plan_of, small_model, with_residency
 from tests.lowering.replay import ReplayError

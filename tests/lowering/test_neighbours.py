@@ -12,15 +12,15 @@ from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.global_buffer.far_memory import place_far
 from graphturbo_core.lowering.global_buffer.stays import boxes_read
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
+from graphturbo_core.products.stays import Stay
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.cooperation import Cooperation
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan
-from graphturbo_core.strategies.plan import Plan, Residency
-from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
 from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
 from graphturbo_core.verify.static.coverage import moved_twice

@@ -13,11 +13,11 @@ from graphturbo_core.errors import CapacityError, ProfileError
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.hardware.profile import load_profile, parse_profile
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Residency, Scope
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Residency, Scope
 from graphturbo_core.verify.static.causes import wrong_cause
 from tests.full import examples, in_turn
 from tests.lowering.counting import check_program

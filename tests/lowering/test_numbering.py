@@ -24,9 +24,9 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import Known, KnownKernels, number_all
 from graphturbo_core.lowering.tiling.cutting import COARSEST, grains
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.plan import Plan
 from tests.full import examples
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
 from tests.lowering.test_random_chips import chips

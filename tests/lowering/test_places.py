@@ -13,8 +13,8 @@ from graphturbo_core.lowering.local_buffer import places as places_module
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Binding, Plan, Scope
 from graphturbo_core.semantics.table import analyse
-from graphturbo_core.strategies.plan import Binding, Plan, Scope
 from sample_models.bert import BertSize, bert
 from tests.lowering.nets import chip, placements_of, plan_of
 from tests.models import imported

@@ -11,14 +11,14 @@ from graphturbo_core.errors import CapacityError, InvariantError
 from graphturbo_core.lowering.global_buffer import far_memory
 from graphturbo_core.lowering.global_buffer.dram import Abroad
 from graphturbo_core.lowering.global_buffer.far_memory import place_far
+from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.products.program import Memory
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.plan import Plan, Scope
-from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space
 from graphturbo_core.strategies.tuned.starts import find_starts

@@ -15,11 +15,11 @@ from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import SHARD_ROUNDING, Plan, Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import SHARD_ROUNDING, Plan, Residency
 from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
 from tests.full import examples

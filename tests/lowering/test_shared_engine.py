@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Residency, Scope
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.cost import compute_cycles, is_on_cluster, placed_on
 from graphturbo_core.semantics.fit import KernelHold, holding_boxes
@@ -21,7 +22,6 @@ from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Wait
-from graphturbo_core.strategies.plan import Residency, Scope
 from tests.full import EVERY_DAY, examples, often
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model, with_residency

@@ -13,9 +13,9 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.tiling.cutting import COARSEST, choose_tiling
 from graphturbo_core.lowering.tiling.stage_cuts import StageCut, StageCuts
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
 from tests.full import EVERY_DAY, often
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of

@@ -11,8 +11,8 @@ import pytest
 from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.tiling.staging import Nest, StagingPlan, staging_plans
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
-from graphturbo_core.strategies.plan import Plan
 from tests.lowering.nets import chip, placements_of, plan_of, small_model
 from tests.strategies.samples import weighted
 

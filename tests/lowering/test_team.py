@@ -11,23 +11,23 @@ import pytest
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Group, Plan, Scope
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.products.scheduling import ACROSS_LAYERS
 from graphturbo_core.report.bounds.bounds import _round_bound_s
 from graphturbo_core.sim.checks.invariants import check_order
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.occupancy import occupancy
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.assemble import Recipe, assemble_team
-from graphturbo_core.strategies.cooperation import Cooperation
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.graphturbo.placement import Nearest
-from graphturbo_core.strategies.instances import Section, instance_graph
-from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.plan import Group, Plan, Scope
-from graphturbo_core.strategies.relay import relay_layers
-from graphturbo_core.strategies.scheduling import ACROSS_LAYERS
+from graphturbo_core.strategies.steps.assemble import Recipe, assemble_team
+from graphturbo_core.strategies.steps.instances import Section, instance_graph
+from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.verify.faults import ReplayFaultError
 from graphturbo_core.verify.replay.replay import replay
 from graphturbo_core.verify.replay.script import Script

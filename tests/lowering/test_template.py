@@ -10,10 +10,10 @@ import pytest
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
 from tests.full import in_turn, often

@@ -21,8 +21,8 @@ from graphturbo_core.lowering.tiling.tiling import (
     stage_tiles,
     tile_count,
 )
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.strategies.plan import Plan
 from tests.full import examples
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of, small_model
 from tests.models import graph_of

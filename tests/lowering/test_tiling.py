@@ -13,8 +13,8 @@ from graphturbo_core.ir.boxes import Box, contains, extents
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Stage, tensor_bytes
 from graphturbo_core.lowering.tiling.tiling import LoopOrder, Steps, operand_box
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.plan import Plan
 from tests.full import examples
 from tests.lowering.identities import slices
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of

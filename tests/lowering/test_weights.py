@@ -11,10 +11,10 @@ from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.tiling.tiling import operand_box
 from graphturbo_core.lowering.tiling.weight_items import WeightItem, item_gb_bytes
+from graphturbo_core.products.plan import Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Residency
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of, with_residency

@@ -22,11 +22,11 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.lowering.tiling.cutting import COARSEST, WIDEST, Grain, grains
 from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS, Tiling
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import InstructionKind, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of

@@ -14,6 +14,7 @@ FOLDERS = (
     "graphturbo_core/report",
     "graphturbo_core/hardware",
     "graphturbo_core/semantics",
+    "graphturbo_core/products",
     "graphturbo_core/strategies",
     "graphturbo_ui/figures",
 )

@@ -15,10 +15,10 @@ from rich.console import Console
 from graphturbo_core.export.plan_diff import plan_differences
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import along_text
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.halo import _union
 from graphturbo_core.report.verdict.text import group_table
-from graphturbo_core.strategies.plan import along_text
 from tests.models import model_bytes
 
 WEIGHTS = "{" + ",".join(["0.5", "-1", "0.25"] * (16 * 16 * 3)) + "}"

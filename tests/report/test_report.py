@@ -11,6 +11,7 @@ import pytest
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import Binding
 from graphturbo_core.products.program import Cause, Memory
 from graphturbo_core.report.bounds.bounds import Bounds
 from graphturbo_core.report.report import Report
@@ -18,7 +19,6 @@ from graphturbo_core.report.rows.group_rows import _counted, _named, binding_tex
 from graphturbo_core.report.rows.run_rows import nested_text, numbers_text
 from graphturbo_core.report.rows.traffic import Traffic
 from graphturbo_core.report.verdict.text import FIGURES, group_table, run_table
-from graphturbo_core.strategies.plan import Binding
 from tests.models import model_bytes
 
 CONTRACT_KEYS = [

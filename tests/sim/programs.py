@@ -11,6 +11,7 @@ import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
 from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import (
     MAX_RANK,
     Buffers,
@@ -21,7 +22,6 @@ from graphturbo_core.products.program import (
     Memory,
     Program,
 )
-from graphturbo_core.strategies.plan import Plan
 
 MATRIX, VECTOR, MOVE = EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE
 

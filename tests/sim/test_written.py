@@ -15,12 +15,12 @@ from graphturbo_core.errors import InvariantError
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.arrays import owners
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.sim.checks import first_writes
 from graphturbo_core.sim.checks.invariants import check_reads
 from graphturbo_core.sim.checks.written import unwritten_output, unwritten_read
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan import Plan
 from tests.lowering.test_mutations import halo, k_cut, teaching
 from tests.lowering.test_team import chain, gemm
 from tests.sim.test_shared_boxes import Access, program_of, tiles

@@ -11,11 +11,11 @@ from graphturbo_core.frontend.importer import ImportOptions, import_model
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics, analyse
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
-from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
-from graphturbo_core.strategies.relay import relay_layers
 from tests.semantics.models import semantics
 
 NO_OPTIONS: Mapping[str, str] = {}

@@ -10,15 +10,12 @@ import pytest
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import Binding, Plan, Scope
 from graphturbo_core.semantics.nests import loop_nests
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.edits import Cuts, Edits
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.plan import Binding, Plan, Scope
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.relay import relay_layers
-from graphturbo_core.strategies.stitch_binding import (
+from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.baselines.stitch_binding import (
     Dominance,
     StitchBinder,
     dominants,
@@ -26,7 +23,7 @@ from graphturbo_core.strategies.stitch_binding import (
     is_combining,
     reads_own,
 )
-from graphturbo_core.strategies.stitch_schemes import (
+from graphturbo_core.strategies.baselines.stitch_schemes import (
     PACK_STEP,
     RULE_BOUNDARY,
     RULE_GLOBAL,
@@ -37,6 +34,9 @@ from graphturbo_core.strategies.stitch_schemes import (
     SCHEME_STEP,
     STITCH_STEP,
 )
+from graphturbo_core.strategies.plan_files.edits import Cuts, Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from tests.full import in_turn
 from tests.models import model_bytes
 from tests.strategies.samples import hardware, plan_of, weighted

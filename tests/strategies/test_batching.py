@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import OptionError
-from graphturbo_core.strategies.batching import Share, divide_batch
+from graphturbo_core.strategies.steps.batching import Share, divide_batch
 
 
 def test_even_shares_in_equal_rounds() -> None:

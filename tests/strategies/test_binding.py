@@ -8,9 +8,10 @@ from typing import Any, cast
 import pytest
 
 from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.products.plan import Binding, Scope
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
 from graphturbo_core.semantics.nests import loop_nests
-from graphturbo_core.strategies import kernels, redistribution
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes, kernel_axes
 from graphturbo_core.strategies.graphturbo.binding import (
     Binder,
@@ -20,15 +21,14 @@ from graphturbo_core.strategies.graphturbo.binding import (
     plain_by_kind,
     plain_literal,
 )
-from graphturbo_core.strategies.outermost import plain_outermost
-from graphturbo_core.strategies.plan import Binding, Scope
-from graphturbo_core.strategies.redistribution import (
+from graphturbo_core.strategies.steps import kernels, redistribution
+from graphturbo_core.strategies.steps.outermost import plain_outermost
+from graphturbo_core.strategies.steps.redistribution import (
     Arrival,
     choose_cores,
     relabel,
     transfers,
 )
-from graphturbo_core.strategies.relay import relay_layers
 from tests.strategies.samples import weighted
 
 CORES = tuple(range(8))

@@ -13,12 +13,12 @@ import pytest
 
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.strategies.edits import Cuts, Edits, with_groups, with_other_names
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.plan import Binding, Plan, Residency, Scope
-from graphturbo_core.strategies.record import recorded
+from graphturbo_core.products.plan import Binding, Plan, Residency, Scope
+from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_groups, with_other_names
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.record import recorded
+from graphturbo_core.strategies.plan_files.wishes import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.wishes import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
 from tests.lowering.nets import chip
 from tests.strategies.samples import sample_plan, sample_semantics, weighted
 

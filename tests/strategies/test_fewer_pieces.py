@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan, cuts_of
-from graphturbo_core.strategies.graphturbo.fewer_pieces import fewer_pieces, neighbours_too
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
-from graphturbo_core.strategies.graphturbo.least_cycles import least_cycles
-from graphturbo_core.strategies.graphturbo.weight_bytes import fetch_cycles, fetched_again
-from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.plan import Plan, Residency
-from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.plus.cuts import Cut, cut_plan, cuts_of
+from graphturbo_core.strategies.plus.fewer_pieces import fewer_pieces, neighbours_too
+from graphturbo_core.strategies.plus.least_cycles import least_cycles
+from graphturbo_core.strategies.plus.weight_bytes import fetch_cycles, fetched_again
+from graphturbo_core.strategies.steps.kernels import Target
 from tests.full import examples
 from tests.lowering.nets import chip, conv_nets
 from tests.lowering.nets import plan_of as chip_plan_of

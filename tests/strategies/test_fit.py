@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.ir.boxes import Box, full_box
+from graphturbo_core.products.plan import Binding
 from graphturbo_core.semantics import fit, known_needs
 from graphturbo_core.semantics.fit import KernelHold, holding_boxes
 from graphturbo_core.semantics.nests import LoopNest, loop_nests
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.plan import Binding
-from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from tests.strategies.samples import weighted
 from tests.strategies.test_splitting import HALO, POINTWISE
 

@@ -13,23 +13,23 @@ import pytest
 from graphturbo_core.errors import PlanError
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.rows.halo import halo_macs
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.edits import Edits
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_groups, cut_plan, cuts_of
-from graphturbo_core.strategies.graphturbo.further_axes import Crossed, FurtherAxes, is_wanting
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
-from graphturbo_core.strategies.graphturbo.mixing import Timed
-from graphturbo_core.strategies.graphturbo.section_cycles import SectionCycles, handed_in_lb
 from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.kernels import Spent, Target
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.record import GroupRecord, Record, recorded
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.record import GroupRecord, Record, recorded
+from graphturbo_core.strategies.plus.cuts import Cut, cut_groups, cut_plan, cuts_of
+from graphturbo_core.strategies.plus.further_axes import Crossed, FurtherAxes, is_wanting
+from graphturbo_core.strategies.plus.mixing import Timed
+from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.steps.kernels import Spent, Target
 from tests.lowering.nets import chip
 from tests.lowering.replay import replay
 from tests.strategies.samples import weighted

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
+from graphturbo_core.products.plan import Binding, KernelPlan, Plan
 from tests.strategies.samples import sample_plan
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from graphturbo_core.strategies.graphturbo import grouping
 from graphturbo_core.strategies.graphturbo.grouping import group_layers
-from graphturbo_core.strategies.graphturbo.growing import grow
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.live_bytes import LiveBytes
+from graphturbo_core.strategies.graphturbo.live.growing import grow
+from graphturbo_core.strategies.graphturbo.live.live_bytes import LiveBytes
 from graphturbo_core.strategies.graphturbo.mended_order import MendedOrder
 from graphturbo_core.strategies.graphturbo.splitting import SplitInfo, Splitter, SubGraph
 from tests.strategies.samples import layers_of

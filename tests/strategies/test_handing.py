@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphturbo_core.strategies.plan import Binding, Plan, Scope
+from graphturbo_core.products.plan import Binding, Plan, Scope
 from tests.strategies.samples import hardware, plan_of, weighted
 
 CORES = (0, 1, 2, 3)

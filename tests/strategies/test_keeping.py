@@ -9,24 +9,24 @@ from functools import cache
 import pytest
 
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan, Residency
+from graphturbo_core.products.stays import Stay
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.edits import Edits
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan
-from graphturbo_core.strategies.graphturbo.keeping import (
+from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
+from graphturbo_core.strategies.plus.keeping import (
     chosen_stays,
     paying_stays,
     wanted_stays,
 )
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.weight_bytes import fetched
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.kernels import Load, Spent, Target
-from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.strategies.plus.weight_bytes import fetched
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.relay import relay_layers
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.steps.kernels import Load, Spent, Target
 from tests.strategies.samples import hardware, plan_of, weighted
 
 SOFT = """g (float[16,16] x, float[16,256] w) => (float[16,256] y)

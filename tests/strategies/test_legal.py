@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphturbo_core.strategies.legal import binding_fault
-from graphturbo_core.strategies.plan import Binding
+from graphturbo_core.products.plan import Binding
+from graphturbo_core.strategies.steps.legal import binding_fault
 
 
 @pytest.mark.parametrize(

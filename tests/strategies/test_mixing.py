@@ -11,15 +11,15 @@ import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.mixing import (
+from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
+from graphturbo_core.strategies.plus.mixing import (
     Stretch,
     Timed,
     cheapest_stretches,
     mixed_cuts,
 )
-from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.steps.kernels import Target
 from tests.strategies.samples import hardware, layers_of
 
 CHAIN = """g (float[8,64] x, float[64,64] w0, float[64,64] w1, float[64,64] w2, float[64,64] w3)

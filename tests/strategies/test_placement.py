@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphturbo_core.ir.boxes import intersect, is_empty, volume
-from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
+from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics, weighted
 
 SLIM = ("resnet50-slim", 16)

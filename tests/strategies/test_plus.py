@@ -10,23 +10,23 @@ import pytest
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.edits import Edits
-from graphturbo_core.strategies.graphturbo import cooperating
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.carry import carry_axis
-from graphturbo_core.strategies.graphturbo.cooperating import cheapest_runs
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.runs import ALONE, Run, Runs
 from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.kernels import Cost, Spent, Target
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.record import recorded
+from graphturbo_core.strategies.plus import cooperating
+from graphturbo_core.strategies.plus.cooperating import cheapest_runs
+from graphturbo_core.strategies.plus.runs import ALONE, Run, Runs
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
 from tests.strategies.samples import hardware, sample_semantics, weighted
 
 HEAVY = """g (float[1,512] x, float[512,4096] w, float[4096,64] v) => (float[1,64] z)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, contains, is_empty, volume
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import strategies
 from tests.full import in_turn
 from tests.semantics.random_graphs import random_graphs

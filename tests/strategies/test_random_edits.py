@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan, Residency, Scope
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.edits import Cuts, Edits, with_groups
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.plan import Plan, Residency, Scope
-from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_groups
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from tests.full import examples
 from tests.strategies.samples import sample_plan

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.errors import OptionError
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.options import resolve_options, strategy_options
-from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import (
     StrategySpec,
     make_plan,
     parse_strategy,
     strategies,
 )
-from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
 from tests.strategies.test_readings import CASES as READINGS
 

@@ -9,11 +9,12 @@ from functools import cache
 import pytest
 
 from graphturbo_core.errors import PlanError
-from graphturbo_core.strategies.cooperation import Cooperation
-from graphturbo_core.strategies.edits import Edits
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.plan import Binding, Plan, Residency, Scope
-from graphturbo_core.strategies.record import (
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Binding, Plan, Residency, Scope
+from graphturbo_core.products.stays import Stay
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.record import (
     GroupRecord,
     KernelRecord,
     Record,
@@ -21,7 +22,6 @@ from graphturbo_core.strategies.record import (
     recorded,
 )
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.stays import Stay
 from tests.strategies.samples import hardware, sample_plan, weighted
 from tests.strategies.test_plus import heavy, plus, spent
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from graphturbo_core.strategies.graphturbo.runs import Runs
-from graphturbo_core.strategies.kernels import Target
+from graphturbo_core.strategies.plus.runs import Runs
+from graphturbo_core.strategies.steps.kernels import Target
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
 from tests.strategies.test_ordering import PUBLISHED
 

@@ -9,9 +9,9 @@ import pytest
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
-from graphturbo_core.strategies.edits import NO_EDITS, Edits
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.plan import Plan, Residency, shard_part
+from graphturbo_core.products.plan import Plan, Residency, shard_part
+from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
 from tests.strategies.samples import weighted
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.stitch import (
+from graphturbo_core.strategies.baselines.stitch import (
     MAX_STITCHED_OPS,
     StitchedKernel,
     is_compute_intensive,

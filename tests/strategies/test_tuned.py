@@ -13,20 +13,20 @@ from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import Plan, Residency
+from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.report.report import Report
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.edits import Edits
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.held import HeldPlan
-from graphturbo_core.strategies.kernels import Spent, Target
-from graphturbo_core.strategies.plan import Plan, Residency
-from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.plan_files.edits import Edits
+from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.relay import relay_layers
-from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
+from graphturbo_core.strategies.steps.kernels import Spent, Target
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space
 from graphturbo_core.strategies.tuned.starts import find_starts

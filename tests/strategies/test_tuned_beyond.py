@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan, Residency
+from graphturbo_core.products.stays import Stay
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cuts_of
-from graphturbo_core.strategies.graphturbo.keeping import chosen_stays
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.kernels import Cost, Load, Spent, Target
-from graphturbo_core.strategies.plan import Plan, Residency
-from graphturbo_core.strategies.record import recorded
+from graphturbo_core.strategies.plan_files.record import recorded
+from graphturbo_core.strategies.plus.cuts import Cut, cuts_of
+from graphturbo_core.strategies.plus.keeping import chosen_stays
 from graphturbo_core.strategies.registry import HeldPlan, PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.relay import relay_layers
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.steps.kernels import Cost, Load, Spent, Target
 from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphturbo_core.strategies.graphturbo.cuts import Cut
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.stays import Stay
+from graphturbo_core.strategies.plus.cuts import Cut
 from graphturbo_core.strategies.tuned.trials import Trials
 from tests.strategies.samples import weighted
 from tests.strategies.test_further_axes import BOTH, PAIR

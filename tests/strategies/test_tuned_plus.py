@@ -10,20 +10,20 @@ import pytest
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.stays import Stay
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.cooperation import Cooperation
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_plan
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.plus import Proposal, has_idle
-from graphturbo_core.strategies.kernels import Cost, Spent, Target
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
+from graphturbo_core.strategies.plus.plus import Proposal, has_idle
 from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
-from graphturbo_core.strategies.relay import relay_layers
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.differences import differences
 from graphturbo_core.strategies.tuned.making import Maker

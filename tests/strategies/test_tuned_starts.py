@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.errors import OptionError
-from graphturbo_core.strategies.graphturbo.cuts import cuts_of
-from graphturbo_core.strategies.kernels import Spent
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.strategies.plus.cuts import cuts_of
 from graphturbo_core.strategies.registry import PlanTask, make_plan, parse_strategy, plan_for
+from graphturbo_core.strategies.steps.kernels import Spent
 from graphturbo_core.strategies.tuned.starts import LAYERS_WHOLE, Start, other_starts
 from tests.lowering.nets import chip
 from tests.strategies.samples import sample_semantics, weighted

@@ -12,10 +12,10 @@ from graphturbo_core.frontend.numbers import drawn, drawn_inputs
 from graphturbo_core.frontend.parse.element_types import numpy_dtype
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.plan import Plan, Residency
 from graphturbo_core.verify.replay.script import Script
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
 from graphturbo_core.verify.verify import whole_values

@@ -33,8 +33,8 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.batching import undivided
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
+from graphturbo_core.strategies.steps.batching import undivided
 from graphturbo_core.verify.replay.compare import compare
 from graphturbo_core.verify.replay.reference import reference_outputs
 from graphturbo_core.verify.single_op import load_runtime

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Box, Interval, extents
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import is_work_by_extents, work_of
-from graphturbo_core.strategies.plan import Plan
 
 
 class TileCost(NamedTuple):

@@ -29,8 +29,8 @@ from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling.cutting import staging_sets
 from graphturbo_core.lowering.tiling.staging import Nest, StagingPlan, staging_plans
 from graphturbo_core.lowering.tiling.tiling import Tile, operand_box, too_many_instructions
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
-from graphturbo_core.strategies.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Res
 from graphturbo_core.lowering.stages.owned import own_box
 from graphturbo_core.lowering.stages.stage import Operand, Stage, fetched_bytes, tensor_bytes
 from graphturbo_core.lowering.tiling.tiling import Tile, hull_fetched, row_axes
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
-from graphturbo_core.strategies.plan import Plan
 
 _Readers = tuple[str, list[Operand], bool]
 """A tensor, the operands that read it, and whether it comes tile by tile."""

@@ -22,8 +22,8 @@ from graphturbo_core.lowering.instructions.code import (
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer, SharedKey
 from graphturbo_core.lowering.stages.owners import Owners, Part, joined
 from graphturbo_core.lowering.stages.stage import Cut, Stage, tensor_bytes
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, InstructionKind, Memory
-from graphturbo_core.strategies.plan import Plan
 
 Spot = tuple[Memory, int, int]
 """Memory, core (-1: none), byte offset."""

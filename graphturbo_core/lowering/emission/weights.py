@@ -22,8 +22,8 @@ from graphturbo_core.lowering.stages.fetches import Fetch, whole_fetch
 from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.lowering.tiling.weight_space import fetches_own, small_weights
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, Memory
-from graphturbo_core.strategies.plan import Plan
 
 
 class WeightFeeder:

@@ -12,8 +12,8 @@ from graphturbo_core.lowering.addresses.allocator import OffsetAllocator
 from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
-from graphturbo_core.strategies.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import cluster_reads, tensor_bytes
 from graphturbo_core.lowering.tiling.weight_items import item_gb_bytes
 from graphturbo_core.lowering.tiling.weight_space import fetches_own, small_bytes
+from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.products.program import Cause, Memory
-from graphturbo_core.strategies.plan import Plan, Scope
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
-from graphturbo_core.strategies.plan import Plan, Residency, Scope
+from graphturbo_core.products.plan import Plan, Residency, Scope
 
 
 def check_fixed(plan: Plan, placements: Sequence[KernelPlacement], far: FarMemory) -> None:

@@ -29,8 +29,8 @@ from graphturbo_core.lowering.global_buffer.stays import (
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Memory
-from graphturbo_core.strategies.plan import Plan, Residency
 
 Runs = list[tuple[int, int]]
 """First and last of each stretch of kernels."""

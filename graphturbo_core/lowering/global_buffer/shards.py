@@ -17,7 +17,7 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.fetches import Needers, whole_fetch
 from graphturbo_core.lowering.stages.stage import tensor_bytes
 from graphturbo_core.lowering.tiling.weight_space import shard_range, small_weights
-from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.products.plan import Plan, Residency
 
 What = tuple[str, Box]
 """A box of a weight."""

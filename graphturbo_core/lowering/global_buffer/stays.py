@@ -15,8 +15,8 @@ from graphturbo_core.lowering.global_buffer.sites import EarlyFetch, StayingBox
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import cluster_reads, tensor_bytes
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.stays import Stay
 
 What = tuple[str, Box]
 """A box of a weight."""

@@ -30,7 +30,7 @@ from graphturbo_core.lowering.tiling.tiling import (
 )
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.lowering.tiling.weight_space import data_capacity
-from graphturbo_core.strategies.plan import KernelPlan, Plan, Residency, Scope
+from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
 
 
 @dataclass(frozen=True)

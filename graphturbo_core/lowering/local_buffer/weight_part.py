@@ -10,7 +10,7 @@ from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.tiling import Tiling
 from graphturbo_core.lowering.tiling.weight_space import data_capacity, weight_capacity
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Interval, volume
 from graphturbo_core.lowering.stages.stage import Stage, tensor_bytes
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.cost import compute_cycles
 from graphturbo_core.semantics.work import work_of
-from graphturbo_core.strategies.plan import Plan
 
 
 class StageLoad(NamedTuple):

@@ -14,9 +14,9 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, Interval, with_interval
 from graphturbo_core.lowering.stages.classes import CoreClasses, every_core
 from graphturbo_core.lowering.stages.stage import Cut, Operand, Stage, used_shares
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import IntArray
 from graphturbo_core.semantics.access import AxisKind, AxisMap
-from graphturbo_core.strategies.plan import Plan
 
 FOLDED_ABOVE = 64
 """On a chip of more cores a cluster, cores of like programs are simulated once from the start: our

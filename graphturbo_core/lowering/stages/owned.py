@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphturbo_core.ir.boxes import Box, Interval, hull, intersect
+from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.semantics.access import AxisKind, InputAccess
-from graphturbo_core.strategies.plan import KernelPlan, Plan
 
 
 def own_box(access: InputAccess, shape: tuple[int, ...], out_box: Box) -> Box:

@@ -13,9 +13,9 @@ from graphturbo_core.ir.boxes import Box, extents, hull, is_empty, volume, with_
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.lowering.stages.classes import CoreClasses
 from graphturbo_core.lowering.stages.owned import owned_boxes
+from graphturbo_core.products.plan import Binding, KernelPlan, Plan
 from graphturbo_core.semantics.access import Contraction, InputAccess, OpSemantics, Reads, reads_of
 from graphturbo_core.semantics.nests import LoopNest, loop_nests, nest_slots
-from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 
 CHANNEL_AXIS = 1
 """ONNX lays images out as (batch, channel, height, width)."""

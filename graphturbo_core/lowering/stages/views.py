@@ -8,8 +8,8 @@ from functools import cached_property
 
 from graphturbo_core.ir.boxes import Box, contains, volume
 from graphturbo_core.lowering.stages.stage import Cut, Operand, Shares, Stage, bytes_per_element
+from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
-from graphturbo_core.strategies.plan import KernelPlan, Plan
 
 _PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
 

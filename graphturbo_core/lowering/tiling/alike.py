@@ -12,7 +12,7 @@ from graphturbo_core.lowering.tiling.cutting import Space, choose_tiling
 from graphturbo_core.lowering.tiling.tile_sizes import output_tile_bytes, read_tile_bytes
 from graphturbo_core.lowering.tiling.tiling import Steps, Tiling, stage_tiles
 from graphturbo_core.lowering.tiling.weight_items import WeightItems, weight_items
-from graphturbo_core.strategies.plan import KernelPlan, Plan
+from graphturbo_core.products.plan import KernelPlan, Plan
 
 
 class Alike:

@@ -8,8 +8,8 @@ from math import prod
 from graphturbo_core.ir.boxes import Box, extents
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.tiling.tiling import row_axes, row_boxes
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.cost import ceil_div, rows_taken, square_of
-from graphturbo_core.strategies.plan import Plan
 
 
 def array_passes(plan: Plan, stage: Stage, share: Box, parts: tuple[int, ...]) -> int:

@@ -29,8 +29,8 @@ from graphturbo_core.lowering.tiling.tiling import (
     staging_slot_bytes,
     tile_count,
 )
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.tile_rules import TileRules
-from graphturbo_core.strategies.plan import Plan
 
 PER_CENT = 100
 

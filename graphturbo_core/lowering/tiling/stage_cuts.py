@@ -23,7 +23,7 @@ from graphturbo_core.lowering.tiling.weight_space import (
     small_bytes,
     weight_capacity,
 )
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 
 CLUSTER_SHARE = 8
 """Tiles and weight tiles of an engine that the cores share take at most 1/4 and 1/16 of GB: our

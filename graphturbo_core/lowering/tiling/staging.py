@@ -16,7 +16,7 @@ from graphturbo_core.lowering.tiling.tiling import (
     Tiling,
     staging_slot_bytes,
 )
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 
 
 class Nest(NamedTuple):

@@ -19,7 +19,7 @@ from graphturbo_core.lowering.tiling.tiling import (
     hull_fetched,
     stage_tiles,
 )
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 
 
 def output_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling) -> int:

@@ -18,7 +18,7 @@ from graphturbo_core.lowering.stages.stage import (
     Stage,
     cut_reduced,
 )
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 
 ACCUMULATOR_BYTES = 4
 """A partial sum is fp32."""

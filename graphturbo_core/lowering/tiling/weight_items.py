@@ -18,7 +18,7 @@ from graphturbo_core.lowering.tiling.tiling import (
     operand_box,
     row_axes,
 )
-from graphturbo_core.strategies.plan import Plan, Residency
+from graphturbo_core.products.plan import Plan, Residency
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from functools import reduce
 from graphturbo_core.ir.boxes import Box, full_box, hull
 from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.stages.stage import Operand, Stage, needs, tensor_bytes
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.products.plan import Plan
 
 
 def weight_capacity(plan: Plan) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from graphturbo_core.products.plan import Binding, Decision, Group, KernelPlan, Plan, along_text
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows.run_rows import layer_counts, numbers_text, scope_text
-from graphturbo_core.strategies.plan import Binding, Decision, Group, KernelPlan, Plan, along_text
-from graphturbo_core.strategies.stitch_schemes import STITCH_STEP, STITCH_STEPS
+from graphturbo_core.strategies.baselines.stitch_schemes import STITCH_STEP, STITCH_STEPS
 
 RANGE = " .. "
 """Between the first and the last layer in the name of a coarse part."""

@@ -8,12 +8,12 @@ import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.graph import Graph
+from graphturbo_core.products.layers import Layer
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows.memory import Memories
 from graphturbo_core.sim.occupancy import layer_windows
-from graphturbo_core.strategies.layers import Layer
 from graphturbo_core.units import seconds_from_cycles
 
 

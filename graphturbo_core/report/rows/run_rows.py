@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from graphturbo_core.products.plan import Binding, KernelPlan, Plan
 from graphturbo_core.products.program import Memory
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
@@ -13,7 +14,6 @@ from graphturbo_core.report.rows.overlap_rows import overlap_round_row
 from graphturbo_core.report.rows.traffic import traffic
 from graphturbo_core.sim.kernels.kernel_bounds import least_cycles
 from graphturbo_core.sim.trace import Wait
-from graphturbo_core.strategies.plan import Binding, KernelPlan, Plan
 from graphturbo_core.units import format_bytes
 
 

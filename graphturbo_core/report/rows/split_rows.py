@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.graphturbo.splitting import SubGraph
-from graphturbo_core.strategies.plan import Plan
 from graphturbo_core.strategies.registry import splitter_of
 
 MAX_SPLITS = 5_000

@@ -11,7 +11,7 @@ from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.arrays import owners
 from graphturbo_core.products.program import IntArray, Memory, Program
-from graphturbo_core.strategies.kernels import Load
+from graphturbo_core.strategies.steps.kernels import Load
 
 
 def kernel_loads(program: Program) -> tuple[Load, ...]:

@@ -13,13 +13,13 @@ from types import MappingProxyType
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box
+from graphturbo_core.products.plan import Binding, Scope
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes, following, kernel_axes
-from graphturbo_core.strategies.legal import SHARED_ENGINE, binding_fault
-from graphturbo_core.strategies.plan import Binding, Scope
+from graphturbo_core.strategies.steps.legal import SHARED_ENGINE, binding_fault
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from graphturbo_core.strategies.graphturbo.growing import Growing
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.live.growing import Growing
 from graphturbo_core.strategies.graphturbo.mended_order import MendedOrder
 from graphturbo_core.strategies.graphturbo.splitting import SplitInfo, SubGraph
 

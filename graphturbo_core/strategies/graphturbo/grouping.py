@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from graphturbo_core.errors import PlanError
+from graphturbo_core.products.plan import Decision
 from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Grow, Part, SplitOf
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.splitting import SplitInfo
-from graphturbo_core.strategies.plan import Decision
-from graphturbo_core.strategies.wishes import (
+from graphturbo_core.strategies.plan_files.wishes import (
     NO_WISHES,
     PLAN_STEP,
     RULE_FORBIDDEN,

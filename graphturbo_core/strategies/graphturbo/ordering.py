@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from graphturbo_core.strategies.plan import ReadyStep
+from graphturbo_core.products.plan import ReadyStep
 
 MAX_RECORDED = 256
 """Entries of a stack that are recorded for each step (our choice: four batches of the paper's 64);

@@ -12,12 +12,12 @@ from enum import Enum
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.ir.boxes import contains, volume
+from graphturbo_core.products.plan import Scope
 from graphturbo_core.semantics.fit import LiveBytes
-from graphturbo_core.strategies.instances import InstanceGraph
-from graphturbo_core.strategies.kernels import BoundKernel
-from graphturbo_core.strategies.legal import SHARED_ENGINE
-from graphturbo_core.strategies.plan import Scope
-from graphturbo_core.strategies.redistribution import Arrival, choose_cores
+from graphturbo_core.strategies.steps.instances import InstanceGraph
+from graphturbo_core.strategies.steps.kernels import BoundKernel
+from graphturbo_core.strategies.steps.legal import SHARED_ENGINE
+from graphturbo_core.strategies.steps.redistribution import Arrival, choose_cores
 
 
 class Nearest(Enum):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from graphturbo_core.strategies.assemble import Recipe, assemble, assemble_whole
+from graphturbo_core.products.plan import Decision, Group, Plan
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.fitting import FittedSection, Fitter
 from graphturbo_core.strategies.graphturbo.grouping import (
     DEFAULT_MERGING,
@@ -14,17 +15,16 @@ from graphturbo_core.strategies.graphturbo.grouping import (
     Merging,
     group_layers,
 )
-from graphturbo_core.strategies.graphturbo.growing import grow
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.levels import DEFAULT_LEVEL, Level
+from graphturbo_core.strategies.graphturbo.live.growing import grow
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.graphturbo.wished_splits import WishedSplits
-from graphturbo_core.strategies.instances import instance_graph
-from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.plan import Decision, Group, Plan
-from graphturbo_core.strategies.relay import relay_layers
-from graphturbo_core.strategies.whole import whole_groups, whole_sections
+from graphturbo_core.strategies.steps.assemble import Recipe, assemble, assemble_whole
+from graphturbo_core.strategies.steps.instances import instance_graph
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.whole import whole_groups, whole_sections
 
 
 @dataclass(frozen=True)

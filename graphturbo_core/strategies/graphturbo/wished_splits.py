@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from graphturbo_core.errors import InvariantError, PlanError
+from graphturbo_core.products.plan import Decision
 from graphturbo_core.strategies.graphturbo.fitting import FittedSection
 from graphturbo_core.strategies.graphturbo.grouping import refused_merge
 from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
@@ -17,8 +18,7 @@ from graphturbo_core.strategies.graphturbo.splitting import (
     carried_sizes,
     divides,
 )
-from graphturbo_core.strategies.plan import Decision
-from graphturbo_core.strategies.wishes import PLAN_STEP, RULE_FIXED, Wishes
+from graphturbo_core.strategies.plan_files.wishes import PLAN_STEP, RULE_FIXED, Wishes
 
 
 @dataclass(frozen=True)

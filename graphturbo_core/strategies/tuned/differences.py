@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from graphturbo_core.ir.boxes import volume
-from graphturbo_core.strategies.plan import Decision, Group, Plan, Scope, along_text
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.products.plan import Decision, Group, Plan, Scope, along_text
+from graphturbo_core.products.stays import Stay
 
 Numbers = dict[str, int | float | str]
 STEP = "search"

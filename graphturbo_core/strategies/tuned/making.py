@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.strategies.assemble import Recipe, assemble
-from graphturbo_core.strategies.graphturbo.cooperating import plan_at_price
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cut_groups
+from graphturbo_core.products.plan import KernelPlan, Plan, ReadyStep, Residency
+from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
+from graphturbo_core.products.stays import Stay
 from graphturbo_core.strategies.graphturbo.levels import PLUS
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.graphturbo.placement import Nearest
-from graphturbo_core.strategies.graphturbo.plus import lent_plan
-from graphturbo_core.strategies.graphturbo.runs import Runs
-from graphturbo_core.strategies.instances import InstanceGraph
-from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.plan import KernelPlan, Plan, ReadyStep, Residency
-from graphturbo_core.strategies.record import SEARCHED
-from graphturbo_core.strategies.residency import weight_part_bytes
-from graphturbo_core.strategies.scheduling import ACROSS_LAYERS, BY_LAYER
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.plan_files.record import SEARCHED
+from graphturbo_core.strategies.plus.cooperating import plan_at_price
+from graphturbo_core.strategies.plus.cuts import Cut, cut_groups
+from graphturbo_core.strategies.plus.plus import lent_plan
+from graphturbo_core.strategies.plus.runs import Runs
+from graphturbo_core.strategies.steps.assemble import Recipe, assemble
+from graphturbo_core.strategies.steps.instances import InstanceGraph
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.residency import weight_part_bytes
 from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper

@@ -7,7 +7,7 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
-from graphturbo_core.strategies.instances import InstanceGraph
+from graphturbo_core.strategies.steps.instances import InstanceGraph
 
 Order = Callable[[InstanceGraph], tuple[int, ...]]
 

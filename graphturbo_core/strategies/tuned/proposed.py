@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphturbo_core.strategies.graphturbo.cuts import cuts_of
 from graphturbo_core.strategies.graphturbo.levels import PLUS
-from graphturbo_core.strategies.graphturbo.plus import (
+from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.plus.cuts import cuts_of
+from graphturbo_core.strategies.plus.plus import (
     FEWER_STAYING,
     LENT,
     STAYING,
     Plus,
     Proposal,
 )
-from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.kernels import Cost, Target
+from graphturbo_core.strategies.steps.kernels import Cost, Target
 from graphturbo_core.strategies.tuned import beyond
 from graphturbo_core.strategies.tuned.space import START, Point
 from graphturbo_core.strategies.tuned.starts import Start, plain_splitter

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.plus import Proposal, has_idle
-from graphturbo_core.strategies.kernels import Cost, Target
-from graphturbo_core.strategies.plan import Decision, Plan
-from graphturbo_core.strategies.relay import relay_layers
+from graphturbo_core.strategies.plus.plus import Proposal, has_idle
+from graphturbo_core.strategies.steps.kernels import Cost, Target
 from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.differences import STEP, differences
 from graphturbo_core.strategies.tuned.making import NAME, Maker

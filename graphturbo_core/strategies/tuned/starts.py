@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.strategies.graphturbo.cuts import Cut, cuts_of
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.graphturbo.levels import LEVELS
 from graphturbo_core.strategies.graphturbo.splitting import Splitter
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.graphturbo.variants import FULL, variants
-from graphturbo_core.strategies.kernels import Target
-from graphturbo_core.strategies.plan import Plan
+from graphturbo_core.strategies.plus.cuts import Cut, cuts_of
+from graphturbo_core.strategies.plus.variants import FULL, variants
+from graphturbo_core.strategies.steps.kernels import Target
 
 _ORDER, _FULL = LEVELS[-2:]
 LAYERS_WHOLE = "layers whole"

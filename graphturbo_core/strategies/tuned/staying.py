@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphturbo_core.strategies.graphturbo.keeping import (
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.stays import Stay
+from graphturbo_core.strategies.plus.keeping import (
     chosen_stays,
     paying_stays,
     wanted_stays,
 )
-from graphturbo_core.strategies.kernels import Spent
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.strategies.steps.kernels import Spent
 from graphturbo_core.strategies.tuned.beyond import CHOSEN, LEAVE, LENDING, PAID, STAY, STAYS
 from graphturbo_core.strategies.tuned.space import AS_IS, Point
 

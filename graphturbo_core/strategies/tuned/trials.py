@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.errors import CapacityError, PlanError
-from graphturbo_core.strategies.kernels import Cost, Spent
-from graphturbo_core.strategies.plan import Plan
-from graphturbo_core.strategies.record import recorded
-from graphturbo_core.strategies.stays import Stay
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.stays import Stay
+from graphturbo_core.strategies.plan_files.record import recorded
+from graphturbo_core.strategies.steps.kernels import Cost, Spent
 from graphturbo_core.strategies.tuned.beyond import PAID
 from graphturbo_core.strategies.tuned.making import Draft, Maker
 from graphturbo_core.strategies.tuned.space import Point

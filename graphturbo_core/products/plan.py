@@ -1,0 +1,367 @@
+"""Plan: which ops run as one kernel, in how many pieces and what order, each tensor held where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from functools import cached_property
+from itertools import accumulate, product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphturbo_core.errors import InvariantError
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import Box, Interval, divide, volume
+from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.products.cooperation import Cooperation, Crossing, crossings
+from graphturbo_core.products.layers import Layer
+from graphturbo_core.products.scheduling import Scheduling
+from graphturbo_core.products.stays import Place, Stay, stay_fault
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
+
+
+class Scope(Enum):
+    """The memory that holds a tensor between its writer and its readers."""
+
+    LB = "LB"
+    GB = "GB"
+    DRAM = "DRAM"
+
+
+class Residency(Enum):
+    """How a layer's weights reach the cores.
+
+    LB: fetched once a kernel, all of them stay in the weight part while the layer runs.
+    GB: fetched once into GB, stay there for the layer (and for the next kernel where it is an
+    instance of the same group), broadcast tile by tile. STREAM: tile by tile through GB. Of all
+    that such neighbours read parts stay in GB where not all of it fits, however it is held.
+    SHARDED: of what several fetches bring, each tile is fetched once into the LB of one core, stays
+    there from its first use in the round to its last, and goes from there to the cores.
+    """
+
+    LB = "LB"
+    GB = "GB"
+    STREAM = "stream"
+    SHARDED = "sharded"
+
+
+SHARD_ROUNDING = 32
+"""Bytes of shards are counted in steps of this, as their addresses go."""
+
+
+def shard_part(sharded: Sequence[Mapping[str, int]], cores: int) -> int:
+    """Bytes of each LB that shards want; `sharded`: by kernel in order, its weights' bytes.
+
+    What is there at once, divided over the cores, and the largest weight besides: boxes are not cut
+    so as to be even. Our choice.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for place, weights in enumerate(sharded):
+        for name in weights:
+            spans[name] = (spans.get(name, (place, place))[0], place)
+    change = [0] * (len(sharded) + 1)
+    largest = 0
+    for name, (first, last) in spans.items():
+        size = -(-sharded[last][name] // SHARD_ROUNDING) * SHARD_ROUNDING
+        change[first] += size
+        change[last + 1] -= size
+        largest = max(largest, size)
+    share = -(-max(accumulate(change)) // cores)
+    rounded = -(-(share + largest) // SHARD_ROUNDING) * SHARD_ROUNDING
+    return rounded + SHARD_ROUNDING if largest else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Division of a tensor over cores: nesting level k cuts `axes[k]` into `grid[k]` parts.
+
+    `cores` are the core ids in row-major order over the grid. A vendor's nested list
+    `[[0,1],[2,3]]` over axes (0, 2) is `Binding((0, 2), (2, 2), (0, 1, 2, 3))`.
+    """
+
+    axes: tuple[int, ...]
+    grid: tuple[int, ...]
+    cores: tuple[int, ...]
+
+    def shares(self, box: Box) -> dict[int, Box]:
+        """The part of `box` that each bound core owns; parts differ by at most one a axis."""
+        cuts = {axis: divide(box[axis], n) for axis, n in zip(self.axes, self.grid, strict=True)}
+        cells = product(*(range(parts) for parts in self.grid))
+        return {
+            core: tuple(self._interval(cuts, cell, axis, whole) for axis, whole in enumerate(box))
+            for core, cell in zip(self.cores, cells, strict=True)
+        }
+
+    def _interval(
+        self,
+        cuts: dict[int, tuple[Interval, ...]],
+        cell: tuple[int, ...],
+        axis: int,
+        whole: Interval,
+    ) -> Interval:
+        return cuts[axis][cell[self.axes.index(axis)]] if axis in self.axes else whole
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """One kernel: a set of ops and the boxes it computes on one cluster.
+
+    `boxes`: the box of every activation that the kernel computes (halo to recompute included) or
+    reads from outside. `outputs`: of the tensors handed out, the box this kernel answers for
+    (disjoint between the pieces of a group). `scopes`: for every tensor it computes that outlives
+    its loop nest, where it is held; for outputs, where they wait for their reader. `kept`: outputs
+    that stay in LB for the very next kernel (a scope other than LB is then a copy besides).
+    `bindings`: of every tensor it computes.
+    """
+
+    name: str
+    group: int
+    piece: int
+    ops: tuple[str, ...]
+    boxes: Mapping[str, Box]
+    outputs: Mapping[str, Box]
+    bindings: Mapping[str, Binding]
+    scopes: Mapping[str, Scope]
+    kept: frozenset[str] = frozenset()
+    residency: Mapping[str, Residency] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A coarse sub-graph: its layers, and the split that all of it carries.
+
+    `split_axis` -1: not split. `covered_ops`: n of the split quadruple. `peak_bytes`: live
+    activations of the cluster's share before splitting (reference, 3.1). `further_splits`: axes of
+    the last result after the first, each with its parts; `pieces` is the product of all.
+    """
+
+    name: str
+    layers: tuple[int, ...]
+    ops: tuple[str, ...]
+    split_axis: int
+    pieces: int
+    covered_ops: int
+    peak_bytes: int
+    further_splits: tuple[tuple[int, int], ...] = ()
+
+
+def along_text(axis: int, pieces: int, further: Sequence[tuple[int, int]]) -> str:
+    """Along which axes a group is cut: `axis 0`, `axes 2 in 8 and 3 in 4`; nothing for -1."""
+    if not further:
+        return "" if axis < 0 else f"axis {axis}"
+    first = pieces // prod(parts for _, parts in further)
+    return "axes " + " and ".join(f"{a} in {n}" for a, n in ((axis, first), *further))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One merge or refusal: which step and rule, on what, and the numbers that decided it."""
+
+    step: str
+    rule: str
+    subject: tuple[str, ...]
+    is_taken: bool
+    numbers: Mapping[str, int | float | str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyStep:
+    """One step of Algorithm 3: the instance run, and the ready stack after it (newest last)."""
+
+    run: str
+    ready: tuple[str, ...]
+
+
+SAID = frozenset({"strategy", "decisions", "ready_steps", "notes"})
+"""Fields of a Plan that tell how it came about; lowering makes the same Program without them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything a strategy decides for one cluster's round; `graph` shapes are the round's.
+
+    `rules`: how finely lowering is to cut. `feeding`: how cores get their operands.
+    `fixed`: tensors and weights whose memory a plan file names: lowering may choose no other.
+    `fixed_pieces`: the same of one piece of a tensor, counted from 0.
+    `cooperation`: clusters that share the round; None: one cluster runs all of it, kernel by
+    kernel. `stays`: weights that have a place in GB over several kernels, those with the first
+    right to room first.
+    `layers`: of the undecomposed graph, with the ops of `semantics.graph` that theirs became: the
+    same for every strategy. `units`: Relay's partition of the plan's own graph, which lowering
+    divides into loop nests; the layers, unless the strategy takes ops apart.
+    """
+
+    strategy: str
+    semantics: GraphSemantics
+    hardware: Hardware
+    number_format: str
+    layers: tuple[Layer, ...]
+    units: tuple[Layer, ...]
+    groups: tuple[Group, ...]
+    kernels: tuple[KernelPlan, ...]
+    scheduling: Scheduling
+    decisions: tuple[Decision, ...] = ()
+    ready_steps: tuple[ReadyStep, ...] = ()
+    notes: tuple[str, ...] = ()
+    rules: TileRules = DEFAULT_RULES
+    fixed: frozenset[str] = frozenset()
+    fixed_pieces: frozenset[tuple[str, int]] = frozenset()
+    feeding: Feeding = DEFAULT_FEEDING
+    cooperation: Cooperation | None = None
+    stays: tuple[Stay, ...] = ()
+
+    def is_lowered_as(self, other: Plan) -> bool:
+        """Whether the two make the same Program: of the same graph, and apart in `SAID` alone."""
+        if self.semantics.graph is not other.semantics.graph:
+            return False
+        names = (each.name for each in fields(self) if each.name not in {*SAID, "semantics"})
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    @cached_property
+    def layer_of_op(self) -> Mapping[str, int]:
+        """The layer of every op."""
+        return {op: layer.index for layer in self.layers for op in layer.ops}
+
+    @cached_property
+    def unit_of_op(self) -> Mapping[str, int]:
+        """The unit of every op."""
+        return {op: unit.index for unit in self.units for op in unit.ops}
+
+    @property
+    def clusters(self) -> int:
+        """Clusters that the round runs on."""
+        return 1 if self.cooperation is None else self.cooperation.clusters
+
+    def cluster_of(self, kernel: int) -> int:
+        """The cluster that runs a kernel, from 0."""
+        return 0 if self.cooperation is None else self.cooperation.cluster_of[kernel]
+
+    def step_of(self, kernel: int) -> int:
+        """The step in which a kernel runs: its place where one cluster runs all."""
+        return kernel if self.cooperation is None else self.cooperation.step_of[kernel]
+
+    def clusters_of(self, kernels: NDArray[Any]) -> NDArray[np.int64]:
+        """The cluster that runs each of these kernels."""
+        own = [self.cluster_of(kernel) for kernel in range(len(self.kernels))]
+        return np.asarray(np.array(own, dtype=np.int64)[kernels])
+
+    def steps_of(self, kernels: NDArray[Any]) -> NDArray[np.int64]:
+        """The step of each of these kernels."""
+        own = [self.step_of(kernel) for kernel in range(len(self.kernels))]
+        return np.asarray(np.array(own, dtype=np.int64)[kernels])
+
+    @cached_property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """What kernels read that others compute on another cluster."""
+        if self.cooperation is None:
+            return ()
+        outputs = [kernel.outputs for kernel in self.kernels]
+        reads = [
+            {name: box for name, box in kernel.boxes.items() if name not in kernel.bindings}
+            for kernel in self.kernels
+        ]
+        return tuple(crossings(self.cooperation, outputs, reads))
+
+    @cached_property
+    def element_bytes(self) -> Mapping[str, int]:
+        """Bytes of one element of each tensor in the run's number format."""
+        return {
+            name: element_bytes(tensor.dtype, self.number_format)
+            for name, tensor in self.semantics.graph.tensors.items()
+        }
+
+    @cached_property
+    def weight_bytes(self) -> Mapping[str, int]:
+        """Bytes of each weight that a kernel reads."""
+        tensors = self.semantics.graph.tensors
+        read = {name for kernel in self.kernels for name in kernel.residency}
+        return {name: tensors[name].elements * self.element_bytes[name] for name in sorted(read)}
+
+    @cached_property
+    def shard_bytes(self) -> int:
+        """Bytes at the end of each LB's weight part that hold shards; 0 where there are none."""
+        most, tensors = self.rules.shard_bytes(self.hardware), self.semantics.graph.tensors
+        if not most:
+            return 0
+        sharded = [
+            {
+                name: tensors[name].elements * self.element_bytes[name]
+                for name, residency in kernel.residency.items()
+                if residency is Residency.SHARDED
+            }
+            for kernel in self.kernels
+        ]
+        return min(shard_part(sharded, self.hardware.cores), most)
+
+    @property
+    def stay_fault(self) -> str:
+        """Why weights cannot stay as the plan says; "" where they can."""
+        place = Place(
+            [kernel.residency.keys() for kernel in self.kernels],
+            self.weight_bytes,
+            self.hardware,
+            is_alone=self.cooperation is None or len(self.cooperation.working) == 1,
+            has_own_fetches=self.feeding.has_own_fetches,
+        )
+        return stay_fault(self.stays, place)
+
+    def check(self) -> None:
+        """Every output element is computed exactly once and every op runs.
+
+        Raises:
+            InvariantError: naming the tensor or op and the numbers.
+        """
+        covered: dict[str, int] = {}
+        for kernel in self.kernels:
+            for tensor, box in kernel.outputs.items():
+                covered[tensor] = covered.get(tensor, 0) + volume(box)
+        self._check_covered(covered)
+        self._check_read(covered)
+        ran = {op for kernel in self.kernels for op in kernel.ops}
+        for op in self.semantics.graph.ops:
+            if op.name not in ran:
+                raise InvariantError("PLAN_OPS", f"op {op.name!r} is in no kernel")
+        self._check_cooperation()
+        if self.stay_fault:
+            raise InvariantError("PLAN_STAY", self.stay_fault)
+
+    def _check_cooperation(self) -> None:
+        """What another cluster reads waits in DRAM, and was left there in an earlier step."""
+        if self.cooperation is None:
+            return
+        self.cooperation.check(len(self.kernels))
+        for tensor, maker, reader in ((c.tensor, c.maker, c.reader) for c in self.crossings):
+            what = f"{tensor!r} of {self.kernels[maker].name} for {self.kernels[reader].name}"
+            scope = self.kernels[maker].scopes[tensor]
+            if scope is not Scope.DRAM:
+                raise InvariantError("PLAN_CROSSING", f"{what} waits in {scope.value}")
+            steps = self.step_of(maker), self.step_of(reader)
+            if steps[0] >= steps[1]:
+                raise InvariantError("PLAN_CROSSING", f"{what} is made in step {steps[0]} of both")
+
+    def _check_covered(self, covered: Mapping[str, int]) -> None:
+        tensors = self.semantics.graph.tensors
+        for tensor, elements in sorted(covered.items()):
+            if elements != tensors[tensor].elements:
+                raise InvariantError(
+                    "PLAN_COVER",
+                    f"{tensor!r} is handed out {elements} of {tensors[tensor].elements}",
+                )
+
+    def _check_read(self, covered: Mapping[str, int]) -> None:
+        """What a kernel reads, and every graph output, some kernel hands out."""
+        graph = self.semantics.graph
+        given = covered.keys() | set(graph.inputs)
+        for kernel in self.kernels:
+            for tensor in kernel.boxes:
+                if tensor not in kernel.bindings and tensor not in given:
+                    raise InvariantError("PLAN_READ", f"{kernel.name} reads {tensor!r}: no source")
+        for tensor in graph.outputs:
+            if tensor in graph.producer and tensor not in covered:
+                raise InvariantError("PLAN_OUTPUT", f"output {tensor!r} is handed out by no kernel")

@@ -1,0 +1,1 @@
+"""What GraphTurbo is compared with: layer by layer, TVM's fusion as Relay has it, AStitch."""

@@ -1,0 +1,51 @@
+"""Target -> Plan: memory-intensive ops stitched between compute-intensive ones, as AStitch does.
+
+After the reference page on fusion (AStitch, ASPLOS 2022): recalled from the paper and mapped to
+this machine by us, each choice where it is made and replaceable there. `stitch.py` says which ops
+are a kernel, `stitch_binding.py` who divides the work, `stitch_schemes.py` how values pass inside.
+Between kernels tensors wait in DRAM, as for `tvm`: XLA's buffers are device memory as TVM's are
+(our choice). Loop nests are those of Relay's layers, as for every strategy (our choice): a value
+passes locally between ops of one layer, and through LB between layers. A core holds its whole part
+of what passes through LB, where AStitch's blocks hold a few rows at a time; what has no room spills
+(lowering says so).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphturbo_core.products.plan import Group, Plan
+from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.baselines.stitch import stitched_kernels
+from graphturbo_core.strategies.baselines.stitch_binding import StitchBinder
+from graphturbo_core.strategies.baselines.stitch_schemes import stitch_decisions
+from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.steps.assemble import Recipe, assemble_whole
+from graphturbo_core.strategies.steps.instances import Section
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.whole import in_layers, op_graph
+
+
+def astitch_plan(target: Target) -> Plan:
+    """A stitched kernel or a compute-intensive op a kernel, each handing on through DRAM."""
+    layers = relay_layers(target.semantics)
+    graph, owners = op_graph(target, layers)
+    unit_of = {unit.name: unit.index for unit in graph.layers}
+    layer_of = {unit.name: owner for unit, owner in zip(graph.layers, owners, strict=True)}
+    kernels = stitched_kernels(target.semantics)
+    sections: list[Section] = []
+    groups: list[Group] = []
+    for number, kernel in enumerate(kernels):
+        part = SubGraph(graph, tuple(sorted(unit_of[op] for op in kernel.ops)))
+        section = in_layers(section_of(part, f"g{number + 1}", None, 1), layer_of)
+        sections.append(section)
+        owned = tuple(dict.fromkeys(owners[unit] for unit in part.layers))
+        peak_bytes = part.whole_peak_bytes
+        groups.append(Group(section.name, owned, section.ops, -1, 1, 0, peak_bytes))
+    old = target.binder
+    binder = StitchBinder(old.cores, old.plain, old.is_strict, fixed=old.fixed)
+    recipe = Recipe("astitch", layers, tuple(groups), Nearest.DRAM, has_gb_inside=True)
+    plan = assemble_whole(replace(target, binder=binder), recipe, sections)
+    return replace(plan, decisions=stitch_decisions(plan, kernels, sections))

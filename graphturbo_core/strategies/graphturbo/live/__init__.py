@@ -1,0 +1,1 @@
+"""Peak bytes of a sub-graph that grows, layer by layer."""

@@ -1,0 +1,303 @@
+"""Edits -> Wishes: the names that a person wrote are found in the model, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import prod
+from types import MappingProxyType
+from typing import TypeVar
+
+from graphturbo_core.errors import PlanError
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.plain_yaml import shown
+from graphturbo_core.products.layers import Layer
+from graphturbo_core.products.plan import Binding, Residency, Scope
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.graphturbo.binding import spread_binding
+from graphturbo_core.strategies.plan_files.wishes import Wishes
+from graphturbo_core.strategies.steps.legal import scope_fault, unknown
+
+MAX_APART = 10_000
+"""Pairs of layers that may be kept apart: each merge looks at all of them."""
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """A binding as a person writes it, parts from 1; without cores they are spread evenly."""
+
+    axes: tuple[int, ...]
+    grid: tuple[int, ...]
+    cores: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What a person fixes of a plan.
+
+    Keys of `pieces`, `axis`, `residency` and the members of `merge` and `keep_apart` are ops, or
+    `names` of several ops; of `residency` also weights. Those of `binding` and `scope` are tensors
+    that an op computes; a scope may be one of each piece, counted from 1.
+    """
+
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    merge: tuple[tuple[str, ...], ...] = ()
+    keep_apart: tuple[tuple[str, ...], ...] = ()
+    pieces: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    axis: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    binding: Mapping[str, Cuts] = field(default_factory=lambda: MappingProxyType({}))
+    scope: Mapping[str, Scope | Mapping[int, Scope]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    residency: Mapping[str, Residency] = field(default_factory=lambda: MappingProxyType({}))
+
+
+NO_EDITS = Edits()
+
+
+def with_groups(edits: Edits, groups: Mapping[str, tuple[str, ...]]) -> Edits:
+    """The edits with a name for each of these groups that they speak of; own names go first."""
+    lists = (*edits.merge, *edits.keep_apart, edits.pieces, edits.axis, edits.residency)
+    used = {name for names in lists for name in names}
+    known = {name: ops for name, ops in groups.items() if name in used}
+    return replace(edits, names={**known, **edits.names})
+
+
+def with_other_names(edits: Edits, taken: Collection[str]) -> Edits:
+    """The edits without names that are `taken`: `g2` becomes `was-g2`."""
+    new: dict[str, str] = {}
+    for name in edits.names:
+        other = name
+        while other in taken or (other != name and other in edits.names):
+            other = f"was-{other}"
+        new[name] = other
+    return replace(
+        edits,
+        names={new[name]: ops for name, ops in edits.names.items()},
+        merge=tuple(tuple(new.get(n, n) for n in names) for names in edits.merge),
+        keep_apart=tuple(tuple(new.get(n, n) for n in names) for names in edits.keep_apart),
+        pieces={new.get(name, name): value for name, value in edits.pieces.items()},
+        axis={new.get(name, name): value for name, value in edits.axis.items()},
+        residency={new.get(name, name): value for name, value in edits.residency.items()},
+    )
+
+
+def find_wishes(
+    edits: Edits, semantics: GraphSemantics, hardware: Hardware, layers: Sequence[Layer]
+) -> Wishes:
+    """The edits by layer, tensor and weight.
+
+    Raises:
+        PlanError: PLAN_UNKNOWN_NAME with the nearest names; PLAN_CONFLICT, two edits contradict
+            each other; PLAN_SCOPE or PLAN_BINDING, one that no plan of this model can follow.
+    """
+    names = _Names(semantics.graph, layers, edits.names)
+    asked = [names.layers(m, f"edits.merge[{i}]") for i, m in enumerate(edits.merge)]
+    alone, apart = _alone(edits, names, asked), _apart(edits, names)
+    whole = [own for own in alone if not Wishes(apart=apart).forbids(own)]
+    scopes = _scopes(edits.scope, names, hardware)
+    wishes = Wishes(
+        merges=tuple(merge for merge in _united([*asked, *whole]) if len(merge) > 1),
+        alone=alone,
+        apart=apart,
+        pieces=_by_layer("pieces", edits.pieces, names),
+        axes=_by_layer("axis", edits.axis, names),
+        bindings={
+            names.computed(tensor, "binding"): _binding(cuts, tensor, hardware)
+            for tensor, cuts in edits.binding.items()
+        },
+        scopes={tensor: scope for (tensor, piece), scope in scopes.items() if piece is None},
+        piece_scopes={
+            (tensor, piece): scope for (tensor, piece), scope in scopes.items() if piece is not None
+        },
+        residencies=_residencies(edits.residency, names, hardware),
+    )
+    _check_merges(wishes, layers)
+    return wishes
+
+
+class _Names:
+    """Where the names that a person may write are found."""
+
+    def __init__(
+        self, graph: Graph, layers: Sequence[Layer], groups: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.graph = graph
+        self.groups = groups
+        self.layer_of = {op: layer.index for layer in layers for op in layer.ops}
+        for name, ops in groups.items():
+            for op in ops:
+                if op not in graph.op_by_name:
+                    raise unknown("op", op, graph.op_by_name, f"edits.names.{name}")
+
+    def ops(self, name: str, where: str) -> tuple[str, ...]:
+        """An op, or all that a name stands for; an op goes before a name."""
+        if name in self.graph.op_by_name:
+            return (name,)
+        if name in self.groups:
+            return tuple(self.groups[name])
+        raise unknown("op or group", name, [*self.graph.op_by_name, *self.groups], where)
+
+    def layers(self, names: Iterable[str], where: str) -> tuple[int, ...]:
+        """The layers of these ops or groups, rising."""
+        ops = (op for name in names for op in self.ops(name, where))
+        return tuple(sorted({self.layer_of[op] for op in ops}))
+
+    def computed(self, tensor: str, key: str) -> str:
+        """A tensor that an op computes."""
+        if tensor not in self.graph.producer:
+            raise unknown("tensor", tensor, self.graph.producer, f"edits.{key}")
+        return tensor
+
+    def weights(self, name: str) -> tuple[str, ...]:
+        """A weight, or all of an op or a name."""
+        known = self.graph.tensors.get(name)
+        if known is not None and name not in self.graph.producer:
+            if name in self.graph.inputs:
+                what = f"{shown(name)} is an input of the model, not a weight"
+                raise PlanError("PLAN_UNKNOWN_NAME", what, "edits.residency", "name a weight")
+            return (name,)
+        ops = self.ops(name, "edits.residency")
+        found = (w for op in ops for w in self.graph.weights_in(self.graph.op_by_name[op]))
+        weights = tuple(dict.fromkeys(found))
+        if not weights:
+            what = f"{shown(name)} has no weights"
+            raise PlanError("PLAN_UNKNOWN_NAME", what, f"edits.residency.{name}", "drop it")
+        return weights
+
+
+def _united(merges: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """Sets that share a layer as one, by their first layer."""
+    sets: list[set[int]] = []
+    for merge in merges:
+        joined = set(merge)
+        apart = []
+        for known in sets:
+            if joined.isdisjoint(known):
+                apart.append(known)
+            else:
+                joined |= known
+        sets = [*apart, joined]
+    return tuple(sorted(tuple(sorted(layers)) for layers in sets))
+
+
+def _alone(
+    edits: Edits, names: _Names, merges: Sequence[tuple[int, ...]]
+) -> tuple[tuple[int, ...], ...]:
+    """Layers of groups whose count or axis is given, with those that a merge adds to them.
+
+    A count of one op holds for whatever merges with it; a count of a group divides that group.
+    """
+    own = [
+        set(names.layers([name], f"edits.{key}.{name}"))
+        for key, wished in (("pieces", edits.pieces), ("axis", edits.axis))
+        for name in wished
+        if name not in names.graph.op_by_name
+    ]
+    united = _united([*merges, *(tuple(layers) for layers in own)])
+    return tuple(layers for layers in united if any(one <= {*layers} for one in own))
+
+
+def _apart(edits: Edits, names: _Names) -> tuple[tuple[int, int], ...]:
+    """Every pair of layers of different members."""
+    pairs: dict[tuple[int, int], None] = {}
+    for place, members in enumerate(edits.keep_apart):
+        where = f"edits.keep_apart[{place}]"
+        layers = [names.layers([member], where) for member in members]
+        for one, other in combinations(layers, 2):
+            shared = set(one) & set(other)
+            if shared:
+                what = f"{' and '.join(map(shown, members))} are in one layer, which is never cut"
+                raise PlanError("PLAN_CONFLICT", what, where, "name ops of different layers")
+            if len(pairs) + len(one) * len(other) > MAX_APART:
+                what = f"more than {MAX_APART} pairs of layers are kept apart"
+                raise PlanError("PLAN_CONFLICT", what, where, "name ops instead of groups")
+            pairs.update(((min(a, b), max(a, b)), None) for a in one for b in other)
+    return tuple(sorted(pairs))
+
+
+def _by_layer(key: str, wished: Mapping[str, int], names: _Names) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for name, value in wished.items():
+        where = f"edits.{key}.{name}"
+        for layer in names.layers([name], where):
+            if found.setdefault(layer, value) != value:
+                what = f"a layer of {shown(name)} is asked for {found[layer]} and {value}"
+                raise PlanError("PLAN_CONFLICT", what, where, "keep one of them")
+    return found
+
+
+def _binding(cuts: Cuts, tensor: str, hardware: Hardware) -> Binding:
+    if cuts.cores is not None:
+        return Binding(cuts.axes, cuts.grid, cuts.cores)
+    parts = prod(cuts.grid)
+    if parts > hardware.cores:
+        what = f"{shown(tensor)} is cut into {parts} parts, a cluster has {hardware.cores} cores"
+        raise PlanError("PLAN_BINDING", what, f"edits.binding.{tensor}", "cut it into fewer")
+    if len(cuts.axes) != len(cuts.grid):
+        what = f"{shown(tensor)} has {len(cuts.axes)} axes and {len(cuts.grid)} numbers of parts"
+        raise PlanError("PLAN_BINDING", what, f"edits.binding.{tensor}", "give one for each axis")
+    pairs = list(zip(cuts.axes, cuts.grid, strict=True))
+    return spread_binding(pairs, tuple(range(hardware.cores)))
+
+
+def _scopes(
+    wished: Mapping[str, Scope | Mapping[int, Scope]], names: _Names, hardware: Hardware
+) -> dict[tuple[str, int | None], Scope]:
+    """By tensor and piece from 0, None: all of it."""
+    found: dict[tuple[str, int | None], Scope] = {}
+    for tensor, named in wished.items():
+        names.computed(tensor, "scope")
+        if isinstance(named, Scope):
+            found[tensor, None] = named
+        else:
+            found |= {(tensor, piece - 1): scope for piece, scope in named.items()}
+    for (tensor, _), scope in found.items():
+        is_output = tensor in names.graph.output_names
+        fault = scope_fault(scope, is_graph_output=is_output, has_gb=hardware.gb_bytes > 0)
+        if fault:
+            what = f"{shown(tensor)} cannot wait in {scope.value}: {fault}"
+            raise PlanError("PLAN_SCOPE", what, f"edits.scope.{tensor}", "choose DRAM, or drop it")
+    return found
+
+
+def _residencies(
+    wished: Mapping[str, Residency], names: _Names, hardware: Hardware
+) -> dict[str, Residency]:
+    found: dict[str, Residency] = {}
+    for name, residency in wished.items():
+        where = f"edits.residency.{name}"
+        if residency is Residency.GB and not hardware.gb_bytes:
+            what = f"the weights of {shown(name)} cannot be held in GB: the chip has none"
+            raise PlanError("PLAN_RESIDENCY", what, where, "choose LB or stream")
+        if residency is Residency.SHARDED and not hardware.shards_weights:
+            what = (
+                f"the weights of {shown(name)} cannot be sharded: the chip does not shard weights"
+            )
+            raise PlanError("PLAN_RESIDENCY", what, where, "choose LB, GB or stream")
+        for weight in names.weights(name):
+            if found.setdefault(weight, residency) is not residency:
+                both = f"{found[weight].value} and {residency.value}"
+                what = f"weight {shown(weight)} is asked for in {both}"
+                raise PlanError("PLAN_CONFLICT", what, where, "keep one of them")
+    return found
+
+
+def _check_merges(wishes: Wishes, layers: Sequence[Layer]) -> None:
+    """Nothing that must be in one group must also be apart, or be split in two ways."""
+    for merge in wishes.merges:
+        inside = set(merge)
+        for first, second in wishes.apart:
+            if first in inside and second in inside:
+                both = f"{shown(layers[first].name)} and {shown(layers[second].name)}"
+                what = f"{both} must be in one group and apart"
+                raise PlanError("PLAN_CONFLICT", what, "edits.keep_apart", "drop one of them")
+        for key, wished in (("pieces", wishes.pieces), ("axis", wishes.axes)):
+            values = sorted({wished[layer] for layer in merge if layer in wished})
+            if len(values) > 1:
+                what = f"layers that must be one group are asked for {values[0]} and {values[1]}"
+                raise PlanError("PLAN_CONFLICT", what, f"edits.{key}", "keep one of them")

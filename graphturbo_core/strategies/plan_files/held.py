@@ -1,0 +1,132 @@
+"""HeldPlan: a plan that somebody holds as a file, and whether a strategy followed its edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+from graphturbo_core.errors import InvariantError, PlanError
+from graphturbo_core.plain_yaml import shown
+from graphturbo_core.products.plan import KernelPlan, Plan
+from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
+from graphturbo_core.strategies.plan_files.record import Record
+from graphturbo_core.strategies.plan_files.wishes import Wishes
+
+
+@dataclass(frozen=True)
+class HeldPlan:
+    """What a plan file says of one round: a record of the plan, and what a person changed of it.
+
+    Without edits the record is the plan. With edits the strategy decides again, and follows them.
+    """
+
+    record: Record | None = None
+    edits: Edits = NO_EDITS
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the strategy must decide again."""
+        return self.edits != NO_EDITS
+
+
+NO_HELD_PLAN = HeldPlan()
+
+
+def check_no_groups(wishes: Wishes, strategy: str) -> None:
+    """Refuse edits of groups for a strategy whose groups nobody can choose.
+
+    Raises:
+        PlanError: PLAN_STRATEGY.
+    """
+    for key, wished in (
+        ("merge", wishes.merges), ("keep_apart", wishes.apart), ("pieces", wishes.pieces),
+        ("axis", wishes.axes),
+    ):  # fmt: skip
+        if wished:
+            what = f"groups and pieces of strategy {strategy} cannot be chosen"
+            change = "use graphturbo:order or graphturbo:full, or drop it"
+            raise PlanError("PLAN_STRATEGY", what, f"edits.{key}", change)
+
+
+def check_no_edits(strategy: str) -> NoReturn:
+    """Refuse all edits for a strategy that searches: a point of its space is no person's.
+
+    Raises:
+        PlanError: PLAN_STRATEGY.
+    """
+    what = f"strategy {strategy} searches and follows no edits"
+    change = "write them into a plan of graphturbo:full"
+    raise PlanError("PLAN_STRATEGY", what, "edits", change)
+
+
+def check_followed(plan: Plan, wishes: Wishes) -> None:
+    """Look at the plan that came out: every wish is in it.
+
+    Raises:
+        PlanError: PLAN_NO_EFFECT, a binding or scope is of a tensor that no kernel binds or holds.
+        InvariantError: a wish was not followed: our bug.
+    """
+    _check_groups(plan, wishes)
+    for key, wished in (("binding", wishes.bindings), ("scope", wishes.scopes)):
+        for tensor in wished:
+            if not any(tensor in _held(kernel, key) for kernel in plan.kernels):
+                what = f"{shown(tensor)} only passes between ops that share tiles"
+                where, change = f"edits.{key}.{tensor}", "name a tensor that `kernels` lists"
+                raise PlanError("PLAN_NO_EFFECT", what, where, change)
+    for tensor, piece in wishes.piece_scopes:
+        _check_piece(plan, tensor, piece)
+    for kernel in plan.kernels:
+        for name in _unfollowed(kernel, wishes):
+            raise InvariantError("PLAN_NOT_FOLLOWED", f"{name!r} in {kernel.name}")
+
+
+def _check_piece(plan: Plan, tensor: str, piece: int) -> None:
+    pieces = [kernel.piece for kernel in plan.kernels if tensor in kernel.scopes]
+    if piece in pieces:
+        return
+    what = f"{shown(tensor)} only passes between ops that share tiles"
+    if pieces:
+        what = f"{shown(tensor)} has {max(pieces) + 1} pieces and no piece {piece + 1}"
+    where, change = f"edits.scope.{tensor}", "name a tensor and piece that `kernels` lists"
+    raise PlanError("PLAN_NO_EFFECT", what, where, change)
+
+
+def _held(kernel: KernelPlan, key: str) -> Mapping[str, object]:
+    return kernel.bindings if key == "binding" else kernel.scopes
+
+
+def _unfollowed(kernel: KernelPlan, wishes: Wishes) -> Iterator[str]:
+    for tensor, binding in wishes.bindings.items():
+        if kernel.bindings.get(tensor, binding) != binding:
+            yield tensor
+    for tensor, scope in kernel.scopes.items():
+        if wishes.scope_of(tensor, kernel.piece) not in (None, scope):
+            yield tensor
+    for weight, residency in wishes.residencies.items():
+        if kernel.residency.get(weight, residency) is not residency:
+            yield weight
+
+
+def _check_groups(plan: Plan, wishes: Wishes) -> None:
+    if not wishes.shape_groups:
+        return
+    group_of = {layer: group for group in plan.groups for layer in group.layers}
+    for merge in wishes.merges:
+        if len({group_of[layer].name for layer in merge}) > 1:
+            raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {merge} are not one group")
+    for first, second in wishes.apart:
+        if group_of[first] is group_of[second]:
+            raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {first}, {second} are not apart")
+    _check_alone(wishes, {layer: group.layers for layer, group in group_of.items()})
+    for wished, name in ((wishes.pieces, "pieces"), (wishes.axes, "split_axis")):
+        for layer, value in wished.items():
+            if getattr(group_of[layer], name) != value:
+                raise InvariantError("PLAN_NOT_FOLLOWED", f"{name} of layer {layer}")
+
+
+def _check_alone(wishes: Wishes, layers_with: Mapping[int, tuple[int, ...]]) -> None:
+    """`layers_with`: by layer, all layers of its group."""
+    for own in wishes.alone:
+        if any(not {*layers_with[layer]} <= {*own} for layer in own):
+            raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {own} are not among themselves")

@@ -1,0 +1,105 @@
+"""Plan -> Record: what determines a plan, without what follows from it, as a plan file keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphturbo_core.errors import PlanError
+from graphturbo_core.plain_yaml import shown
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Binding, Decision, Plan, Residency, Scope
+from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER, Scheduling
+
+SEARCHED = "tuned"
+"""The strategy that decides by itself whether instructions are scheduled across layers."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """A group: its ops layer by layer, and the split; axis -1 is none.
+
+    `further`: more axes with their parts; `pieces` is the product of all.
+    """
+
+    name: str
+    ops: tuple[str, ...]
+    axis: int
+    pieces: int
+    further: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRecord:
+    """A kernel by its instance's name: what does not follow from group and piece."""
+
+    name: str
+    bindings: Mapping[str, Binding]
+    scopes: Mapping[str, Scope]
+    kept: tuple[str, ...]
+    residency: Mapping[str, Residency]
+
+
+@dataclass(frozen=True, slots=True)
+class StayRecord:
+    """A weight's place in GB from one kernel to another, by their instances' names."""
+
+    weight: str
+    first: str
+    last: str
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """A plan of one round; kernels in the order in which they run.
+
+    `is_scheduled_across_layers`: None where the strategy's name says it. `stays`: the one with the
+    first right to room first. `cooperation`: clusters that share the round, by kernel.
+    """
+
+    groups: tuple[GroupRecord, ...]
+    kernels: tuple[KernelRecord, ...]
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = ()
+    is_scheduled_across_layers: bool | None = None
+    stays: tuple[StayRecord, ...] = ()
+    cooperation: Cooperation | None = None
+
+    def scheduling(self, own: Scheduling) -> Scheduling:
+        """How instructions are scheduled; `own`: what the strategy's name says."""
+        if self.is_scheduled_across_layers is None:
+            return own
+        return ACROSS_LAYERS if self.is_scheduled_across_layers else BY_LAYER
+
+    @property
+    def ops_of_groups(self) -> dict[str, tuple[str, ...]]:
+        """The ops of each group by its name."""
+        return {group.name: group.ops for group in self.groups}
+
+
+def recorded(plan: Plan) -> Record:
+    """What determines `plan`, tensors in order of production."""
+    groups = (
+        GroupRecord(g.name, g.ops, g.split_axis, g.pieces, g.further_splits) for g in plan.groups
+    )
+    kernels = (
+        KernelRecord(
+            kernel.name, kernel.bindings, kernel.scopes, tuple(sorted(kernel.kept)),
+            kernel.residency,
+        )
+        for kernel in plan.kernels
+    )  # fmt: skip
+    is_said = plan.strategy != SEARCHED
+    scheduled = None if is_said else plan.scheduling == ACROSS_LAYERS
+    names = [kernel.name for kernel in plan.kernels]
+    stays = (StayRecord(s.weight, names[s.first], names[s.last], s.size_bytes) for s in plan.stays)
+    return Record(
+        tuple(groups), tuple(kernels), plan.decisions, plan.notes, scheduled, tuple(stays),
+        plan.cooperation,
+    )  # fmt: skip
+
+
+def record_refused(what: str, where: str) -> PlanError:
+    """The refusal of a record that is no plan of this model on this chip."""
+    return PlanError("PLAN_RECORD", what, f"record of {shown(where)}", "emit the plan again")

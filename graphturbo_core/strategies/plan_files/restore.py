@@ -1,0 +1,401 @@
+"""Record -> Plan: a plan that was written down, with everything that follows from it.
+
+A record may come from a stranger, so every part is looked at before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from graphturbo_core.hardware.hardware import CLUSTER_CORE
+from graphturbo_core.plain_yaml import shown
+from graphturbo_core.products.plan import (
+    Binding,
+    Group,
+    KernelPlan,
+    Plan,
+    ReadyStep,
+    Residency,
+    Scope,
+)
+from graphturbo_core.products.scheduling import Scheduling
+from graphturbo_core.products.stays import Stay
+from graphturbo_core.semantics.fit import nest_outputs, nest_reads
+from graphturbo_core.semantics.nests import LoopNest
+from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.graphturbo.axes import AxisRank, kernel_axes
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, split_carry
+from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from graphturbo_core.strategies.graphturbo.splitting import SubGraph, divides
+from graphturbo_core.strategies.plan_files.record import (
+    GroupRecord,
+    KernelRecord,
+    Record,
+    StayRecord,
+    record_refused,
+)
+from graphturbo_core.strategies.steps.instances import (
+    Instance,
+    InstanceGraph,
+    Section,
+    instance_graph,
+)
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.legal import (
+    OWN_FETCHES,
+    SHARED_ENGINE,
+    SHARED_PLACES,
+    binding_fault,
+    scope_fault,
+)
+from graphturbo_core.strategies.steps.model_layers import groups_of_layers, layers_of_model
+from graphturbo_core.strategies.steps.residency import cluster_weights
+from graphturbo_core.strategies.steps.turns import Turns, check_shared
+from graphturbo_core.strategies.steps.whole import in_layers, op_graph
+
+ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
+"""How results of an engine that the cores share are bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a strategy's name says of its plans.
+
+    `is_by_op`: groups are made of ops, not of layers. `is_ordered`: Algorithm 3 orders them, or
+    its like that goes breadth first. `is_partial`: a split axis need carry to the outputs of a
+    group alone.
+    """
+
+    strategy: str
+    is_by_op: bool
+    is_ordered: bool
+    scheduling: Scheduling
+    is_breadth_first: bool = False
+    is_partial: bool = False
+
+
+def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
+    """The plan that `record` is of.
+
+    Raises:
+        PlanError: PLAN_RECORD, it is no plan of this model on this chip.
+    """
+    shared = record.cooperation
+    units = relay_layers(target.semantics)
+    owners: Sequence[int] = range(len(units))
+    if frame.is_by_op:
+        graph, owners = op_graph(target, units)
+    else:
+        graph = layer_graph(target.semantics, units, target.number_format)
+    members = _members(graph, record.groups)
+    cuts = [
+        _cut(SubGraph(graph, own), group, frame, is_shared=shared is not None)
+        for own, group in zip(members, record.groups, strict=True)
+    ]
+    if frame.is_by_op:
+        unit_of = {op: unit.index for unit in units for op in unit.ops}
+        cuts = [(in_layers(section, unit_of), covered) for section, covered in cuts]
+    instances = instance_graph(target.semantics, [section for section, _ in cuts])
+    order = _order(instances, record.kernels)
+    check_shared(target, instances, order, shared)
+    kernels = _kernels(target, instances, order, record)
+    layers = layers_of_model(target.semantics, units)
+    groups = [
+        _group(SubGraph(graph, own), cut, owners, group)
+        for own, cut, group in zip(members, cuts, record.groups, strict=True)
+    ]
+    plan = Plan(
+        strategy=frame.strategy,
+        semantics=target.semantics,
+        hardware=target.hardware,
+        number_format=target.number_format,
+        layers=layers,
+        units=units,
+        groups=groups_of_layers(groups, layers, target.semantics),
+        kernels=kernels,
+        scheduling=record.scheduling(frame.scheduling),
+        decisions=record.decisions,
+        ready_steps=_ready_steps(instances, order, frame) if frame.is_ordered else (),
+        notes=record.notes,
+        rules=target.rules,
+        feeding=target.feeding,
+        cooperation=shared,
+        stays=_stays(kernels, record.stays),
+    )
+    if plan.stay_fault:
+        raise record_refused(plan.stay_fault, "stays")
+    return plan
+
+
+def _members(graph: LayerGraph, groups: Sequence[GroupRecord]) -> list[tuple[int, ...]]:
+    """The layers (or single ops) of each group; together they are all, each once."""
+    unit_of = {op: index for index, layer in enumerate(graph.layers) for op in layer.ops}
+    taken: dict[int, str] = {}
+    found = []
+    for place, group in enumerate(groups):
+        if group.name != f"g{place + 1}":
+            raise record_refused(f"group {place + 1} must be named g{place + 1}", group.name)
+        missing = [op for op in group.ops if op not in unit_of]
+        if missing or not group.ops:
+            what = f"op {shown(missing[0])} is not in the model" if missing else "it has no ops"
+            raise record_refused(what, group.name)
+        units = tuple(sorted({unit_of[op] for op in group.ops}))
+        if graph.ops_of(units) != group.ops:
+            raise record_refused("its ops are not whole layers in their order", group.name)
+        for unit in units:
+            if taken.setdefault(unit, group.name) != group.name:
+                what = f"layer {shown(graph.layers[unit].name)} is in {taken[unit]} too"
+                raise record_refused(what, group.name)
+        found.append(units)
+    left = [layer.name for index, layer in enumerate(graph.layers) if index not in taken]
+    if left:
+        raise record_refused(f"layer {shown(left[0])} is in no group", "groups")
+    return found
+
+
+def _cut(
+    part: SubGraph, group: GroupRecord, frame: Frame, *, is_shared: bool
+) -> tuple[Section, int]:
+    """The section of a group, and how many ops its split covers.
+
+    Where clusters share a round (`is_shared`) its pieces may differ by one.
+    """
+    if group.axis < 0:
+        if group.pieces != 1 or group.further:
+            raise record_refused(f"{group.pieces} pieces without an axis", group.name)
+        return section_of(part, group.name, None, 1), 0
+    first, left = divmod(group.pieces, prod(parts for _, parts in group.further))
+    if left:
+        raise record_refused(f"{group.pieces} pieces are not the product of all axes", group.name)
+    carries = [
+        _carried(part, group.name, split, (frame.is_partial, is_shared))
+        for split in ((group.axis, first), *group.further)
+    ]
+    axes = [group.axis, *(axis for axis, _ in group.further)]
+    if len(set(axes)) < len(axes):
+        raise record_refused("an axis is named twice", group.name)
+    counts = [parts for _, parts in group.further]
+    further = list(zip(carries[1:], counts, strict=True))
+    section = section_of(part, group.name, carries[0], group.pieces, further)
+    return section, carries[0].covered_ops
+
+
+def _carried(
+    part: SubGraph, name: str, split: tuple[int, int], allowed: tuple[bool, bool]
+) -> Carry:
+    """How an axis of a group that is cut into so many parts carries.
+
+    `allowed`: whether it may end inside, and whether its pieces may differ by one.
+    """
+    (axis, pieces), (is_partial, is_shared) = split, allowed
+    tensors = part.graph.semantics.graph.tensors
+    shape = tensors[part.outputs[-1]].shape if part.outputs else ()
+    if axis >= len(shape):
+        raise record_refused(f"its result has {len(shape)} axes, none is {axis}", name)
+    carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
+    if is_partial:
+        carry = split_carry(part.graph, part.ops, part.outputs, axis)
+    if not carry.is_complete:
+        raise record_refused(f"axis {axis} does not carry through its ops", name)
+    least = min(tensors[output].shape[carry.axis_of[output]] for output in part.outputs)
+    if not 1 <= pieces <= least or not (is_shared or divides(part, carry, pieces)):
+        raise record_refused(f"{pieces} pieces do not divide axis {axis}", name)
+    return carry
+
+
+def _group(
+    part: SubGraph, cut: tuple[Section, int], owners: Sequence[int], record: GroupRecord
+) -> Group:
+    section, covered_ops = cut
+    return Group(
+        name=section.name,
+        layers=tuple(dict.fromkeys(owners[unit] for unit in part.layers)),
+        ops=section.ops,
+        split_axis=record.axis,
+        pieces=section.pieces,
+        covered_ops=covered_ops,
+        peak_bytes=part.whole_peak_bytes,
+        further_splits=record.further,
+    )
+
+
+def _order(graph: InstanceGraph, kernels: Sequence[KernelRecord]) -> tuple[int, ...]:
+    """Every instance once, after those whose results it needs."""
+    number_of = {instance.name: number for number, instance in enumerate(graph.instances)}
+    order: dict[int, None] = {}
+    for kernel in kernels:
+        number = number_of.get(kernel.name)
+        if number is None or number in order:
+            what = "it is no piece of a group" if number is None else "it runs twice"
+            raise record_refused(what, kernel.name)
+        late = [p for p in graph.producers[number] if p not in order]
+        if late:
+            needed = graph.instances[late[0]].name
+            raise record_refused(f"it runs before {needed}, whose result it reads", kernel.name)
+        order[number] = None
+    if len(order) < len(number_of):
+        left = next(name for name, number in number_of.items() if number not in order)
+        raise record_refused(f"{left} does not run", "kernels")
+    return tuple(order)
+
+
+def _ready_steps(graph: InstanceGraph, order: Sequence[int], frame: Frame) -> tuple[ReadyStep, ...]:
+    """Algorithm 3's steps where it gives this order; none for an order of somebody's own."""
+    names = [instance.name for instance in graph.instances]
+    found = order_instances(names, graph.producers, is_breadth_first=frame.is_breadth_first)
+    return found.steps if found.order == tuple(order) else ()
+
+
+def _kernels(
+    target: Target, graph: InstanceGraph, order: Sequence[int], record: Record
+) -> tuple[KernelPlan, ...]:
+    nests = [section.nests(target.semantics) for section in graph.sections]
+    turns = Turns.of(order, record.cooperation)
+    return tuple(
+        _kernel(_Place(target, graph, number, turns, nests[graph.instances[number].section]), own)
+        for number, own in zip(order, record.kernels, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An instance in its plan, by its number."""
+
+    target: Target
+    graph: InstanceGraph
+    number: int
+    turns: Turns
+    nests: tuple[LoopNest, ...]
+
+    @property
+    def after(self) -> int | None:
+        """The next instance that its cluster runs."""
+        return self.turns.following[self.number]
+
+    def is_read_elsewhere(self, tensor: str) -> bool:
+        """Whether an instance on another cluster reads an output of this one."""
+        readers = self.graph.readers[tensor][self.number]
+        return any(not self.turns.are_together(self.number, reader) for reader in readers)
+
+    @property
+    def instance(self) -> Instance:
+        return self.graph.instances[self.number]
+
+
+def _kernel(place: _Place, record: KernelRecord) -> KernelPlan:
+    instance, section = place.instance, place.graph.sections[place.instance.section]
+    _check_bindings(place, record.bindings)
+    _check_scopes(place, record)
+    _check_residency(place, record.residency, section.ops)
+    return KernelPlan(
+        name=instance.name,
+        group=instance.section,
+        piece=instance.piece,
+        ops=section.ops,
+        boxes=instance.boxes,
+        outputs=instance.outputs,
+        bindings=dict(record.bindings),
+        scopes=dict(record.scopes),
+        kept=frozenset(record.kept),
+        residency=dict(record.residency),
+    )
+
+
+def _stays(kernels: Sequence[KernelPlan], records: Sequence[StayRecord]) -> tuple[Stay, ...]:
+    """Weights that stay in GB, by the places of the kernels that the record names."""
+    place_of = {kernel.name: place for place, kernel in enumerate(kernels)}
+    for name in (end for record in records for end in (record.first, record.last)):
+        if name not in place_of:
+            raise record_refused(f"a weight stays for {shown(name)}, which is no kernel", "stays")
+    return tuple(
+        Stay(record.weight, place_of[record.first], place_of[record.last], record.size_bytes)
+        for record in records
+    )
+
+
+def _check_names(what: str, given: Mapping[str, object], due: set[str], name: str) -> None:
+    for tensor in sorted(due - given.keys()):
+        raise record_refused(f"{shown(tensor)} has no {what}", name)
+    for tensor in sorted(given.keys() - due):
+        raise record_refused(f"{shown(tensor)} may have no {what} here", name)
+
+
+def _check_bindings(place: _Place, bindings: Mapping[str, Binding]) -> None:
+    sem, boxes = place.target.semantics, place.instance.boxes
+    outputs = [
+        (nest, tensor)
+        for nest in place.nests
+        for op in nest.ops
+        for tensor in sem.graph.op_by_name[op].outputs
+        if tensor in boxes
+    ]
+    _check_names("binding", bindings, {tensor for _, tensor in outputs}, place.instance.name)
+    axes_of = dict(zip(place.nests, kernel_axes(sem, place.nests, boxes), strict=True))
+    for nest, tensor in outputs:
+        if nest.is_on_cluster(sem):
+            if bindings[tensor] != ON_CLUSTER:
+                what = f"binding of {shown(tensor)}: {SHARED_ENGINE}"
+                raise record_refused(what, place.instance.name)
+            continue
+        axes, binding = axes_of[nest], bindings[tensor]
+        rank = len(sem.graph.tensors[tensor].shape)
+        is_alike = rank == len(sem.graph.tensors[nest.output].shape)
+        uncut = [axis for axis, kind in enumerate(axes.ranks) if kind is AxisRank.NEVER]
+        sizes = axes.sizes if is_alike else (1,) * rank
+        fault = binding_fault(binding, sizes, uncut, place.target.hardware.cores)
+        if not fault and is_alike and nest.output in boxes and binding != bindings[nest.output]:
+            fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
+        if fault:
+            raise record_refused(f"binding of {shown(tensor)}: {fault}", place.instance.name)
+
+
+def _check_scopes(place: _Place, record: KernelRecord) -> None:
+    sem, instance = place.target.semantics, place.instance
+    inside = {t for nest in place.nests for t in nest_outputs(sem, nest) if t in instance.boxes}
+    _check_names("scope", record.scopes, inside | instance.outputs.keys(), instance.name)
+    has_gb = place.target.hardware.gb_bytes > 0
+    on_cluster = {
+        tensor
+        for nest in place.nests
+        if nest.is_on_cluster(sem)
+        for tensor in (*nest_reads(sem, nest), *nest_outputs(sem, nest))
+    }
+    for tensor, scope in record.scopes.items():
+        is_output = tensor in sem.graph.output_names and tensor in instance.outputs
+        fault = scope_fault(scope, is_graph_output=is_output, has_gb=has_gb)
+        if not fault and tensor in instance.outputs and scope is Scope.LB:
+            readers = place.graph.readers[tensor][place.number]
+            is_lost = tensor not in record.kept or any(r != place.after for r in readers)
+            fault = "not only the next kernel reads it" if is_lost else ""
+        if not fault and scope is Scope.LB and tensor in on_cluster:
+            fault = SHARED_ENGINE
+        if not fault and tensor in instance.outputs and scope is not Scope.DRAM:
+            fault = "another cluster reads it" if place.is_read_elsewhere(tensor) else ""
+        if fault:
+            raise record_refused(f"scope {scope.value} of {shown(tensor)}: {fault}", instance.name)
+    for tensor in record.kept:
+        readers = place.graph.readers.get(tensor, {}).get(place.number, ())
+        if place.after is None or place.after not in readers:
+            what = f"{shown(tensor)} is kept, which the next kernel does not read"
+            raise record_refused(what, instance.name)
+
+
+def _check_residency(place: _Place, residency: Mapping[str, Residency], ops: Sequence[str]) -> None:
+    graph = place.target.semantics.graph
+    weights = {weight for op in ops for weight in graph.weights_in(graph.op_by_name[op])}
+    _check_names("residency", residency, weights, place.instance.name)
+    on_cluster = cluster_weights(place.target.semantics)
+    for weight, held in sorted(residency.items()) if place.target.feeding.has_own_fetches else ():
+        if held in SHARED_PLACES and weight not in on_cluster:
+            what = f"{shown(weight)} cannot be shared: {OWN_FETCHES}"
+            raise record_refused(what, place.instance.name)
+    if Residency.GB in residency.values() and not place.target.hardware.gb_bytes:
+        raise record_refused(
+            "weights are held in GB, which the chip does not have", place.instance.name
+        )
+    if Residency.SHARDED in residency.values() and not place.target.hardware.shards_weights:
+        raise record_refused("weights are sharded, which the chip does not do", place.instance.name)

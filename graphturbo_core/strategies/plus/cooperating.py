@@ -1,0 +1,157 @@
+"""Layers -> Plans in which clusters share the work of one sample; ours, the paper does not do it.
+
+The layers, in topological order, are cut into runs (`runs.py`). A run is one cluster's alone, or is
+split along one axis of its results over all clusters: each computes a part, halo included, and
+reads what it needs of other parts from their DRAM. Which runs and which axes follows from closed
+forms by dynamic programming along the order; lowering and simulator then say whether that pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from graphturbo_core.products.plan import Decision, Group, Plan
+from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.graphturbo.carry import split_carry
+from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.graphturbo.levels import Level
+from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.plus.runs import ALONE, Run, Runs
+from graphturbo_core.strategies.steps.assemble import Recipe, assemble_team
+from graphturbo_core.strategies.steps.instances import Section, instance_graph
+from graphturbo_core.strategies.steps.kernels import Target
+
+SPLITS_AT = "cooperation, splits at {} %"
+PRICES = (100, 140)
+"""Percent of its estimate at which a split run is taken; a plan for each (our choice: the closed
+forms leave out how loads and computes of a kernel overlap)."""
+RULE_RUN = "runs of layers, alone or split over clusters, whose estimates sum to the least"
+
+
+def cooperating_plans(
+    target: Target, splitter: Splitter, level: Level, *, is_lent: bool
+) -> Iterator[tuple[str, Plan]]:
+    """A plan for each price of splits, as far as they differ, by name; `is_lent`: `Cooperation`."""
+    graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
+    runs = Runs(target, graph, splitter, is_lent)
+    known: list[list[tuple[int, int]]] = []
+    for price in PRICES:
+        chosen = cheapest_runs(runs, price)
+        shape = [(run.last, run.axis) for run in chosen]
+        if shape not in known and any(run.axis != ALONE for run in chosen):
+            known.append(shape)
+            yield SPLITS_AT.format(price), _plan(target, runs, chosen, level)
+
+
+def plan_at_price(runs: Runs, price: int, level: Level) -> Plan | None:
+    """The plan for splits at this price; None where no run would be split."""
+    chosen = cheapest_runs(runs, price)
+    is_split = any(run.axis != ALONE for run in chosen)
+    return _plan(runs.target, runs, chosen, level) if is_split else None
+
+
+def cheapest_runs(runs: Runs, price: int) -> tuple[Run, ...]:
+    """Runs in order whose estimates, those of split ones times `price` percent, sum to the least.
+
+    What a run reads is taken as left by the run before it. Linear in layers times `LONGEST_RUN`.
+    Ties: the run that is found first, alone before split, short before long.
+    """
+    best: list[dict[int, tuple[int, Run | None, int]]] = [{ALONE: (0, None, ALONE)}]
+    for last in range(1, runs.count + 1):
+        here: dict[int, tuple[int, Run | None, int]] = {}
+        for run in runs.ending[last]:
+            for before, (cycles, _, _) in best[run.first].items():
+                own = run.cycles if run.axis == ALONE else run.cycles * price // 100
+                total = cycles + own + runs.crossing_cycles(before, run)
+                if run.axis == ALONE and (before != ALONE or not run.first):
+                    total += runs.kernel_cycles
+                if run.axis not in here or total < here[run.axis][0]:
+                    here[run.axis] = (total, run, before)
+        best.append(here)
+    return _traced(best)
+
+
+def _traced(best: Sequence[dict[int, tuple[int, Run | None, int]]]) -> tuple[Run, ...]:
+    """The chosen runs in order; neighbours that run alone are one."""
+    last = len(best) - 1
+    axis = min(best[last], key=lambda own: (best[last][own][0], own))
+    found: list[Run] = []
+    while last:
+        _, run, before = best[last][axis]
+        assert run is not None
+        if found and run.axis == found[-1].axis == ALONE:
+            found[-1] = replace(found[-1], first=run.first, cycles=found[-1].cycles + run.cycles)
+        else:
+            found.append(run)
+        last, axis = run.first, before
+    return tuple(reversed(found))
+
+
+def _plan(target: Target, runs: Runs, chosen: Sequence[Run], level: Level) -> Plan:
+    """The plan of these runs: every piece of a split one on its cluster, others on the first."""
+    graph = runs.graph
+    parts = [SubGraph(graph, tuple(range(run.first, run.last))) for run in chosen]
+    sections = [
+        _section(runs, part, run.axis, f"g{number + 1}")
+        for number, (part, run) in enumerate(zip(parts, chosen, strict=True))
+    ]
+    instances = instance_graph(target.semantics, sections)
+    recipe = Recipe(
+        f"graphturbo:{level.name}",
+        graph.layers,
+        tuple(map(_group, parts, sections)),
+        level.nearest,
+        scheduling=level.scheduling,
+        has_gb_inside=True,
+        decisions=tuple(map(_decision, chosen, sections)),
+    )
+    return assemble_team(
+        target, recipe, instances, list(_steps(target, chosen, sections)), is_lent=runs.is_lent
+    )
+
+
+def _section(runs: Runs, part: SubGraph, axis: int, name: str) -> Section:
+    """A run as it is cut: one that is split into equally many pieces a cluster."""
+    if axis != ALONE:
+        carry = runs.carried(part, axis)
+        assert carry is not None
+        return section_of(part, name, carry, runs.pieces_of(part, carry))
+    split = runs.splitter(part)
+    if split is None:
+        return section_of(part, name, None, 1)
+    carry = split_carry(part.graph, part.ops, part.outputs, split.axis)
+    return section_of(part, name, carry, split.pieces)
+
+
+def _steps(
+    target: Target, chosen: Sequence[Run], sections: Sequence[Section]
+) -> Iterator[dict[int, int]]:
+    """The instance that each cluster runs, step by step; clusters take neighbouring pieces."""
+    first = 0
+    for run, section in zip(chosen, sections, strict=True):
+        team = 1 if run.axis == ALONE else target.clusters
+        rounds = section.pieces // team
+        for number in range(rounds):
+            yield {cluster: first + cluster * rounds + number for cluster in range(team)}
+        first += section.pieces
+
+
+def _group(part: SubGraph, section: Section) -> Group:
+    is_split = section.pieces > 1
+    return Group(
+        name=section.name,
+        layers=part.layers,
+        ops=section.ops,
+        split_axis=section.axis_of[part.outputs[-1]] if is_split else -1,
+        pieces=section.pieces,
+        covered_ops=len(section.ops) if is_split else 0,
+        peak_bytes=part.whole_peak_bytes,
+    )
+
+
+def _decision(run: Run, section: Section) -> Decision:
+    """How a run is shared, with its estimate."""
+    numbers = {"layers": run.last - run.first, "axis": run.axis, "estimate_cycles": run.cycles}
+    return Decision("cooperate", RULE_RUN, (section.name,), run.axis != ALONE, numbers)

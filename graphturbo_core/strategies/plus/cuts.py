@@ -1,0 +1,96 @@
+"""Cuts -> Plan: groups that are named by their layers and their split, where no step found them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.products.plan import Group, Plan
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, split_carry
+from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.levels import PLUS, Level
+from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.steps.assemble import Recipe, assemble
+from graphturbo_core.strategies.steps.instances import InstanceGraph, Section, instance_graph
+from graphturbo_core.strategies.steps.kernels import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A group: layers in topological order, the axis it is split along, -1 for none, the pieces.
+
+    `further`: more axes of its last result, each with its parts; `pieces` is the product of all.
+    """
+
+    layers: tuple[int, ...]
+    axis: int
+    pieces: int
+    further: tuple[tuple[int, int], ...] = ()
+
+
+def cuts_of(plan: Plan) -> tuple[Cut, ...]:
+    """The groups of a plan, in their order."""
+    return tuple(
+        Cut(group.layers, group.split_axis, group.pieces, group.further_splits)
+        for group in plan.groups
+    )
+
+
+def carry_of(part: SubGraph, cut: Cut) -> Carry:
+    """How the split axis of a group carries through it, the first of several."""
+    return split_carry(part.graph, part.ops, part.outputs, cut.axis)
+
+
+def further_carries(part: SubGraph, further: Sequence[tuple[int, int]]) -> list[tuple[Carry, int]]:
+    """How each axis after the first carries through a group, and its parts."""
+    main = part.outputs[-1] if further else ""
+    return [(carry_axis(part.graph, part.ops, main, axis), parts) for axis, parts in further]
+
+
+def cut_groups(
+    target: Target, graph: LayerGraph, cuts: Sequence[Cut]
+) -> tuple[InstanceGraph, tuple[Group, ...]]:
+    """All pieces of all groups, and the groups as plans list them.
+
+    Raises:
+        CapacityError: TOO_MANY_PIECES.
+    """
+    made = [_cut_group(graph, cut, f"g{number}") for number, cut in enumerate(cuts, 1)]
+    instances = instance_graph(target.semantics, [section for section, _ in made])
+    return instances, tuple(group for _, group in made)
+
+
+def _cut_group(graph: LayerGraph, cut: Cut, name: str) -> tuple[Section, Group]:
+    """A group as it is cut, and as plans list it."""
+    part = SubGraph(graph, cut.layers)
+    carry = carry_of(part, cut) if cut.axis >= 0 else None
+    further = further_carries(part, cut.further)
+    section = section_of(part, name, carry, cut.pieces, further)
+    covered = carry.covered_ops if carry else 0
+    return section, Group(
+        name, cut.layers, section.ops, cut.axis, cut.pieces, covered, part.whole_peak_bytes,
+        cut.further,
+    )  # fmt: skip
+
+
+def cut_plan(target: Target, graph: LayerGraph, cuts: Sequence[Cut], level: Level = PLUS) -> Plan:
+    """The plan of groups in topological order: run, bound and placed as this level does it.
+
+    Raises:
+        CapacityError: TOO_MANY_PIECES.
+    """
+    instances, groups = cut_groups(target, graph, cuts)
+    names = [instance.name for instance in instances.instances]
+    is_breadth_first = level.is_breadth_first
+    order = order_instances(names, instances.producers, is_breadth_first=is_breadth_first)
+    recipe = Recipe(
+        f"graphturbo:{level.name}",
+        graph.layers,
+        groups,
+        level.nearest,
+        scheduling=level.scheduling,
+        has_gb_inside=True,
+    )
+    return assemble(target, recipe, instances, order.order, order.steps)

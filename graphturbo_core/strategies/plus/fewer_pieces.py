@@ -1,0 +1,118 @@
+"""Plan -> Cuts: groups in fewer pieces where weights that come again cost more than what overflows.
+
+Not the paper's: its Algorithm 1 raises the count until a piece fits the cores, whatever the weights
+cost that each further piece fetches again. Both are held against each other in cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.strategies.graphturbo.carry import Carry
+from graphturbo_core.strategies.graphturbo.fitting import core_bytes, section_of
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.splitting import (
+    SubGraph,
+    carried_sizes,
+    divides,
+    divisors,
+)
+from graphturbo_core.strategies.plus.cuts import Cut, carry_of, cuts_of
+from graphturbo_core.strategies.plus.weight_bytes import fetched_again
+from graphturbo_core.strategies.steps.kernels import Target
+
+OVERFLOW_MOVES = 2
+"""What a core cannot hold is written out and read back once (our choice: lowering may do better,
+or spill more than the overflow)."""
+GB_SHARE = 2
+"""What overflows goes through GB where it takes at most this part of it, else through DRAM (our
+choice: whole tensors go, and the other part is for weights and what waits)."""
+
+
+def fewer_pieces(
+    target: Target, graph: LayerGraph, plan: Plan, least_gain: int = 0
+) -> tuple[Cut, ...]:
+    """The groups of a plan, each in the count, at most its own, that moves in the fewest cycles.
+
+    Weights that more than one piece fetches move, and what overflows the LB of the worst core,
+    times the cores. On a tie the larger count. The plan's own groups where that does not save more
+    than `least_gain` cycles in all.
+    """
+    found, gain = [], 0
+    for cut, again_bytes in zip(cuts_of(plan), fetched_again(plan), strict=True):
+        best = cut
+        if cut.pieces > 1 and again_bytes:
+            tried = _Tried(target, SubGraph(graph, cut.layers), cut, again_bytes)
+            best = replace(cut, pieces=min(tried.counts, key=tried.cycles))
+            gain += tried.cycles(cut.pieces) - tried.cycles(best.pieces)
+        found.append(best)
+    return tuple(found) if gain > least_gain else cuts_of(plan)
+
+
+def neighbours_too(
+    target: Target, graph: LayerGraph, plan: Plan, fewer: Sequence[Cut]
+) -> tuple[Cut, ...]:
+    """`fewer`, and the plan's other groups one count down where GB takes what then overflows.
+
+    A group in fewer pieces waits for all pieces of the groups before it: what was handed on in LB
+    piece by piece then waits elsewhere, unless they come in fewer pieces too.
+    """
+    found = []
+    for own, cut in zip(cuts_of(plan), fewer, strict=True):
+        best = cut
+        if own == cut and own.pieces > 1:
+            tried = _Tried(target, SubGraph(graph, own.layers), own)
+            lower = tried.counts[min(1, len(tried.counts) - 1)]
+            if _fits_gb(target.hardware, tried.overflow_bytes(lower)):
+                best = replace(own, pieces=lower)
+        found.append(best)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A group of more than one piece in other counts; `again_bytes`: of its weights, in its own."""
+
+    target: Target
+    part: SubGraph
+    cut: Cut
+    again_bytes: int = 0
+
+    @cached_property
+    def _carry(self) -> Carry:
+        return carry_of(self.part, self.cut)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Its own count, then lower ones that divide all tensors inside, falling."""
+        size = carried_sizes(self.part, self._carry)[self.part.outputs[-1]]
+        lower = (
+            count
+            for count in reversed(divisors(size))
+            if count < self.cut.pieces and divides(self.part, self._carry, count)
+        )
+        return (self.cut.pieces, *lower)
+
+    def overflow_bytes(self, pieces: int) -> int:
+        """What the LB of the worst core cannot hold of a piece, times the cores."""
+        hardware = self.target.hardware
+        section = section_of(self.part, "tried", self._carry, pieces)
+        held = core_bytes(self.target, section, self._carry)
+        return max(0, held - hardware.lb_data_bytes) * hardware.cores
+
+    def cycles(self, pieces: int) -> int:
+        """In which weights come again and what overflows moves, in so many pieces."""
+        hardware = self.target.hardware
+        again = self.again_bytes * (pieces - 1) // (self.cut.pieces - 1)
+        overflow = self.overflow_bytes(pieces)
+        rate = hardware.gb_bandwidth if _fits_gb(hardware, overflow) else hardware.dram_bandwidth
+        moved = hardware.transfer_cycles(OVERFLOW_MOVES * overflow, rate)
+        return hardware.transfer_cycles(again, hardware.dram_bandwidth) + pieces * moved
+
+
+def _fits_gb(hardware: Hardware, overflow_bytes: int) -> bool:
+    return hardware.gb_bytes > 0 and GB_SHARE * overflow_bytes <= hardware.gb_bytes

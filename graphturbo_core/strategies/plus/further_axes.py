@@ -1,0 +1,286 @@
+"""Plan -> Cuts: groups whose pieces are cut along two axes, where that computes or moves less.
+
+The paper names one axis a group as a limit (section 5). A piece cut along rows and columns has
+fewer of its neighbours' rows than one of the same size cut along rows alone, and layers fit in
+pieces of two axes that fall apart into groups, or overflow, along each one. All of this is ours: a
+proposal is simulated before it is taken.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
+
+from graphturbo_core.limits import DEFAULT_LIMITS
+from graphturbo_core.strategies.graphturbo.carry import (
+    Carry,
+    carry_axis,
+    piece_intervals,
+    piece_numbers,
+)
+from graphturbo_core.strategies.graphturbo.fitting import held_bytes, section_of
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.splitting import (
+    Span,
+    SubGraph,
+    carried_sizes,
+    divides,
+    divisors,
+)
+from graphturbo_core.strategies.plus.cuts import Cut, carry_of
+from graphturbo_core.strategies.plus.mixing import Timed
+from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
+from graphturbo_core.strategies.steps.instances import Section
+from graphturbo_core.strategies.steps.kernels import Target
+
+ANY_AXES: frozenset[int] = frozenset()
+MOST_JOINED = 4
+"""Neighbouring groups that are merged under two axes, at most (our choice: halos grow with every
+window, and each stretch of so many groups is looked at)."""
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """An axis of the last result that carries through all of a sub-graph."""
+
+    part: SubGraph
+    axis: int
+    carry: Carry
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """The size of each split tensor along it."""
+        return carried_sizes(self.part, self.carry)
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Parts to try, rising: more than one, and such that all tensors inside divide."""
+        size = self.sizes[self.part.outputs[-1]]
+        return tuple(n for n in divisors(size) if n > 1 and divides(self.part, self.carry, n))
+
+    def extents(self, parts: int) -> dict[str, int]:
+        """Of each split tensor the most that one of so many parts needs."""
+        found: dict[str, int] = {}
+        for piece in piece_numbers(parts):
+            needed = piece_intervals(self.carry, self.sizes, self.part.outputs, parts, piece)
+            for tensor, (lo, hi) in needed.items():
+                found[tensor] = max(found.get(tensor, 0), hi - lo)
+        return found
+
+
+def carried_axes(part: SubGraph) -> tuple[int, ...]:
+    """Axes of the last result that a sub-graph can be cut along, outermost first."""
+    return tuple(own.axis for own in _carried(part))
+
+
+def _carried(part: SubGraph) -> tuple[_Axis, ...]:
+    tensors, found = part.graph.semantics.graph.tensors, []
+    for axis, size in enumerate(tensors[part.outputs[-1]].shape if part.outputs else ()):
+        carry = carry_axis(part.graph, part.ops, part.outputs[-1], axis) if size > 1 else None
+        if carry and carry.is_complete and carry.axis_of.keys() >= set(part.outputs):
+            found.append(_Axis(part, axis, carry))
+    return tuple(own for own in found if own.counts)
+
+
+@dataclass(frozen=True, order=True)
+class _Trial:
+    """Parts of two axes, each by its place; the order is that in which they are tried."""
+
+    cycles: int
+    first: int
+    second: int
+    parts: int
+    place: int
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Layers as one group, cut along two axes."""
+
+    price: SectionCycles
+    part: SubGraph
+    capacity_bytes: int
+
+    @cached_property
+    def axes(self) -> tuple[_Axis, ...]:
+        """Axes that all of it carries and that some count divides, outermost first."""
+        return _carried(self.part)
+
+    def best(self, limit_cycles: int, having: frozenset[int] = ANY_AXES) -> tuple[Cut, int] | None:
+        """The split of the fewest cycles, below the limit, whose pieces fit; None: there is none.
+
+        `having`: axes that must be among its two.
+
+        1. Of each count of the second axis, the least of the first with which live activations of
+        the largest piece are within capacity. 2. The cheapest of these first: it is taken where
+        each core holds its part of the middle piece, else the next count of the first axis takes
+        its place (our choice: pieces at an end have halos on one side only).
+        """
+        waiting: list[_Trial] = []
+        for first, second in combinations(range(len(self.axes)), 2):
+            if not having <= {self.axes[first].axis, self.axes[second].axis}:
+                continue
+            for parts in self.axes[second].counts:
+                waiting += self._trial(first, second, parts, 0)
+        heapq.heapify(waiting)
+        target = self.price.target
+        while waiting and waiting[0].cycles < limit_cycles:
+            trial = heapq.heappop(waiting)
+            section = self._section(trial)
+            held = held_bytes(target, section, (section.middle,))
+            if held <= target.hardware.lb_data_bytes:
+                further = ((self.axes[trial.second].axis, trial.parts),)
+                axis = self.axes[trial.first].axis
+                return Cut(self.part.layers, axis, section.pieces, further), trial.cycles
+            for after in self._trial(trial.first, trial.second, trial.parts, trial.place + 1):
+                heapq.heappush(waiting, after)
+        return None
+
+    def _trial(self, first: int, second: int, parts: int, least: int) -> Iterator[_Trial]:
+        """Rule 1, from this place on; nothing where no count is within capacity."""
+        counts = self.axes[first].counts
+        for place in range(least, len(counts)):
+            if counts[place] * parts > DEFAULT_LIMITS.max_pieces:
+                return
+            if self.peak_bytes(first, counts[place], second, parts) <= self.capacity_bytes:
+                section = self._section(_Trial(0, first, second, parts, place))
+                yield _Trial(self.price(section), first, second, parts, place)
+                return
+
+    def _section(self, trial: _Trial) -> Section:
+        first, second = self.axes[trial.first], self.axes[trial.second]
+        pieces = first.counts[trial.place] * trial.parts
+        return section_of(self.part, "", first.carry, pieces, [(second.carry, trial.parts)])
+
+    def peak_bytes(self, first: int, count: int, second: int, parts: int) -> int:
+        """Live activations of a piece, each tensor at the most that some piece needs of it."""
+        cuts = [(self.axes[first].sizes, self._extents(first, count))]
+        cuts.append((self.axes[second].sizes, self._extents(second, parts)))
+
+        def share(span: Span) -> int:
+            size = span.size_bytes
+            for sizes, extents in cuts:
+                if span.tensor in extents:
+                    size = size * extents[span.tensor] // max(1, sizes[span.tensor])
+            return size
+
+        return self.part.peak_bytes(share)
+
+    def _extents(self, axis: int, parts: int) -> dict[str, int]:
+        if (axis, parts) not in self._known:
+            self._known[axis, parts] = self.axes[axis].extents(parts)
+        return self._known[axis, parts]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int], dict[str, int]]:
+        return {}
+
+
+class _Link(NamedTuple):
+    """The fewest cycles of the groups so far, and the last of them, which begins at `first`."""
+
+    cycles: int
+    first: int
+    cut: Cut | None
+
+
+def _followed(links: Sequence[_Link]) -> tuple[Cut, ...]:
+    """The groups, from the last link back to the first."""
+    found, link = [], links[-1]
+    while link.cut is not None:
+        found.append(link.cut)
+        link = links[link.first]
+    return tuple(reversed(found))
+
+
+@dataclass(frozen=True)
+class FurtherAxes:
+    """A simulated plan, and which of its groups had better be cut along two axes."""
+
+    target: Target
+    timed: Timed
+    capacity_bytes: int
+
+    @property
+    def graph(self) -> LayerGraph:
+        """The layers."""
+        return self.timed.graph
+
+    def cheapest(self, least_gain: int = 0) -> tuple[Cut, ...]:
+        """Groups in order whose cycles sum to the least.
+
+        A group stays as it is, with the cycles that it took, or up to `MOST_JOINED` neighbours
+        become one that is cut along two axes: then what they took, in the ratio of the closed
+        forms. That is looked at where one of them is wanting (`is_wanting`). On a tie as it is; the
+        plan's own groups where no more than `least_gain` cycles are saved.
+        """
+        cuts, took = self.timed.cuts, self._took
+        if not any(self._wanting):
+            return cuts
+        best = [_Link(0, 0, None)]
+        for last, own in enumerate(cuts, 1):
+            ways = [_Link(best[-1].cycles + took[last - 1], last - 1, own)]
+            for first in range(last - 1, max(-1, last - 1 - MOST_JOINED), -1):
+                made = self._crossed(first, last) if any(self._wanting[first:last]) else None
+                if made is not None:
+                    cut, cycles = made
+                    ways.append(_Link(best[first].cycles + cycles, first, cut))
+            best.append(min(ways, key=lambda way: way.cycles))
+        return _followed(best) if sum(took) - best[-1].cycles > least_gain else cuts
+
+    def _crossed(self, first: int, last: int) -> tuple[Cut, int] | None:
+        """The groups from `first` to before `last` as one; None where that promises nothing."""
+        layers = tuple(sorted(n for cut in self.timed.cuts[first:last] for n in cut.layers))
+        part, old = SubGraph(self.graph, layers), sum(self._estimates[first:last])
+        key = part.likeness, old
+        if key not in self._known:
+            self._known[key] = Crossed(self._price, part, self.capacity_bytes).best(old)
+        found = self._known[key]
+        if found is None:
+            return None
+        return replace(found[0], layers=layers), sum(self._took[first:last]) * found[1] // old
+
+    @cached_property
+    def _known(self) -> dict[tuple[Hashable, int], tuple[Cut, int] | None]:
+        """What was found of parts that are alike, by what they take as they are."""
+        return {}
+
+    @cached_property
+    def _price(self) -> SectionCycles:
+        return SectionCycles(self.target)
+
+    @cached_property
+    def _took(self) -> Sequence[int]:
+        """Cycles of each group's kernels in the simulation."""
+        took = [0] * len(self.timed.cuts)
+        for kernel, cycles in zip(self.timed.plan.kernels, self.timed.kernel_cycles, strict=True):
+            took[kernel.group] += cycles
+        return took
+
+    @cached_property
+    def _estimates(self) -> Sequence[int]:
+        """What the closed forms say of each group as it is."""
+        handed = handed_in_lb(self.timed.plan)
+        return [self._price.of_cut(self.graph, cut, handed) for cut in self.timed.cuts]
+
+    @cached_property
+    def _wanting(self) -> Sequence[bool]:
+        parts = ((SubGraph(self.graph, cut.layers), cut) for cut in self.timed.cuts)
+        return [is_wanting(part, cut, self.capacity_bytes) for part, cut in parts]
+
+
+def is_wanting(part: SubGraph, cut: Cut, capacity_bytes: int) -> bool:
+    """Whether one axis serves a group badly: a second one is looked at only there.
+
+    1. No axis was found, and it is more than the cores hold. 2. Its pieces have halos. 3. Its axis
+    is cut as finely as it can be.
+    """
+    if cut.axis < 0:
+        return part.whole_peak_bytes > capacity_bytes
+    carry = carry_of(part, cut)
+    is_at_end = cut.pieces == carried_sizes(part, carry)[part.outputs[-1]]
+    return cut.pieces > 1 and not cut.further and (carry.has_halo or is_at_end)

@@ -1,0 +1,173 @@
+"""Simulated groupings -> Cuts: stretches of layers, each from the grouping that was fastest there.
+
+Kernels of a cluster run one after the other, so a group's time is the sum of its kernels', and a
+sum of groups' is an estimate of a schedule made of them: instances of different groups interleave,
+and a stretch changes what its neighbours find in LB and GB. The mixture is simulated before it is
+taken. Ours, not the paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import volume
+from graphturbo_core.products.plan import Plan, Scope
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.plus.cuts import Cut, cuts_of
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A grouping and what its kernels took in its own simulation, in cycles.
+
+    A place lies before the layer of its number; the last one lies behind all layers.
+    """
+
+    name: str
+    graph: LayerGraph
+    plan: Plan
+    kernel_cycles: tuple[int, ...]
+
+    @cached_property
+    def cuts(self) -> tuple[Cut, ...]:
+        """Its groups, in topological order."""
+        return cuts_of(self.plan)
+
+    @cached_property
+    def is_boundary(self) -> tuple[bool, ...]:
+        """Per place, whether no group has layers on both sides."""
+        found = [True] * (len(self.graph.layers) + 1)
+        for cut in self.cuts:
+            low, high = min(cut.layers) + 1, max(cut.layers) + 1
+            found[low:high] = [False] * (high - low)
+        return tuple(found)
+
+    @cached_property
+    def cycles_before(self) -> tuple[int, ...]:
+        """Per place, cycles of the groups whose layers all lie before it."""
+        ending = [0] * (len(self.graph.layers) + 1)
+        for kernel, cycles in zip(self.plan.kernels, self.kernel_cycles, strict=True):
+            ending[max(self.cuts[kernel.group].layers) + 1] += cycles
+        return tuple(accumulate(ending))
+
+    @cached_property
+    def handed_bytes(self) -> tuple[int, ...]:
+        """Per place, bytes that are handed over it from LB to LB, and in no memory besides."""
+        found = _Crossing(self.graph)
+        for kernel in self.plan.kernels:
+            for tensor, box in kernel.outputs.items():
+                if kernel.scopes[tensor] is Scope.LB:
+                    found.add(tensor, volume(box) * self.plan.element_bytes[tensor])
+        return found.by_place
+
+
+class _Crossing:
+    """Bytes per place, of what is written before it and read after."""
+
+    def __init__(self, graph: LayerGraph) -> None:
+        self._graph = graph
+        self._writer = {t: layer for layer, own in enumerate(graph.writes) for t in own}
+        self._change = [0] * (len(graph.layers) + 1)
+
+    def add(self, tensor: str, size_bytes: int) -> None:
+        """Count so many bytes of a tensor; what nobody reads crosses nothing."""
+        readers = self._graph.readers.get(tensor, ())
+        if readers and tensor in self._writer:
+            self._change[self._writer[tensor] + 1] += size_bytes
+            last = max(readers) + 1
+            if last < len(self._change):
+                self._change[last] -= size_bytes
+
+    @property
+    def by_place(self) -> tuple[int, ...]:
+        return tuple(accumulate(self._change))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Layers [first, last), grouped as in the grouping of this number."""
+
+    grouping: int
+    first: int
+    last: int
+
+
+def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[Stretch, ...]:
+    """Stretches in order whose estimates sum to the least.
+
+    A stretch begins and ends where its grouping has a boundary. Where the grouping changes, what
+    either hands over from LB to LB has to wait besides: written by the one before, read by the one
+    behind, at GB's rate, or at DRAM's where all that crosses there does not fit GB. Linear in
+    layers times groupings squared. Ties: no change, then the grouping named first.
+    """
+    rates = _waiting_rates(groupings[0].graph, hardware)
+    last_place = len(rates) - 1
+    states = [_State(0, 0, _Link(number, 0, None)) for number in range(len(groupings))]
+    for place in range(1, last_place + 1):
+        here = [number for number, each in enumerate(groupings) if each.is_boundary[place]]
+        arrived = {number: states[number].moved(groupings[number], place) for number in here}
+        for number, own in arrived.items():
+            states[number] = own
+            for other, left in arrived.items() if place < last_place else ():
+                moved = groupings[other].handed_bytes[place] + groupings[number].handed_bytes[place]
+                total = left.cycles + hardware.transfer_cycles(moved, rates[place])
+                if total < states[number].cycles:
+                    states[number] = _State(total, place, _Link(number, place, left.link))
+    return _stretches(min(states, key=lambda state: state.cycles).link, last_place)
+
+
+class _Link(NamedTuple):
+    """A stretch's grouping and first place, and the stretch before it."""
+
+    grouping: int
+    first: int
+    before: _Link | None
+
+
+def _stretches(link: _Link | None, last: int) -> tuple[Stretch, ...]:
+    """From the last stretch back to the first, in order."""
+    found: list[Stretch] = []
+    while link is not None:
+        found.append(Stretch(link.grouping, link.first, last))
+        last, link = link.first, link.before
+    return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The cheapest way to a place in some grouping, and its last stretch so far."""
+
+    cycles: int
+    place: int
+    link: _Link
+
+    def moved(self, grouping: Timed, place: int) -> _State:
+        before = grouping.cycles_before
+        return _State(self.cycles + before[place] - before[self.place], place, self.link)
+
+
+def _waiting_rates(graph: LayerGraph, hardware: Hardware) -> list[int]:
+    """Per place, bytes a second of the memory in which all that crosses it could wait."""
+    crossing = _Crossing(graph)
+    for tensors in graph.writes:
+        for tensor in tensors:
+            crossing.add(tensor, graph.tensor_bytes[tensor])
+    return [
+        hardware.gb_bandwidth if 0 < size <= hardware.gb_bytes else hardware.dram_bandwidth
+        for size in crossing.by_place
+    ]
+
+
+def mixed_cuts(groupings: Sequence[Timed], stretches: Sequence[Stretch]) -> tuple[Cut, ...]:
+    """The groups of the stretches, in topological order."""
+    return tuple(
+        cut
+        for stretch in stretches
+        for cut in groupings[stretch.grouping].cuts
+        if stretch.first <= min(cut.layers) < stretch.last
+    )

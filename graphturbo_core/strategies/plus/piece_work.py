@@ -1,0 +1,48 @@
+"""Section -> what its pieces compute, and read from outside: closed forms, before any is bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.ir.boxes import Box
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.semantics.cost import compute_cycles
+from graphturbo_core.semantics.propagate import needed_boxes
+from graphturbo_core.semantics.work import work_of
+from graphturbo_core.strategies.steps.instances import Section
+from graphturbo_core.strategies.steps.kernels import Target
+
+Boxes = Mapping[str, Box]
+
+
+@dataclass(frozen=True, slots=True)
+class PieceWork:
+    """One piece: cycles of work, divided evenly over the cores, and the boxes it reads."""
+
+    cycles: int
+    activations: Boxes
+    weights: Boxes
+
+
+def piece_work(target: Target, section: Section, piece: int) -> PieceWork:
+    """What one piece computes, halos included, and reads; linear in the ops."""
+    sem, graph = target.semantics, target.semantics.graph
+    ops = [graph.op_by_name[name] for name in section.ops]
+    boxes = needed_boxes(sem, ops, section.piece_outputs(sem, piece))
+    own = {name for op in ops for name in op.outputs}
+    work = {EngineKind.MATRIX: 0, EngineKind.VECTOR: 0}
+    for op in ops:
+        semantics = sem.by_op[op.name]
+        for index, name in enumerate(op.outputs):
+            if name and not semantics.is_view:
+                done = work_of(semantics, boxes[name], index)
+                kind, cycles = compute_cycles(
+                    done, semantics, target.hardware, target.number_format
+                )
+                work[kind] += cycles
+    read = {name: box for name, box in boxes.items() if name not in own}
+    weights = {n: b for n, b in read.items() if graph.tensors[n].kind is TensorKind.WEIGHT}
+    activations = {name: box for name, box in read.items() if name not in weights}
+    return PieceWork(max(work.values()) // target.hardware.cores, activations, weights)

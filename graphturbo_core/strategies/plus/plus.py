@@ -1,0 +1,287 @@
+"""Target -> Plan: `graphturbo:full`, and beyond the paper what costs less by lowering's own count.
+
+Each ingredient proposes plans; `Plus` takes the cheapest of all, `:full` on a tie, so that it is
+never slower. An ingredient is a function from the target and what was tried so far to proposals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from graphturbo_core.errors import CapacityError, PlanError
+from graphturbo_core.products.cooperation import Cooperation
+from graphturbo_core.products.plan import Decision, Plan
+from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.plan_files.wishes import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
+from graphturbo_core.strategies.plus.cooperating import cooperating_plans
+from graphturbo_core.strategies.plus.cuts import cut_plan, cuts_of
+from graphturbo_core.strategies.plus.fewer_pieces import fewer_pieces, neighbours_too
+from graphturbo_core.strategies.plus.further_axes import FurtherAxes
+from graphturbo_core.strategies.plus.keeping import chosen_stays, paying_stays
+from graphturbo_core.strategies.plus.least_cycles import least_cycles
+from graphturbo_core.strategies.plus.mixing import (
+    Timed,
+    cheapest_stretches,
+    mixed_cuts,
+)
+from graphturbo_core.strategies.plus.variants import FEWEST, FULL, HALF_ROOM, variants
+from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
+
+RULE_CHEAPEST = "the plan that takes the fewest cycles, graphturbo:full on a tie"
+RULE_STRETCH = "stretches of layers, each grouped as where its kernels took the fewest cycles"
+FOLLOWED = (RULE_FORCED, RULE_FORBIDDEN, RULE_FIXED)
+"""Rules by which `:full` followed a plan file; what else it decided is not the proposal's."""
+MERGED = (FEWEST, HALF_ROOM)
+"""Variants of Algorithms 1 and 2 that are tried (our choice: of all that `tuned` starts with, those
+that won some of the paper's models, whole or in part; each costs a simulation)."""
+GAIN_PART = 100
+"""Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
+cycles, two axes, and other groupings in fewer pieces, where that promises by as much less than the
+best so far (our choice: less is not worth a simulation)."""
+FEWER, FEWER_ALL_OVER = "fewer pieces", "fewer pieces all over"
+STAYING, FEWER_STAYING = ", weights stay", ", fewer weights stay"
+LENT = ", DRAM lent"
+"""Ends of the names of plans that are another one and that besides."""
+MOST_MIXED = 2
+"""Mixtures that are simulated: the second knows what the first one's kernels took."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A plan, the ingredient that made it, and what it costs; None where it is refused.
+
+    `least_cycles`: where that is more than another plan takes, for which reason it is not lowered.
+    """
+
+    name: str
+    plan: Plan
+    spent: Spent | None
+    least_cycles: int = 0
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """What was proposed so far, `:full` first."""
+
+    cost: Cost
+    graph: LayerGraph
+    done: list[Proposal] = field(default_factory=list)
+
+    def take(self, name: str, plan: Plan) -> None:
+        """Cost a plan, unless one with the same kernels was, or no program of it is faster."""
+        if any(
+            (plan.kernels, plan.cooperation, plan.stays)
+            == (each.plan.kernels, each.plan.cooperation, each.plan.stays)
+            for each in self.done
+        ):
+            return
+        spent, least = self.best.spent if self.done else None, least_cycles(plan)
+        if spent is not None and least >= spent.cycles:
+            self.done.append(Proposal(name, plan, None, least))
+        else:
+            self.done.append(Proposal(name, plan, self.cost(plan)))
+
+    @property
+    def best(self) -> Proposal:
+        """The cheapest, of equal ones the first; `:full` where all are refused."""
+        cycles = [None if each.spent is None else each.spent.cycles for each in self.done]
+        possible = [number for number in cycles if number is not None]
+        return self.done[cycles.index(min(possible)) if possible else 0]
+
+    @property
+    def groupings(self) -> list[Timed]:
+        """Those that can be mixed."""
+        return [
+            Timed(each.name, self.graph, each.plan, each.spent.kernel_cycles)
+            for each in self.done
+            if each.spent is not None and each.plan.cooperation is None
+        ]
+
+
+@dataclass(frozen=True)
+class Plus:
+    """`full` is asked first; each other field switches an ingredient on.
+
+    `has_lending`: a cluster that has a step to itself fetches weights through idle ones' DRAM too.
+    """
+
+    full: GraphTurbo
+    has_pieces: bool = True
+    has_merging: bool = True
+    has_axes: bool = True
+    has_mixing: bool = True
+    has_keeping: bool = True
+    has_cooperation: bool = True
+    has_lending: bool = True
+
+    def __call__(self, target: Target) -> Plan:
+        """The cheapest proposal; `:full`'s without a cost function, or where all are refused."""
+        if target.cost is None:
+            return self.full(target)
+        trials = self._tried(target, target.cost)
+        plan, best = trials.done[0].plan, trials.best
+        decisions = tuple(
+            Decision("plus", RULE_CHEAPEST, (each.name,), each is best, _numbers(each))
+            for each in (trials.done if len(trials.done) > 1 else ())
+        )
+        own = best.plan.decisions
+        followed = tuple(d for d in plan.decisions if d.rule in FOLLOWED and d not in own)
+        return replace(best.plan, decisions=(*followed, *own, *decisions))
+
+    def proposals(self, target: Target, cost: Cost) -> tuple[Proposal, ...]:
+        """All that is tried, `:full` first, in order."""
+        return tuple(self._tried(target, cost).done)
+
+    def _tried(self, target: Target, cost: Cost) -> _Trials:
+        layers = relay_layers(target.semantics)
+        trials = _Trials(cost, layer_graph(target.semantics, layers, target.number_format))
+        trials.take(FULL, self.full(target))
+        for propose in (
+            self._fewer,
+            self._merged,
+            self._fewer_of_merged,
+            self._axes,
+            self._mixed,
+            self._kept,
+            self._lent,
+            self._cooperating,
+        ):
+            for name, made in propose(target, trials):
+                trials.take(name, made)
+        return trials
+
+    def _fewer(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """The groups of `:full` in fewer pieces; not where a plan file says in how many."""
+        spent = trials.done[0].spent
+        least_gain = spent.cycles // GAIN_PART if spent else 0
+        yield from self._in_fewer(target, trials, trials.done[0], least_gain)
+
+    def _fewer_of_merged(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """Other groupings in fewer pieces, where that promises less than the cheapest so far."""
+        for each in [one for one in trials.done if one.name in MERGED]:
+            best = trials.best.spent
+            if best is not None and each.spent is not None:
+                behind = each.spent.cycles - best.cycles
+                least_gain = behind + best.cycles // GAIN_PART
+                yield from self._in_fewer(target, trials, each, least_gain)
+
+    def _in_fewer(
+        self, target: Target, trials: _Trials, base: Proposal, least_gain: int
+    ) -> Iterator[tuple[str, Plan]]:
+        """The groups of a plan in fewer pieces, where that saves so many cycles."""
+        if not self.has_pieces or target.wishes.fix_splits:
+            return
+        plan, graph = base.plan, trials.graph
+        cuts = fewer_pieces(target, graph, plan, least_gain)
+        if cuts == cuts_of(plan):
+            return
+        of = "" if base is trials.done[0] else f"{base.name}, "
+        others = neighbours_too(target, graph, plan, cuts)
+        for name, named in ((FEWER, cuts), (FEWER_ALL_OVER, others)):
+            yield from _named(
+                f"{of}{name}", partial(cut_plan, target, graph, named, self.full.level)
+            )
+
+    def _merged(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
+        """Other groupings by Algorithms 1 and 2, as far as a plan file can be followed."""
+        found = variants(self.full)
+        for name in MERGED if self.has_merging else ():
+            yield from _named(name, partial(found[name], target))
+
+    def _axes(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """`:full` and the cheapest so far, with groups along two axes; not against a plan file."""
+        best = trials.best
+        if not self.has_axes or target.wishes.shape_groups or best.spent is None:
+            return
+        for base in trials.groupings:
+            if base.name not in (FULL, best.name):
+                continue
+            further = FurtherAxes(target, base, self.full.splitter.capacity_bytes)
+            cuts = further.cheapest(best.spent.cycles // GAIN_PART)
+            if cuts != base.cuts:
+                make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
+                yield from _named(f"{base.name}, two axes", make)
+
+    def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """What was tried so far, mixed stretch by stretch."""
+        for number in range(MOST_MIXED if self.has_mixing else 0):
+            groupings = trials.groupings
+            if len(groupings) <= 1:
+                return
+            stretches = cheapest_stretches(groupings, target.hardware)
+            cuts = mixed_cuts(groupings, stretches)
+            if any(cuts == cuts_of(each.plan) for each in trials.done):
+                return
+            said = tuple(
+                Decision("mix", RULE_STRETCH, (groupings[each.grouping].name,), True,
+                         {"first_layer": each.first, "layers": each.last - each.first})
+                for each in stretches
+            )  # fmt: skip
+            make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
+            for name, plan in _named(f"mixture {number + 1}", make):
+                yield name, replace(plan, decisions=said)
+
+    def _kept(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """The cheapest so far with weights that stay in GB, then with those alone that paid.
+
+        Weights that a plan file places have no stay.
+        """
+        best = trials.best
+        if not self.has_keeping or best.spent is None or target.feeding.has_own_fetches:
+            return
+        stays = chosen_stays(best.plan, best.spent, frozenset(target.wishes.residencies))
+        if not stays:
+            return
+        kept = replace(best.plan, stays=stays)
+        yield f"{best.name}{STAYING}", kept
+        spent = trials.done[-1].spent
+        if trials.done[-1].plan is kept and spent is not None:
+            fewer = paying_stays(kept, best.spent.kernel_cycles, spent.kernel_cycles)
+            if fewer:
+                yield f"{best.name}{FEWER_STAYING}", replace(best.plan, stays=fewer)
+
+    def _lent(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
+        """`:full` and the cheapest so far, with weights through all clusters' DRAM."""
+        if not self.has_lending or not has_idle(target):
+            return
+        for each in dict.fromkeys((0, trials.done.index(trials.best))):
+            plan = lent_plan(target, trials.done[each].plan)
+            yield f"{trials.done[each].name}{LENT}", plan
+
+    def _cooperating(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
+        """Clusters that share the round; not with a fence, at which all of them would wait."""
+        splitter, level = self.full.splitter, self.full.level
+        if self.has_cooperation and has_idle(target) and not level.scheduling.has_fence:
+            yield from cooperating_plans(target, splitter, level, is_lent=self.has_lending)
+
+
+def has_idle(target: Target) -> bool:
+    """Whether other clusters would be idle, and this one can reach them."""
+    return target.clusters > 1 and target.hardware.can_cooperate
+
+
+def lent_plan(target: Target, plan: Plan) -> Plan:
+    """A plan of one cluster whose weights come through all clusters' DRAM."""
+    kernels = len(plan.kernels)
+    lent = Cooperation(target.clusters, (0,) * kernels, tuple(range(kernels)), is_lent=True)
+    return replace(plan, cooperation=lent)
+
+
+def _named(name: str, make: Callable[[], Plan]) -> Iterator[tuple[str, Plan]]:
+    """The plan; nothing where it has too many pieces or does not go with a plan file."""
+    try:
+        plan = make()
+    except (CapacityError, PlanError):
+        return
+    yield name, plan
+
+
+def _numbers(proposal: Proposal) -> dict[str, int | str]:
+    if proposal.spent is not None:
+        return {"cycles": proposal.spent.cycles}
+    least = proposal.least_cycles
+    return {"cycles": f"at least {least:,}" if least else "does not fit"}

@@ -1,0 +1,195 @@
+"""Runs of layers and what they cost, alone or split over clusters: closed forms, our choice.
+
+A kernel takes its launch and barrier, and the longer of two: its weights' way through DRAM, and its
+work divided evenly over the cores. What crosses clusters is written to the writer's DRAM and read
+through that cluster's share, once by each reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graphturbo_core.ir.boxes import (
+    Box,
+    extents,
+    full_box,
+    intersect,
+    is_empty,
+    part_of,
+    volume,
+    with_interval,
+)
+from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
+from graphturbo_core.strategies.graphturbo.fitting import section_of
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.plus.piece_work import Boxes, piece_work
+from graphturbo_core.strategies.steps.instances import Section
+from graphturbo_core.strategies.steps.kernels import Target
+
+ALONE = -1
+"""Stands for the axis of a run that one cluster computes."""
+LONGEST_RUN = 6
+"""Layers of a run that is split, at most: halos grow with every window (our choice)."""
+AXES = (1, 2)
+"""Axes that are tried: channels and rows of images, rows and columns of texts."""
+MOST_ROUNDS = 16
+"""Pieces of a split run that a cluster computes one after the other, at most."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Layers [first, last) as one section; `axis` ALONE, or the one that is cut over clusters.
+
+    `cycles`: estimate of the kernel; without launch and barrier where one cluster runs it, since
+    its neighbours may be in the same kernel. `needs`: what each cluster reads from other runs.
+    """
+
+    first: int
+    last: int
+    axis: int
+    section: Section
+    cycles: int
+    needs: tuple[Boxes, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What runs of layers cost on this chip; `is_lent`: see `Cooperation`."""
+
+    target: Target
+    graph: LayerGraph
+    splitter: Splitter
+    is_lent: bool = False
+
+    @property
+    def count(self) -> int:
+        """Layers in all."""
+        return len(self.graph.layers)
+
+    @property
+    def kernel_cycles(self) -> int:
+        """What a kernel costs besides its work."""
+        return self.target.hardware.launch_cycles + self.target.hardware.barrier_cycles
+
+    @cached_property
+    def ending(self) -> tuple[tuple[Run, ...], ...]:
+        """The runs that end before each layer: it alone, then all that can be split."""
+        return tuple(tuple(self._ending(last)) for last in range(self.count + 1))
+
+    def _ending(self, last: int) -> Iterator[Run]:
+        if last:
+            yield self._alone[last - 1]
+        for first in range(last - 1, max(-1, last - 1 - LONGEST_RUN), -1):
+            part = SubGraph(self.graph, tuple(range(first, last)))
+            carried = [found for axis in AXES if (found := self._split(part, axis)) is not None]
+            if not carried:
+                return
+            yield from carried
+
+    @cached_property
+    def _alone(self) -> tuple[Run, ...]:
+        """Each layer as a part of a kernel that one cluster runs alone."""
+        found = []
+        for at in range(self.count):
+            section = section_of(SubGraph(self.graph, (at,)), "", None, 1)
+            cycles, needs = self._piece(section, 0, self._shares)
+            found.append(Run(at, at + 1, ALONE, section, cycles, (needs,)))
+        return tuple(found)
+
+    @property
+    def _shares(self) -> int:
+        """Shares of DRAM that one cluster alone reads at once: no more than it has DMA engines."""
+        chip = self.target.hardware
+        return min(self.target.clusters, chip.dma_engines) if self.is_lent else 1
+
+    def _split(self, part: SubGraph, axis: int) -> Run | None:
+        """The run split along an axis of its last result; None where that cannot be."""
+        carry = self.carried(part, axis)
+        if carry is None:
+            return None
+        clusters = self.target.clusters
+        section = section_of(part, "", carry, clusters)
+        pieces = [self._piece(section, piece) for piece in range(clusters)]
+        cycles = max(own for own, _ in pieces) + self.kernel_cycles
+        needs = tuple(boxes for _, boxes in pieces)
+        return Run(part.layers[0], part.layers[-1] + 1, axis, section, cycles, needs)
+
+    def carried(self, part: SubGraph, axis: int) -> Carry | None:
+        """How an axis of the last result goes through a run, where every result has a part each."""
+        tensors = self.target.semantics.graph.tensors
+        if not part.outputs or axis >= len(tensors[part.outputs[-1]].shape):
+            return None
+        carry = carry_axis(self.graph, part.ops, part.outputs[-1], axis)
+        if not carry.is_complete or any(name not in carry.axis_of for name in part.outputs):
+            return None
+        sizes = [tensors[name].shape[carry.axis_of[name]] for name in part.outputs]
+        return carry if min(sizes) >= self.target.clusters else None
+
+    def pieces_of(self, part: SubGraph, carry: Carry) -> int:
+        """Of a split run: as many a cluster as it takes for one to fit its LBs, by powers of 2."""
+        pieces = self.target.clusters
+        tensors = self.target.semantics.graph.tensors
+        size = min(tensors[name].shape[carry.axis_of[name]] for name in part.outputs)
+        most = min(size, pieces * MOST_ROUNDS)
+        while (
+            self.splitter.piece_peak_bytes(part, carry, pieces) > self.splitter.capacity_bytes
+            and 2 * pieces <= most
+        ):
+            pieces *= 2
+        return pieces
+
+    def _piece(self, section: Section, piece: int, shares: int = 1) -> tuple[int, Boxes]:
+        """Cycles of one piece whose weights come through so many shares of DRAM, and its reads."""
+        own = piece_work(self.target, section, piece)
+        cycles = max(self._dram_cycles(own.weights) // shares, own.cycles)
+        return cycles, own.activations
+
+    def _dram_cycles(self, boxes: Boxes) -> int:
+        """Cycles of one cluster's share of DRAM."""
+        chip, width = self.target.hardware, self.target.element_bytes
+        size = sum(volume(box) * width[name] for name, box in boxes.items() if not is_empty(box))
+        return chip.transfer_cycles(size, chip.dram_bandwidth)
+
+    def crossing_cycles(self, before: int, run: Run) -> int:
+        """What it takes to write and read what crosses clusters.
+
+        All that the run reads is taken as left by one split along `before`, graph inputs in cluster
+        0's DRAM.
+        """
+        chip, width = self.target.hardware, self.target.element_bytes
+        clusters = self.target.clusters
+        served, stored = [0] * clusters, [0] * clusters
+        for name in run.needs[0]:
+            parts = self._parts(name, before)
+            for cluster, part in parts.items():
+                read = sum(
+                    self._common(part, needs[name])
+                    for reader, needs in enumerate(run.needs)
+                    if reader != cluster
+                )
+                served[cluster] += read * width[name]
+                stored[cluster] += volume(part) * width[name] if read else 0
+        moved = max(map(sum, zip(served, stored, strict=True)))
+        return chip.transfer_cycles(moved, chip.dram_bandwidth)
+
+    @staticmethod
+    def _common(part: Box, box: Box) -> int:
+        both = intersect(part, box)
+        return 0 if is_empty(both) else volume(both)
+
+    def _parts(self, name: str, axis: int) -> dict[int, Box]:
+        """The part of a tensor in each cluster's DRAM."""
+        tensor = self.target.semantics.graph.tensors[name]
+        whole = full_box(tensor.shape)
+        is_cut = axis != ALONE and tensor.kind is TensorKind.ACTIVATION and axis < len(whole)
+        if not is_cut or extents(whole)[axis] < self.target.clusters:
+            return {0: whole}
+        clusters = self.target.clusters
+        return {
+            cluster: with_interval(whole, axis, part_of(whole[axis], clusters, cluster))
+            for cluster in range(clusters)
+        }

@@ -1,0 +1,1 @@
+"""What strategies share: instances of groups, their kernels, binding, places and weights."""

@@ -1,0 +1,89 @@
+"""Instances -> bound kernels, with bindings handed from kernel to kernel.
+
+Algorithm 4 on instances, as the vendor's manual has it: `graphturbo.binding_of=instances`. By
+default (our choice) each kernel binds its own loop nests, and only the cores' numbers follow from
+what the kernel before it keeps: pieces of another count rarely divide as their reader does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from graphturbo_core.products.plan import Binding
+from graphturbo_core.semantics.fit import nest_reads
+from graphturbo_core.strategies.graphturbo.binding import infer_binding
+from graphturbo_core.strategies.steps.instances import InstanceGraph
+from graphturbo_core.strategies.steps.kernels import BoundKernel, Target, bind_instances
+
+
+def bind_all(target: Target, graph: InstanceGraph) -> tuple[BoundKernel, ...]:
+    """Algorithm 4 on every instance, each alone or from the outputs backwards."""
+    return (
+        _Handing(target, graph).run() if target.binder.is_across else bind_instances(target, graph)
+    )
+
+
+@dataclass
+class _Handing:
+    """`bound`: kernels by instance; `handed`: per instance what readers want of its results.
+
+    `parked`: per instance the results that two readers want differently.
+    """
+
+    target: Target
+    graph: InstanceGraph
+    bound: dict[int, BoundKernel] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Nothing is bound yet."""
+        self.nests = [section.nests(self.target.semantics) for section in self.graph.sections]
+        count = range(len(self.graph.instances))
+        self.handed: list[dict[str, Binding]] = [{} for _ in count]
+        self.parked: list[set[str]] = [set() for _ in count]
+        self.makers: list[dict[str, list[int]]] = [{} for _ in count]
+        for tensor, makers in self.graph.readers.items():
+            for maker, readers in makers.items():
+                for reader in readers:
+                    self.makers[reader].setdefault(tensor, []).append(maker)
+
+    def run(self) -> tuple[BoundKernel, ...]:
+        """Depth first from the last instance backwards; every instance is bound once."""
+        stack: list[int] = []
+        for root in range(len(self.graph.instances) - 1, -1, -1):
+            stack.append(root)
+            while stack:
+                number = stack.pop()
+                if number not in self.bound:
+                    stack += reversed(list(self._visit(number)))
+        return tuple(self._parking(number) for number in range(len(self.graph.instances)))
+
+    def _visit(self, number: int) -> Iterator[int]:
+        """Bind an instance and hand inferred bindings to its producers, which come next."""
+        target, instance = self.target, self.graph.instances[number]
+        nests = self.nests[instance.section]
+        binder = replace(target.binder, handed=self.handed[number])
+        binding = binder(target.semantics, nests, instance.boxes)
+        self.bound[number] = BoundKernel(target, instance, nests, binding)
+        for nest in reversed(nests):
+            if nest.is_on_cluster(target.semantics):
+                continue
+            for tensor in nest_reads(target.semantics, nest):
+                own = binding.bindings[nest.output]
+                inferred = infer_binding(target.semantics, nest, own, tensor)
+                for maker in self.makers[number].get(tensor, ()):
+                    if inferred is not None:
+                        self._hand(maker, tensor, inferred)
+                    yield maker
+
+    def _hand(self, maker: int, tensor: str, inferred: Binding) -> None:
+        """The first reader's binding is taken; another one parks the result."""
+        own = self.bound.get(maker)
+        known = own.binding.bindings[tensor] if own else None
+        if (known or self.handed[maker].setdefault(tensor, inferred)) != inferred:
+            self.parked[maker].add(tensor)
+
+    def _parking(self, number: int) -> BoundKernel:
+        """The kernel, with the results that readers want differently."""
+        kernel, parked = self.bound[number], frozenset(self.parked[number])
+        return replace(kernel, binding=replace(kernel.binding, parked=parked)) if parked else kernel

@@ -1,0 +1,157 @@
+"""Instances -> bound kernels: Algorithm 4 applied, with what each core shares, reads and holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import Box, hull
+from graphturbo_core.ir.dtypes import element_bytes
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
+from graphturbo_core.semantics.fit import KernelHold, core_needs, holding_boxes, nest_reads
+from graphturbo_core.semantics.nests import LoopNest
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
+from graphturbo_core.strategies.graphturbo.binding import Binder, KernelBinding
+from graphturbo_core.strategies.plan_files.wishes import NO_WISHES, Wishes
+from graphturbo_core.strategies.steps.instances import Instance, InstanceGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a kernel takes of its cluster: cycles of DRAM, and of a core's busiest engine.
+
+    `gb_bytes`: the end of what lies in GB while it runs, weights aside that only it holds there.
+    """
+
+    dram_cycles: int
+    core_cycles: int
+    gb_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Cycles of a round, and of each kernel of its plan: launch, barrier and all between them.
+
+    Kernels that run at once on clusters that co-operate each have the cycles of their step.
+    `loads`: of each kernel; empty where they are not told.
+    """
+
+    cycles: int
+    kernel_cycles: tuple[int, ...]
+    loads: tuple[Load, ...] = ()
+
+
+Cost = Callable[[Plan], Spent | None]
+"""What a plan costs, None where it is refused: how a strategy may know what lowering and simulator
+make of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GbUse:
+    """What GB is used for, where the paper does not say it or says otherwise.
+
+    `is_reserved`: outputs and whole weights leave a weight part of it free, in which two tiles of
+    streamed weights take turns (our choice). `has_conflicts`: a tensor inside a kernel whose
+    readers want different bindings waits there; else it stays in LB, and cores exchange it.
+    """
+
+    is_reserved: bool = True
+    has_conflicts: bool = True
+
+
+DEFAULT_GB_USE = GbUse()
+
+
+@dataclass(frozen=True)
+class Target:
+    """What all kernels of a plan are made for.
+
+    `clusters`: how many may share the round. `cost`: what a plan takes, for a strategy that chooses
+    among several; None where nobody can tell.
+    """
+
+    semantics: GraphSemantics = field(repr=False)
+    hardware: Hardware = field(repr=False)
+    number_format: str
+    binder: Binder
+    rules: TileRules = DEFAULT_RULES
+    wishes: Wishes = NO_WISHES
+    feeding: Feeding = DEFAULT_FEEDING
+    clusters: int = 1
+    cost: Cost | None = field(default=None, repr=False, compare=False)
+    gb_use: GbUse = DEFAULT_GB_USE
+
+    @cached_property
+    def element_bytes(self) -> Mapping[str, int]:
+        """Bytes of one element of each tensor."""
+        return {
+            name: element_bytes(tensor.dtype, self.number_format)
+            for name, tensor in self.semantics.graph.tensors.items()
+        }
+
+
+@dataclass(frozen=True)
+class BoundKernel:
+    """An instance with its bindings, on cores numbered as if no kernel came before."""
+
+    target: Target = field(repr=False)
+    instance: Instance
+    nests: tuple[LoopNest, ...]
+    binding: KernelBinding
+
+    def shares(self, tensor: str) -> dict[int, Box]:
+        """The box of a computed tensor that each core owns."""
+        return self.binding.bindings[tensor].shares(self.instance.boxes[tensor])
+
+    def needs(self, tensor: str) -> dict[int, Box]:
+        """The box of an input that each core reads into its LB."""
+        sem = self.target.semantics
+        held: dict[int, Box] = {}
+        for nest in self.nests:
+            if nest.is_on_cluster(sem) or tensor not in nest_reads(sem, nest):
+                continue
+            for core, box in core_needs(sem, nest, self._nest_shares(nest))[tensor].items():
+                held[core] = hull(held[core], box) if core in held else box
+        return held
+
+    def _nest_shares(self, nest: LoopNest) -> dict[str, dict[int, Box]]:
+        outputs = self.target.semantics.graph.op_by_name[nest.ops[-1]].outputs
+        return {tensor: self.shares(tensor) for tensor in outputs if tensor in self.instance.boxes}
+
+    @cached_property
+    def is_pinned(self) -> bool:
+        """Whether a plan file says which cores some of it runs on: then it keeps its numbers."""
+        return not self.target.binder.fixed.keys().isdisjoint(self.binding.bindings)
+
+    @cached_property
+    def hold(self) -> KernelHold:
+        """What the cores hold while the kernel runs."""
+        boxes = self.instance.boxes
+        cuts = {t: (own, boxes[t]) for t, own in self.binding.bindings.items() if t in boxes}
+        divided = {cut: cut[0].shares(cut[1]) for cut in set(cuts.values())}
+        shares = {tensor: divided[cut] for tensor, cut in cuts.items()}
+        return KernelHold(
+            self.target.semantics,
+            self.nests,
+            holding_boxes(self.target.semantics, self.nests, shares),
+            self.target.element_bytes,
+            self.target.rules.ring_bytes(self.target.hardware.lb_data_bytes),
+        )
+
+
+def bind_instance(target: Target, instance: Instance, nests: tuple[LoopNest, ...]) -> BoundKernel:
+    """Algorithm 4 on one instance."""
+    binding = target.binder(target.semantics, nests, instance.boxes)
+    return BoundKernel(target, instance, nests, binding)
+
+
+def bind_instances(target: Target, graph: InstanceGraph) -> tuple[BoundKernel, ...]:
+    """Algorithm 4 on every instance; a section's nests are worked out once."""
+    nests = [section.nests(target.semantics) for section in graph.sections]
+    return tuple(
+        bind_instance(target, instance, nests[instance.section]) for instance in graph.instances
+    )

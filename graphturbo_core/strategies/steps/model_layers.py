@@ -1,0 +1,34 @@
+"""Units of a plan's own graph -> layers of the model as it is, which all strategies share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphturbo_core.products.layers import Layer, with_parts
+from graphturbo_core.products.plan import Group
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.baselines.relay import relay_layers
+
+
+def layers_of_model(sem: GraphSemantics, units: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    """Relay's partition of the undecomposed graph, with the ops of `sem.graph`.
+
+    `units`: Relay's partition of `sem.graph` itself, which is the answer where no op was taken
+    apart.
+    """
+    if sem.graph.undecomposed is None:
+        return units
+    return with_parts(relay_layers(sem.undecomposed), sem.graph)
+
+
+def groups_of_layers(
+    groups: Sequence[Group], layers: Sequence[Layer], sem: GraphSemantics
+) -> tuple[Group, ...]:
+    """The groups with the layers that their ops belong to, where these are not the plan's units."""
+    if sem.graph.undecomposed is None:
+        return tuple(groups)
+    layer_of = {op: layer.index for layer in layers for op in layer.ops}
+    return tuple(
+        replace(group, layers=tuple(sorted({layer_of[op] for op in group.ops}))) for group in groups
+    )

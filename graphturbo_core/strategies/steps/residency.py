@@ -1,0 +1,260 @@
+"""Kernels in order -> Residency of each weight: in LB, in GB, or streamed.
+
+Closed forms, our choice: lowering may demote what its allocator cannot place. 1. Instances of one
+section that run one after the other hold all its weights in GB, where these fit beside the parked
+outputs: the second one need not fetch them. Where they do not fit, lowering keeps parts of them for
+it, whatever the rules below say. 2. Else a layer's weights stay in LB when they fit its weight part
+(half of the pool where data and weights share one). 3. Else in GB, beside the parked outputs and
+two weight tiles (`graphturbo.gb_room=whole`: beside the outputs alone). 4. Else they are streamed.
+A weight of an engine that the cores share is never in LB: rule 3 or 4. Where each core fetches its
+own, theirs are in LB or streamed. On a chip that shards weights over its LBs those that several
+kernels read are sharded, before rule 2, while all LBs together have room from the first of these
+kernels to the last: those with the most bytes fetched again first. What comes neither tile by tile
+nor whole (a table, a large constant) is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from graphturbo_core.errors import PlanError
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.ir.boxes import volume
+from graphturbo_core.products.plan import Residency, Scope, shard_part
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.semantics.tile_rules import SHARD_SHARE
+from graphturbo_core.strategies.graphturbo.placement import Placement
+from graphturbo_core.strategies.steps.instances import InstanceGraph
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.legal import OWN_FETCHES, SHARED_ENGINE, SHARED_PLACES
+
+
+def weight_part_bytes(hardware: Hardware) -> int:
+    """Bytes of an LB that weights may take; also what two weight tiles in GB come to."""
+    return hardware.lb_weight_bytes // 2 if hardware.is_pooled else hardware.lb_weight_bytes
+
+
+def weight_residencies(
+    graph: InstanceGraph,
+    order: Sequence[int],
+    placements: Sequence[Placement],
+    target: Target,
+) -> tuple[dict[str, Residency], ...]:
+    """Per kernel in order, the residency of each weight it reads.
+
+    Raises:
+        PlanError: PLAN_RESIDENCY, a plan file wants what the memory has no room for.
+    """
+    hardware, element_bytes = target.hardware, target.element_bytes
+    parked = _parked_bytes(graph, order, placements, element_bytes)
+    layer_bytes = [
+        _layer_weights(graph.semantics, s.layer_ops, element_bytes) for s in graph.sections
+    ]
+    sections = [graph.instances[number].section for number in order]
+    kernels = [_joined(layer_bytes[section]) for section in sections]
+    shards = _sharded(kernels, target)
+    wanted = [{name: kernel[name] for name in kernel.keys() & shards} for kernel in kernels]
+    part = weight_part_bytes(hardware)
+    part -= min(part // SHARD_SHARE, shard_part(wanted, hardware.cores))
+    reserve = weight_part_bytes(hardware) if target.gb_use.is_reserved else 0
+    found = []
+    for place, section in enumerate(sections):
+        room = hardware.gb_bytes - reserve - parked[place]
+        shared = 0 if target.feeding.has_own_fetches else room
+        weights = layer_bytes[section]
+        total = sum(kernels[place].values())
+        has_neighbour = section in (
+            *sections[max(0, place - 1) : place],
+            *sections[place + 1 : place + 2],
+        )
+        if has_neighbour and 0 < total <= shared:
+            found.append({name: Residency.GB for layer in weights for name in layer})
+        else:
+            found.append(
+                _by_layer(weights, shared, part) | _on_cluster(graph.semantics, weights, room)
+            )
+        own = found[-1].keys() & shards
+        found[-1].update(dict.fromkeys(sorted(own), Residency.SHARDED))
+        found[-1].update(_wished(target, weights, part, room))
+    return tuple(found)
+
+
+def _joined(layers: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Bytes of each weight that some layer reads."""
+    return {name: size for layer in layers for name, size in layer.items()}
+
+
+def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[str]:
+    """Weights that the LBs hold for each other; `kernels`: what each one reads, in bytes.
+
+    Those that a plan file wants as shards come first.
+    """
+    hardware, wished = target.hardware, target.wishes.residencies
+    if not hardware.shards_weights or target.feeding.has_own_fetches:
+        return frozenset()
+    users: dict[str, list[int]] = {}
+    sizes: dict[str, int] = {}
+    for place, weights in enumerate(kernels):
+        for name, size in weights.items():
+            users.setdefault(name, []).append(place)
+            sizes[name] = size
+    part = target.rules.shard_bytes(hardware)
+    small = part // target.rules.small_weight_share
+    tiled = {s.contraction.weight for s in target.semantics.by_op.values() if s.contraction}
+    rank = {
+        name: (wished.get(name) is not Residency.SHARDED, (1 - len(at)) * sizes[name], at[0], name)
+        for name, at in users.items()
+        if wished.get(name, Residency.SHARDED) is Residency.SHARDED
+        and (name in wished or len(at) > 1)
+        and (name in tiled or sizes[name] <= small)
+    }
+    held = np.zeros(len(kernels), dtype=np.int64)
+    found = []
+    for name in sorted(rank, key=rank.__getitem__):
+        span = held[users[name][0] : users[name][-1] + 1]
+        if int(span.max()) + sizes[name] <= hardware.cores * part:
+            span += sizes[name]
+            found.append(name)
+    return frozenset(found)
+
+
+def _on_cluster(
+    sem: GraphSemantics, weights: Sequence[Mapping[str, int]], room: int
+) -> dict[str, Residency]:
+    """Rules 3 and 4, weight by weight, for what an engine that the cores share reads."""
+    read = cluster_weights(sem)
+    return {
+        weight: Residency.GB if size <= room else Residency.STREAM
+        for layer in weights
+        for weight, size in layer.items()
+        if weight in read
+    }
+
+
+def cluster_weights(sem: GraphSemantics) -> set[str]:
+    """Weights that an engine which the cores share reads, from GB."""
+    graph = sem.graph
+    return {w for name in sem.cluster_ops for w in graph.weights_in(graph.op_by_name[name])}
+
+
+def _wished(
+    target: Target, weights: Sequence[Mapping[str, int]], part: int, room: int
+) -> dict[str, Residency]:
+    """What a plan file says of these weights; `part`: bytes of an LB for them, `room`: of GB.
+
+    Raises:
+        PlanError: PLAN_RESIDENCY, those of one layer do not fit together.
+    """
+    wished, hardware = target.wishes.residencies, target.hardware
+    limits = {
+        Residency.LB: part,
+        Residency.GB: room,
+        Residency.SHARDED: hardware.cores * target.rules.shard_bytes(hardware),
+    }
+    found: dict[str, Residency] = {}
+    for layer in weights if wished else ():
+        own = {name: wished[name] for name in layer if name in wished}
+        if Residency.LB in own.values():
+            _check_cores(target.semantics, own)
+        if target.feeding.has_own_fetches:
+            _check_own(target.semantics, own)
+        for residency, limit in limits.items():
+            names = [name for name, held in own.items() if held is residency]
+            size = sum(layer[name] for name in names)
+            if names and size > limit:
+                how = "sharded" if residency is Residency.SHARDED else f"held in {residency.value}"
+                raise PlanError(
+                    "PLAN_RESIDENCY",
+                    f"the weights {', '.join(names)} cannot be {how}: their "
+                    f"{size} bytes are more than the {max(0, limit)} there is room for",
+                    f"edits.residency.{names[0]}",
+                    "choose GB or stream, or drop it" if hardware.has_gb else "choose stream",
+                )
+        found.update(own)
+    return found
+
+
+def _check_cores(sem: GraphSemantics, wished: Mapping[str, Residency]) -> None:
+    """Refuse LB for weights of an engine that the cores share.
+
+    Raises:
+        PlanError: PLAN_RESIDENCY.
+    """
+    read = cluster_weights(sem)
+    for name, residency in wished.items():
+        if residency is Residency.LB and name in read:
+            what = f"the weights {name} cannot be held in LB: {SHARED_ENGINE}"
+            where, change = f"edits.residency.{name}", "choose GB or stream, or drop it"
+            raise PlanError("PLAN_RESIDENCY", what, where, change)
+
+
+def _check_own(sem: GraphSemantics, wished: Mapping[str, Residency]) -> None:
+    """Refuse places that cores share, for weights that each core fetches for itself.
+
+    Raises:
+        PlanError: PLAN_RESIDENCY.
+    """
+    on_cluster = cluster_weights(sem)
+    for name, residency in wished.items():
+        if residency in SHARED_PLACES and name not in on_cluster:
+            what = f"the weights {name} cannot be shared: {OWN_FETCHES}"
+            where, change = f"edits.residency.{name}", "choose LB or stream, or drop it"
+            raise PlanError("PLAN_RESIDENCY", what, where, change)
+
+
+def _by_layer(weights: Sequence[Mapping[str, int]], room: int, part: int) -> dict[str, Residency]:
+    """Rules 2 to 4, with `part` bytes of an LB and `room` of GB.
+
+    A weight that several layers read takes what the largest of them needs.
+    """
+    found: dict[str, Residency] = {}
+    for layer in sorted(weights, key=lambda layer: sum(layer.values())):
+        size = sum(layer.values())
+        if size <= part:
+            residency = Residency.LB
+        else:
+            residency = Residency.GB if size <= room else Residency.STREAM
+        found.update(dict.fromkeys(layer, residency))
+    return found
+
+
+def _layer_weights(
+    sem: GraphSemantics, layer_ops: Sequence[Sequence[str]], element_bytes: Mapping[str, int]
+) -> list[dict[str, int]]:
+    graph = sem.graph
+    return [
+        {
+            weight: graph.tensors[weight].elements * element_bytes[weight]
+            for name in ops
+            for weight in graph.weights_in(graph.op_by_name[name])
+        }
+        for ops in layer_ops
+    ]
+
+
+def _parked_bytes(
+    graph: InstanceGraph,
+    order: Sequence[int],
+    placements: Sequence[Placement],
+    element_bytes: Mapping[str, int],
+) -> list[int]:
+    """Bytes parked in GB while each kernel runs: an output from its writer to its last reader."""
+    place_of = {number: place for place, number in enumerate(order)}
+    change = [0] * (len(order) + 1)
+    for place, (number, placement) in enumerate(zip(order, placements, strict=True)):
+        for tensor, scope in placement.scopes.items():
+            if scope is not Scope.GB:
+                continue
+            size = volume(graph.instances[number].outputs[tensor]) * element_bytes[tensor]
+            readers = graph.readers[tensor][number]
+            last = max((place_of[reader] for reader in readers), default=place)
+            change[place] += size
+            change[last + 1] -= size
+    live = 0
+    parked = []
+    for step in change[:-1]:
+        live += step
+        parked.append(live)
+    return parked

@@ -1,0 +1,55 @@
+"""Layers or ops as uncut sections: what the strategies without splitting have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from graphturbo_core.products.layers import Layer
+from graphturbo_core.products.plan import Group
+from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.steps.instances import Section
+from graphturbo_core.strategies.steps.kernels import Target
+
+
+def whole_sections(graph: LayerGraph) -> tuple[Section, ...]:
+    """A section per layer of the graph, uncut."""
+    return tuple(
+        Section(f"g{index + 1}", (layer.ops,), graph.outputs_of((index,)))
+        for index, layer in enumerate(graph.layers)
+    )
+
+
+def whole_groups(graph: LayerGraph, layer_of: Sequence[int]) -> tuple[Group, ...]:
+    """The group of each such section; `layer_of[i]` is the plan's layer it belongs to."""
+    return tuple(
+        Group(
+            name=f"g{index + 1}",
+            layers=(layer_of[index],),
+            ops=layer.ops,
+            split_axis=-1,
+            pieces=1,
+            covered_ops=0,
+            peak_bytes=SubGraph(graph, (index,)).whole_peak_bytes,
+        )
+        for index, layer in enumerate(graph.layers)
+    )
+
+
+def op_graph(target: Target, layers: Sequence[Layer]) -> tuple[LayerGraph, tuple[int, ...]]:
+    """Every op as a layer of its own, in the layers' order, and the layer each belongs to."""
+    owners = [(op, layer.index) for layer in layers for op in layer.ops]
+    single = tuple(Layer(place, op, (op,)) for place, (op, _) in enumerate(owners))
+    graph = layer_graph(target.semantics, single, target.number_format)
+    return graph, tuple(owner for _, owner in owners)
+
+
+def in_layers(section: Section, layer_of: Mapping[str, int]) -> Section:
+    """The section with its ops by the layer they belong to; those of one layer share loop nests.
+
+    `layer_of`: of every op. The section's ops must be in the layers' order.
+    """
+    layer_ops = tuple(tuple(ops) for _, ops in groupby(section.ops, layer_of.__getitem__))
+    return replace(section, layer_ops=layer_ops)
