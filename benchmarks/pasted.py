@@ -1,4 +1,4 @@
-"""Outputs that README shows, written by their commands: `python -m benchmarks.pasted [--check]`.
+"""Outputs that pages show, written by their commands: `python -m benchmarks.pasted [--check]`.
 
 A block of text stands below a comment that says how it is made:
 
@@ -20,7 +20,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md",)
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs" / "command-line.md",
+    ROOT / "docs" / "verification.md",
+)
 BLOCK = re.compile(r"<!-- output of: (.+?) -->\n```text\n(.*?)```", re.DOTALL)
 WIDTH = 80
 ROW, TABLE_END = "│", "└"
@@ -30,7 +34,7 @@ MASKS = ((re.compile(r"largest\s+error \S+"), "largest error …"),)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the blocks anew, or with --check say which differ; 1 where any does."""
-    parser = argparse.ArgumentParser(description="Outputs that the README shows")
+    parser = argparse.ArgumentParser(description="Outputs that pages show")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     is_check = parser.parse_args(arguments).check
     differing = 0

@@ -1,4 +1,4 @@
-"""README.md and ARCHITECTURE.md: what they name exists, and what they must name is there."""
+"""The pages that are written by hand: what they name exists, and what they must name is there."""
 
 from __future__ import annotations
 
@@ -19,11 +19,21 @@ from graphturbo_core.strategies.registry import parse_strategy
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-PAGES = {"README.md": README, "ARCHITECTURE.md": ARCHITECTURE}
+GUIDES = tuple(
+    f"docs/{name}.md"
+    for name in ("install", "app", "command-line", "verification", "limits", "benchmarks")
+)
+PAGES = {
+    "README.md": README,
+    "ARCHITECTURE.md": ARCHITECTURE,
+    **{name: (ROOT / name).read_text(encoding="utf-8") for name in ("docs/README.md", *GUIDES)},
+}
+MOST_README_WORDS = 900
 
-COMMANDS = re.findall(r"^python -m graphturbo_core (.+)$", README, re.MULTILINE)
-MODULES = sorted(set(re.findall(r"-m ((?:benchmarks|sample_models)\.\w+)", README)))
-TARGETS = sorted(set(re.findall(r"\bmake ([a-z-]+)\b(?=`|\s+#)", README)))
+SHOWN = "\n".join((README, *(PAGES[name] for name in GUIDES)))
+COMMANDS = re.findall(r"^ *python -m graphturbo_core (.+)$", SHOWN, re.MULTILINE)
+MODULES = sorted(set(re.findall(r"-m ((?:benchmarks|sample_models)\.\w+)", SHOWN)))
+TARGETS = sorted(set(re.findall(r"\bmake ([a-z-]+)\b(?=`|\s+#)", SHOWN)))
 
 
 def section(page: str, heading: str) -> str:
@@ -89,7 +99,13 @@ def test_images_and_links_lead_to_files(name: str) -> None:
     targets = re.findall(r"\]\(([^)#]+)", page) + re.findall(r'src(?:set)?="([^"]+)"', page)
     assert targets
     for target in targets:
-        assert (ROOT / target).is_file(), f"{name} points to {target}"
+        assert ((ROOT / name).parent / target).is_file(), f"{name} points to {target}"
+
+
+def test_the_readme_is_short_and_the_index_lists_every_page() -> None:
+    assert len(README.split()) <= MOST_README_WORDS
+    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", PAGES["docs/README.md"]))
+    assert listed == {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
 
 
 def test_pictures_are_small_enough_to_load() -> None:
@@ -97,7 +113,7 @@ def test_pictures_are_small_enough_to_load() -> None:
     assert {"explore-light.png", "explore-dark.png"} <= {path.name for path in pictures}
     for path in pictures:
         assert path.stat().st_size < 400_000, path.name
-        assert f"docs/images/{path.name}" in README, f"{path.name} is shown nowhere"
+        assert f"images/{path.name}" in SHOWN, f"{path.name} is shown nowhere"
 
 
 def test_the_files_that_architecture_names_exist() -> None:
