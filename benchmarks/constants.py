@@ -18,10 +18,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
-from benchmarks.paper_findings import CHIP
-from benchmarks.paper_results import report_or_code
-from benchmarks.paper_rows import ROWS
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.findings import CHIP
+from benchmarks.paper.results import report_or_code
+from benchmarks.paper.rows import ROWS
 from graphturbo_core.frontend.catalogue import load_sample, sample_names
 from graphturbo_core.pipeline import Imports, RunRequest, warm_up
 from tests.data.exports import exported
@@ -83,9 +83,9 @@ AS_TAKEN = Setting("", "")
 SETTINGS = (
     AS_TAKEN,
     *(Setting("lowering.tile_share", value) for value in (8, 32)),
-    *(Setting("MOST_SETS", value, f"{LOWERING}.staging") for value in (3, 12)),
-    *(Setting("ROUNDS", value, f"{LOWERING}.schedule") for value in (0, 1, 4)),
-    *(Setting("REST_PARTS", value, f"{LOWERING}.packing") for value in ((), (2, 8, 32))),
+    *(Setting("MOST_SETS", value, f"{LOWERING}.tiling.staging") for value in (3, 12)),
+    *(Setting("ROUNDS", value, f"{LOWERING}.instructions.schedule") for value in (0, 1, 4)),
+    *(Setting("REST_PARTS", value, f"{LOWERING}.addresses.packing") for value in ((), (2, 8, 32))),
     Setting("MOST_COMPUTES", 0, f"{LOWERING}.alternatives"),
 )
 """The first one is what the others are compared with."""

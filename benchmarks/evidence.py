@@ -90,13 +90,13 @@ ALL: tuple[Evidence, ...] = (
             _paper("--tuned-plus", "14", "--other-chip"),
         ),
         ("docs/paper.json", "docs/paper.md"),
-        (PROFILES, "sample_models/*.onnx", "benchmarks/paper_rows.py"),
+        (PROFILES, "sample_models/*.onnx", "benchmarks/paper/rows.py"),
     ),
     Evidence(
         "constants",
         (("benchmarks.constants",),),
         ("docs/constants.md",),
-        (PROFILES, "sample_models/*.onnx", "benchmarks/paper_rows.py", "benchmarks/constants.py"),
+        (PROFILES, "sample_models/*.onnx", "benchmarks/paper/rows.py", "benchmarks/constants.py"),
     ),
     Evidence(
         "recurrent",

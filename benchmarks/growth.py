@@ -28,7 +28,7 @@ from typing import cast
 
 import numpy as np
 
-from benchmarks.growth_figure import figure_svg
+from benchmarks.drawing.growth_figure import figure_svg
 from benchmarks.growth_models import MODELS
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.pipeline import RunRequest, run_report, warm_up

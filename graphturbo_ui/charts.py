@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from graphturbo_core.report.report import Report
-from graphturbo_ui import state
 from graphturbo_ui.jobs import Runs, shared_desk
-from graphturbo_ui.selection import Selection, marks
+from graphturbo_ui.session import state
+from graphturbo_ui.session.selection import Selection, marks
 
 Targets = Sequence[Sequence[Selection]]
 """What every point of every trace stands for."""

@@ -9,12 +9,12 @@ from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import read_input_dims
 from graphturbo_core.hardware.profile import parse_profile
-from graphturbo_ui import query, run_state, state
-from graphturbo_ui.choices import Choices, Side
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import ALWAYS_EMITTED, Source
 from graphturbo_ui.options_form import options_form
 from graphturbo_ui.presets import offer_presets
+from graphturbo_ui.session import query, run_state, state
+from graphturbo_ui.session.choices import Choices, Side
 from graphturbo_ui.sizes import Sizes, proposed_sizes
 from graphturbo_ui.text import Sink, safe_text
 

@@ -10,9 +10,9 @@ from graphturbo_core.report.verdict.equal_batches import (
     is_like_for_like,
     strategy_at,
 )
-from graphturbo_ui import run_state
-from graphturbo_ui.choices import Choices
 from graphturbo_ui.jobs import Run, Runs, shared_desk
+from graphturbo_ui.session import run_state
+from graphturbo_ui.session.choices import Choices
 
 A_HOLDS_TO_A_PLAN = "it runs from a plan file for its own cluster batch"
 

@@ -10,10 +10,10 @@ import streamlit as st
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
-from graphturbo_ui import query, run_state, state
-from graphturbo_ui.choices import Choices
 from graphturbo_ui.controls import choose, show_refusal
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
+from graphturbo_ui.session import query, run_state, state
+from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.text import Sink, safe_text
 
 POLL_SECONDS = 0.15

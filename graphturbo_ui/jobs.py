@@ -29,8 +29,8 @@ from graphturbo_core.remote import protocol, worker
 from graphturbo_core.remote.client import WorkerError, report_of
 from graphturbo_core.remote.process import WorkerProcess
 from graphturbo_core.report.report import Report
-from graphturbo_ui import query
 from graphturbo_ui.runs import Job, Run, Runs, Source, Turn, Visitor, cancelled, is_passing
+from graphturbo_ui.session import query
 from graphturbo_ui.sizes import proposed_sizes
 
 __all__ = ["Desk", "Run", "Runs", "Source", "Visitor", "WorkerError", "shared_desk"]

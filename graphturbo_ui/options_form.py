@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from graphturbo_core.pipeline import StrategyOption, options_of_strategy
-from graphturbo_ui import run_state
+from graphturbo_ui.session import run_state
 from graphturbo_ui.text import Sink, safe_text
 
 HELD = "The plan brings its own options along: drop it to choose others."

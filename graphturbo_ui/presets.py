@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from graphturbo_ui import query
+from graphturbo_ui.session import query
 
 
 @dataclass(frozen=True, slots=True)

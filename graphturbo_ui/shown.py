@@ -9,10 +9,10 @@ from typing import TypeVar
 import streamlit as st
 
 from graphturbo_core.report.report import Report
-from graphturbo_ui import state
 from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs, shared_desk
-from graphturbo_ui.selection import Selection, marks, selected_in
+from graphturbo_ui.session import state
+from graphturbo_ui.session.selection import Selection, marks, selected_in
 
 T = TypeVar("T")
 

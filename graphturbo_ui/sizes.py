@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from graphturbo_core.frontend.importer import read_input_dims
-from graphturbo_ui import query
+from graphturbo_ui.session import query
 
 PROPOSED_DIMENSION = 128
 """What the form proposes for a dimension other than the batch (a usual sequence length)."""

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import constants
 from benchmarks.constants import AS_TAKEN, OTHERS, SETTINGS, Model, Setting, models, page, sheets
-from benchmarks.paper_rows import ROWS
+from benchmarks.paper.rows import ROWS
 from graphturbo_core.lowering.tiling import staging
 from graphturbo_core.strategies.options import strategy_options
 

@@ -15,8 +15,8 @@ import onnx
 import pytest
 
 from benchmarks import growth
+from benchmarks.drawing.growth_figure import figure_svg
 from benchmarks.growth import COLUMNS, MEMORY, SECONDS, Point, exponents, slope, table_text
-from benchmarks.growth_figure import figure_svg
 from benchmarks.growth_models import MODELS
 from graphturbo_core.pipeline import OnStep, RunRequest, run_report
 

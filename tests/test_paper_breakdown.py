@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import paper
-from benchmarks.paper_breakdown import (
+from benchmarks.paper import command as paper
+from benchmarks.paper.breakdown import (
     LIKE_FULL,
     breakdown_sheet,
     has_breakdown,
@@ -18,10 +18,10 @@ from benchmarks.paper_breakdown import (
     other_values,
     step_runs,
 )
-from benchmarks.paper_findings import CHIP, Findings
-from benchmarks.paper_page import sheets
-from benchmarks.paper_results import Asked, Result, result_of
-from benchmarks.paper_rows import ROWS
+from benchmarks.paper.findings import CHIP, Findings
+from benchmarks.paper.page import sheets
+from benchmarks.paper.results import Asked, Result, result_of
+from benchmarks.paper.rows import ROWS
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports
 from graphturbo_core.strategies.options import strategy_options

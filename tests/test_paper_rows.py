@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.paper_rows import ROWS
+from benchmarks.paper.rows import ROWS
 from graphturbo_core.frontend.catalogue import sample_names
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "paper-assumptions.md"

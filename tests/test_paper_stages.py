@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import paper_stages
-from benchmarks.paper_findings import CHIP
-from benchmarks.paper_results import Result, Use
-from benchmarks.paper_stages import SQUARES, pass_sheet, stage_sheet
+from benchmarks.paper import stages as paper_stages
+from benchmarks.paper.findings import CHIP
+from benchmarks.paper.results import Result, Use
+from benchmarks.paper.stages import SQUARES, pass_sheet, stage_sheet
 
 
 def run(strategy: str, *fills: float) -> Result:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import paper_switches
-from benchmarks.paper_findings import CHIP, PLACED, Findings, read_findings
-from benchmarks.paper_page import DATA, write
-from benchmarks.paper_rows import ROWS, PaperRow, Variant
-from benchmarks.paper_switches import SWITCHES, Switch, row_rates, switch_rates, switch_sheet
+from benchmarks.paper import switches as paper_switches
+from benchmarks.paper.findings import CHIP, PLACED, Findings, read_findings
+from benchmarks.paper.page import DATA, write
+from benchmarks.paper.rows import ROWS, PaperRow, Variant
+from benchmarks.paper.switches import SWITCHES, Switch, row_rates, switch_rates, switch_sheet
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import load_profile, parse_profile
 from graphturbo_core.pipeline import RunRequest, run_report

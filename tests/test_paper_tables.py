@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import paper, paper_results
-from benchmarks.dots_figure import Dots, dots_svg
-from benchmarks.paper_claims import Claim, claim_sheet, claims
-from benchmarks.paper_findings import (
+from benchmarks.drawing.dots_figure import Dots, dots_svg
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper import command as paper
+from benchmarks.paper import results as paper_results
+from benchmarks.paper.claims import Claim, claim_sheet, claims
+from benchmarks.paper.findings import (
     CHIP,
     OTHER_CHIP,
     OTHER_STARTS,
@@ -19,19 +21,18 @@ from benchmarks.paper_findings import (
     Findings,
     read_findings,
 )
-from benchmarks.paper_gains import gains_sheet
-from benchmarks.paper_page import DATA, PAGE, figures, page, write
-from benchmarks.paper_reasons import is_explained, limit, order_reason, reason, scheduling_reason
-from benchmarks.paper_results import Asked, Result, result_of, stage_use
-from benchmarks.paper_rows import ROWS, PaperRow, Variant
-from benchmarks.paper_switches import SWITCHES
-from benchmarks.paper_tables import (
+from benchmarks.paper.gains import gains_sheet
+from benchmarks.paper.page import DATA, PAGE, figures, page, write
+from benchmarks.paper.reasons import is_explained, limit, order_reason, reason, scheduling_reason
+from benchmarks.paper.results import Asked, Result, result_of, stage_use
+from benchmarks.paper.rows import ROWS, PaperRow, Variant
+from benchmarks.paper.switches import SWITCHES
+from benchmarks.paper.tables import (
     over_tvm_sheet,
     throughput_sheet,
     tuned_sheet,
     variant_over_tvm_sheet,
 )
-from benchmarks.sheet import Sheet
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports, RunRequest, run_report
 from graphturbo_core.report.report import Report

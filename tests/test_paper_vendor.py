@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from benchmarks.paper import DOCS
-from benchmarks.paper_findings import CHIP, Findings
-from benchmarks.paper_results import Result
-from benchmarks.paper_rows import ROWS
-from benchmarks.paper_vendor import (
+from benchmarks.paper.command import DOCS
+from benchmarks.paper.findings import CHIP, Findings
+from benchmarks.paper.results import Result
+from benchmarks.paper.rows import ROWS
+from benchmarks.paper.vendor import (
     FILE,
     GROUPS,
     LEVEL,

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from graphturbo_ui import state
 from graphturbo_ui.palette import (
     CAPACITY_COLOUR,
     CAUSE_COLOURS,
@@ -24,6 +23,7 @@ from graphturbo_ui.palette import (
     UNDER_COLOUR,
     WAIT_COLOURS,
 )
+from graphturbo_ui.session import state
 
 FOLDER = Path(__file__).parent
 

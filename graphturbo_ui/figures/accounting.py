@@ -16,7 +16,7 @@ from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.canvases.resources import KEY_WORDS
 from graphturbo_core.report.report import Report
 from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, RESOURCE_COLOURS, WAIT_COLOURS
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
 
 MIB = 2**20

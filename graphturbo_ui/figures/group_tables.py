@@ -9,7 +9,7 @@ from graphturbo_core.report.canvases.canvas import seconds_per_cycle
 from graphturbo_core.report.report import Report, Row, axes_text
 from graphturbo_core.units import counted, format_bytes, format_seconds
 from graphturbo_ui.figures.tables import BOTH, Table
-from graphturbo_ui.selection import Selection, selected_in
+from graphturbo_ui.session.selection import Selection, selected_in
 from graphturbo_ui.text import safe_text
 
 MAX_TYPES = 8

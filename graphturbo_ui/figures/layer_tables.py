@@ -11,7 +11,7 @@ from graphturbo_core.units import counted
 from graphturbo_ui.figures.accounting import busy_rows, samples_of_round
 from graphturbo_ui.figures.roofline import roof_over, roofs_of
 from graphturbo_ui.figures.tables import BOTH, Table
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import safe_text
 
 FORMULA_SIGNS = ("=", "+", "-", "@")

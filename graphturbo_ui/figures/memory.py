@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from graphturbo_core.report.report import Report
 from graphturbo_ui.palette import CAPACITY_COLOUR, RUN_COLOURS
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
 
 KIB, MIB = 2**10, 2**20

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from graphturbo_core.report.report import Report, Row
 from graphturbo_core.units import format_bytes, format_seconds, format_si
 from graphturbo_ui.palette import CAPACITY_COLOUR, ENGINE_COLOURS, RUN_COLOURS
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.text import Sink, safe_text
 
 EMPTY = "no layer has multiply-accumulates"

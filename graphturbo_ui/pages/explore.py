@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from graphturbo_core.report.verdict.equal_batches import cluster_batch
-from graphturbo_ui import controls, frame, state
-from graphturbo_ui.choices import Choices
+from graphturbo_ui import controls, frame
 from graphturbo_ui.components.link import canvas_link
 from graphturbo_ui.equal_run import equal_run
 from graphturbo_ui.jobs import Run, Runs
-from graphturbo_ui.query import DEFAULT_VIEWS, VIEWS
+from graphturbo_ui.session import state
+from graphturbo_ui.session.choices import Choices
+from graphturbo_ui.session.query import DEFAULT_VIEWS, VIEWS
 from graphturbo_ui.views.edit_plan import present_edits
 from graphturbo_ui.views.export import export
 from graphturbo_ui.views.gantt import gantt

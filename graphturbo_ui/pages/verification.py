@@ -10,10 +10,11 @@ from graphturbo_core.report.verdict.verify_text import (
     verification_text,
     was_verified,
 )
-from graphturbo_ui import frame, state
-from graphturbo_ui.choices import Choices
+from graphturbo_ui import frame
 from graphturbo_ui.figures import tables
 from graphturbo_ui.jobs import Runs
+from graphturbo_ui.session import state
+from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
 

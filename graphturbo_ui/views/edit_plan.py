@@ -18,10 +18,10 @@ from graphturbo_core.export.edit_list import (
 from graphturbo_core.report.edit_choices import EditChoices, edit_choices
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.verdict import figures_of, since_text
-from graphturbo_ui import drafts, query, run_state
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Run, Runs
-from graphturbo_ui.selection import Selection, selected_in
+from graphturbo_ui.session import drafts, query, run_state
+from graphturbo_ui.session.selection import Selection, selected_in
 from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_ui import state
 from graphturbo_ui.components.gantt import GANTT
 from graphturbo_ui.figures import instructions
 from graphturbo_ui.figures.canvases import gantt_bytes
 from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
+from graphturbo_ui.session import state
 from graphturbo_ui.shown import names_of, reports_of, selected_ops, told, view
 
 KEYS = """

@@ -6,14 +6,14 @@ import streamlit as st
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.export.group_dot import group_dot_text
-from graphturbo_ui import state
 from graphturbo_ui.charts import text_colour
 from graphturbo_ui.components.graph import GRAPH
 from graphturbo_ui.figures.canvases import graph_bytes
 from graphturbo_ui.figures.group_tables import facts, graph_summary, group_selections, group_table
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.session import state
+from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.shown import table_to_pick, told, view
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.views.edit_plan import offer

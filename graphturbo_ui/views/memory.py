@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_ui import state
 from graphturbo_ui.charts import chart_to_pick
 from graphturbo_ui.components.addresses import ADDRESSES
 from graphturbo_ui.figures import tables
@@ -13,6 +12,7 @@ from graphturbo_ui.figures.canvases import address_bytes
 from graphturbo_ui.figures.memory import memory_figure, memory_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
+from graphturbo_ui.session import state
 from graphturbo_ui.shown import names_of, reports_of, selected_ops, table, told, view
 
 HINT = (

@@ -14,8 +14,8 @@ from graphturbo_core.report.canvases.canvas import (
     unpack,
 )
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
-from graphturbo_ui import state
 from graphturbo_ui.components import sources
+from graphturbo_ui.session import state
 from tests.ui.synthetic import synthetic_report, with_rounds
 
 

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from graphturbo_ui.charts import DIMMED, inked, marked
 from graphturbo_ui.figures.memory import memory_figure, memory_targets
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.session.selection import Selection
 from tests.ui.synthetic import synthetic_report
 
 

@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from graphturbo_core.pipeline import RunRequest, own_options, parse_strategy, strategy_options
 from graphturbo_core.strategies.options import strategy_options as all_options
-from graphturbo_ui import charts, frame, jobs, run_state, shown
+from graphturbo_ui import charts, frame, jobs, shown
 from graphturbo_ui.jobs import Desk
+from graphturbo_ui.session import run_state
 from tests.remote import fake_worker
 from tests.ui.test_app import APP, PATIENCE_S, answering, desk, orders
 

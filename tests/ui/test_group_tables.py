@@ -10,7 +10,7 @@ from graphturbo_ui.figures.group_tables import (
     group_selections,
     group_table,
 )
-from graphturbo_ui.selection import Selection, marks
+from graphturbo_ui.session.selection import Selection, marks
 from tests.ui.synthetic import synthetic_report
 
 FINE = synthetic_report(layers=4)

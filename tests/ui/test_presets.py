@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.paper_rows import ROWS
+from benchmarks.paper.rows import ROWS
 from graphturbo_ui import presets
 from graphturbo_ui.presets import PaperBatches, paper_batches
 

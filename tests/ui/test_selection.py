@@ -6,7 +6,7 @@ import pytest
 
 from graphturbo_ui.figures.group_tables import facts, group_selections
 from graphturbo_ui.figures.instructions import shown_instructions
-from graphturbo_ui.selection import Selection, marks, selected_in
+from graphturbo_ui.session.selection import Selection, marks, selected_in
 from tests.ui.apart import NORM, NORM_PARTS, SOFTMAX, SOFTMAX_PARTS, apart
 from tests.ui.synthetic import OPS_PER_LAYER, synthetic_report
 

@@ -15,7 +15,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_ui.figures import accounting, roofline
 from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer_table
 from graphturbo_ui.palette import CAUSE_COLOURS, ENGINE_COLOURS, WAIT_COLOURS
-from graphturbo_ui.selection import Selection
+from graphturbo_ui.session.selection import Selection
 from tests.ui.synthetic import ROOFS, synthetic_report, with_rounds
 
 NO_PATH = dict.fromkeys(

@@ -10,8 +10,8 @@ from functools import cache
 
 import pytest
 
-from benchmarks.paper_rows import ROWS
-from benchmarks.paper_switches import FARTHEST
+from benchmarks.paper.rows import ROWS
+from benchmarks.paper.switches import FARTHEST
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared
 from graphturbo_core.strategies.options import EVALUATIONS, SPACE
 from tests.verify.test_samples import BATCH, SMALL, check_right

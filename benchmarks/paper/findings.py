@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from benchmarks.paper_results import Result
-from benchmarks.paper_rows import ROWS
+from benchmarks.paper.results import Result
+from benchmarks.paper.rows import ROWS
 from graphturbo_core.strategies.options import SPACE, STARTS
 
 CHIP, OTHER_CHIP = "stcp920", "stcp920-10mib"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graphturbo_core import pipeline
 from graphturbo_core.frontend.catalogue import sample_names
-from graphturbo_ui.store import DIGEST_LENGTH, upload_store
+from graphturbo_ui.session.store import DIGEST_LENGTH, upload_store
 from graphturbo_ui.text import safe_text
 
 DEFAULT_MODEL = "resnet50-slim"

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from graphturbo_core import __version__
 from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.pipeline import RunRequest
-from graphturbo_ui import query, state
 from graphturbo_ui.jobs import Source
+from graphturbo_ui.session import query, state
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from benchmarks.paper_findings import Findings
-from benchmarks.paper_gains import geometric_mean
-from benchmarks.paper_results import Result
-from benchmarks.paper_rows import ROWS, PaperRow
-from benchmarks.paper_switches import NOT_RUN
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.findings import Findings
+from benchmarks.paper.gains import geometric_mean
+from benchmarks.paper.results import Result
+from benchmarks.paper.rows import ROWS, PaperRow
+from benchmarks.paper.switches import NOT_RUN
 from graphturbo_core.strategies.options import strategy_options
 
 GRAPHTURBO = "graphturbo"

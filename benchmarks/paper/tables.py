@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchmarks.paper_findings import OTHER_STARTS, OWN_SPACE, Findings, Options, models
-from benchmarks.paper_gains import geometric_mean
-from benchmarks.paper_results import Result
-from benchmarks.paper_rows import LEVELS, ROWS
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.findings import OTHER_STARTS, OWN_SPACE, Findings, Options, models
+from benchmarks.paper.gains import geometric_mean
+from benchmarks.paper.results import Result
+from benchmarks.paper.rows import LEVELS, ROWS
 
 PUBLISHED = ("tvm", "astitch", *LEVELS)
 """Strategies that the paper has a bar for, in its order."""

@@ -16,7 +16,7 @@ from graphturbo_core.export.edit_list import (
     plan_with,
     without,
 )
-from graphturbo_ui import run_state, state
+from graphturbo_ui.session import run_state, state
 
 
 @dataclass(frozen=True)

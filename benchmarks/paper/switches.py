@@ -10,9 +10,9 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import cast
 
-from benchmarks.paper_results import PROCESSES, report_or_code
-from benchmarks.paper_rows import ROWS, PaperRow
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.results import PROCESSES, report_or_code
+from benchmarks.paper.rows import ROWS, PaperRow
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.hardware.variation import changed_profile

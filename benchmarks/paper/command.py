@@ -10,17 +10,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.paper_breakdown import option_runs, step_runs
-from benchmarks.paper_findings import CHIP, OTHER_CHIP, OTHER_STARTS, OWN_SPACE, read_findings
-from benchmarks.paper_page import DATA, reason_text, sheets, write
-from benchmarks.paper_results import Asked, results_of
-from benchmarks.paper_rows import ROWS
-from benchmarks.paper_stages import SQUARES
-from benchmarks.paper_switches import switch_rates
-from benchmarks.paper_vendor import vendor_results
+from benchmarks.paper.breakdown import option_runs, step_runs
+from benchmarks.paper.findings import CHIP, OTHER_CHIP, OTHER_STARTS, OWN_SPACE, read_findings
+from benchmarks.paper.page import DATA, reason_text, sheets, write
+from benchmarks.paper.results import Asked, results_of
+from benchmarks.paper.rows import ROWS
+from benchmarks.paper.stages import SQUARES
+from benchmarks.paper.switches import switch_rates
+from benchmarks.paper.vendor import vendor_results
 from graphturbo_core.strategies.options import EVALUATIONS
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 WIDTH = 160
 """Characters of a line: room for all columns, also where the output is no terminal."""
 PLUS = "graphturbo:plus"
@@ -126,7 +126,3 @@ def _asked(names: str, chosen: argparse.Namespace) -> Iterator[Asked]:
                 yield Asked(name, CHIP, tuple(plain), place)
         else:
             yield Asked(name, chip, (*plain, (plus, {})))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

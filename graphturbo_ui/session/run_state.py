@@ -13,9 +13,9 @@ import streamlit as st
 from graphturbo_core import pipeline
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.export.plan_read import read_plan
-from graphturbo_ui import query, state
 from graphturbo_ui.jobs import Visitor
-from graphturbo_ui.store import upload_store
+from graphturbo_ui.session import query, state
+from graphturbo_ui.session.store import upload_store
 
 
 def visitor() -> Visitor:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.dots_figure import Dots, dots_svg
-from benchmarks.paper_breakdown import breakdown_sheet, has_breakdown, has_options, option_sheet
-from benchmarks.paper_claims import FACTOR, claim_sheet
-from benchmarks.paper_findings import CHIP, OTHER_CHIP, Findings
-from benchmarks.paper_gains import gains_sheet
-from benchmarks.paper_reasons import limit_sheet, reasons
-from benchmarks.paper_results import Result
-from benchmarks.paper_rows import LEVELS, ROWS
-from benchmarks.paper_stages import SQUARES, pass_sheet, stage_sheet
-from benchmarks.paper_switches import switch_sheet
-from benchmarks.paper_tables import (
+from benchmarks.drawing.dots_figure import Dots, dots_svg
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.breakdown import breakdown_sheet, has_breakdown, has_options, option_sheet
+from benchmarks.paper.claims import FACTOR, claim_sheet
+from benchmarks.paper.findings import CHIP, OTHER_CHIP, Findings
+from benchmarks.paper.gains import gains_sheet
+from benchmarks.paper.reasons import limit_sheet, reasons
+from benchmarks.paper.results import Result
+from benchmarks.paper.rows import LEVELS, ROWS
+from benchmarks.paper.stages import SQUARES, pass_sheet, stage_sheet
+from benchmarks.paper.switches import switch_sheet
+from benchmarks.paper.tables import (
     ingredient_sheet,
     over_tvm_sheet,
     throughput_sheet,
@@ -23,8 +24,7 @@ from benchmarks.paper_tables import (
     variant_over_tvm_sheet,
     variant_sheet,
 )
-from benchmarks.paper_vendor import has_vendor, vendor_sheet
-from benchmarks.sheet import Sheet
+from benchmarks.paper.vendor import has_vendor, vendor_sheet
 
 DATA, PAGE = "paper.json", "paper.md"
 RATES, STEPS = "images/paper-rates.svg", "images/paper-steps.svg"

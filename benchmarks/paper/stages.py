@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil
 
-from benchmarks.paper_results import Result
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.results import Result
 
 UTILISATION = {"tvm": (77, 71, 29, 17), "full": (83, 83, 79, 62)}
 """Percent, stages 1 to 4: the paper's figure of the matrix unit."""

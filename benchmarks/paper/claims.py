@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from benchmarks.paper_findings import OTHER_STARTS, OWN_SPACE, Findings
-from benchmarks.paper_gains import geometric_mean, over_published_gains, published_gains
-from benchmarks.paper_rows import LEVELS, ROWS
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.findings import OTHER_STARTS, OWN_SPACE, Findings
+from benchmarks.paper.gains import geometric_mean, over_published_gains, published_gains
+from benchmarks.paper.rows import LEVELS, ROWS
 
 FACTOR = 1.5
 """A rate that is farther than this from the paper's is explained."""

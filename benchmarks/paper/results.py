@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.paper_rows import ROWS, Variant
+from benchmarks.paper.rows import ROWS, Variant
 from graphturbo_core.errors import GraphTurboError, InvariantError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared, warm_up

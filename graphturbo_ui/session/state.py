@@ -18,7 +18,7 @@ import streamlit as st
 from graphturbo_core import __version__, pipeline
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import sample_names
-from graphturbo_ui.query import (
+from graphturbo_ui.session.query import (
     DEFAULT_MODEL,
     DEFAULT_VIEWS,
     RUN_KEYS,
@@ -27,8 +27,8 @@ from graphturbo_ui.query import (
     options_of,
     query_fields,
 )
-from graphturbo_ui.selection import Selection
-from graphturbo_ui.store import Upload, upload_store
+from graphturbo_ui.session.selection import Selection
+from graphturbo_ui.session.store import Upload, upload_store
 from graphturbo_ui.text import safe_text
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from benchmarks.paper_findings import Findings
-from benchmarks.paper_rows import ROWS
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.findings import Findings
+from benchmarks.paper.rows import ROWS
 
 STEPS = {"order": "lb", "full": "order"}
 """Ordering and instruction scheduling, each over the step before it."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.paper_claims import FACTOR, GAIN_FACTOR, is_in_order
-from benchmarks.paper_findings import Findings
-from benchmarks.paper_gains import published_gains
-from benchmarks.paper_results import Result
-from benchmarks.paper_rows import LEVELS, ROWS
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.claims import FACTOR, GAIN_FACTOR, is_in_order
+from benchmarks.paper.findings import Findings
+from benchmarks.paper.gains import published_gains
+from benchmarks.paper.results import Result
+from benchmarks.paper.rows import LEVELS, ROWS
 
 CAUSES = {
     "input": "input", "output": "output", "weight_first": "weights",

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.paper_findings import CHIP, Findings
-from benchmarks.paper_results import Result, filled
-from benchmarks.paper_rows import ROWS
-from benchmarks.sheet import Sheet
+from benchmarks.drawing.sheet import Sheet
+from benchmarks.paper.findings import CHIP, Findings
+from benchmarks.paper.results import Result, filled
+from benchmarks.paper.rows import ROWS
 from graphturbo_core.export.edit_list import Edits, plan_with
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions, import_model

@@ -1,0 +1,1 @@
+"""Numbers -> tables of words and SVG figures for the pages under docs/."""

@@ -1,0 +1,1 @@
+"""What one visitor has chosen, uploaded and selected, and the link that restores it."""
