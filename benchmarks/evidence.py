@@ -104,7 +104,7 @@ ALL: tuple[Evidence, ...] = (
         ("docs/recurrent.md",),
         (
             PROFILES,
-            "tests/verify/recurrent.py",
+            "tests/verify/models/recurrent.py",
             "graphturbo_core/frontend/passes/unroll.py",
             "graphturbo_core/frontend/passes/cells.py",
         ),
@@ -120,7 +120,7 @@ ALL: tuple[Evidence, ...] = (
         "mutants",
         (("tests.verify.judge",),),
         ("docs/mutants.md",),
-        ("tests/verify/*mutant*.py",),
+        ("tests/verify/broken/*mutant*.py",),
     ),
     Evidence(
         "matrix",

@@ -31,8 +31,8 @@ from graphturbo_core.products.plan import Residency, Scope
 from graphturbo_core.strategies.plan_files.edits import Cuts, Edits
 from graphturbo_core.strategies.plan_files.record import recorded
 from tests.models import graph_of
+from tests.strategies.plus.test_plus import heavy, plus
 from tests.strategies.samples import hardware, sample_plan
-from tests.strategies.test_plus import heavy, plus
 
 DIGEST = "0123456789abcdef"
 ORIGIN = Origin("m", DIGEST, "c", DIGEST, "tvm@2", "fp16", None, {"n": 3}, {"a.b": "c"}, ("p",))

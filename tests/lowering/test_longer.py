@@ -24,9 +24,9 @@ from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
-from tests.lowering.test_caps import TEXT, turned
-from tests.lowering.test_folding import by_rows
-from tests.lowering.test_wide_tiles import at_most, in_turn, long_nest, of_grain, tries
+from tests.lowering.stages.test_folding import by_rows
+from tests.lowering.tiling.test_caps import TEXT, turned
+from tests.lowering.tiling.test_wide_tiles import at_most, in_turn, long_nest, of_grain, tries
 from tests.strategies.samples import weighted
 
 ENOUGH = 10**6

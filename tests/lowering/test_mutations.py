@@ -27,7 +27,7 @@ from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, plan_of, small_model, with_residency
 from tests.lowering.replay import ReplayError
-from tests.lowering.test_tiling import one_conv
+from tests.lowering.tiling.test_tiling import one_conv
 from tests.strategies.samples import weighted
 
 Patch = Callable[[pytest.MonkeyPatch], None]

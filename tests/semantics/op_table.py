@@ -20,8 +20,8 @@ import onnx
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
 from graphturbo_core.semantics.table import TABLE, analyse
-from tests.semantics.all_cases import ALL_CASES
 from tests.semantics.models import graph_of, model
+from tests.semantics.op_cases.all_cases import ALL_CASES
 
 PAGE = Path(__file__).parents[2] / "docs" / "op-types.md"
 DATA = "DYNAMIC_SHAPE"

@@ -19,9 +19,9 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.verify.local import Operand, TileTask, tile_result
 from graphturbo_core.verify.single_op import OpRunner, load_runtime
 from tests.full import examples
-from tests.semantics.all_cases import ALL_CASES as CASES
-from tests.semantics.cases import Case
 from tests.semantics.models import graph_of, model
+from tests.semantics.op_cases.all_cases import ALL_CASES as CASES
+from tests.semantics.op_cases.cases import Case
 
 Values = dict[str, np.ndarray]
 Evaluator = Callable[[Values], list[np.ndarray]]

@@ -15,8 +15,8 @@ from typing import Any
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.semantics.work import work_of
-from tests.semantics.all_cases import ALL_CASES
 from tests.semantics.models import graph_of, model
+from tests.semantics.op_cases.all_cases import ALL_CASES
 
 NEUTRAL = {
     "out_axis": -1, "stride": 1, "dilation": 1, "kernel": 1, "step": 1, "out_block": 1,

@@ -13,8 +13,8 @@ from graphturbo_core.frontend.importer import ImportOptions, import_model
 from graphturbo_core.report.bounds.need import model_need
 from graphturbo_core.semantics.table import analyse
 from tests.models import model_bytes
-from tests.semantics.all_cases import ALL_CASES
-from tests.semantics.cases import Case
+from tests.semantics.op_cases.all_cases import ALL_CASES
+from tests.semantics.op_cases.cases import Case
 
 NUMBERS = (-9, -2, -1, 0, 1, 2, 3, 7, 100, 10**9)
 SIZES = (1, 2, 3, 5, 7, 64)

@@ -17,7 +17,7 @@ from graphturbo_core.sim.kernels.kernel_heads import heads_and_tails
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.nets import STRATEGIES, chip, plan_of, small_model
-from tests.lowering.test_shared_engine import shared
+from tests.lowering.stages.test_shared_engine import shared
 from tests.sim.programs import MATRIX, MOVE, VECTOR, Step, build
 
 LOAD, PRODUCT, SUM = (MOVE, 0), (MATRIX, 0), (VECTOR, 0)

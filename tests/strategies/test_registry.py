@@ -14,8 +14,8 @@ from graphturbo_core.strategies.registry import (
     parse_strategy,
     strategies,
 )
+from tests.strategies.graphturbo.test_readings import CASES as READINGS
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
-from tests.strategies.test_readings import CASES as READINGS
 
 
 def test_what_exists() -> None:
@@ -138,13 +138,13 @@ def test_every_option_is_tried_above() -> None:
     tried = {(case[0], case[1]) for case in marks[0].args[1]}
     others = {(o.name, v) for o in strategy_options().values() for v in o.values[1:]}
     elsewhere = {
-        ("plus.cooperation", "off"), ("plus.lending", "off"),  # tests/strategies/test_plus.py
+        ("plus.cooperation", "off"), ("plus.lending", "off"),  # tests/strategies/plus/test_plus.py
         ("plus.pieces", "off"), ("plus.merging", "off"), ("plus.mixing", "off"),  # there too
-        ("plus.keeping", "off"),  # tests/strategies/test_keeping.py
-        ("plus.axes", "off"),  # tests/strategies/test_further_axes.py
-        ("tuned.space", "plus"),  # tests/strategies/test_tuned_plus.py
-        ("tuned.starts", "others"),  # tests/strategies/test_tuned_starts.py
-        # they change the import: tests/frontend/test_decompose.py
+        ("plus.keeping", "off"),  # tests/strategies/plus/test_keeping.py
+        ("plus.axes", "off"),  # tests/strategies/plus/test_further_axes.py
+        ("tuned.space", "plus"),  # tests/strategies/tuned/test_tuned_plus.py
+        ("tuned.starts", "others"),  # tests/strategies/tuned/test_tuned_starts.py
+        # they change the import: tests/frontend/passes/test_decompose.py
         ("tvm.normalisation", "whole"), ("tvm.normalisation", "decomposed"),
         ("astitch.normalisation", "xla"),
     }  # fmt: skip

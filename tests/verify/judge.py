@@ -17,10 +17,10 @@ from graphturbo_core.verify.faults import ReplayFaultError
 from graphturbo_core.verify.replay.compare import compare
 from graphturbo_core.verify.replay.replay import replay
 from graphturbo_core.verify.replay.script import Script
+from tests.verify.broken.more_mutants import PROGRAM_KINDS, ROW_KINDS, TRACE_KINDS
+from tests.verify.broken.mutant_cases import CASES, Case, make, runner
 from tests.verify.draft import Draft
 from tests.verify.equivalence import argument
-from tests.verify.more_mutants import PROGRAM_KINDS, ROW_KINDS, TRACE_KINDS
-from tests.verify.mutant_cases import CASES, Case, make, runner
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "mutants.md"
 SURVIVED = "SURVIVED"
@@ -118,7 +118,8 @@ def page(found: Sequence[Verdict]) -> str:
         "# Mutants",
         "",
         f"{len(found)} faults of {len(kinds)} kinds, put one at a time into correct Programs and",
-        f"Traces of {len(CASES)} small cases (`tests/verify/mutant_cases.py`). Each is simulated",
+        f"Traces of {len(CASES)} small cases (`tests/verify/broken/mutant_cases.py`). "
+        "Each is simulated",
         "anew, checked, replayed on real numbers and its outputs compared. "
         f"{len(found) - len(same)} are",
         f"caught; {len(same)} mean the same as the Program they were made from, for the reason",

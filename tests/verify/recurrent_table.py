@@ -14,7 +14,15 @@ from typing import Any, cast
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.pipeline import RunRequest, profile_names, run_reports, warm_up
-from tests.verify.recurrent import DIRECTIONS, GATES, HIDDEN, STRATEGIES, Size, all_sizes, model_of
+from tests.verify.models.recurrent import (
+    DIRECTIONS,
+    GATES,
+    HIDDEN,
+    STRATEGIES,
+    Size,
+    all_sizes,
+    model_of,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "recurrent.md"
 WORKERS = 2

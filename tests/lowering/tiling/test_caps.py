@@ -1,0 +1,150 @@
+"""The cap on instructions grows with the ops of a model, so that a long chain is not refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.limits import DEFAULT_LIMITS, Limits
+from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import numbering
+from graphturbo_core.lowering.caps import check_fewest, fewest_exchanges
+from graphturbo_core.lowering.emission.template import Setting
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.lowering.stages import folding
+from graphturbo_core.lowering.stages.classes import CoreClasses
+from graphturbo_core.lowering.stages.stage import kernel_stages
+from graphturbo_core.products.plan import Binding, Plan
+from graphturbo_core.products.program import InstructionKind, Memory
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.simulate import simulate
+from tests.full import examples
+from tests.lowering.counting import check_program
+from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
+from tests.lowering.stages.test_folding import CHIPS, FEW
+from tests.strategies.samples import hardware, weighted
+
+OPS = 12
+CHAIN = "\n".join(f"t{i + 1} = Softmax <axis = 3> (t{i})" for i in range(OPS))
+TEXT = f"g (float[4,1,64,96] t0) => (float[4,1,64,96] t{OPS}) {{ {CHAIN} }}"
+
+
+def test_caps_of_a_large_model_follow_its_ops() -> None:
+    assert DEFAULT_LIMITS.instructions(12_500) == 300_000
+    assert DEFAULT_LIMITS.instructions(100_000) == 2_400_000
+    assert DEFAULT_LIMITS.instructions_coarsest(50_000) == 1_200_000
+    assert DEFAULT_LIMITS.instructions_coarsest(100_000) == 2_400_000
+    assert DEFAULT_LIMITS.accesses(40_000) == 4_000_000
+    assert DEFAULT_LIMITS.accesses(100_000) == 9_600_000
+
+
+def test_a_chain_is_lowered_within_what_its_ops_allow() -> None:
+    plan = plan_of(weighted(TEXT), "layerwise", hardware("generic-4x4"))
+    fine = lower(plan)
+    per_op = -(-len(fine.hold_cycles) // OPS)
+    roomy = Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=per_op)
+    assert len(lower(plan, roomy).hold_cycles) == len(fine.hold_cycles)
+    with pytest.raises(CapacityError, match="too many instructions even with the coarsest tiles"):
+        lower(plan, Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=2))
+
+
+@pytest.mark.parametrize("strategy", ["tvm", "graphturbo:lb"])
+def test_a_refusal_names_options_only_to_the_strategy_that_has_them(strategy: str) -> None:
+    plan = plan_of(weighted(TEXT), strategy, hardware("generic-4x4"))
+    with pytest.raises(CapacityError) as refused:
+        lower(plan, Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=1))
+    assert ("graphturbo.binding=literal" in refused.value.change) == (strategy != "tvm")
+
+
+def exchanges(plan: Plan) -> tuple[int, int]:
+    """How many moves from core to core a program has at least, and has."""
+    fewest: list[int] = []
+    check_moves = lowering.check_moves
+
+    def spy(classes: CoreClasses, plan: Plan, settings: list[Setting], most: int) -> list[int]:
+        fewest[:] = [fewest_exchanges(s.placement, classes, {}) for s in settings]
+        return check_moves(classes, plan, settings, most)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lowering, "check_moves", spy)
+        program = lower(plan)
+    return sum(fewest), int((program.kind == InstructionKind.EXCHANGE).sum())
+
+
+@settings(max_examples=examples(40))
+@given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from(CHIPS), st.booleans())
+def test_never_more_exchanges_are_counted_than_there_are(
+    sem: GraphSemantics, strategy: str, hardware: Hardware, is_folded: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folding, "FOLDED_ABOVE", FEW if is_folded else hardware.cores)
+        fewest, found = exchanges(plan_of(sem, strategy, hardware))
+    assert fewest <= found
+
+
+def turned(cores: int) -> Plan:
+    """Rows of `a` lie on four cores; what reads them is cut by columns."""
+    text = "a = Exp (x) s = Softmax <axis = 0> (a) y = Exp (s)"
+    sem = weighted(f"g (float[4,16] x) => (float[4,16] y) {{ {text} }}")
+    plan = plan_of(sem, "graphturbo:order", chip("generic-4x4"))
+    rows, columns = Binding((0,), (4,), (0, 1, 2, 3)), Binding((1,), (cores,), tuple(range(cores)))
+    (kernel,) = plan.kernels
+    bindings = {"a": rows, "s": columns, "y": columns}
+    return replace(plan, kernels=(replace(kernel, bindings=bindings),))
+
+
+@pytest.mark.parametrize(("cores", "counted"), [(4, 12), (3, 9)])
+def test_every_core_gets_columns_of_every_other_one(cores: int, counted: int) -> None:
+    """Each of the readers needs all four rows, one of which it has, and copies: a row and a column
+    take two places, as they take less room than one box around both.
+    """
+    assert exchanges(turned(cores)) == (counted, counted)
+
+
+def test_what_is_read_lies_apart_from_what_is_computed() -> None:
+    """A core computes a row of 16 and reads 4 columns of 4 rows: 32 bytes each in fp16, where one
+    box around both has 128. Its own part of what it reads, 8 bytes, is copied: a cycle of its LB's
+    port out, and one in.
+    """
+    program = lower(turned(4))
+    copies = program.kind == InstructionKind.COPY
+    assert program.size_bytes[copies].tolist() == [8] * 4
+    assert program.hold_cycles[copies].tolist() == [2] * 4
+    buffers = program.buffers
+    is_held = (buffers.tensor == program.tensors.index("a")) & (buffers.memory == Memory.LB_DATA)
+    assert sorted(buffers.size_bytes[is_held].tolist()) == [32] * 8
+    check_program(simulate(program))
+
+
+def test_exchanges_that_are_too_many_are_refused_before_any_is_listed() -> None:
+    """12 computes and 4 stores are within the cap of 20, with 12 exchanges they are not."""
+    limits = Limits(max_instructions=20, max_instructions_coarsest=20, instructions_per_op=1)
+
+    def never(*_: object) -> None:
+        raise AssertionError("nothing may be listed")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbering, "emit_kernel", never)
+        with pytest.raises(CapacityError, match="too many instructions"):
+            lower(turned(4), limits, is_each_core_simulated=True)
+
+
+def test_what_leaves_the_model_is_stored_by_each_core_that_makes_it() -> None:
+    readers = "\n".join(f"y{number} = Tanh (a)" for number in range(3))
+    outputs = ", ".join(f"float[1,8,4,4] y{number}" for number in range(3))
+    text = f"g (float[1,8,4,4] x) => ({outputs}) {{ a = Relu (x)\n {readers} }}"
+    plan = plan_of(weighted(text), "tvm", hardware("generic-4x4"))
+    every = [kernel_stages(plan, kernel, plan.unit_of_op) for kernel in plan.kernels]
+    computes = [len(stage.shares) for stages in every for stage in stages]
+    assert computes == [4] * 4
+    fewest = 4 * 4 + 4 * 3
+    check_fewest(plan, every, fewest)
+    with pytest.raises(CapacityError) as refused:
+        check_fewest(plan, every, fewest - 1)
+    assert refused.value.fields["fewest"] == fewest
+    assert len(lower(plan).hold_cycles) >= fewest

@@ -1,0 +1,356 @@
+"""What a search among the choices of `graphturbo:plus` may decide: each variable, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+
+from graphturbo_core.lowering.lower import lower
+from graphturbo_core.products.plan import Plan, Residency
+from graphturbo_core.products.stays import Stay
+from graphturbo_core.semantics.cost import placed_on
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
+from graphturbo_core.sim.simulate import simulate
+from graphturbo_core.sim.trace import Trace
+from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
+from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.plan_files.record import recorded
+from graphturbo_core.strategies.plus.cuts import Cut, cuts_of
+from graphturbo_core.strategies.plus.keeping import chosen_stays
+from graphturbo_core.strategies.registry import HeldPlan, PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.steps.kernels import Cost, Load, Spent, Target
+from graphturbo_core.strategies.tuned.beyond import Beyond
+from graphturbo_core.strategies.tuned.making import Maker
+from graphturbo_core.strategies.tuned.space import Space
+from graphturbo_core.strategies.tuned.starts import Start
+from graphturbo_core.strategies.tuned.trials import Trials, identity
+from graphturbo_core.verify.replay.replay import replay as replay_numbers
+from graphturbo_core.verify.replay.script import Script
+from graphturbo_core.verify.single_op import OpRunner, load_runtime
+from tests.lowering.nets import chip
+from tests.lowering.replay import replay
+from tests.strategies.plus.test_further_axes import BOTH, PAIR, PRODUCTS, QUARTERS, RESIDUAL
+from tests.strategies.samples import weighted
+
+TWO, ONE = {"second axis": "two axes"}, {"second axis": "one axis"}
+NONE: frozenset[str] = frozenset()
+
+
+def made(sem: GraphSemantics, profile: str, *cuts: Cut, clusters: int = 1, **changes: int) -> Maker:
+    """The makers of points whose one start has these groups."""
+    own = replace(chip(profile), **changes)
+    target = Target(
+        placed_on(sem, own, "fp16"), own, "fp16", Binder(own.cores, plain_by_kind),
+        clusters=clusters,
+    )  # fmt: skip
+    graph = layer_graph(sem, relay_layers(sem), "fp16")
+    beyond = Beyond(graph, own, clusters > 1 and own.can_cooperate)
+    return Maker(target, Space(graph, own, (Start("given", cuts),), beyond))
+
+
+def spent(plan: Plan) -> Spent:
+    trace = simulate(lower(plan))
+    return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
+
+
+def checked(maker: Maker, plan: Plan) -> None:
+    """It is a plan that its record gives again, and it replays."""
+    plan.check()
+    trace = simulate(lower(plan))
+    trace.check()
+    if plan.clusters == 1:
+        replay(trace)
+    else:
+        replayed_on_numbers(trace)
+    if plan.cooperation is None:
+        task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, HeldPlan(recorded(plan)))
+        assert plan_for(parse_strategy("tuned"), task) == plan
+    assert plan.strategy == "tuned"
+    assert maker.target.semantics is plan.semantics
+
+
+def replayed_on_numbers(trace: Trace) -> None:
+    """Clusters that share, as their Program says, and as numpy has it."""
+    random, tensors = np.random.default_rng(0), trace.program.plan.semantics.graph.tensors
+    given = {
+        name: random.integers(-4, 5, tensors[name].shape).astype(np.float32)
+        for name in ("x", "w", "v")
+    }
+    found = replay_numbers(Script(trace), given, OpRunner(load_runtime()))
+    wanted = np.maximum(given["x"] @ given["w"], 0) @ given["v"]
+    np.testing.assert_allclose(found["z"], wanted, rtol=1e-5)
+
+
+WHOLE, ROWS = Cut(BOTH, -1, 1), Cut(BOTH, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("start", "point", "expected"),
+    [
+        # 4 x 1 pieces have halos; 2 x 2 are the fewest of two axes, and cost the fewest launches.
+        (ROWS, TWO, QUARTERS),
+        (ROWS, TWO | {"second axis 0": "one axis"}, ROWS),
+        (ROWS, {"second axis 0": "3"}, QUARTERS),
+        (ROWS, {"second axis 0": "2"}, ROWS),
+        # Whole it fits, so nobody wants two axes of it but a point that names one.
+        (WHOLE, TWO, WHOLE),
+        (WHOLE, {"second axis 0": "3"}, QUARTERS),
+        # All of it fits, in one piece of samples.
+        (QUARTERS, ONE, Cut(BOTH, 0, 1)),
+        (QUARTERS, {"second axis 0": "one axis"}, Cut(BOTH, 0, 1)),
+        (WHOLE, ONE, WHOLE),
+        # 8 rows and 8 columns: 1, 2, 4 or 8 parts of each.
+        (QUARTERS, {"parts 0": "one more"}, Cut(BOTH, 2, 8, ((3, 4),))),
+        (QUARTERS, {"parts 0": "two more"}, Cut(BOTH, 2, 16, ((3, 8),))),
+        (QUARTERS, {"parts 0": "one fewer"}, Cut(BOTH, 2, 2)),
+        (ROWS, {"parts 0": "one more"}, ROWS),
+        (QUARTERS, {"pieces": "one more"}, Cut(BOTH, 2, 8, ((3, 2),))),
+        (QUARTERS, {"pieces": "one fewer"}, Cut(BOTH, 3, 2)),
+        (QUARTERS, {"pieces": "whole"}, Cut(BOTH, 2, 1)),
+        (QUARTERS, {"pieces 0": "one more", "parts 0": "one more"}, Cut(BOTH, 2, 16, ((3, 4),))),
+        # Along columns alone, as Algorithm 1 cuts them.
+        (QUARTERS, {"axis 0": "3"}, Cut(BOTH, 3, 1)),
+    ],
+)
+def test_a_second_axis(start: Cut, point: dict[str, str], expected: Cut) -> None:
+    """Both layers of PAIR are alike: class 0."""
+    maker = made(weighted(PAIR), "tiny", start)
+    plan = maker.plan(maker.draft(point))
+    assert cuts_of(plan) == (expected,)
+    checked(maker, plan)
+
+
+@pytest.mark.parametrize(
+    ("point", "expected"),
+    [
+        ({}, (Cut((0,), 2, 2), Cut((1,), 2, 2))),
+        (TWO, (QUARTERS,)),
+        ({"second axis 0": "3"}, (QUARTERS,)),
+        ({"second axis 0": "one axis"}, (Cut((0,), 2, 2), Cut((1,), 2, 2))),
+    ],
+)
+def test_two_axes_join_what_one_keeps_apart(
+    point: dict[str, str], expected: tuple[Cut, ...]
+) -> None:
+    """In 500 bytes no axis holds both layers, 2 x 2 pieces take 488 (test_further_axes.py)."""
+    apart = (Cut((0,), 2, 2), Cut((1,), 2, 2))
+    maker = made(weighted(PAIR), "tiny", *apart, split_capacity_bytes=500)
+    plan = maker.plan(maker.draft({"merge 0 0": "the other way", **point}))
+    assert cuts_of(plan) == expected
+    checked(maker, plan)
+
+
+@pytest.mark.parametrize("second", [2, 3])
+def test_the_axis_that_a_point_names_is_one_of_two(second: int) -> None:
+    """Two samples of 32 rows and columns; the other one of the two is the group's own."""
+    maker = made(weighted(RESIDUAL), "tiny", Cut(BOTH, 0, 2))
+    number = maker.space.classes[1]
+    plan = maker.plan(maker.draft({f"second axis {number}": str(second)}))
+    assert cuts_of(plan) == (Cut(BOTH, 0, 4, ((second, 2),)),)
+    checked(maker, plan)
+
+
+def test_points_at_random_replay() -> None:
+    """Values of all variables of a small model, drawn for twelve points of a seed."""
+    own = Trials(made(weighted(PRODUCTS), "tiny", Cut(BOTH, 1, 2), gb_bytes=2**16), spent, 100)
+    names, random = variables(own.maker), Random(0)
+    for _ in range(12):
+        point = {name: random.choice(values) for name, values in names.items()}
+        trial = own.evaluate(point)
+        if trial.plan is not None and trial.spent is not None:
+            checked(own.maker, trial.plan)
+    kept = [trial.plan for trial in own.done if trial.plan is not None]
+    assert any(plan.stays for plan in kept)
+    assert any(group.further_splits for plan in kept for group in plan.groups)
+
+
+def test_an_axis_that_halos_do_not_ask_for() -> None:
+    """Two samples of 64 rows in two pieces of rows: a point may cut samples too."""
+    maker = made(weighted(PRODUCTS), "tiny", Cut(BOTH, 1, 2))
+    assert cuts_of(maker.plan(maker.draft(TWO))) == (Cut(BOTH, 1, 2),)
+    number = maker.space.classes[1]
+    plan = maker.plan(maker.draft({f"second axis {number}": "0"}))
+    assert cuts_of(plan) == (Cut(BOTH, 0, 4, ((1, 2),)),)
+    checked(maker, plan)
+
+
+def variables(maker: Maker) -> dict[str, tuple[str, ...]]:
+    space = maker.space
+    return {each.name: each.values for each in (*space.general, *space.special)}
+
+
+LAST = "g (float[8,16] x, float[16,32] w) => (float[8,32] y) { a = Softmax (x) y = MatMul (a, w) }"
+
+
+def test_only_axes_that_carry_are_offered() -> None:
+    """Softmax goes over its columns, so that its layer can be cut along rows alone."""
+    softmax, product = Cut((0,), -1, 1), Cut((1,), -1, 1)
+    names = variables(made(weighted(LAST), "tiny", softmax, product))
+    assert names["second axis"] == ("as is", "one axis", "two axes")
+    assert names["second axis 1"] == ("as is", "one axis", "0", "1")
+    assert "second axis 0" not in names
+    assert "parts 0" not in names
+    assert names["stays 1"] == ("as is", "stays", "does not stay")
+    assert "stays 0" not in names
+    line = "g (float[1,16] x, float[16,32] w) => (float[1,32] y) { y = MatMul (x, w) }"
+    alone = variables(made(weighted(line), "tiny", Cut((0,), -1, 1)))
+    assert not [name for name in alone if name.startswith(("second axis", "parts"))]
+    assert not [name for name in alone if name in ("lending", "co-operation")]
+    bare = variables(made(weighted(line), "tiny", Cut((0,), -1, 1), gb_bytes=0))
+    assert not [name for name in bare if name.startswith("stays")]
+
+
+def test_without_plus_nothing_is_added() -> None:
+    maker = made(weighted(PAIR), "tiny", ROWS)
+    plain = Space(maker.space.graph, maker.space.hardware, maker.space.starts)
+    names = {each.name for each in (*plain.general, *plain.special)}
+    added = variables(maker).keys() - names
+    general = {"second axis", "stays"}
+    assert added == {*general, "second axis 0", "parts 0", "stays 0"}
+    assert names < variables(maker).keys()
+
+
+HEAVY = """g (float[512,1024] x, float[1024,512] w, float[512,256] v) => (float[512,256] y)
+{ a = Softmax (x) b = MatMul (a, w) c = Softmax (b) y = MatMul (c, v) }"""
+"""Four layers, each of a class of its own; w and v are 1 MiB and 256 KiB."""
+LAYERS = tuple(Cut((layer,), -1, 1) for layer in range(4))
+BY_RULE = {"stays": "by closed forms"}
+
+
+def trials(cost: Cost = spent, budget: int = 9) -> Trials:
+    return Trials(made(weighted(HEAVY), "stcp920", *LAYERS), cost, budget)
+
+
+def weights(plan: Plan | None) -> set[str]:
+    assert plan is not None
+    return {stay.weight for stay in plan.stays}
+
+
+@cache
+def bare() -> tuple[Plan, Spent]:
+    found = trials().evaluate({})
+    assert found.plan is not None
+    assert found.spent is not None
+    return found.plan, found.spent
+
+
+def test_weights_stay_as_the_closed_forms_say_of_the_plan() -> None:
+    own = trials()
+    found = own.evaluate(BY_RULE)
+    plan, took = bare()
+    assert found.plan == replace(plan, stays=chosen_stays(plan, took, NONE))
+    assert weights(found.plan) == {"w", "v"}
+    assert found.cycles is not None
+    assert found.cycles < took.cycles
+    assert own.evaluated == len(own.done) == 2  # the plan without stays is a point too
+    assert own.done[0].point == {"stays": "as is"}
+    assert own.evaluate({}).is_known
+    leaving = own.maker.draft({"stays 1": "does not stay"})
+    assert leaving == own.maker.draft({})  # nothing stays by rule
+    checked(own.maker, found.plan)
+
+
+@pytest.mark.parametrize(
+    ("point", "stays"),
+    [
+        # Kernel 0 fetches w early, kernel 2 v: each is read by one kernel alone, 1 and 3.
+        ({"stays 1": "stays"}, (Stay("w", 0, 1, 2**20),)),
+        ({"stays 3": "stays"}, (Stay("v", 2, 3, 2**18),)),
+        (
+            {"stays 1": "stays", "stays 3": "stays"},
+            (Stay("w", 0, 1, 2**20), Stay("v", 2, 3, 2**18)),
+        ),
+        ({"stays 1": "does not stay"}, ()),
+    ],
+)
+def test_weights_of_a_class_stay(point: dict[str, str], stays: tuple[Stay, ...]) -> None:
+    own = trials()
+    found = own.evaluate(point)
+    assert found.plan is not None
+    assert found.plan.stays == stays
+    checked(own.maker, found.plan)
+
+
+def test_a_class_may_be_left_out_of_those_that_stay() -> None:
+    found = trials().evaluate(BY_RULE | {"stays 1": "does not stay"})
+    plan, took = bare()
+    assert found.plan == replace(plan, stays=chosen_stays(plan, took, frozenset({"w"})))
+    assert weights(found.plan) == {"v"}
+    found = trials().evaluate(BY_RULE | {"stays 1": "stays"})
+    assert found.plan is not None
+    assert found.plan.stays[0] == Stay("w", 0, 1, 2**20)
+    assert weights(found.plan) == {"w", "v"}
+
+
+def test_stays_are_those_of_the_plan_that_other_decisions_make() -> None:
+    """In 4 pieces the first product is kernels 1 to 4; streamed, each of them fetches w anew."""
+    own = trials()
+    found = own.evaluate(BY_RULE | {"pieces 1": "two more", "weights": "stream"})
+    assert found.plan is not None
+    assert len(found.plan.kernels) == 7
+    assert [stay for stay in found.plan.stays if stay.weight == "w"] == [Stay("w", 1, 4, 2**20)]
+    assert {stay.last for stay in found.plan.stays if stay.weight == "v"} == {6}
+    checked(own.maker, found.plan)
+    assert identity(found.plan) != identity(replace(found.plan, stays=()))
+
+
+def told(plan: Plan) -> Spent:
+    """DRAM idles in kernels 0 and 2 for longer than w and v take: 38,837 and 9,710 cycles.
+
+    Kernels 1 and 3 have 40,000 and 10,000 to gain; w then costs 1 cycle, v saves 5,000.
+    """
+    net = [
+        100_000,
+        50_000 + ("w" in weights(plan)),
+        20_000,
+        15_000 - 5_000 * ("v" in weights(plan)),
+    ]
+    fixed = plan.hardware.launch_cycles + plan.hardware.barrier_cycles
+    loads = (
+        Load(0, 100_000, 0),
+        Load(50_000, 10_000, 0),
+        Load(0, 20_000, 0),
+        Load(15_000, 5_000, 0),
+    )
+    return Spent(sum(net) + 4 * fixed, tuple(fixed + own for own in net), loads)
+
+
+def test_of_those_that_stay_the_ones_that_paid_stay() -> None:
+    own = trials(told)
+    found = own.evaluate({"stays": "those that paid"})
+    both = (Stay("w", 0, 1, 2**20), Stay("v", 2, 3, 2**18))
+    assert [trial.plan.stays for trial in own.done if trial.plan] == [(), both, both[1:]]
+    assert found.plan == own.done[-1].plan == own.best.plan
+    kept = own.evaluate({"stays": "those that paid", "stays 1": "stays"})
+    assert kept.plan is not None
+    assert kept.plan.stays == both
+
+
+def test_a_budget_that_ends_before_the_stays_leaves_them_out() -> None:
+    for budget, seen in ((1, [set()]), (2, [set(), {"w", "v"}])):
+        own = trials(told, budget)
+        found = own.evaluate({"stays": "those that paid"})
+        assert (found.plan, found.is_known) == (None, True)
+        assert [weights(trial.plan) for trial in own.done] == seen
+        assert own.is_over
+
+
+def test_stays_are_not_tried_where_a_plan_is_far_behind() -> None:
+    """Without stays 1,050 cycles are a twentieth above 1,000, 1,060 more than that."""
+    took = bare()[1]
+    for cycles, tried in ((1_050, 3), (1_060, 2)):
+
+        def cost(plan: Plan, cycles: int = cycles) -> Spent:
+            is_streamed = plan.kernels[1].residency["w"] is Residency.STREAM
+            return replace(took, cycles=cycles if is_streamed else 1_000)
+
+        own = trials(cost)
+        own.evaluate({})
+        own.evaluate(BY_RULE | {"weights 1": "stream"})
+        assert own.evaluated == tried

@@ -1,0 +1,215 @@
+"""The app without a browser: it runs, it says what a link names wrongly, and it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from graphturbo_core import __version__
+from graphturbo_ui import charts, frame, shown
+from graphturbo_ui.jobs import Desk
+from tests.remote import fake_worker
+
+APP = Path(__file__).resolve().parents[3] / "graphturbo_ui" / "server" / "script.py"
+PATIENCE_S = 120
+RESCUE_S = 20.0
+"""After so long a page that waits for B by mistake gets it, so that a test fails and ends."""
+
+
+@pytest.fixture
+def app() -> AppTest:
+    """The smallest sample, so that every test but the browser's stays quick."""
+    test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+    test.query_params["model"] = "teaching-resnet"
+    test.query_params["batch"] = "8"
+    return test
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One worker that answers at once, for all tests that give it no orders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(fake_worker.ORDERS, str(tmp_path_factory.mktemp("orders")))
+        desk = Desk(workers=1, target=fake_worker.main)
+        yield desk
+        desk.close()
+
+
+@pytest.fixture
+def answering(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """The app's workers are that one."""
+    for module in (charts, frame, shown):
+        monkeypatch.setattr(module, "shared_desk", lambda: desk)
+    return desk
+
+
+@pytest.fixture
+def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder with orders for the workers, which are fake: what a strategy's run does."""
+    monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
+    desk = Desk(workers=1, target=fake_worker.main)
+    for module in (charts, frame, shown):
+        monkeypatch.setattr(module, "shared_desk", lambda: desk)
+    yield tmp_path
+    fake_worker.forget(tmp_path)
+    desk.close()
+
+
+def said(app: AppTest) -> str:
+    """All prose of the page, without the escapes that keep names from being Markdown."""
+    shown = (*app.markdown, *app.caption, *app.warning)
+    return "\n".join(element.value for element in shown).replace("\\", "")
+
+
+def command(app: AppTest) -> str:
+    return app.code[1].value
+
+
+def test_both_runs_are_compared(app: AppTest):
+    app.run()
+    assert not app.exception
+    assert [metric.label for metric in app.metric] == [
+        "Throughput",
+        "Latency",
+        "Kernels launched",
+        "DRAM traffic",
+        "GB traffic",
+        "Matrix busy",
+        "2+ layers in flight",
+        "Gap to bound",
+    ]
+    assert command(app) == (
+        "python -m graphturbo_core compare teaching-resnet --profile stcp920 "
+        "--strategies tvm@16,graphturbo@16 --batch 8 --dtype fp16"
+    )
+    assert app.code[0].value == (
+        "?model=teaching-resnet&chip=stcp920&a=tvm%4016&b=graphturbo%4016&batch=8&dtype=fp16"
+        f"&version={__version__}"
+    )
+
+
+def test_runs_are_verified_on_request(app: AppTest):
+    app.run()
+    assert "A: not verified, B: not verified" in said(app)
+    app.toggle(key="verify").set_value(True).run()
+    assert not app.exception
+    assert "A: verified, B: verified" in said(app)
+    assert command(app).endswith("--verify")
+    assert "verify=true" in app.code[0].value
+
+
+def test_runs_can_be_swapped(app: AppTest):
+    app.run()
+    app.button(key="swap").click().run()
+    assert "--strategies graphturbo@16,tvm@16" in command(app)
+
+
+def test_another_strategy_is_computed(app: AppTest):
+    app.run()
+    app.selectbox(key="a").set_value("layerwise").run()
+    assert not app.exception
+    assert "--strategies layerwise,graphturbo@16" in command(app)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "note"),
+    [
+        ("model", "nothing", "which this server does not have"),
+        ("model", "a.onnx (0123456789abcdef)", "no longer kept here"),
+        ("chip", "nothing", "which this server does not have"),
+        ("a", "tvm:nothing", "is not a strategy"),
+        ("b", "graphturbo@0", "is not a strategy"),
+        ("batch", "0", "is not a batch"),
+        ("dtype", "fp1", "is not a number format"),
+    ],
+)
+def test_a_wrong_link_is_said_and_the_default_shown(
+    app: AppTest, answering: Desk, key: str, value: str, note: str
+):
+    app.query_params["views"] = "Export"
+    app.query_params[key] = value
+    if key != "model":
+        app.query_params["model"] = "teaching-resnet"
+    app.run()
+    assert not app.exception
+    assert any(note in shown.value for shown in app.info)
+
+
+def test_a_is_shown_while_b_is_under_way(
+    app: AppTest, orders: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (orders / "graphturbo@16").write_text("hold")
+    waited: list[frame.Runs] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(frame, "finish", waited.append)
+        rescue = Timer(RESCUE_S, fake_worker.forget, [orders])
+        rescue.start()
+        app.run()
+        rescue.cancel()
+    assert not app.exception
+    assert [list(pending) for pending in waited] == [["B"]]
+    assert not waited[0]["B"].is_done
+    assert len(app.metric) == 8
+    assert "**A is there, B is being computed.**" in said(app)
+    fake_worker.forget(orders)
+    app.run()
+    assert "as fast as A" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("refused", "shown", "name"), [("tvm@16", "B", "A"), ("graphturbo@16", "A", "B")]
+)
+def test_a_refused_run_leaves_the_other_on_the_page(
+    app: AppTest, orders: Path, refused: str, shown: str, name: str
+):
+    (orders / refused).write_text("refuse")
+    app.run()
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert f"{name} cannot be computed." in app.warning[0].value
+    assert len(app.metric) == 8
+    assert f"**{shown} is there, the other run is not.**" in said(app)
+    assert f"{shown} runs 36 ops as 12 sub-graphs" in said(app)
+
+
+def test_a_model_that_both_refuse_is_said_once(app: AppTest, orders: Path):
+    for strategy in ("tvm@16", "graphturbo@16"):
+        (orders / strategy).write_text("refuse")
+    app.run()
+    assert [warning.value.split(".")[0] for warning in app.warning] == [
+        "A and B cannot be computed"
+    ]
+    assert len(app.metric) == 0
+
+
+def test_a_model_brings_its_own_sizes(app: AppTest, orders: Path):
+    """The form proposes what the file does; a number that somebody gave goes with its model."""
+    for strategy in ("tvm@16", "graphturbo@16"):
+        (orders / strategy).write_text("refuse")
+    app.run()
+    assert app.number_input(key="batch").value == 8
+    app.selectbox(key="model").set_value("bert-base").run()
+    assert not app.exception
+    assert app.number_input(key="batch").value == 32
+    assert app.number_input(key="dim_sequence").value == 128
+    app.number_input(key="dim_sequence").set_value(64).run()
+    app.selectbox(key="model").set_value("llama").run()
+    assert app.number_input(key="batch").value == 8
+    assert app.number_input(key="dim_sequence").value == 128
+    app.selectbox(key="model").set_value("resnet50-v1").run()
+    assert app.number_input(key="batch").value == 64
+
+
+def test_a_link_to_a_model_proposes_its_sizes(orders: Path):
+    for strategy in ("tvm@16", "graphturbo@16"):
+        (orders / strategy).write_text("refuse")
+    app = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+    app.query_params["model"] = "conformer"
+    app.run()
+    assert not app.exception
+    assert app.number_input(key="batch").value == 12
+    assert app.number_input(key="dim_frames").value == 1027

@@ -1,0 +1,96 @@
+"""Plans edited from the graph: an edit is listed, run, compared, undone, and refused calmly."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.session.test_app import APP, PATIENCE_S
+
+MODEL, CHIP, BATCH, A, B = "teaching-resnet", "generic-4x4", "64", "tvm@16", "graphturbo@16"
+
+
+@pytest.fixture
+def app() -> AppTest:
+    """B's first sub-graph is selected: the stem, beside stage 1 and 2 (docs/plan-files.md)."""
+    test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+    chosen = {"model": MODEL, "chip": CHIP, "batch": BATCH, "a": A, "b": B}
+    for key, value in {**chosen, "views": "Groupings", "selected": "b-group-0"}.items():
+        test.query_params[key] = value
+    return test
+
+
+def prose(app: AppTest) -> str:
+    shown = (*app.markdown, *app.caption, *app.warning)
+    return "\n".join(element.value for element in shown).replace("\\", "")
+
+
+def click(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+def figure(app: AppTest, label: str) -> str:
+    return next(metric.value for metric in app.metric if metric.label == label)
+
+
+def test_a_forced_merge_is_listed_run_compared_and_undone(app: AppTest):
+    app.run()
+    assert figure(app, "Kernels launched") == "4"
+    assert app.selectbox(key="neighbour_b").options == ["g2"]
+    click(app, "force_b")
+    assert "merge g1 + g2" in prose(app)
+    assert figure(app, "Kernels launched") == "4"
+    click(app, "run_edits_b")
+    assert figure(app, "Kernels launched") == "3"
+    assert "Kernels launched 4 before, 3 with the edits (-25 %)" in prose(app)
+    assert "plan_b" in app.query_params
+    click(app, "undo_b merge 0")
+    assert "merge g1 + g2" not in prose(app)
+    assert figure(app, "Kernels launched") == "3"
+    click(app, "run_edits_b")
+    assert figure(app, "Kernels launched") == "4"
+    assert "plan_b" not in app.query_params
+
+
+def test_an_edited_plan_runs_beside_the_one_it_came_from(app: AppTest):
+    app.run()
+    click(click(app, "force_b"), "beside_b")
+    assert app.selectbox(key="a").value == B
+    assert "plan_a" in app.query_params
+    assert "plan_b" not in app.query_params
+    assert figure(app, "Kernels launched") == "4"
+    assert "A and B differ in more than strategy: " in app.info[0].value
+
+
+def test_a_cut_and_a_split_can_be_fixed_and_all_undone(app: AppTest):
+    app.query_params["selected"] = "b-group-1"
+    app.run()
+    click(app, "forbid_b")
+    app.selectbox(key="pieces_b_g2_0").set_value(4).run()
+    click(app, "fix_b")
+    for text in ("keep apart g2-before | g2-after", "pieces of g2: 4", "axis of g2: 0"):
+        assert text in prose(app)
+    click(app, "undo_all_b")
+    assert "Edits of B's plan" not in prose(app)
+
+
+def test_an_edit_that_is_refused_can_be_taken_back(app: AppTest):
+    """One piece of group 2 is more than the cores hold (docs/plan-files.md)."""
+    app.query_params["selected"] = "b-group-1"
+    app.run()
+    app.selectbox(key="pieces_b_g2_0").set_value(1).run()
+    click(click(app, "fix_b"), "run_edits_b")
+    assert "B cannot be computed." in prose(app)
+    assert "Code PLAN\\_SPLIT" in app.warning[0].value
+    click(click(app, "undo_all_b"), "run_edits_b")
+    assert not app.warning
+    assert figure(app, "Kernels launched") == "4"
+
+
+def test_a_strategy_that_does_not_merge_offers_no_edits(app: AppTest):
+    app.query_params["b"] = "layerwise"
+    app.run()
+    assert not app.exception
+    assert not [button for button in app.button if button.key in ("force_a", "force_b")]
