@@ -1,0 +1,66 @@
+"""How the house is kept: few files per folder, few imports per file, one class per name."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+from tests.test_layers import ROOT, imports, name_of, sources
+
+MOST_FILES = 15
+"""Per folder; `__init__` is not counted."""
+MOST_IMPORTS = 18
+"""Other files of ours that one file imports."""
+FOLDERS = ("graphturbo_core", "graphturbo_ui", "benchmarks", "tests")
+MANY_IMPORTS = {
+    "graphturbo_core/strategies/registry.py", "graphturbo_core/pipeline.py",
+    "graphturbo_core/strategies/tuned/making.py", "graphturbo_core/lowering/lower.py",
+    "graphturbo_core/strategies/plan_files/restore.py", "graphturbo_core/cli/commands.py",
+    "graphturbo_ui/page_file/document.py", "graphturbo_core/semantics/table.py",
+}  # fmt: skip
+"""Files that import more: to be mended, none to be added."""
+SHARED_NAMES = {
+    "Binding", "Crossing", "Cut", "Cuts", "Draft", "KernelSection", "Known", "Operand", "Part",
+    "Place", "Region", "Space", "Steps", "Targets", "Trial", "Work",
+}  # fmt: skip
+"""Class names that two files of the library use: to be mended, none to be added."""
+
+
+def crowded(folders: dict[Path, int]) -> dict[str, int]:
+    return {name_of(folder): count for folder, count in folders.items() if count > MOST_FILES}
+
+
+def test_no_folder_has_more_than_fifteen_files() -> None:
+    counts: dict[Path, int] = defaultdict(int)
+    for path in (path for folder in FOLDERS for path in sources(folder)):
+        counts[path.parent] += path.name != "__init__.py"
+    assert len(counts) > len(FOLDERS)
+    assert crowded(counts) == {}
+    assert crowded({ROOT / "tests": MOST_FILES + 1}) == {"tests": MOST_FILES + 1}
+
+
+def own_imports(path: Path) -> set[str]:
+    """The files of ours that a file imports, as module names."""
+    modules = set()
+    for name in imports(path):
+        if name.startswith(("graphturbo_core.", "graphturbo_ui.")):
+            place = ROOT.joinpath(*name.split("."))
+            is_module = place.with_suffix(".py").is_file() or place.is_dir()
+            modules.add(name if is_module else name.rpartition(".")[0])
+    return modules
+
+
+def test_few_files_import_many_others() -> None:
+    every = [*sources("graphturbo_core"), *sources("graphturbo_ui")]
+    many = {name_of(path) for path in every if len(own_imports(path)) > MOST_IMPORTS}
+    assert many == MANY_IMPORTS
+
+
+def test_a_class_name_stands_once_in_the_library() -> None:
+    files: dict[str, set[str]] = defaultdict(set)
+    for path in sources("graphturbo_core"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files[node.name].add(name_of(path))
+    assert {name for name, where in files.items() if len(where) > 1} == SHARED_NAMES
