@@ -22,7 +22,7 @@ EMITTED = ("plan", "program")
 """What the runs give to take away, once somebody asks for it."""
 STRATEGY_HELP = (
     "NAME, NAME:LEVEL or NAME:LEVEL@N — type one that is not listed. N is the cluster batch: "
-    "how many samples a cluster takes at once."
+    "how many samples one cluster takes at once."
 )
 LABELS = {"a": "A · fine partitioning", "b": "B · coarse partitioning"}
 DEFAULTS = {"a": query.DEFAULT_A, "b": query.DEFAULT_B}

@@ -19,7 +19,7 @@ GLOSSARY: Mapping[str, str] = {
     "group": "A coarse sub-graph: layers merged so that they pass tensors on inside the cores.",
     "piece": "One part of a group that is split along an axis, for example one eighth of a batch.",
     "instance": "One piece of a sub-graph, run as one kernel.",
-    "cluster batch": "How many samples a cluster takes at once; the rest follows in rounds.",
+    "cluster batch": "How many samples one cluster takes at once; the rest follows in rounds.",
     "halo": "Rows that two neighbouring pieces both need; computed or fetched twice.",
     "tile": "The part of an op that one instruction computes.",
     "throughput": "Samples (images, sentences) finished per second.",

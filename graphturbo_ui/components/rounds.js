@@ -106,7 +106,7 @@ function copyColumns(image, { top, foot }, left, tile, columns, isPale) {
   }
 }
 
-/** What a pane's title says of the whole run: `8 rounds of 2 samples a cluster, 46.4 ms`. */
+/** What a pane's title says of the whole run: `8 rounds of 2 samples per cluster, 46.4 ms`. */
 function wholeText(run) {
   const length = secondsText(run.total * run.seconds_per_cycle);
   const samples = (count) => `${count.toLocaleString("en")} ${count === 1 ? "sample" : "samples"}`;

@@ -66,7 +66,7 @@ def memory_figure(*reports: Report, names: str = "AB") -> go.Figure:
     for line, (name, report) in enumerate(named.items(), 1):
         _add_run(figure, line, name, report)
     figure.update_xaxes(title_text="layer, in order of execution", row=len(reports))
-    figure.update_yaxes(title_text="LB (KiB a core)", col=1, rangemode="tozero")
+    figure.update_yaxes(title_text="LB (KiB per core)", col=1, rangemode="tozero")
     figure.update_yaxes(title_text="GB (MiB)", col=2, rangemode="tozero")
     figure.update_layout(
         height=HEIGHT_OF_A_RUN_PX * len(reports) + 90,

@@ -47,7 +47,7 @@ def _program(report: Report) -> str:
 def _rounds(report: Report) -> str:
     contract = report.contract
     rounds = counted(cast(int, contract["rounds"]), "round")
-    return f"{rounds} of {contract['cluster_batch']} samples a cluster"
+    return f"{rounds} of {contract['cluster_batch']} samples per cluster"
 
 
 def _graph(report: Report) -> str:
@@ -56,7 +56,7 @@ def _graph(report: Report) -> str:
 
 
 def _trace(report: Report) -> str:
-    return f"{format_count(cast(int, report.tables['round'][0]['cycles']))} cycles a round"
+    return f"{format_count(cast(int, report.tables['round'][0]['cycles']))} cycles per round"
 
 
 def _verified(report: Report) -> str:

@@ -26,7 +26,7 @@ than the rightmost other dot or ridge, and its hover says so. Our choice."""
 class RooflinePoint:
     """A layer with multiply-accumulates, in one round on one cluster.
 
-    `intensity`: MAC a byte over DRAM, None without any; `macs_per_s`: over its windows;
+    `intensity`: MAC/byte over DRAM, None without any; `macs_per_s`: over its windows;
     `share`: of the roof above it; `roof`: what that is made of.
     """
 
@@ -91,7 +91,7 @@ def roofline_figure(*reports: Report, names: str = "AB") -> go.Figure:
             figure.add_trace(_dots(name, found, ends[1]))
         _add_roofs(figure, roofs_of(reports[0]), ends)
     decades = {"type": "log", "dtick": 1, "exponentformat": "SI"}
-    figure.update_xaxes(title_text="operational intensity (MAC a byte over DRAM)", **decades)
+    figure.update_xaxes(title_text="operational intensity (MAC/byte over DRAM)", **decades)
     figure.update_yaxes(title_text="achieved (MAC/s, one cluster)", **decades)
     figure.update_layout(
         height=HEIGHT_PX,
@@ -124,7 +124,7 @@ def _dots(name: str, points: Sequence[RooflinePoint], edge: float) -> go.Scatter
         f"{safe_text(point.op_types, Sink.HTML)}<br>"
         f"{format_si(point.macs_per_s, 'MAC/s')} in {format_seconds(point.window_s)}<br>"
         + (
-            f"{point.intensity:.3g} MAC a byte, {format_bytes(point.dram_bytes)} over DRAM<br>"
+            f"{point.intensity:.3g} MAC/byte, {format_bytes(point.dram_bytes)} over DRAM<br>"
             if point.intensity
             else "no byte over DRAM: drawn at the edge<br>"
         )

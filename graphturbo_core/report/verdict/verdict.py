@@ -381,7 +381,7 @@ COMPARED: Mapping[str, str] = {
     "profile": "chip",
     "batch": "batch",
     "dtype": "number format",
-    "cluster_batch": "samples a cluster takes at once",
+    "cluster_batch": "samples per cluster at once",
 }
 
 

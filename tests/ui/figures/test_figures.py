@@ -36,7 +36,7 @@ def test_memory_figure_has_three_bars_a_run_and_a_line_a_capacity():
         "B GB",
     ]
     assert [shape.y0 for shape in figure.layout.shapes] == [1280.0, 8.0, 1280.0, 8.0]
-    assert figure.layout.yaxis.title.text == "LB (KiB a core)"
+    assert figure.layout.yaxis.title.text == "LB (KiB per core)"
     assert figure.layout.yaxis2.title.text == "GB (MiB)"
 
 

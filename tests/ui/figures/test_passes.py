@@ -45,7 +45,7 @@ def test_every_step_has_its_product():
         "",
     ]
     assert pass_tables.product("lower", report) == "400 instructions on 7 engines, 320 buffers"
-    assert pass_tables.product("divide the batch", report) == "8 rounds of 2 samples a cluster"
+    assert pass_tables.product("divide the batch", report) == "8 rounds of 2 samples per cluster"
     both = pass_tables.product_rows(synthetic_report(), report)
     plan = next(row for row in both if row["step"] == "plan (round of 2)")
     assert (plan["A (s)"], plan["A's product"]) == (None, "")

@@ -42,7 +42,7 @@ def three_layers() -> Report:
 
 def test_a_dot_is_work_over_bytes_and_time_by_hand():
     first, second = roofline.roofline_points(three_layers())
-    # 4 MAC a byte times 10^11 bytes/s are 4 * 10^11 MAC/s; 4 * 10^6 in 20 us are half of that
+    # 4 MAC/byte times 10^11 bytes/s are 4 * 10^11 MAC/s; 4 * 10^6 in 20 us are half of that
     assert (first.intensity, first.roof) == (4.0, "DRAM")
     assert first.macs_per_s == pytest.approx(2e11)
     assert first.share == pytest.approx(0.5)
@@ -61,7 +61,7 @@ def test_roofline_has_dots_a_run_and_two_roofs_that_meet_at_the_ridge():
         "vector engines alone 100 GMAC/s",
     ]
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
-    assert figure.layout.xaxis.title.text == "operational intensity (MAC a byte over DRAM)"
+    assert figure.layout.xaxis.title.text == "operational intensity (MAC/byte over DRAM)"
     assert figure.layout.yaxis.title.text == "achieved (MAC/s, one cluster)"
     ridge = ROOFS["matrix_macs_per_s"] / ROOFS["dram_bytes_per_s"]
     assert figure.data[2].x == (1.0, ridge, ridge * roofline.AT_THE_EDGE)

@@ -291,7 +291,7 @@ def test_differences_besides_the_strategy():
     b = with_figures(strategy="graphturbo@16", cluster_batch=16, profile="generic-4x4")
     assert differences(a, b) == (
         "chip (stcp920 against generic-4x4)",
-        "samples a cluster takes at once (2 against 16)",
+        "samples per cluster at once (2 against 16)",
     )
     assert differences(a, a) == ()
 
