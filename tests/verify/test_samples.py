@@ -65,8 +65,8 @@ SMALL: dict[str, Callable[[], onnx.ModelProto]] = {
     "llama": lambda: llama(LlamaSize(2, 64, 4, 128, 5000), {"batch": 2, "sequence": 9}),
 }
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
-OFTEN = () if IS_QUICK else ("resnet50-slim", "mobilenet-v2", "bert-base", "dlrm")
-"""Replayed under every strategy."""
+OFTEN = () if IS_QUICK else ("resnet50-slim", "bert-base")
+"""Replayed under every strategy; the pairwise sample of `tests/matrix.py` has others."""
 CHIPS = profile_names() if IS_FULL else ("generic-4x4",)
 
 

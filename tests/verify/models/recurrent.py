@@ -108,14 +108,14 @@ def all_sizes() -> list[Size]:
 
 
 def some_sizes() -> Iterator[Size]:
-    """Every kind in every size, on chips of few cores in turn; the smallest on the larger chips.
+    """Every size once, with kinds, directions and chips of few cores in turn; the smallest beyond.
 
-    The others take up to minutes each there: `recurrent_table` has them.
+    The others take up to minutes each: `recurrent_table` has them.
     """
     chips = [name for name in profile_names() if name not in LARGE_CHIPS]
-    for place, (kind, hidden) in enumerate(product(GATES, HIDDEN)):
-        yield Size(
-            chips[place % len(chips)], kind, hidden, DIRECTIONS[(place + place // len(chips)) % 2]
-        )
-    for chip, kind in zip(LARGE_CHIPS, GATES, strict=False):
+    kinds = tuple(GATES)
+    for place, hidden in enumerate(HIDDEN):
+        kind, ways = kinds[place % len(kinds)], DIRECTIONS[place % len(DIRECTIONS)]
+        yield Size(chips[place % len(chips)], kind, hidden, ways)
+    for chip, kind in zip(LARGE_CHIPS, kinds, strict=False):
         yield Size(chip, kind, HIDDEN[0], DIRECTIONS[0])
