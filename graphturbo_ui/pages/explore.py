@@ -58,12 +58,22 @@ def show(choices: Choices) -> None:
     present_edits(runs, {name: run for name, run in runs.items() if _is_drawn(run)})
     drawn, pending = frame.outcome(runs)
     beside = equal_run(choices, drawn)
+    awaited = _awaited(beside, drawn)
     if drawn:
         _present(drawn, pending, beside)
         sharing(choices, drawn, beside)
-    if isinstance(beside, Run) and not beside.is_done:
-        pending = {**pending, f"A at {cluster_batch(drawn['B'].report)}": beside}
-    frame.finish(pending)
+    frame.finish({**pending, **awaited})
+
+
+def _awaited(beside: Run | str | None, drawn: Runs) -> Runs:
+    """The run beside A and B, where the page is drawn without it.
+
+    It is looked at before anything is drawn: one that is done by the time the page stands was not
+    there for the verdict, and the page has to be drawn again.
+    """
+    if not isinstance(beside, Run) or beside.is_done:
+        return {}
+    return {f"A at {cluster_batch(drawn['B'].report)}": beside}
 
 
 def _is_drawn(run: Run) -> bool:

@@ -10,6 +10,7 @@ from graphturbo_core.errors import CapacityError, GraphTurboError, ModelError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui import frame
 from graphturbo_ui.jobs import Run, WorkerError
+from graphturbo_ui.pages import explore
 from tests.ui.synthetic import synthetic_report
 
 REFUSAL = ModelError("NO", "what", "where", "change")
@@ -114,3 +115,27 @@ def test_a_run_that_would_be_computed_again_is_not_asked_for_again(
     with pytest.raises((GraphTurboError, WorkerError)):
         frame.finish({"B": run(error)})
     assert reruns == []
+
+
+@pytest.mark.parametrize("is_there_before", [False, True])
+def test_a_run_beside_that_ends_while_the_page_is_drawn_has_it_drawn_again(
+    is_there_before: bool, reruns: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verdict was drawn without A at B's cluster batch, so it has to be drawn once more."""
+    runs = {"A": run(synthetic_report()), "B": run(synthetic_report())}
+    beside = run(synthetic_report() if is_there_before else None)
+
+    def present(*_: object) -> None:
+        if not beside.is_done:
+            beside.answer.set_result(synthetic_report())
+
+    monkeypatch.setattr(frame, "runs_of", lambda _: runs)
+    monkeypatch.setattr(frame, "wait_for_first", lambda _: None)
+    monkeypatch.setattr(frame, "outcome", lambda _: (runs, {}))
+    monkeypatch.setattr(explore.state, "see", lambda _: None)
+    monkeypatch.setattr(explore, "equal_run", lambda *_: beside)
+    for name in ("present_edits", "sharing"):
+        monkeypatch.setattr(explore, name, lambda *_: None)
+    monkeypatch.setattr(explore, "_present", present)
+    explore.show(choices=None)
+    assert reruns == ([] if is_there_before else ["rerun"])
