@@ -8,19 +8,30 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    sync_playwright,
+)
+from playwright.sync_api import (
+    TimeoutError as PlaywrightTimeoutError,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 START_SECONDS = 60
 PATIENCE_MS = 120_000
+CLICKS, CLICK_MS = 3, 20_000
+"""How often a link to a page is clicked, and how long its heading may take."""
 POLL_MS = 100
 """Between two looks; Playwright's own way, at each frame, has the page draw them for no one."""
 ALL_ELEMENTS = """const all = (root) => [...root.querySelectorAll('*')].flatMap(
@@ -160,6 +171,20 @@ class AppPage:
     def rest(self) -> None:
         """Wait until no script runs, on pages without views too."""
         self.page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+    def turn_to(self, page: str, heading: str) -> None:
+        """Open a page of the app by its link.
+
+        Streamlit loses a click that comes while the script of the page before begins anew: a person
+        clicks once more, and so does this.
+        """
+        wanted = self.page.get_by_role("heading", name=heading, level=1)
+        for _ in range(CLICKS):
+            self.page.get_by_role("link", name=page, exact=True).click()
+            with suppress(PlaywrightTimeoutError):
+                wanted.wait_for(timeout=CLICK_MS)
+                return
+        wanted.wait_for()
 
     def canvas(self, name: str) -> Locator:
         """The canvas of that role description, through the open shadow root."""

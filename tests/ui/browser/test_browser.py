@@ -98,13 +98,13 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
     """The page is reached from Explore; asked for once, the replay shows on both pages."""
     visit.open(SMALL)
     page = visit.page
-    page.get_by_role("link", name="Verification").click()
+    visit.turn_to("Verification", "Verification")
     page.get_by_role("button", name="Verify A and B").click()
     for strategy in ("tvm@16", "graphturbo@16"):
         told = page.get_by_text(f"{strategy}: verified against ONNX Runtime")
         expect(told).to_be_visible()
     assert "verify=true" in page.url
-    page.get_by_role("link", name="Explore").click()
+    visit.turn_to("Explore", "Fine against coarse sub-graphs")
     told = page.get_by_text("A: verified, B: verified")
     expect(told).to_be_visible()
 

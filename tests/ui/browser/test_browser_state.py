@@ -164,13 +164,13 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
 
 def test_back_returns_with_the_current_choices(visit: AppPage):
     visit.open(SMALL)
-    visit.page.get_by_role("link", name="Verification").click()
+    visit.turn_to("Verification", "Verification")
     expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
     visit.choose("Chip", "generic-4x4")
     visit.page.wait_for_url("**/verification?*chip=generic-4x4*")
     visit.rest()
     expect(visit.page.get_by_role("heading", name="What a replay checks")).to_be_visible()
-    visit.page.get_by_role("link", name="Explore").click()
+    visit.turn_to("Explore", "Fine against coarse sub-graphs")
     expect(visit.page.get_by_text("--profile generic-4x4")).to_be_visible()
     visit.settle()
     visit.page.go_back()
