@@ -1,8 +1,8 @@
 """`python -m benchmarks.readers [--readers N]`: a model whose one value has so many readers.
 
-Each reader is an output of its own, so that nothing joins them. Processor seconds, import to
-trace, and to the report; with `--verify` the replay as well. Where readers take a tile on each
-core, what counts is their instructions: some 30 us each.
+Each reader is an output of its own, so that nothing joins them. Seconds by the clock, import to
+trace; of the processor to the report; with `--verify` the replay too. With a tile on each
+core, what counts is instructions: some 30 us each.
 """
 
 from __future__ import annotations

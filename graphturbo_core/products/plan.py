@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.hardware.hardware import CLUSTER_CORE, Hardware
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.products.cooperation import Cooperation, Crossing, crossings
@@ -106,6 +106,10 @@ class Binding:
         whole: Interval,
     ) -> Interval:
         return cuts[axis][cell[self.axes.index(axis)]] if axis in self.axes else whole
+
+
+ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
+"""How results of an engine that the cores share are bound."""
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from math import gcd, prod
 from types import MappingProxyType
 
 from graphturbo_core.errors import PlanError
-from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.products.plan import Binding, Scope
+from graphturbo_core.products.plan import ON_CLUSTER, Binding, Scope
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
@@ -199,7 +198,7 @@ class _Walk(KernelWalk):
         """Bind a nest and hand inferred bindings down; the producers to visit next."""
         nest = self.nests[place]
         if nest.is_on_cluster(self.sem):
-            self.bound[place] = Binding((), (), (CLUSTER_CORE,))
+            self.bound[place] = ON_CLUSTER
             self.in_gb.update((*nest_reads(self.sem, nest), *nest_outputs(self.sem, nest)))
             return [self.maker[t] for t in nest_reads(self.sem, nest) if t in self.maker]
         own = self.fixed.get(place) or self.binder.choose(self.axes[place], self._handed(place))

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.products.plan import (
+    ON_CLUSTER,
     Binding,
     Group,
     KernelPlan,
@@ -56,9 +56,6 @@ from graphturbo_core.strategies.steps.model_layers import groups_of_layers, laye
 from graphturbo_core.strategies.steps.residency import cluster_weights
 from graphturbo_core.strategies.steps.turns import Turns, check_shared
 from graphturbo_core.strategies.steps.whole import in_layers, op_graph
-
-ON_CLUSTER = Binding((), (), (CLUSTER_CORE,))
-"""How results of an engine that the cores share are bound."""
 
 
 @dataclass(frozen=True, slots=True)
