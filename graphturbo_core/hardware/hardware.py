@@ -62,6 +62,8 @@ class Hardware:
     `matrix_depth`: steps of K that the matrix array takes in a cycle at the base rate.
     `matrix_rate` and `vector_rate` give, per number format, how many times the base rate runs.
     `is_pooled`: data and weight parts of an LB are one pool (then both parts say the pool's size).
+    `split_capacity_bytes`: live bytes that Algorithm 1 allows a piece; None where the profile gives
+    none, then the data parts of a cluster's LBs.
     `channel_padding`: the channel axis is padded to a multiple of this many elements; 1 is none.
     `shared_engine`: `matrix` where one matrix engine without an LB serves all cores of a cluster.
     It reads operands from GB and writes results there; `staging_bytes` is then what it sums in.
@@ -99,7 +101,7 @@ class Hardware:
     link_latency_cycles: int
     launch_cycles: int
     barrier_cycles: int
-    split_capacity_bytes: int
+    split_capacity_bytes: int | None
     channel_padding: int
     numbers: tuple[Sourced, ...]
     notes: tuple[str, ...] = ()

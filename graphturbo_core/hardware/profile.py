@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
@@ -12,8 +13,10 @@ from pydantic import BaseModel, ValidationError
 
 from graphturbo_core.errors import ProfileError
 from graphturbo_core.hardware.hardware import Hardware, Sourced
+from graphturbo_core.hardware.memory_budget import memory_budget
 from graphturbo_core.hardware.refusals import invalid, refusal, unsupported
 from graphturbo_core.hardware.schema import ASSUMPTION, Entry, Profile, Rates
+from graphturbo_core.hardware.tile_rules import DEFAULT_RULES
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.plain_yaml import Plain, YamlKind, plain_yaml, shown
 
@@ -183,8 +186,8 @@ def _is_pooled(profile: Profile) -> bool:
 
 def _hardware(profile: Profile) -> Hardware:
     chip, cluster, core, kernel = profile.chip, profile.cluster, profile.core, profile.kernel
-    split_capacity = _split_capacity(profile)
-    return Hardware(
+    split_capacity = cluster.split_capacity_bytes
+    hardware = Hardware(
         name=profile.name,
         title=profile.title,
         clusters=chip.clusters.value,
@@ -213,9 +216,9 @@ def _hardware(profile: Profile) -> Hardware:
         link_latency_cycles=core.link_latency_cycles.value,
         launch_cycles=kernel.launch_cycles.value,
         barrier_cycles=kernel.barrier_cycles.value,
-        split_capacity_bytes=int(split_capacity.value),
+        split_capacity_bytes=None if split_capacity is None else split_capacity.value,
         channel_padding=core.channel_padding_elements.value,
-        numbers=_numbers(profile, split_capacity),
+        numbers=tuple(_entries(profile)),
         notes=tuple(profile.notes),
         matrix_depth=1 if core.matrix_depth is None else core.matrix_depth.value,
         shared_engine="none" if cluster.shared_engine is None else cluster.shared_engine.value,
@@ -224,6 +227,9 @@ def _hardware(profile: Profile) -> Hardware:
         if chip.remote_dram_latency_cycles is None
         else chip.remote_dram_latency_cycles.value,
     )
+    if split_capacity is not None:
+        return hardware
+    return replace(hardware, numbers=_with_split_capacity(hardware))
 
 
 def _placement(entry: Entry[Literal["replicated", "sharded"]] | None) -> str:
@@ -236,12 +242,16 @@ def _value_or_none(entry: Entry[int] | None) -> int:
     return 0 if entry is None else entry.value
 
 
-def _split_capacity(profile: Profile) -> Sourced:
-    key, entry = "cluster.split_capacity_bytes", profile.cluster.split_capacity_bytes
-    if entry is not None:
-        return _sourced(key, entry)
-    value = profile.cluster.cores.value * profile.core.lb_data_bytes.value
-    return Sourced(key, value, "derived: data parts of a cluster's LBs (cores x LB data)", False)
+def _with_split_capacity(hardware: Hardware) -> tuple[Sourced, ...]:
+    """A chip's numbers, and the split capacity that its LBs come to, before those of a core."""
+    source = "derived: data parts of a cluster's LBs (cores x LB data)"
+    if hardware.is_pooled:
+        source = "derived: a cluster's LBs without the part of each pool that holds weights"
+    value = memory_budget(hardware, DEFAULT_RULES).split_bytes
+    derived = Sourced("cluster.split_capacity_bytes", value, source, is_assumption=False)
+    found = hardware.numbers
+    at = next(row for row, number in enumerate(found) if number.key.startswith("core."))
+    return (*found[:at], derived, *found[at:])
 
 
 def _rates(rates: Rates) -> dict[str, int]:
@@ -252,12 +262,6 @@ def _rates(rates: Rates) -> dict[str, int]:
         "int8": rates.int8,
     }
     return {number_format: entry.value for number_format, entry in entries.items()}
-
-
-def _numbers(profile: Profile, split_capacity: Sourced) -> tuple[Sourced, ...]:
-    found = [number for number in _entries(profile) if number.key != split_capacity.key]
-    at = next(row for row, number in enumerate(found) if number.key.startswith("core."))
-    return (*found[:at], split_capacity, *found[at:])
 
 
 def _entries(model: BaseModel, prefix: str = "") -> Iterator[Sourced]:

@@ -130,7 +130,7 @@ class ClusterSection(_Strict):
     system DMA, which moves between DRAM and GB.
     `shared_engine: matrix`: one matrix engine for all cores, without an LB: it reads operands from
     GB and writes results there. `split_capacity_bytes` is what Algorithm 1 calls LB; default: the
-    data parts of all its LBs.
+    data parts of all its LBs, of a pooled LB the pool without the part that holds weights.
     `weight_placement: sharded`: the LBs hold weights for each other; only without a GB.
     """
 

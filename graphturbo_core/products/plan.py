@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, Hardware
+from graphturbo_core.hardware.memory_budget import MemoryBudget, memory_budget
+from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.products.cooperation import Cooperation, Crossing, crossings
@@ -23,7 +25,6 @@ from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.products.stays import Place, Stay, stay_fault
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 
 
 class Scope(Enum):
@@ -288,9 +289,14 @@ class Plan:
         return {name: tensors[name].elements * self.element_bytes[name] for name in sorted(read)}
 
     @cached_property
+    def budget(self) -> MemoryBudget:
+        """How LB and GB are divided, in planning as in lowering."""
+        return memory_budget(self.hardware, self.rules)
+
+    @cached_property
     def shard_bytes(self) -> int:
         """Bytes at the end of each LB's weight part that hold shards; 0 where there are none."""
-        most, tensors = self.rules.shard_bytes(self.hardware), self.semantics.graph.tensors
+        most, tensors = self.budget.shard_bytes, self.semantics.graph.tensors
         if not most:
             return 0
         sharded = [

@@ -8,13 +8,14 @@ from fractions import Fraction
 from math import isqrt, prod
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
+from graphturbo_core.hardware.memory_budget import memory_budget
+from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Op, TensorKind
 from graphturbo_core.semantics.access import OpSemantics, Work
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.semantics.work import work_of
 
 Sizes = tuple[int, int, int]
@@ -164,10 +165,9 @@ def _is_passing(sem: GraphSemantics, op: Op, chip: tuple[Hardware, str, TileRule
         tensor = tensors[name]
         is_weight = tensor.kind is TensorKind.WEIGHT
         size_bytes[is_weight] += tensor.elements * element_bytes(tensor.dtype, number_format)
-    weight_room = rules.weight_bytes(hardware)
-    data_room = hardware.lb_data_bytes - (weight_room if hardware.is_pooled else 0)
-    turns = DEFAULT_FEEDING.tiles
-    return turns * size_bytes[False] > data_room or turns * size_bytes[True] > weight_room
+    budget, turns = memory_budget(hardware, rules), DEFAULT_FEEDING.tiles
+    is_data_larger = turns * size_bytes[False] > budget.lb_data_bytes
+    return is_data_larger or turns * size_bytes[True] > budget.lb_weight_bytes
 
 
 def _runs_whole(semantics: OpSemantics) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 
 from graphturbo_core.errors import OptionError
+from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
-from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 
 LOWERING = "lowering"
 """Prefix of the options that every strategy's plans are lowered with."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from graphturbo_core.errors import InvariantError, OptionError
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.hardware.memory_budget import memory_budget
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.scheduling import BY_LAYER
 from graphturbo_core.semantics.cost import placed_on
@@ -311,7 +312,7 @@ def splitter_of(strategy: str, hardware: Hardware, chosen: Mapping[str, str]) ->
 def _splitter(hardware: Hardware, chosen: Mapping[str, str]) -> Splitter:
     literal = chosen["graphturbo.candidates"] == "literal"
     return Splitter(
-        hardware.split_capacity_bytes,
+        memory_budget(hardware, tile_rules(chosen)).split_bytes,
         literal_candidates if literal else divisors,
         lexicographic if chosen["graphturbo.best"] == "lexicographic" else fewest_pieces,
         chosen["graphturbo.peak"] == "literal",

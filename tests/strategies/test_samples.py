@@ -15,14 +15,27 @@ def after_the_stem(plan: Plan) -> list[int]:
     return [group.pieces for group in plan.groups[1:]]
 
 
-@pytest.mark.parametrize("profile", ["stcp920", "stcp920-10mib"])
 @pytest.mark.parametrize("model", RESNETS)
-def test_resnets_in_8_4_2_1_pieces(model: str, profile: str) -> None:
-    plan = sample_plan(model, 16, profile=profile)
+def test_resnets_in_8_4_2_1_pieces(model: str) -> None:
+    plan = sample_plan(model, 16)
     assert after_the_stem(plan) == [8, 4, 2, 1]
+    assert plan.notes == ()
+    check_samples_alone_are_cut(plan)
+
+
+@pytest.mark.parametrize("model", RESNETS)
+def test_resnets_of_10_mib_in_more_pieces(model: str) -> None:
+    """With 10 MiB Algorithm 1 merges more, and a core holds 1 MiB of activations all the same."""
+    plan = sample_plan(model, 16, profile="stcp920-10mib")
+    is_finer = model != "resnet50-v15"
+    assert after_the_stem(plan) == ([8, 8, 4, 2] if is_finer else [8, 4, 2, 1])
+    assert len(plan.notes) == (3 if is_finer else 0)
+    check_samples_alone_are_cut(plan)
+
+
+def check_samples_alone_are_cut(plan: Plan) -> None:
     assert {group.split_axis for group in plan.groups} == {0}
     assert all(group.covered_ops == len(group.ops) for group in plan.groups)
-    assert plan.notes == ()
 
 
 @pytest.mark.parametrize("model", RESNETS)

@@ -29,7 +29,6 @@ from graphturbo_core.lowering.tiling.tiling import (
     check_total,
 )
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
-from graphturbo_core.lowering.tiling.weight_space import data_capacity
 from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
 
 
@@ -223,7 +222,7 @@ def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageC
     """
     size = _largest(task, rings, is_on_cluster=False)
     request = Request("rings", size, 0, len(task.stages))
-    base, _ = pack([request], _inherited(task, cuts), data_capacity(task.plan))
+    base, _ = pack([request], _inherited(task, cuts), task.plan.budget.lb_data_bytes)
     if request.place in base:
         return base[request.place]
     if task.inherited:
@@ -274,7 +273,7 @@ def _placed(
         Request(each.tensor, cuts.asked_bytes(each), each.first, each.last, each.is_own)
         for each in needs
     ]
-    capacity = data_capacity(task.plan)
+    capacity = task.plan.budget.lb_data_bytes
     offsets, failed = pack(requests, fixed, capacity)
     if failed is not None:
         return failed

@@ -9,7 +9,7 @@ from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligne
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.tiling import Tiling
-from graphturbo_core.lowering.tiling.weight_space import data_capacity, weight_capacity
+from graphturbo_core.lowering.tiling.weight_space import weight_capacity
 from graphturbo_core.products.plan import Plan
 
 
@@ -57,5 +57,5 @@ def weight_part(
             where=f"chip {hardware.name}",
             change="choose a chip with a larger weight part",
         )
-    base = data_capacity(plan) if hardware.is_pooled else 0
+    base = plan.budget.lb_data_bytes if hardware.is_pooled else 0
     return WeightPart(base, room, slot, small)

@@ -8,6 +8,7 @@ from functools import cached_property, partial, reduce
 from math import prod
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.hardware.tile_rules import TileRules
 from graphturbo_core.ir.boxes import Box, extents, hull, part_of, volume, with_interval
 from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.stages.stage import (
@@ -30,7 +31,6 @@ from graphturbo_core.lowering.tiling.tiling import (
     tile_count,
 )
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.semantics.tile_rules import TileRules
 
 PER_CENT = 100
 

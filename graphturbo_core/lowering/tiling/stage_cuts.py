@@ -18,7 +18,6 @@ from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.cutting import Grain, Space, staging_sets
 from graphturbo_core.lowering.tiling.tiling import Tiling, tile_count
 from graphturbo_core.lowering.tiling.weight_space import (
-    data_capacity,
     is_small_weight,
     small_bytes,
     weight_capacity,
@@ -152,9 +151,9 @@ class StageCuts:
         weights = weight_capacity(plan) - turns * self.small_bytes
         tiles = turns * max(1, len(streamed) + (not is_output_in_lb))
         return Space(
-            tile_bytes=data_capacity(plan) // max(grain.tile_share, tiles),
-            even_tile_bytes=data_capacity(plan) // tiles,
-            ring_bytes=data_capacity(plan),
+            tile_bytes=plan.budget.lb_data_bytes // max(grain.tile_share, tiles),
+            even_tile_bytes=plan.budget.lb_data_bytes // tiles,
+            ring_bytes=plan.budget.lb_data_bytes,
             tiles=grain.tiles,
             staging_sets=staging_sets(plan, grain),
             staging_bytes=plan.hardware.staging_bytes // parts,

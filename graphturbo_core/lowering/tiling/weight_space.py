@@ -12,20 +12,13 @@ from graphturbo_core.products.plan import Plan
 
 def weight_capacity(plan: Plan) -> int:
     """Bytes of a core's LB that hold a kernel's weights: shards, behind them, have their own."""
-    return plan.rules.weight_bytes(plan.hardware) - plan.shard_bytes
-
-
-def data_capacity(plan: Plan) -> int:
-    """Bytes of a core's LB that hold activations."""
-    hardware = plan.hardware
-    weights = plan.rules.weight_bytes(hardware) if hardware.is_pooled else 0
-    return hardware.lb_data_bytes - weights
+    return plan.budget.lb_weight_bytes - plan.shard_bytes
 
 
 def shard_range(plan: Plan) -> tuple[int, int]:
     """First and last byte + 1 of the shards in a core's weight part."""
-    base = data_capacity(plan) if plan.hardware.is_pooled else 0
-    end = base + plan.rules.weight_bytes(plan.hardware)
+    base = plan.budget.lb_data_bytes if plan.hardware.is_pooled else 0
+    end = base + plan.budget.lb_weight_bytes
     return aligned(end - plan.shard_bytes), end
 
 

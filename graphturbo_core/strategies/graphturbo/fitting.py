@@ -51,7 +51,7 @@ class Fitter:
         return self._raised(part, section, carry) if self.is_checked else FittedSection(section)
 
     def _raised(self, part: SubGraph, section: Section, carry: Carry) -> FittedSection:
-        limit = self.target.hardware.lb_data_bytes
+        limit = self.target.budget.lb_data_bytes
         decisions: list[Decision] = []
         for pieces in _candidates(self.splitter, part, section.pieces, carry):
             tried = replace(section, pieces=pieces)

@@ -58,9 +58,8 @@ class _Walk:
     ) -> None:
         self.graph, self.bound, self.nearest = graph, bound, nearest
         self.hardware = bound[0].target.hardware
-        is_reserved = bound[0].target.gb_use.is_reserved
-        reserve = self.hardware.lb_weight_bytes if is_reserved else 0
-        self._gb_room = self.hardware.gb_bytes - reserve
+        self._gb_room = bound[0].target.gb_room_bytes
+        self._lb_data_bytes = bound[0].target.budget.lb_data_bytes
         self.graph_outputs = graph.semantics.graph.output_names
         self.wishes = bound[0].target.wishes
         self.cores = tuple(range(self.hardware.cores))
@@ -177,7 +176,7 @@ class _Walk:
         A share that lies outside what its core needs is there until it was handed on, while the
         first nest's inputs arrive; that is the peak counted.
         """
-        limit = self.hardware.lb_data_bytes
+        limit = self._lb_data_bytes
         if max((max(s) for s in self._live_bytes(now, kept).values()), default=0) > limit:
             return False
         arrivals = self._arrivals(now, after, kept, own_cores)

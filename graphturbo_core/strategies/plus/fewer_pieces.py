@@ -99,10 +99,9 @@ class _Tried:
 
     def overflow_bytes(self, pieces: int) -> int:
         """What the LB of the worst core cannot hold of a piece, times the cores."""
-        hardware = self.target.hardware
         section = section_of(self.part, "tried", self._carry, pieces)
         held = core_bytes(self.target, section, self._carry)
-        return max(0, held - hardware.lb_data_bytes) * hardware.cores
+        return max(0, held - self.target.budget.lb_data_bytes) * self.target.hardware.cores
 
     def cycles(self, pieces: int) -> int:
         """In which weights come again and what overflows moves, in so many pieces."""

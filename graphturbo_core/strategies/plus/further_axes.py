@@ -132,7 +132,7 @@ class Crossed:
             trial = heapq.heappop(waiting)
             section = self._section(trial)
             held = held_bytes(target, section, (section.middle,))
-            if held <= target.hardware.lb_data_bytes:
+            if held <= target.budget.lb_data_bytes:
                 further = ((self.axes[trial.second].axis, trial.parts),)
                 axis = self.axes[trial.first].axis
                 return Cut(self.part.layers, axis, section.pieces, further), trial.cycles

@@ -15,7 +15,6 @@ from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.stays import Stay
 from graphturbo_core.strategies.plus.weight_bytes import product_reads
 from graphturbo_core.strategies.steps.kernels import Spent
-from graphturbo_core.strategies.steps.residency import weight_part_bytes
 
 MOST_EARLY = 8
 """Kernels before its reader in which a weight is fetched, at most (our choice: what is fetched
@@ -117,7 +116,7 @@ class _Books:
         self._slack = [max(0, cycles - load.core_cycles) for cycles, load in pairs]
         self._idle = [max(0, cycles - load.dram_cycles) for cycles, load in pairs]
         fetched = [sum(product_reads(plan, kernel).values()) for kernel in plan.kernels]
-        slots = weight_part_bytes(hardware)
+        slots = plan.budget.gb_weight_ring_bytes
         free = [max(0, hardware.gb_bytes - max(load.gb_bytes, slots)) for load in spent.loads]
         self._room = [
             room - min(size, room // AHEAD_SHARE) for room, size in zip(free, fetched, strict=True)

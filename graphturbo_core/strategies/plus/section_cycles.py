@@ -14,7 +14,6 @@ from graphturbo_core.strategies.plus.cuts import Cut, carry_of, further_carries
 from graphturbo_core.strategies.plus.piece_work import Boxes, piece_work
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
-from graphturbo_core.strategies.steps.residency import weight_part_bytes
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -56,7 +55,7 @@ class SectionCycles:
                 moved[Scope.LB if tensor in handed else self._waits_in(tensor)] += size_bytes
         weights = sum(size_bytes for _, size_bytes in self._sizes(work.weights))
         whole = sum(self._whole_bytes(name) for name in work.weights)
-        is_held = whole <= chip.gb_bytes - weight_part_bytes(chip)
+        is_held = whole <= self.target.budget.gb_data_bytes
         moved[Scope.DRAM] += 0 if is_held else weights
         moved[Scope.GB] += weights
         dram = chip.transfer_cycles(moved[Scope.DRAM], chip.dram_bandwidth)

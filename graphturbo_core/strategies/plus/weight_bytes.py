@@ -10,7 +10,6 @@ from itertools import accumulate
 
 from graphturbo_core.ir.boxes import is_empty, volume
 from graphturbo_core.products.plan import KernelPlan, Plan, Residency
-from graphturbo_core.strategies.steps.residency import weight_part_bytes
 
 
 def fetched_again(plan: Plan) -> tuple[int, ...]:
@@ -21,7 +20,7 @@ def fetched_again(plan: Plan) -> tuple[int, ...]:
     for it besides is left to lowering, which alone knows the room: fewer may come again.
     """
     fetched: dict[tuple[int, str], int] = {}
-    room = plan.hardware.gb_bytes - weight_part_bytes(plan.hardware)
+    room = plan.budget.gb_data_bytes
     for kernel, reads, is_next in _reads(plan):
         stays = _smallest(_in_gb(kernel, reads), room) if is_next else frozenset()
         for name in reads.keys() - stays:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.hardware.memory_budget import MemoryBudget, memory_budget
+from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.ir.boxes import Box, hull
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.products.plan import Plan
@@ -14,7 +16,6 @@ from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.fit import KernelHold, core_needs, holding_boxes, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.graphturbo.binding import Binder, KernelBinding
 from graphturbo_core.strategies.plan_files.wishes import NO_WISHES, Wishes
 from graphturbo_core.strategies.steps.instances import Instance, InstanceGraph
@@ -86,6 +87,16 @@ class Target:
     gb_use: GbUse = DEFAULT_GB_USE
 
     @cached_property
+    def budget(self) -> MemoryBudget:
+        """How LB and GB are divided, in planning as in lowering."""
+        return memory_budget(self.hardware, self.rules)
+
+    @property
+    def gb_room_bytes(self) -> int:
+        """Bytes of GB for outputs and whole weights."""
+        return self.budget.gb_data_bytes if self.gb_use.is_reserved else self.hardware.gb_bytes
+
+    @cached_property
     def element_bytes(self) -> Mapping[str, int]:
         """Bytes of one element of each tensor."""
         return {
@@ -139,7 +150,7 @@ class BoundKernel:
             self.nests,
             holding_boxes(self.target.semantics, self.nests, shares),
             self.target.element_bytes,
-            self.target.rules.ring_bytes(self.target.hardware.lb_data_bytes),
+            self.target.budget.output_ring_bytes,
         )
 
 

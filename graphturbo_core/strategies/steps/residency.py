@@ -1,11 +1,16 @@
 """Kernels in order -> Residency of each weight: in LB, in GB, or streamed.
 
-Closed forms, our choice: lowering may demote what its allocator cannot place. 1. Instances of one
-section that run one after the other hold all its weights in GB, where these fit beside the parked
-outputs: the second one need not fetch them. Where they do not fit, lowering keeps parts of them for
-it, whatever the rules below say. 2. Else a layer's weights stay in LB when they fit its weight part
-(half of the pool where data and weights share one). 3. Else in GB, beside the parked outputs and
-two weight tiles (`graphturbo.gb_room=whole`: beside the outputs alone). 4. Else they are streamed.
+Closed forms, our choice: lowering may demote what its allocator cannot place. The rooms are those
+of `MemoryBudget`.
+
+1. Instances of one section that run one after the other hold all its weights in GB, where these fit
+   beside the parked outputs: the second one need not fetch them. Where they do not fit, lowering
+   keeps parts of them for it, whatever the rules below say.
+2. Else a layer's weights stay in LB when they fit its weight part.
+3. Else in GB, beside the parked outputs and the ring of weight tiles (`graphturbo.gb_room=whole`:
+   beside the outputs alone).
+4. Else they are streamed.
+
 A weight of an engine that the cores share is never in LB: rule 3 or 4. Where each core fetches its
 own, theirs are in LB or streamed. On a chip that shards weights over its LBs those that several
 kernels read are sharded, before rule 2, while all LBs together have room from the first of these
@@ -20,20 +25,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from graphturbo_core.errors import PlanError
-from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.products.plan import Residency, Scope, shard_part
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.semantics.tile_rules import SHARD_SHARE
 from graphturbo_core.strategies.graphturbo.placement import Placement
 from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.legal import OWN_FETCHES, SHARED_ENGINE, SHARED_PLACES
-
-
-def weight_part_bytes(hardware: Hardware) -> int:
-    """Bytes of an LB that weights may take; also what two weight tiles in GB come to."""
-    return hardware.lb_weight_bytes // 2 if hardware.is_pooled else hardware.lb_weight_bytes
 
 
 def weight_residencies(
@@ -56,12 +54,11 @@ def weight_residencies(
     kernels = [_joined(layer_bytes[section]) for section in sections]
     shards = _sharded(kernels, target)
     wanted = [{name: kernel[name] for name in kernel.keys() & shards} for kernel in kernels]
-    part = weight_part_bytes(hardware)
-    part -= min(part // SHARD_SHARE, shard_part(wanted, hardware.cores))
-    reserve = weight_part_bytes(hardware) if target.gb_use.is_reserved else 0
+    budget = target.budget
+    part = budget.lb_weight_bytes - min(budget.shard_bytes, shard_part(wanted, hardware.cores))
     found = []
     for place, section in enumerate(sections):
-        room = hardware.gb_bytes - reserve - parked[place]
+        room = target.gb_room_bytes - parked[place]
         shared = 0 if target.feeding.has_own_fetches else room
         weights = layer_bytes[section]
         total = sum(kernels[place].values())
@@ -100,7 +97,7 @@ def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[
         for name, size in weights.items():
             users.setdefault(name, []).append(place)
             sizes[name] = size
-    part = target.rules.shard_bytes(hardware)
+    part = target.budget.shard_bytes
     small = part // target.rules.small_weight_share
     tiled = {s.contraction.weight for s in target.semantics.by_op.values() if s.contraction}
     rank = {
@@ -151,7 +148,7 @@ def _wished(
     limits = {
         Residency.LB: part,
         Residency.GB: room,
-        Residency.SHARDED: hardware.cores * target.rules.shard_bytes(hardware),
+        Residency.SHARDED: hardware.cores * target.budget.shard_bytes,
     }
     found: dict[str, Residency] = {}
     for layer in weights if wished else ():

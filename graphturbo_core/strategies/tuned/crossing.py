@@ -89,7 +89,7 @@ class Crosser:
 
     @property
     def _capacity_bytes(self) -> int:
-        return self.target.hardware.split_capacity_bytes
+        return self.target.budget.split_bytes
 
     @cached_property
     def _price(self) -> SectionCycles:

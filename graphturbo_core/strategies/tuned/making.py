@@ -21,7 +21,6 @@ from graphturbo_core.strategies.plus.runs import Runs
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble
 from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import Target
-from graphturbo_core.strategies.steps.residency import weight_part_bytes
 from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper
@@ -106,7 +105,7 @@ class Maker:
         """At which clusters co-operate; 0 where they do not, no run is split, or into too many."""
         price = SPLITS.get(point.get(COOPERATION, AS_IS), 0)
         if price and (price, is_lent) not in self._teams:
-            splitter = plain_splitter(self.target.hardware)
+            splitter = plain_splitter(self.target)
             runs = Runs(self.target, self.space.graph, splitter, is_lent)
             try:
                 made = plan_at_price(runs, price, PLUS)
@@ -168,7 +167,7 @@ class Maker:
     @cached_property
     def _fits_lb(self) -> frozenset[str]:
         """Weights that LB may hold: every layer that reads them fits its weight part."""
-        limit, sizes = weight_part_bytes(self.target.hardware), self.target.element_bytes
+        limit, sizes = self.target.budget.lb_weight_bytes, self.target.element_bytes
         tensors, sem = self.target.semantics.graph.tensors, self.target.semantics
         fits: set[str] = set()
         fails: set[str] = set()

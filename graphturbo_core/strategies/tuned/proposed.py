@@ -22,7 +22,7 @@ from graphturbo_core.strategies.tuned.starts import Start, plain_splitter
 
 def proposals(target: Target, cost: Cost) -> tuple[Proposal, ...]:
     """What `graphturbo:plus` tries where no option says otherwise, `:full` first."""
-    full = GraphTurbo(plain_splitter(target.hardware), level=PLUS)
+    full = GraphTurbo(plain_splitter(target), level=PLUS)
     return Plus(full).proposals(target, cost)
 
 

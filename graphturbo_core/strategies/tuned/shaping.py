@@ -124,7 +124,7 @@ class Shaper:
 
     @cached_property
     def _splitter(self) -> Splitter:
-        return plain_splitter(self.target.hardware)
+        return plain_splitter(self.target)
 
     def _turned(self, cut: Cut, point: Point) -> Cut:
         """Rule 3."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.graphturbo.levels import LEVELS
 from graphturbo_core.strategies.graphturbo.splitting import Splitter
@@ -32,9 +31,9 @@ class Start:
         return tuple(layer for cut in self.cuts for layer in cut.layers)
 
 
-def plain_splitter(hardware: Hardware) -> Splitter:
+def plain_splitter(target: Target) -> Splitter:
     """Algorithm 1 as `graphturbo` runs it where no option says otherwise."""
-    return Splitter(hardware.split_capacity_bytes)
+    return Splitter(target.budget.split_bytes)
 
 
 def find_starts(target: Target) -> Iterator[Start]:
@@ -43,7 +42,7 @@ def find_starts(target: Target) -> Iterator[Start]:
     Then its level `:order`, layers that are never merged nor split, its options one at a time, and
     Algorithm 1 with less room, which makes more and smaller pieces.
     """
-    full = GraphTurbo(plain_splitter(target.hardware))
+    full = GraphTurbo(plain_splitter(target))
     first = _start(FULL, full, target)
     yield first
     yield replace(first, name=_ORDER.name, is_scheduled=False)
@@ -65,7 +64,7 @@ def other_starts(starts: Iterable[Start]) -> tuple[Start, ...]:
 
 def full_plan(target: Target) -> Plan:
     """The plan of `graphturbo:full`, to say what a search does otherwise; nothing is evaluated."""
-    return GraphTurbo(plain_splitter(target.hardware))(target)
+    return GraphTurbo(plain_splitter(target))(target)
 
 
 def _start(name: str, strategy: GraphTurbo, target: Target) -> Start:

@@ -9,11 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.semantics.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.strategies.options import LOWERING, strategy_options
 from graphturbo_core.strategies.registry import make_plan, parse_strategy
 from tests.strategies.samples import hardware, sample_semantics, weighted

@@ -57,7 +57,7 @@ def test_kept_result_must_fit_beside_its_own_kernel() -> None:
     A byte less, and the result leaves in tiles of 1/16 LB while it is made: parked in GB.
     """
     for lb_data_bytes, expected in ((903_168, "LB"), (903_167, "GB")):
-        chip = replace(hardware(), lb_data_bytes=lb_data_bytes)
+        chip = replace(hardware(), lb_data_bytes=lb_data_bytes, split_capacity_bytes=8 << 20)
         options = {"graphturbo.fit": "cluster"}
         plan = plan_of(sample_semantics(*SLIM), "graphturbo", chip, options)
         assert {k.name: where(k) for k in plan.kernels}["g2/7"] == expected

@@ -188,7 +188,7 @@ def test_which_groups_are_looked_at(
 def further(plan: Plan, text: str, kernel_cycles: tuple[int, ...]) -> FurtherAxes:
     target, graph = made(text)
     timed = Timed("full", graph, plan, kernel_cycles)
-    return FurtherAxes(target, timed, target.hardware.split_capacity_bytes)
+    return FurtherAxes(target, timed, target.budget.split_bytes)
 
 
 def test_neighbours_become_one_group_where_that_saves_most() -> None:

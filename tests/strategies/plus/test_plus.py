@@ -178,7 +178,11 @@ def test_other_groupings_come_in_fewer_pieces_where_that_promises_less(
     """`:full` is one group of 1,000,000 cycles. Of two groups the second, in two pieces, fetches v
     twice: one piece promises 170,667 cycles less, and 1 % less than `:full` is asked.
     """
-    chip = replace(hardware("stcp920-10mib"), split_capacity_bytes=16 << 20)
+    pool = 5 * (320 << 10)  # Four fifths, 1.25 MiB, are for data.
+    chip = replace(
+        hardware("stcp920-10mib"),
+        split_capacity_bytes=16 << 20, lb_data_bytes=pool, lb_weight_bytes=pool,
+    )  # fmt: skip
 
     def count(plan: Plan) -> Spent:
         pieces = [group.pieces for group in plan.groups]
@@ -260,7 +264,7 @@ def test_a_group_is_split_along_an_axis_of_its_last_result() -> None:
 def runs_of(sem: GraphSemantics, chip: Hardware) -> Runs:
     target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind), clusters=chip.clusters)
     graph = layer_graph(sem, relay_layers(sem), "fp16")
-    return Runs(target, graph, Splitter(chip.split_capacity_bytes))
+    return Runs(target, graph, Splitter(target.budget.split_bytes))
 
 
 def total(runs: Runs, chosen: tuple[Run, ...], price: int) -> int:

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphturbo_core.hardware.hardware import Hardware
-
-SHARD_SHARE = 2
-"""Shards of weights take at most this part (1/2) of an LB's weight part: our choice, the rest is
-for the tiles in use."""
-
 RING_TILES = 2
 """Tiles of a streamed tensor that take turns."""
 
@@ -38,20 +32,6 @@ class TileRules:
     tile loses lanes, a cut of K doubles the instructions."""
     pool_share: int = 5
     """Of a pooled LB this part (1/5) holds weights: stcp920's own division, 256 KiB of 1.25 MiB."""
-
-    def ring_bytes(self, lb_data_bytes: int) -> int:
-        """Bytes reserved for a result that is streamed out while its nest runs."""
-        return RING_TILES * (lb_data_bytes // self.tile_share)
-
-    def weight_bytes(self, hardware: Hardware) -> int:
-        """Bytes of a core's LB that hold weights."""
-        if hardware.is_pooled:
-            return hardware.lb_data_bytes // self.pool_share
-        return hardware.lb_weight_bytes
-
-    def shard_bytes(self, hardware: Hardware) -> int:
-        """Of them those that shards may take, in a plan that shards weights over the LBs."""
-        return self.weight_bytes(hardware) // SHARD_SHARE if hardware.shards_weights else 0
 
 
 DEFAULT_RULES = TileRules()
