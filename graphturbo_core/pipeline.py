@@ -20,6 +20,7 @@ from graphturbo_core.hardware.profile import load_profile, parse_profile, profil
 from graphturbo_core.ir.dtypes import NUMBER_FORMATS
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
+from graphturbo_core.option_fields import StrategyOption
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, Step
@@ -28,32 +29,24 @@ from graphturbo_core.rounds import Imports, RunRequest, divide
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.options import (
-    EVALUATIONS,
     LOWERING,
-    StrategyOption,
+    chosen_strategy,
     resolve_options,
     strategy_options,
 )
 from graphturbo_core.strategies.plan_files.held import NO_HELD_PLAN
 from graphturbo_core.strategies.plan_files.record import SEARCHED
-from graphturbo_core.strategies.registry import (
-    PlanTask,
-    StrategyInfo,
-    StrategySpec,
-    parse_strategy,
-    plan_for,
-    strategies,
-)
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec, parse_strategy
 from graphturbo_core.strategies.steps.batching import Division
 from graphturbo_core.strategies.steps.kernels import Cost, Spent
 from graphturbo_core.tried import Tried
 from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = [
-    "NUMBER_FORMATS", "Imports", "Recorder", "RunRequest", "StrategyInfo", "StrategyOption",
+    "NUMBER_FORMATS", "STRATEGIES", "Imports", "Recorder", "RunRequest", "StrategyOption",
     "options_of_strategy", "own_options", "parse_strategy", "pass_names", "profile_names",
-    "read_input_dims", "run_report", "run_reports", "run_shared", "strategies", "strategy_names",
-    "strategy_options", "warm_up",
+    "read_input_dims", "run_report", "run_reports", "run_shared", "strategy_options", "warm_up",
 ]  # fmt: skip
 
 OnStep = Callable[[str, float], None]
@@ -145,11 +138,6 @@ def warm_up(on_step: OnStep | None = None) -> None:
     model = load_sample(WARM_UP_SAMPLE)
     requests = [RunRequest(WARM_UP_SAMPLE, strategy, batch=8) for strategy in WARM_UP_STRATEGIES]
     Recorder(on_step).run("warm-up", lambda: list(run_reports(model, requests)))
-
-
-def strategy_names() -> tuple[str, ...]:
-    """The strategies, the plainest first."""
-    return tuple(strategies())
 
 
 def run_report(
@@ -322,8 +310,8 @@ def _cost(recorder: Recorder, suffix: str, request: RunRequest, tried: Tried) ->
     Of a search it tells how far that is: so many evaluations are asked for at most; what another
     strategy tries, whose plans it begins with, does not count.
     """
-    is_search = strategies()[parse_strategy(request.strategy).name].is_search
-    total = int(resolve_options(request.options)[EVALUATIONS])
+    strategy = chosen_strategy(parse_strategy(request.strategy), request.options)
+    is_search, total = strategy.is_search, strategy.evaluations
     tell = recorder.progress(f"search{suffix}")
     numbers = count(1)
 

@@ -13,19 +13,19 @@ from typing import cast
 from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.hardware.variation import DOUBLE, HALF, TWICE, changed_profile, other_values
+from graphturbo_core.option_fields import StrategyOption
 from graphturbo_core.pipeline import (
+    STRATEGIES,
     Imports,
     OnStep,
     RunRequest,
     own_options,
     parse_strategy,
     run_shared,
-    strategies,
     strategy_options,
     warm_up,
 )
 from graphturbo_core.report.rows.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
-from graphturbo_core.strategies.options import StrategyOption
 
 MAX_PROCESSES = 8
 """Each holds a model and a Trace: some 400 MiB for ResNet-50."""
@@ -108,7 +108,7 @@ def check_register(request: RunRequest) -> None:
     Raises:
         OptionError: SEARCH_AND_ASSUMPTIONS.
     """
-    if strategies()[parse_strategy(request.strategy).name].is_search:
+    if STRATEGIES[parse_strategy(request.strategy).name].is_search:
         raise OptionError(
             "SEARCH_AND_ASSUMPTIONS",
             "--assumptions would search once for each assumption",

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
 from graphturbo_core.frontend.numbers import with_numbers
-from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX, decomposed
+from graphturbo_core.frontend.passes.clean_up import decomposed
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
@@ -17,7 +17,7 @@ from graphturbo_core.lowering.numbering import KnownKernels
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
 from graphturbo_core.semantics.sample_axis import mixed_samples
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.strategies.options import ASTITCH, TVM, resolve_options
+from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.strategies.steps.batching import Division, divide_batch, undivided
 from graphturbo_core.tried import Known
@@ -133,24 +133,9 @@ class Imports:
         return self._graphs[key]
 
 
-DECOMPOSING = (TVM, ASTITCH)
-"""Strategies with an option `normalisation`."""
-DECOMPOSITIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "relay": (LAYER_NORM,),
-        "whole": (),
-        "decomposed": (LAYER_NORM, SOFTMAX),
-        "stitched": (),
-        "xla": (LAYER_NORM, SOFTMAX),
-    }
-)
-"""Values of these options -> the passes that they ask for."""
-
-
 def extra_passes(request: RunRequest) -> tuple[str, ...]:
     """Passes that the run's own strategy asks for: of a comparison the other runs have none."""
-    name, chosen = parse_strategy(request.strategy).name, resolve_options(request.options)
-    return DECOMPOSITIONS[chosen[f"{name}.normalisation"]] if name in DECOMPOSING else ()
+    return chosen_strategy(parse_strategy(request.strategy), request.options).import_passes
 
 
 def _batch_input(graph: Graph) -> str | None:

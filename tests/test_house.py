@@ -14,7 +14,7 @@ MOST_IMPORTS = 18
 """Other files of ours that one file imports."""
 FOLDERS = ("graphturbo_core", "graphturbo_ui", "benchmarks", "tests")
 MANY_IMPORTS = {
-    "graphturbo_core/strategies/registry.py", "graphturbo_core/pipeline.py",
+    "graphturbo_core/pipeline.py",
     "graphturbo_core/strategies/tuned/making.py", "graphturbo_core/lowering/lower.py",
     "graphturbo_core/strategies/plan_files/restore.py", "graphturbo_core/cli/commands.py",
     "graphturbo_ui/page_file/document.py", "graphturbo_core/semantics/table.py",

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    "errors", "units", "limits", "compiled", "plain_yaml",
+    "errors", "units", "limits", "compiled", "plain_yaml", "option_fields",
     "ir", "hardware", "semantics", "frontend",
     "products", "strategies", "lowering", "sim", "verify", "report", "export",
     "tried", "rounds", "emission", "pipeline", "register", "remote", "cli", "__main__",

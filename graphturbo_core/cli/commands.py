@@ -47,7 +47,7 @@ from graphturbo_core.frontend.catalogue import read_model, sample_names
 from graphturbo_core.frontend.strip import strip_weights
 from graphturbo_core.hardware.profile import load_profile, profile_names
 from graphturbo_core.limits import DEFAULT_LIMITS
-from graphturbo_core.pipeline import strategies, strategy_names, strategy_options
+from graphturbo_core.pipeline import STRATEGIES, strategy_options
 from graphturbo_core.register import check_register
 from graphturbo_core.report.json_form import json_form
 from graphturbo_core.report.verdict.verdict import pair_text
@@ -192,11 +192,12 @@ def profiles(json_to: Json = None) -> None:
 def list_strategies(json_to: Json = None) -> None:
     """List the strategies with their levels, and the options that --set takes."""
     rows = []
-    for name in strategy_names():
-        info = strategies()[name]
-        levels = zip(info.levels, info.level_docs, strict=True)
-        rows.append({"name": name, "levels": "", "what": info.doc})
-        rows += [{"name": f"{name}:{level}", "levels": level, "what": doc} for level, doc in levels]
+    for name, strategy in STRATEGIES.items():
+        rows.append({"name": name, "levels": "", "what": strategy.doc})
+        rows += [
+            {"name": f"{name}:{level}", "levels": level, "what": doc}
+            for level, doc in strategy.levels.items()
+        ]
     rows += [
         {"name": f"--set {option.name}=...", "levels": option.choices, "what": option.doc}
         for option in strategy_options().values()

@@ -75,7 +75,7 @@ def _view_fault(value: str) -> str:
 def strategy_fault(value: str) -> str:
     """What is wrong with `NAME[:LEVEL][@CLUSTER_BATCH]`; empty when nothing is."""
     parts = STRATEGY.fullmatch(value)
-    info = pipeline.strategies().get(parts[1]) if parts else None
+    info = pipeline.STRATEGIES.get(parts[1]) if parts else None
     if parts is None or info is None or (parts[2] and parts[2] not in info.levels):
         return f"“{safe_text(value, max_length=60)}” is not a strategy."
     return ""

@@ -31,7 +31,7 @@ def beside() -> Visitor:
 def strategy_choices(key: str, default: str) -> list[str]:
     """The default first, then every strategy, then what this session chose besides."""
     found = [default, query.DEFAULT_A, query.DEFAULT_B]
-    for name, info in pipeline.strategies().items():
+    for name, info in pipeline.STRATEGIES.items():
         others = (level for level in info.levels if level != info.default_level)
         found += [name, *(f"{name}:{level}" for level in others)]
     found += [str(st.session_state.get(key) or ""), st.query_params.get(key, "")]

@@ -16,7 +16,8 @@ from graphturbo_core.pipeline import profile_names
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Memory
 from graphturbo_core.strategies.options import resolve_options
-from graphturbo_core.strategies.registry import make_plan, parse_strategy, splitter_of
+from graphturbo_core.strategies.planning import make_plan, splitter_of
+from graphturbo_core.strategies.registry import parse_strategy
 from tests.strategies.samples import sample_semantics, weighted
 
 POOL_SHARE = "lowering.pool_share"

@@ -18,14 +18,15 @@ from graphturbo_core.lowering.team import Team
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.strategies.registry import make_plan, parse_strategy, strategies
+from graphturbo_core.strategies import registry
+from graphturbo_core.strategies.planning import make_plan
 from sample_models import build_samples
 from sample_models.builder import Builder
 from tests.models import imported
 
 STRATEGIES = tuple(
     f"{info.name}:{level}" if level else name
-    for name, info in strategies().items()
+    for name, info in registry.STRATEGIES.items()
     if not info.is_search
     for level in info.levels or ("",)
     if level != "plus"
@@ -60,7 +61,7 @@ def analysed(model: onnx.ModelProto, batch: int) -> GraphSemantics:
 
 def plan_of(sem: GraphSemantics, strategy: str, hardware: Hardware) -> Plan:
     """A checked plan."""
-    plan = make_plan(parse_strategy(strategy), sem, hardware, "fp16", {})
+    plan = make_plan(registry.parse_strategy(strategy), sem, hardware, "fp16", {})
     plan.check()
     return plan
 

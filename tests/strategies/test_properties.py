@@ -13,7 +13,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, contains, is_empty, volume
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.registry import strategies
+from graphturbo_core.strategies.registry import STRATEGIES
 from tests.full import in_turn
 from tests.semantics.random_graphs import random_graphs
 from tests.strategies.samples import hardware, plan_of, sample_plan
@@ -22,7 +22,7 @@ STRATEGIES = (
     "layerwise",
     "tvm",
     "astitch",
-    *(f"graphturbo:{x}" for x in strategies()["graphturbo"].levels),
+    *(f"graphturbo:{x}" for x in STRATEGIES["graphturbo"].levels),
 )
 
 

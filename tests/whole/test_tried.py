@@ -22,7 +22,8 @@ from graphturbo_core.products.scheduling import BY_LAYER
 from graphturbo_core.products.stays import Stay
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.registry import make_plan, parse_strategy
+from graphturbo_core.strategies.planning import make_plan
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.tried import Known, Tried
 
 MODEL = "teaching-resnet"

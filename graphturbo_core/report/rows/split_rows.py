@@ -10,7 +10,8 @@ from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.graphturbo.splitting import SubGraph
-from graphturbo_core.strategies.registry import splitter_of
+from graphturbo_core.strategies.options import strategy_options
+from graphturbo_core.strategies.planning import splitter_of
 
 MAX_SPLITS = 5_000
 """Quadruples that a report lists: those of sub-graphs, then of layers in order. Our choice."""
@@ -24,7 +25,9 @@ def split_rows(outcome: Outcome) -> Iterator[Row]:
     the axis alone: where there are further axes the groups say how many of each there are, and a
     core that would not hold its share may have raised them since (the decisions say so).
     """
-    splitter = splitter_of(outcome.named.strategy, outcome.hardware, outcome.named.options)
+    known = strategy_options()
+    options = {name: text for name, text in outcome.named.options.items() if name in known}
+    splitter = splitter_of(outcome.named.strategy, outcome.hardware, options)
     if splitter is None:
         return
     plan = outcome.plan

@@ -1,4 +1,4 @@
-"""Target -> Plan: memory-intensive ops stitched between compute-intensive ones, as AStitch does.
+"""`astitch`: memory-intensive ops stitched between compute-intensive ones, as AStitch does.
 
 After the reference page on fusion (AStitch, ASPLOS 2022): recalled from the paper and mapped to
 this machine by us, each choice where it is made and replaceable there. `stitch.py` says which ops
@@ -12,8 +12,11 @@ of what passes through LB, where AStitch's blocks hold a few rows at a time; wha
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
+from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX
+from graphturbo_core.option_fields import choice
 from graphturbo_core.products.plan import Group, Plan
 from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.baselines.stitch import stitched_kernels
@@ -26,10 +29,40 @@ from graphturbo_core.strategies.steps.assemble import Recipe, assemble_whole
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.whole import in_layers, op_graph
+from graphturbo_core.strategies.strategy import Strategy
+
+NORMALISATIONS = {"stitched": (), "xla": (LAYER_NORM, SOFTMAX)}
+"""Values of `astitch.normalisation` -> the passes of import that they stand for."""
 
 
-def astitch_plan(target: Target) -> Plan:
-    """A stitched kernel or a compute-intensive op a kernel, each handing on through DRAM."""
+@dataclass(frozen=True, kw_only=True)
+class AStitch(Strategy):
+    """One kernel per stitched region or compute-intensive op, each handing on through DRAM."""
+
+    name: ClassVar[str] = "astitch"
+    doc: ClassVar[str] = (
+        "what lies between products stitched into a kernel, between kernels DRAM (AStitch)"
+    )
+    is_by_op: ClassVar[bool] = True
+
+    normalisation: Literal["stitched", "xla"] = choice(
+        *NORMALISATIONS,
+        doc="softmax and layer norm are one op each, whose passes over a row stay on its core, as "
+        "AStitch's regional scheme stitches them (ASPLOS 2022); or they are stitched from the "
+        "reductions and elementwise ops that XLA, under AStitch, has of them",
+    )
+
+    @property
+    def import_passes(self) -> tuple[str, ...]:
+        """XLA's decompositions where they are chosen."""
+        return NORMALISATIONS[self.normalisation]
+
+    def plan(self, target: Target) -> Plan:
+        """Stitch, bind and assemble."""
+        return _stitched_plan(target)
+
+
+def _stitched_plan(target: Target) -> Plan:
     layers = relay_layers(target.semantics)
     graph, owners = op_graph(target, layers)
     unit_of = {unit.name: unit.index for unit in graph.layers}
@@ -46,6 +79,6 @@ def astitch_plan(target: Target) -> Plan:
         groups.append(Group(section.name, owned, section.ops, -1, 1, 0, peak_bytes))
     old = target.binder
     binder = StitchBinder(old.cores, old.plain, old.is_strict, fixed=old.fixed)
-    recipe = Recipe("astitch", layers, tuple(groups), Nearest.DRAM, has_gb_inside=True)
+    recipe = Recipe(AStitch.name, layers, tuple(groups), Nearest.DRAM, has_gb_inside=True)
     plan = assemble_whole(replace(target, binder=binder), recipe, sections)
     return replace(plan, decisions=stitch_decisions(plan, kernels, sections))

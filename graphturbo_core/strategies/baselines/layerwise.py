@@ -1,6 +1,9 @@
-"""Target -> Plan: an op a kernel, everything through DRAM; the naive baseline."""
+"""`layerwise`: one kernel per op, everything through DRAM; the naive baseline."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.baselines.relay import relay_layers
@@ -8,11 +11,20 @@ from graphturbo_core.strategies.graphturbo.placement import Nearest
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble_whole
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.whole import op_graph, whole_groups, whole_sections
+from graphturbo_core.strategies.strategy import Strategy
 
 
-def layerwise_plan(target: Target) -> Plan:
+@dataclass(frozen=True, kw_only=True)
+class Layerwise(Strategy):
     """Ops in the order of the layers, each handing its result to the next through DRAM."""
-    layers = relay_layers(target.semantics)
-    graph, owners = op_graph(target, layers)
-    recipe = Recipe("layerwise", layers, whole_groups(graph, owners), Nearest.DRAM)
-    return assemble_whole(target, recipe, whole_sections(graph))
+
+    name: ClassVar[str] = "layerwise"
+    doc: ClassVar[str] = "one kernel per op, everything through DRAM"
+    is_by_op: ClassVar[bool] = True
+
+    def plan(self, target: Target) -> Plan:
+        """One kernel per op."""
+        layers = relay_layers(target.semantics)
+        graph, owners = op_graph(target, layers)
+        recipe = Recipe(self.name, layers, whole_groups(graph, owners), Nearest.DRAM)
+        return assemble_whole(target, recipe, whole_sections(graph))

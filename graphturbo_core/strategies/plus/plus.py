@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from graphturbo_core.errors import CapacityError, PlanError
+from graphturbo_core.option_fields import switch
 from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Decision, Plan
 from graphturbo_core.strategies.baselines.relay import relay_layers
@@ -102,21 +103,45 @@ class _Trials:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class Ingredients:
+    """What `plus` may do beyond the paper; each field is the option `plus.NAME` of `--set`."""
+
+    pieces: bool = switch(
+        "graphturbo:plus: groups in fewer pieces where weights that each piece fetches again cost "
+        "more than what then overflows a core"
+    )
+    merging: bool = switch(
+        "graphturbo:plus: the groupings of fewest pieces and of half the room are tried too"
+    )
+    axes: bool = switch(
+        "graphturbo:plus: groups whose pieces are cut along two axes, neighbours merged with them"
+    )
+    mixing: bool = switch(
+        "graphturbo:plus: stretches of layers, each grouped as in the plan that was fastest there"
+    )
+    keeping: bool = switch(
+        "graphturbo:plus: weights stay in GB from kernel to kernel, and come there before the "
+        "kernel that reads them, where that saves DRAM's time"
+    )
+    cooperation: bool = switch(
+        "graphturbo:plus where clusters would be idle: they share the round if that costs less"
+    )
+    lending: bool = switch(
+        "graphturbo:plus where clusters are idle: weights come through their DRAM shares too, one "
+        "share a DMA engine at a time"
+    )
+
+
+ALL_INGREDIENTS = Ingredients()
+
+
 @dataclass(frozen=True)
 class Plus:
-    """`full` is asked first; each other field switches an ingredient on.
-
-    `has_lending`: a cluster that has a step to itself fetches weights through idle ones' DRAM too.
-    """
+    """`full` is asked first, then what the ingredients propose."""
 
     full: GraphTurbo
-    has_pieces: bool = True
-    has_merging: bool = True
-    has_axes: bool = True
-    has_mixing: bool = True
-    has_keeping: bool = True
-    has_cooperation: bool = True
-    has_lending: bool = True
+    having: Ingredients = ALL_INGREDIENTS
 
     def __call__(self, target: Target) -> Plan:
         """The cheapest proposal; `:full`'s without a cost function, or where all are refused."""
@@ -173,7 +198,7 @@ class Plus:
         self, target: Target, trials: _Trials, base: Proposal, least_gain: int
     ) -> Iterator[tuple[str, Plan]]:
         """The groups of a plan in fewer pieces, where that saves so many cycles."""
-        if not self.has_pieces or target.wishes.fix_splits:
+        if not self.having.pieces or target.wishes.fix_splits:
             return
         plan, graph = base.plan, trials.graph
         cuts = fewer_pieces(target, graph, plan, least_gain)
@@ -189,13 +214,13 @@ class Plus:
     def _merged(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
         """Other groupings by Algorithms 1 and 2, as far as a plan file can be followed."""
         found = variants(self.full)
-        for name in MERGED if self.has_merging else ():
+        for name in MERGED if self.having.merging else ():
             yield from _named(name, partial(found[name], target))
 
     def _axes(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """`:full` and the cheapest so far, with groups along two axes; not against a plan file."""
         best = trials.best
-        if not self.has_axes or target.wishes.shape_groups or best.spent is None:
+        if not self.having.axes or target.wishes.shape_groups or best.spent is None:
             return
         for base in trials.groupings:
             if base.name not in (FULL, best.name):
@@ -208,7 +233,7 @@ class Plus:
 
     def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """What was tried so far, mixed stretch by stretch."""
-        for number in range(MOST_MIXED if self.has_mixing else 0):
+        for number in range(MOST_MIXED if self.having.mixing else 0):
             groupings = trials.groupings
             if len(groupings) <= 1:
                 return
@@ -231,7 +256,7 @@ class Plus:
         Weights that a plan file places have no stay.
         """
         best = trials.best
-        if not self.has_keeping or best.spent is None or target.feeding.has_own_fetches:
+        if not self.having.keeping or best.spent is None or target.feeding.has_own_fetches:
             return
         stays = chosen_stays(best.plan, best.spent, frozenset(target.wishes.residencies))
         if not stays:
@@ -246,7 +271,7 @@ class Plus:
 
     def _lent(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """`:full` and the cheapest so far, with weights through all clusters' DRAM."""
-        if not self.has_lending or not has_idle(target):
+        if not self.having.lending or not has_idle(target):
             return
         for each in dict.fromkeys((0, trials.done.index(trials.best))):
             plan = lent_plan(target, trials.done[each].plan)
@@ -255,8 +280,8 @@ class Plus:
     def _cooperating(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
         """Clusters that share the round; not with a fence, at which all of them would wait."""
         splitter, level = self.full.splitter, self.full.level
-        if self.has_cooperation and has_idle(target) and not level.scheduling.has_fence:
-            yield from cooperating_plans(target, splitter, level, is_lent=self.has_lending)
+        if self.having.cooperation and has_idle(target) and not level.scheduling.has_fence:
+            yield from cooperating_plans(target, splitter, level, is_lent=self.having.lending)
 
 
 def has_idle(target: Target) -> bool:

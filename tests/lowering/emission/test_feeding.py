@@ -23,7 +23,8 @@ from graphturbo_core.sim.trace import Trace, Wait
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.registry import PlanTask, make_plan, parse_strategy, plan_for
+from graphturbo_core.strategies.planning import PlanTask, make_plan, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.verify.static.causes import wrong_cause
 from sample_models.bert import BertSize, bert
 from sample_models.build_samples import teaching_resnet

@@ -13,7 +13,8 @@ from graphturbo_core.products.program import Cause, InstructionKind, Memory, Pro
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.verify.static.halo_bytes import wrong_halo
 from tests.lowering.nets import chip, plan_of
 from tests.strategies.samples import weighted

@@ -36,7 +36,8 @@ from graphturbo_core.strategies.baselines.stitch_schemes import (
 )
 from graphturbo_core.strategies.plan_files.edits import Cuts, Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from tests.full import in_turn
 from tests.models import model_bytes
 from tests.strategies.samples import hardware, plan_of, weighted

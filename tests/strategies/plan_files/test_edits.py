@@ -18,7 +18,8 @@ from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_groups
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.plan_files.wishes import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from tests.lowering.nets import chip
 from tests.strategies.samples import sample_plan, sample_semantics, weighted
 

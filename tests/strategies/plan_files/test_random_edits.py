@@ -15,7 +15,8 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_groups
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from tests.full import examples
 from tests.strategies.samples import sample_plan
 

@@ -21,7 +21,8 @@ from graphturbo_core.strategies.plan_files.record import (
     StayRecord,
     recorded,
 )
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from tests.strategies.plus.test_plus import heavy, plus, spent
 from tests.strategies.samples import hardware, sample_plan, weighted
 

@@ -24,11 +24,12 @@ from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import GroupRecord, Record, recorded
+from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import Cut, cut_groups, cut_plan, cuts_of
 from graphturbo_core.strategies.plus.further_axes import Crossed, FurtherAxes, is_wanting
 from graphturbo_core.strategies.plus.mixing import Timed
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import Spent, Target
 from tests.lowering.nets import chip
 from tests.lowering.replay import replay

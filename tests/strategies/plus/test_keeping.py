@@ -18,6 +18,7 @@ from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
 from graphturbo_core.strategies.plus.keeping import (
     chosen_stays,
@@ -25,7 +26,7 @@ from graphturbo_core.strategies.plus.keeping import (
     wanted_stays,
 )
 from graphturbo_core.strategies.plus.weight_bytes import fetched
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import Load, Spent, Target
 from tests.strategies.samples import hardware, plan_of, weighted
 

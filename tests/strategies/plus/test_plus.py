@@ -22,10 +22,11 @@ from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
+from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus import cooperating
 from graphturbo_core.strategies.plus.cooperating import cheapest_runs
 from graphturbo_core.strategies.plus.runs import ALONE, Run, Runs
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
 from tests.strategies.samples import hardware, sample_semantics, weighted
 

@@ -25,7 +25,8 @@ from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import Spent, Target
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space

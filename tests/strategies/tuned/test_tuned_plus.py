@@ -20,9 +20,10 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
 from graphturbo_core.strategies.plus.plus import Proposal, has_idle
-from graphturbo_core.strategies.registry import PlanTask, parse_strategy, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.differences import differences

@@ -6,8 +6,9 @@ import pytest
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.products.plan import Plan
+from graphturbo_core.strategies.planning import PlanTask, make_plan, plan_for
 from graphturbo_core.strategies.plus.cuts import cuts_of
-from graphturbo_core.strategies.registry import PlanTask, make_plan, parse_strategy, plan_for
+from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import Spent
 from graphturbo_core.strategies.tuned.starts import LAYERS_WHOLE, Start, other_starts
 from tests.lowering.nets import chip

@@ -1,0 +1,105 @@
+"""Fields of a frozen dataclass -> options of `--set`, and texts -> such a dataclass.
+
+A field made by `choice`, `switch` or `number` is an option; its name is `PREFIX.FIELD`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+MAX_DIGITS = 9
+"""Digits that are read of a number."""
+OPTION = "option"
+"""Key of a field's metadata that holds its `Choice`."""
+ON, OFF = "on", "off"
+
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyOption:
+    """A `--set` option: one of `values`, the first by default, or a whole number in `bounds`."""
+
+    name: str
+    values: tuple[str, ...]
+    doc: str
+    bounds: tuple[int, int] | None = None
+
+    @property
+    def default(self) -> str:
+        """The value without `--set`."""
+        return self.values[0]
+
+    @property
+    def choices(self) -> str:
+        """What may be written, in words."""
+        if self.bounds is None:
+            return ", ".join(self.values)
+        low, high = self.bounds
+        return f"{low} to {high} (default {self.default})"
+
+    def accepts(self, value: str) -> bool:
+        """Whether the value may be written."""
+        if self.bounds is None:
+            return value in self.values
+        is_number = value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS
+        return is_number and self.bounds[0] <= int(value) <= self.bounds[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a field may hold: one of `values`, the first by default, or a number in `bounds`."""
+
+    values: tuple[str, ...]
+    doc: str
+    bounds: tuple[int, int] | None = None
+    is_switch: bool = False
+
+    def typed(self, text: str) -> str | int | bool:
+        """The field's value for a text that the option accepts."""
+        if self.is_switch:
+            return text == ON
+        return text if self.bounds is None else int(text)
+
+
+def choice(*values: str, doc: str) -> Any:
+    """A field that holds one of these texts, the first by default."""
+    return field(default=values[0], metadata={OPTION: Choice(values, doc)})
+
+
+def switch(doc: str) -> Any:
+    """A field that holds True, which is the default, or False: `on` and `off` as texts."""
+    return field(default=True, metadata={OPTION: Choice((ON, OFF), doc, is_switch=True)})
+
+
+def number(default: int, bounds: tuple[int, int], doc: str) -> Any:
+    """A field that holds a whole number within `bounds`, both included."""
+    return field(default=default, metadata={OPTION: Choice((str(default),), doc, bounds)})
+
+
+def _choices(owner: type) -> Iterator[tuple[str, Choice]]:
+    """The option fields of a dataclass, in their order."""
+    for each in fields(owner):
+        if OPTION in each.metadata:
+            yield each.name, each.metadata[OPTION]
+
+
+def options_of(owner: type, prefix: str) -> tuple[StrategyOption, ...]:
+    """The options that the fields of a dataclass are."""
+    return tuple(
+        StrategyOption(f"{prefix}.{name}", each.values, each.doc, each.bounds)
+        for name, each in _choices(owner)
+    )
+
+
+def from_texts(
+    owner: type[Options], prefix: str, texts: Mapping[str, str], **others: object
+) -> Options:
+    """An instance whose option fields are read from texts that the options accept.
+
+    `others`: its fields that are no options.
+    """
+    chosen = {name: each.typed(texts[f"{prefix}.{name}"]) for name, each in _choices(owner)}
+    return owner(**chosen, **others)

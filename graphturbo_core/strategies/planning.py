@@ -1,0 +1,118 @@
+"""A strategy's name, a model and a chip -> Plan, as a plan file wants it where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.hardware.memory_budget import memory_budget
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.semantics.cost import placed_on
+from graphturbo_core.semantics.table import GraphSemantics
+from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.graphturbo.splitting import Splitter
+from graphturbo_core.strategies.options import chosen_strategy, tile_rules
+from graphturbo_core.strategies.plan_files.edits import find_wishes
+from graphturbo_core.strategies.plan_files.held import (
+    NO_HELD_PLAN,
+    HeldPlan,
+    check_followed,
+    check_no_edits,
+    check_no_groups,
+)
+from graphturbo_core.strategies.plan_files.restore import restored_plan
+from graphturbo_core.strategies.plan_files.wishes import NO_WISHES, Wishes
+from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
+from graphturbo_core.strategies.steps.kernels import Cost, Target
+from graphturbo_core.strategies.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class PlanTask:
+    """What a plan is made for: one cluster's round; `held`: a plan file's word on it.
+
+    `clusters`: how many would be idle otherwise, and may share the round, this one among them.
+    `cost`: what a plan takes, None where it is refused; a strategy that searches must be given it.
+    """
+
+    semantics: GraphSemantics = field(repr=False)
+    hardware: Hardware
+    number_format: str
+    options: Mapping[str, str]
+    held: HeldPlan = NO_HELD_PLAN
+    clusters: int = 1
+    cost: Cost | None = field(default=None, repr=False)
+
+
+def make_plan(
+    spec: StrategySpec,
+    semantics: GraphSemantics,
+    hardware: Hardware,
+    number_format: str,
+    options: Mapping[str, str],
+) -> Plan:
+    """The plan of one strategy for one cluster's round.
+
+    Raises:
+        OptionError: an unknown strategy or option, or a value that it does not have.
+    """
+    return plan_for(spec, PlanTask(semantics, hardware, number_format, options))
+
+
+def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
+    """The plan of one strategy, as a plan file wants it where there is one.
+
+    Raises:
+        OptionError: an unknown strategy or option, or a value that it does not have.
+        PlanError: the plan file cannot be followed.
+    """
+    held, hardware = task.held, task.hardware
+    strategy = chosen_strategy(parse_strategy(spec.text), task.options)
+    wishes = _wishes(task, strategy)
+    rules = tile_rules(task.options)
+    target = Target(
+        placed_on(task.semantics, hardware, task.number_format, rules),
+        hardware,
+        task.number_format,
+        strategy.binder(hardware.cores, wishes.bindings),
+        rules,
+        wishes,
+        strategy.feeding,
+        1 if held.is_edited else task.clusters,
+        task.cost,
+        strategy.gb_use,
+    )
+    if held.record is not None and not held.is_edited:
+        return restored_plan(target, strategy.frame, held.record)
+    plan = strategy.plan(target)
+    check_followed(plan, wishes)
+    return replace(
+        plan,
+        decisions=(*plan.decisions, *wishes.decisions()),
+        fixed=wishes.fixed,
+        fixed_pieces=frozenset(wishes.piece_scopes),
+    )
+
+
+def _wishes(task: PlanTask, strategy: Strategy) -> Wishes:
+    """What the edits of a plan file come to for this strategy.
+
+    Raises:
+        PlanError: an edit names what is not there, or asks for what the strategy does not do.
+    """
+    held, semantics = task.held, task.semantics
+    if not held.is_edited:
+        return NO_WISHES
+    if not strategy.follows_edits:
+        check_no_edits(strategy.label)
+    wishes = find_wishes(held.edits, semantics, task.hardware, relay_layers(semantics))
+    if not strategy.is_ordered:
+        check_no_groups(wishes, strategy.label)
+    return wishes
+
+
+def splitter_of(strategy: str, hardware: Hardware, options: Mapping[str, str]) -> Splitter | None:
+    """Algorithm 1 as this strategy runs it with its options; None where it does not."""
+    budget = memory_budget(hardware, tile_rules(options))
+    return chosen_strategy(parse_strategy(strategy), options).splitter(budget)

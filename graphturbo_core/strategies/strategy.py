@@ -1,0 +1,115 @@
+"""Strategy: one way to cut a model into kernels, with its options.
+
+A strategy is a frozen dataclass in a file of its own and a line in `registry.STRATEGIES`. The
+command line, the app, plan files, the documents and the tests read that dict.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+from graphturbo_core.hardware.memory_budget import MemoryBudget
+from graphturbo_core.products.plan import Binding, Plan
+from graphturbo_core.products.scheduling import BY_LAYER, Scheduling
+from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
+from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
+from graphturbo_core.strategies.graphturbo.splitting import Splitter
+from graphturbo_core.strategies.plan_files.restore import Frame
+from graphturbo_core.strategies.steps.kernels import DEFAULT_GB_USE, GbUse, Target
+from graphturbo_core.strategies.steps.outermost import plain_outermost
+
+DIVISIONS = ("kind", "outermost", "literal")
+"""Rules by which a kernel's result is divided over cores."""
+_PLAIN = {"kind": plain_by_kind, "outermost": plain_outermost, "literal": plain_literal}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strategy(ABC):
+    """One way to cut a model into kernels; a subclass's fields are its options (`option_fields`).
+
+    `level`: one of `levels`; "" where the class has none.
+
+    Of the class: `name` and `doc` as the lists of strategies show them; `levels` by name with what
+    each does; `default_level`; `is_search`: it makes and simulates many plans, which takes minutes;
+    `is_by_op`: its groups are made of ops, not of layers; `follows_edits`: of a plan file;
+    `level_options`: of levels with options of their own, the field and dataclass that hold them.
+    """
+
+    level: str = ""
+
+    name: ClassVar[str]
+    doc: ClassVar[str]
+    levels: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    default_level: ClassVar[str] = ""
+    is_search: ClassVar[bool] = False
+    is_by_op: ClassVar[bool] = False
+    follows_edits: ClassVar[bool] = True
+    level_options: ClassVar[Mapping[str, type]] = MappingProxyType({})
+
+    @abstractmethod
+    def plan(self, target: Target) -> Plan:
+        """Make the plan of one cluster's round."""
+
+    @property
+    def label(self) -> str:
+        """The name that plans have: `NAME` or `NAME:LEVEL`."""
+        return f"{self.name}:{self.level}" if self.level else self.name
+
+    @property
+    def import_passes(self) -> tuple[str, ...]:
+        """Passes that import runs for this strategy alone, by the names that `models` lists."""
+        return ()
+
+    @property
+    def feeding(self) -> Feeding:
+        """How engines get their operands."""
+        return DEFAULT_FEEDING
+
+    @property
+    def gb_use(self) -> GbUse:
+        """What GB is used for."""
+        return DEFAULT_GB_USE
+
+    @property
+    def scheduling(self) -> Scheduling:
+        """Which instructions may overlap."""
+        return BY_LAYER
+
+    @property
+    def evaluations(self) -> int:
+        """Plans that a search lowers and simulates; 0 of a strategy that does not search."""
+        return 0
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether instances are ordered (Algorithm 3): groups, pieces and axes can be edited."""
+        return False
+
+    @property
+    def frame(self) -> Frame:
+        """What plans of this strategy have in common, for reading one from a plan file."""
+        return Frame(self.label, self.is_by_op, self.is_ordered, self.scheduling)
+
+    def binder(self, cores: int, fixed: Mapping[str, Binding]) -> Binder:
+        """Algorithm 4 as this strategy runs it; `fixed`: bindings that a plan file names."""
+        return divided_by("kind", cores, fixed)
+
+    def splitter(self, budget: MemoryBudget) -> Splitter | None:
+        """Algorithm 1 as this strategy runs it; None where it does not."""
+        del budget
+        return None
+
+
+def divided_by(division: str, cores: int, fixed: Mapping[str, Binding]) -> Binder:
+    """Algorithm 4 with one of `DIVISIONS` for what no neighbour hands down."""
+    return Binder(
+        cores,
+        _PLAIN[division],
+        is_strict=division == "literal",
+        is_extended=division != "outermost",
+        fixed=fixed,
+    )
