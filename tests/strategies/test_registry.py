@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.strategies import PAGE, page
 from graphturbo_core.errors import OptionError
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
@@ -12,6 +13,14 @@ from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec, parse_strategy
 from tests.strategies.graphturbo.test_readings import CASES as READINGS
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
+
+
+def test_the_page_lists_every_strategy_level_and_option() -> None:
+    assert page() == PAGE.read_text(encoding="utf-8")
+    for strategy in STRATEGIES.values():
+        assert f"## {strategy.name}\n" in page()
+        assert all(f"| `{level}` |" in page() for level in strategy.levels)
+    assert all(f"| `{name}` |" in page() for name in strategy_options())
 
 
 def test_what_exists() -> None:
