@@ -1,0 +1,50 @@
+"""WeightSources: which way a weight of a stage takes."""
+
+from __future__ import annotations
+
+from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.global_buffer.sites import Surroundings
+from graphturbo_core.lowering.stages.stage import Stage
+from graphturbo_core.lowering.tiling.weight_space import fetches_own
+from graphturbo_core.lowering.weight_sources.dram_shares import DramShares
+from graphturbo_core.lowering.weight_sources.gb_resident import GbResident
+from graphturbo_core.lowering.weight_sources.gb_retained import GbRetained
+from graphturbo_core.lowering.weight_sources.gb_streamed import GbStreamed
+from graphturbo_core.lowering.weight_sources.gb_whole import GbWhole
+from graphturbo_core.lowering.weight_sources.lb_shards import LbShards
+from graphturbo_core.lowering.weight_sources.own_fetch import OwnFetch
+from graphturbo_core.lowering.weight_sources.source import WeightSource
+from graphturbo_core.products.plan import Plan
+
+
+class WeightSources:
+    """All ways of one kernel; each keeps what it has fetched."""
+
+    def __init__(self, plan: Plan, around: Surroundings, mover: Mover) -> None:
+        """`around`: what lies in GB and LBs already."""
+        self._plan = plan
+        self._resident_tensors = around.held.keys()
+        shares = DramShares(plan, around.lenders)
+        self._own = OwnFetch(plan, mover)
+        self._shards = LbShards(plan, mover, around.shards)
+        self._resident = GbResident(plan, mover, shares, around.held)
+        self.retained = GbRetained(plan, mover, shares, around.stays)
+        self._streamed = GbStreamed(plan, mover, shares, (around.ring, self.retained))
+        self._whole = GbWhole(plan, mover, shares)
+
+    def of_tiles(self, stage: Stage, tensor: str) -> WeightSource:
+        """The way of a weight that comes tile by tile."""
+        if fetches_own(self._plan, stage):
+            return self._own
+        if not self._plan.hardware.has_gb:
+            return self._shards
+        return self._resident if tensor in self._resident_tensors else self._streamed
+
+    def of_whole(self, stage: Stage, gb_offset: int) -> WeightSource:
+        """The way of a weight that comes whole; through these bytes of GB, if at all."""
+        if fetches_own(self._plan, stage):
+            return self._own
+        if not self._plan.hardware.has_gb:
+            return self._shards
+        self._whole.offset = gb_offset
+        return self._whole

@@ -1,0 +1,56 @@
+"""GbStreamed: weights pass through a ring of slots in GB, an item per slot."""
+
+from __future__ import annotations
+
+from graphturbo_core.lowering.addresses.allocator import aligned
+from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.global_buffer.sites import GbRing
+from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.lowering.weight_sources.dram_shares import DramShares
+from graphturbo_core.lowering.weight_sources.gb_retained import GbRetained
+from graphturbo_core.lowering.weight_sources.source import Held, Wanted, WeightSource
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.program import Memory
+
+
+class GbStreamed(WeightSource):
+    """Each item is fetched where it is read; boxes that are retained in GB are left out."""
+
+    def __init__(
+        self, plan: Plan, mover: Mover, shares: DramShares, rest: tuple[GbRing, GbRetained]
+    ) -> None:
+        """`rest`: the ring, and what need not pass through it."""
+        super().__init__(plan, mover)
+        self._shares = shares
+        self._ring, self._retained = rest
+        self._end = 0
+
+    def bring(self, wanted: Wanted) -> Held:
+        """The boxes of an item one behind the other."""
+        tensor = wanted.tensor
+        found = self._retained.bring(wanted)
+        boxes = {box: fetch.alike for box, fetch in wanted.boxes.items() if box not in found}
+        sizes = {
+            box: alike * aligned(tensor_bytes(self.plan, tensor, box))
+            for box, alike in boxes.items()
+        }
+        offset = self._take(sum(sizes.values())) if sizes else 0
+        for box, size in sizes.items():
+            buffer = self.mover.local((Memory.GB, -1, offset), tensor, box, size_bytes=size)
+            found[box] = buffer
+            what = self._shares.site(tensor), box
+            self.mover.prefetch(wanted.where, what, buffer, alike=boxes[box])
+            offset += size
+        return found
+
+    def _take(self, size_bytes: int) -> int:
+        """Where in GB an item goes: after the one before, from the start where no room is left.
+
+        In two slots each takes a whole one, so that it only waits for the last item but one.
+        """
+        base, room = self._ring.turn
+        taken = size_bytes if self._ring.is_ahead else self._ring.slot_bytes
+        if self._end + taken > room:
+            self._end = 0
+        self._end += taken
+        return base + self._end - taken

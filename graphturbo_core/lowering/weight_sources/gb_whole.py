@@ -1,0 +1,29 @@
+"""GbWhole: small weights, such as a bias, come whole through a region of GB of their own."""
+
+from __future__ import annotations
+
+from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.weight_sources.dram_shares import DramShares
+from graphturbo_core.lowering.weight_sources.source import Held, Wanted, WeightSource
+from graphturbo_core.products.plan import Plan
+from graphturbo_core.products.program import Memory
+
+
+class GbWhole(WeightSource):
+    """`offset`: where in GB the next weight goes; set by the feeder, weight by weight."""
+
+    def __init__(self, plan: Plan, mover: Mover, shares: DramShares) -> None:
+        """`shares`: whose DRAM is read."""
+        super().__init__(plan, mover)
+        self._shares = shares
+        self.offset = 0
+
+    def bring(self, wanted: Wanted) -> Held:
+        """One fetch per box."""
+        found: Held = {}
+        for box in wanted.boxes:
+            buffer = self.mover.local((Memory.GB, -1, self.offset), wanted.tensor, box)
+            what = self._shares.site(wanted.tensor), box
+            self.mover.prefetch(wanted.where, what, buffer)
+            found[box] = buffer
+        return found
