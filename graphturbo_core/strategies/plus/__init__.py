@@ -17,7 +17,7 @@
 - `cooperating.py`, `runs.py`: `plus.cooperation`: runs of layers on one cluster or split over all,
   by dynamic programming over closed forms, for two prices of a split.
 
-Pieces, axes and variants are skipped where closed forms promise less than a hundredth.
+Fewer pieces and second axes are skipped where closed forms promise less than a hundredth.
 
 GB retention: a weight stays in GB until its last reader. Then weights are prefetched in earlier
 kernels' idle DRAM cycles, the nearest first. Kernels limited by their cores get none. Retentions
