@@ -1,1 +1,21 @@
-"""GraphTurbo Explorer's pages: they see reports, never a graph, plan, program or trace."""
+"""GraphTurbo Explorer's pages: they see Reports, never a Graph, Plan, Program or Trace.
+
+- `glossary.py`, `text.py`, `palette.py`: terms for tooltips, names made safe, colours.
+- `presets.py`, `options_form.py`, `sizes.py`, `controls.py`: the sidebar: presets, options, sizes
+  that a model proposes, all choices as one value.
+- `runs.py`, `jobs.py`: runs and who waits for them; worker processes and the one cache.
+- `frame.py`: around every page: session, refusals, waiting.
+- `equal_run.py`: A's strategy at B's cluster batch, for the verdict.
+- `shown.py`, `charts.py`: figures made once per run; Plotly figures with selections.
+
+A page waits for the first run, draws it, waits for the other, and is drawn again. Reports are
+cached per run, so a change of B computes only B. Two workers serve two jobs at a time. The runs of
+one job follow each other, so B waits for A and the other worker serves the next visitor. A refusal,
+a bug, a report above the cap or ten minutes end one run alone. If its worker is lost, the rest of
+the job continues in a new one.
+
+Three rules follow from Streamlit 1.67. While a script runs, Streamlit shows old elements that are
+not drawn over. So an optional part has a place of its own (`shown.nothing`). `st.stop` is not used:
+it drops clicks that came while the script ran. Views are not fragments: two quick runs of a
+fragment lose small messages or blank the page.
+"""

@@ -10,7 +10,7 @@ GLOSSARY: Mapping[str, str] = {
     "DRAM": "Memory outside the chip's cores; every byte that crosses to it is booked to a cause.",
     "core": "Matrix, vector and move engines around one LB.",
     "cluster": "Cores that share a GB; the batch is divided over the clusters.",
-    "class": "Cores of a cluster whose programs are alike; one is simulated for all.",
+    "class": "Cores of a cluster with equivalent programs; one is simulated for all.",
     "engine": "What executes instructions, one at a time: matrix, vector, move, system DMA.",
     "kernel": "A set of ops launched as one program; launch and barrier cost time.",
     "layer": "A fine sub-graph: what an ordinary compiler fuses, such as conv + bias + relu. Both "
@@ -32,9 +32,9 @@ GLOSSARY: Mapping[str, str] = {
     "memory under compute": "Share of the time in which bytes of one layer move while another "
     "layer computes.",
     "gap": "Latency over the lower bound that model and chip alone impose; 1x cannot be beaten.",
-    "lower bound": "The longest of four times: matrix work, vector work, both in the best division "
-    "of depthwise work, and the bytes that must cross DRAM; of the cluster with most samples, or "
-    "of all where clusters may share one sample.",
+    "lower bound": "The longest of: matrix work, vector work, both in the best division of "
+    "depthwise work, and the bytes that must cross DRAM. It is that of the cluster with most "
+    "samples, or of all where clusters may share one sample.",
     "needed MACs": "Multiply-accumulates whose results an output needs; a strided reader leaves "
     "some out. Bounds count these, `macs` counts all of the model's.",
     "critical path": "From the last cycle back to the first: what each instruction waited for, and "

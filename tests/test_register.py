@@ -22,6 +22,7 @@ from graphturbo_core.hardware.variation import changed_profile, other_values
 from graphturbo_core.pipeline import RunRequest, own_options, run_report
 from graphturbo_core.register import assumption_register
 from graphturbo_core.report.rows.assumed_rules import ASSUMED_RULES
+from graphturbo_core.strategies.options import resolve_options
 
 SAMPLE = "teaching-resnet"
 CLOCK_HZ = 10**9
@@ -134,14 +135,23 @@ def _plain(value: float | int | str) -> float | int | str | bool:
     return {"True": True, "False": False}.get(value, value) if isinstance(value, str) else value
 
 
-def test_decisions_of_the_architecture_are_options_or_rules() -> None:
-    """A decision that its table lists without a literal form is a rule of the register."""
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = text.split("| decision | paper | here |")[1].split("\n\n")[0]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+def test_decisions_are_options_or_rules() -> None:
+    """A decision that docs/decisions.md lists without a literal form is a rule of the register.
+
+    The literal forms are options and values of theirs.
+    """
+    text = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
+    tables = [part.split("\n\n")[0] for part in text.split("| decision | paper | here |")[1:]]
+    lines = [line for table in tables for line in table.splitlines()[2:]]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert len(rows) > 30
     without = {cells[0] for cells in rows if not cells[4]}
     assert without
     assert without <= {rule.decides for rule in ASSUMED_RULES}
+    literal = [each for cells in rows for each in re.findall(r"`([\w.]+)=([\w-]+)`", cells[4])]
+    assert len(literal) > 20
+    for name, value in literal:
+        assert resolve_options({name: value})[name] == value
 
 
 def test_command_prints_it(printed: Printed) -> None:

@@ -1,1 +1,12 @@
-"""The paper's ten configurations: run, compared with what is published, written as a page."""
+"""The paper's ten configurations: run, compared with what is published, written as a page.
+
+`python -m benchmarks.paper` (`command.py`) writes docs/paper.md and docs/paper.json.
+
+- `rows.py`: the ten configurations and the models that stand for them.
+- `results.py`: runs to numbers; `findings.py` stores them in docs/paper.json.
+- `tables.py`, `stages.py`, `gains.py`: tables of the page.
+- `breakdown.py`, `switches.py`, `vendor.py`: options one at a time, assumptions on TVM's kernels,
+  the vendor's own schedule.
+- `claims.py`, `reasons.py`: requirements on the ten rows, and reasons for differences.
+- `page.py`: the page. A test rebuilds it from the stored rows.
+"""

@@ -1,1 +1,18 @@
-"""export: see ARCHITECTURE.md for its place among the steps."""
+"""Reports, Plans and Programs -> files, and files -> plans and differences.
+
+- `files.py`: names of the files of a run.
+- `trace_json.py`: Trace Event JSON for Chrome and Perfetto.
+- `dot.py`, `group_dot.py`: groups as DOT clusters; one sub-graph as DOT.
+- `plan_file.py`: PlanFile and its origin: another strategy, format, option, chip or graph is
+  refused.
+- `plan_write.py`, `yaml_text.py`: PlanFile to YAML; what kernels have in common is written once.
+- `plan_schema.py`, `plan_read.py`: keys, types and ranges; bytes to PlanFile.
+- `edit_list.py`: edits of a plan as a list, one added or removed.
+- `program_text.py`: a Program as a listing, one line per instruction.
+- `plan_diff.py`: differences of two plan files: groups by the ops they share, tensors by place.
+- `program_diff.py`: differences of two listings: counts, bytes, first instruction per kernel.
+- `differences.py`, `difference.py`: two texts to rows of differences.
+
+Plan files may come from strangers. Sizes are capped, aliases and tags refused, keys and ranges
+checked. A record changed by hand is refused; changes belong below `edits`.
+"""

@@ -1,1 +1,10 @@
-"""ir: see ARCHITECTURE.md for its place among the steps."""
+"""Graph, boxes and element types: the data that all other packages share.
+
+- `dtypes.py`: element types in ONNX's spelling, and bytes per element on the chip.
+- `boxes.py`: half-open intervals, one per axis, in the tensor's own coordinates.
+- `weight_parts.py`: weights that are parts of other weights, also where numbers come later.
+- `graph.py`: Graph: ops in topological order, tensors with static shapes.
+
+Tensors of the file's weights (kind WEIGHT) are apart from activations. `Graph.undecomposed` is the
+graph before passes that take ops apart; `Op.origin` names the op that a part comes from.
+"""

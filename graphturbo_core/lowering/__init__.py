@@ -1,1 +1,28 @@
-"""lowering: see ARCHITECTURE.md for its place among the steps."""
+"""Plan -> Program: kernels become instructions with addresses and sequence numbers.
+
+- `lower.py`: the recipe: from fine tiles to coarse ones until the cap on instructions is met.
+- `box_bytes.py`: bytes of many boxes at once.
+- `caps.py`: instructions that a plan needs at least; too long programs are refused early.
+- `team.py`: cooperating clusters: each is lowered as if alone, then gets the chip's numbers.
+- `alternatives.py`: other placements of a kernel at `:full`: stages by expected begin, half of the
+  staging buffer. The shortest kernel is taken; other kernels are not affected.
+- `numbering.py`: one kernel per template is emitted and scheduled; the others are copies.
+- `assemble.py`: kernels one after the other: global numbers, buffers, segments.
+
+A kernel passes `stages/` (loop nests, shares), `tiling/`, `local_buffer/` (LB addresses, with
+`addresses/`), `global_buffer/` (GB and DRAM), `emission/` (instructions), `instructions/`
+(conflicts, order).
+
+Above the cap these follow: larger tiles, one tile per share, wider weight tiles with less of K,
+then equivalent cores simulated once. Each is attempted first with the finest tiles for kernels of
+few computes. `--max-instructions` allows up to 4,000,000; a program of 2.3 million takes 4.6 GB, so
+the app does not offer it. A result without the option is the same with it. A refusal reports the
+least number of instructions needed.
+
+Templates are shared between plans: levels, trials of a strategy, runs of a comparison. Up to
+100,000 instructions of them are retained. What is refused is refused with the same numbers,
+whatever was lowered before.
+
+Without a GB, weights go from DRAM to all LBs in one broadcast. There is no GB port and no system
+DMA.
+"""

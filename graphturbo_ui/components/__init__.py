@@ -1,1 +1,6 @@
-"""Canvas components: one script each, and its Python side."""
+"""Canvas components: one script each, and its Python side.
+
+- `sources.py`: Canvas: tools, scripts and styles; buffers with a time. Only `draw` knows Streamlit.
+- `graph.py`, `gantt.py`, `addresses.py`: the graph view, the Gantt chart, the address map.
+- `link.py`: selection and time windows that canvases share among themselves and with the session.
+"""

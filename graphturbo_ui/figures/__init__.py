@@ -1,1 +1,10 @@
-"""Rows -> figures: pure functions, no page in sight."""
+"""Rows of Reports -> figures and tables: pure functions without Streamlit.
+
+- `canvases.py`, `instructions.py`, `buffers.py`: bytes, rows and summaries of the canvases.
+- `group_tables.py`, `layer_tables.py`, `pass_tables.py`, `tables.py`: rows of tables, capped, names
+  made safe.
+- `memory.py`: LB and GB per layer with capacity lines.
+- `accounting.py`: stalls, critical path, ledger and busy cycles as stacked bars.
+- `roofline.py`: layers under the chip's roofs.
+- `binding.py`: Algorithm 4's bindings as a grid of cores.
+"""

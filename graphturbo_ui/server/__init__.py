@@ -1,1 +1,5 @@
-"""What the server runs: once before the first visitor, and for each visitor's session."""
+"""What the server runs: once before the first visitor, and for each visitor's session.
+
+- `startup.py`: imports what pages need, starts the workers and the default comparison.
+- `script.py`: a session: page config and navigation. Worker processes import it again.
+"""

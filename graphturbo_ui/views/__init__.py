@@ -1,1 +1,10 @@
-"""The views of Explore: one file each, drawn from the runs at hand."""
+"""Views of Explore: one file each, drawn from the runs at hand.
+
+- `verdict.py`: why B wins or loses.
+- `groupings.py`, `edit_plan.py`: the graph with both runs' sub-graphs; plans edited from it.
+- `memory.py`: LB and GB per layer, over time, and by address.
+- `gantt.py`: instructions on engines over time.
+- `time.py`: roofline, stalls, bytes by cause, each layer's share.
+- `passes.py`: every step from model to trace with its product.
+- `export.py`, `sharing.py`: files of the runs; link, command line and HTML file.
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import shlex
@@ -15,20 +16,27 @@ from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.strategies.options import resolve_options
 from graphturbo_core.strategies.registry import parse_strategy
+from graphturbo_ui.glossary import GLOSSARY
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 GUIDES = tuple(
     f"docs/{name}.md"
-    for name in ("install", "app", "command-line", "verification", "limits", "benchmarks")
-)
+    for name in (
+        "install", "app", "command-line", "verification", "limits", "benchmarks", "decisions",
+    )
+)  # fmt: skip
 PAGES = {
     "README.md": README,
     "ARCHITECTURE.md": ARCHITECTURE,
     **{name: (ROOT / name).read_text(encoding="utf-8") for name in ("docs/README.md", *GUIDES)},
 }
 MOST_README_WORDS = 900
+MOST_ARCHITECTURE_WORDS = 3500
+MOST_GLOSSARY_ENTRIES = 70
+FEWEST_DOCSTRING_LINES = 4
+"""Of a package with two or more modules."""
 
 SHOWN = "\n".join((README, *(PAGES[name] for name in GUIDES)))
 COMMANDS = re.findall(r"^ *python -m graphturbo_core (.+)$", SHOWN, re.MULTILINE)
@@ -116,14 +124,96 @@ def test_pictures_are_small_enough_to_load() -> None:
         assert f"images/{path.name}" in SHOWN, f"{path.name} is shown nowhere"
 
 
-def test_the_files_that_architecture_names_exist() -> None:
-    names = set(re.findall(r"`([\w/.*-]+\.(?:py|md|yaml|txt))`", ARCHITECTURE))
-    assert len(names) > 20
-    core = ROOT / "graphturbo_core"
-    whole = (ROOT, core, ROOT / "graphturbo_ui")
-    inside = ("lowering", "products", "semantics", "verify")
-    packages = (*(core / name for name in inside), ROOT / "graphturbo_ui")
+@pytest.mark.parametrize(
+    ("page", "fewest"),
+    [("ARCHITECTURE.md", 40), ("docs/decisions.md", 20), ("docs/benchmarks.md", 10)],
+)
+def test_the_files_that_a_page_names_exist(page: str, fewest: int) -> None:
+    names = set(re.findall(r"`([\w/.*-]+\.(?:py|md|yaml|txt))`", PAGES[page]))
+    names -= {name for name in names if "NAME" in name}
+    assert len(names) > fewest
     for name in sorted(names):
-        is_there = any(any(base.glob(name)) for base in whole)
-        is_below = any(any(base.rglob(name)) for base in packages)
-        assert is_there or is_below, name
+        bases = (ROOT, ROOT / "graphturbo_core", ROOT / "graphturbo_ui", ROOT / "hardware_profiles")
+        assert any(any(base.glob(name)) for base in bases), name
+
+
+def test_architecture_is_short_and_names_every_package() -> None:
+    assert len(ARCHITECTURE.split()) <= MOST_ARCHITECTURE_WORDS
+    packages = section(ARCHITECTURE, "## Packages")
+    for folder in sorted((ROOT / "graphturbo_core").iterdir()):
+        if (folder / "__init__.py").is_file():
+            assert f"`{folder.name}/`" in packages, folder.name
+        elif folder.suffix == ".py" and not folder.name.startswith("__"):
+            assert f"`{folder.name}`" in packages, folder.name
+
+
+def test_the_glossary_is_short_and_has_the_words_of_the_app() -> None:
+    glossary = section(ARCHITECTURE, "## Glossary")
+    words = [word.casefold() for word in first_cells(glossary)]
+    assert len(words) > len(GLOSSARY)
+    assert len(words) <= MOST_GLOSSARY_ENTRIES
+    assert words == sorted(set(words))
+    for word, meaning in GLOSSARY.items():
+        assert f"| {word} | {meaning} |" in glossary, word
+
+
+def pinned(name: str) -> list[str]:
+    """The packages that a requirements file pins."""
+    return re.findall(r"^([\w-]+)==", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_pinned_package_has_its_reason() -> None:
+    reasons = section(ARCHITECTURE, "## Dependencies")
+    listed = first_cells(reasons)
+    assert sorted(listed, key=str.casefold) == sorted(pinned("requirements.txt"), key=str.casefold)
+    for package in pinned("requirements-dev.txt"):
+        assert re.search(rf"\b{package}\b", reasons), package
+
+
+def modules_of(folder: Path) -> set[str]:
+    """The names of a folder's own modules, `__init__` and the like left out."""
+    return {path.name for path in folder.glob("*.py") if not path.name.startswith("__")}
+
+
+def package_faults(folder: Path, docstring: str) -> list[str]:
+    """What the docstring of a package lacks, or names wrongly."""
+    modules = modules_of(folder)
+    named = set(re.findall(r"`([\w/]+\.py)`", docstring))
+    own = {name for name in named if "/" not in name}
+    lines = len(docstring.splitlines())
+    core = ROOT / "graphturbo_core"
+    return [
+        *([f"{lines} lines"] if lines < FEWEST_DOCSTRING_LINES else []),
+        *(f"lacks {name}" for name in sorted(modules - own)),
+        *(f"has no {name}" for name in sorted(own - modules)),
+        *(
+            f"there is no {name}"
+            for name in sorted(named - own)
+            if not any((base / name).is_file() for base in (folder, core, ROOT))
+        ),
+    ]
+
+
+PACKAGES = sorted(
+    path.parent
+    for top in ("graphturbo_core", "graphturbo_ui")
+    for path in (ROOT / top).rglob("__init__.py")
+    if len(modules_of(path.parent)) > 1
+)
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_package_says_what_each_of_its_modules_does(folder: Path) -> None:
+    tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    assert package_faults(folder, ast.get_docstring(tree) or "") == []
+
+
+def test_package_faults_are_found() -> None:
+    assert len(PACKAGES) > 30
+    folder = ROOT / "graphturbo_core" / "ir"
+    text = "Graph.\n\n`graph.py`, `boxes.py`, `dtypes.py`:\n`weight_parts.py`."
+    assert package_faults(folder, text) == []
+    assert package_faults(folder, text.replace("\n", " ")) == ["1 lines"]
+    assert package_faults(folder, text.replace("`boxes.py`", "boxes")) == ["lacks boxes.py"]
+    assert package_faults(folder, text + " `box.py`") == ["has no box.py"]
+    assert package_faults(folder, text + " `sim/box.py`") == ["there is no sim/box.py"]

@@ -1,1 +1,8 @@
-"""Report -> the bytes that each canvas draws: a JSON header in front of raw arrays."""
+"""Report -> bytes that a canvas draws: a JSON header in front of raw arrays.
+
+- `canvas.py`: the layout of such a buffer.
+- `resources.py`: names of the critical path's resources.
+- `graph_canvas.py`: the op graph.
+- `gantt_canvas.py`: instructions by engine.
+- `address_canvas.py`: occupancy over time and every listed buffer.
+"""

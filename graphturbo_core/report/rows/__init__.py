@@ -1,1 +1,14 @@
-"""Outcome -> the flat rows and arrays that pages, charts and JSON show, one file per table."""
+"""Outcome -> flat rows and arrays for pages, charts and JSON, one file per table.
+
+- `run_rows.py`: engines, kernels, decisions, order, bindings, stalls, ledger, chip.
+- `group_rows.py`, `split_rows.py`: groups with the reasons of merges; Algorithm 1's quadruples.
+- `memory.py`, `layer_rows.py`: occupancy, computed once; layers with memory, time and work.
+- `buffer_rows.py`: buffers of LB and GB: place, lifetime, reused bytes.
+- `graph_rows.py`, `layout.py`: the op graph and the places of its nodes.
+- `produced_rows.py`: what each instruction produces.
+- `overlap_rows.py`, `roof_rows.py`: overlap of layers; roofs of the roofline.
+- `halo.py`, `traffic.py`: multiply-accumulates done more than once; bytes and stalls of the batch.
+- `verify_rows.py`, `assumed_rules.py`: the verification; rules that the register lists.
+
+Rows and arrays describe the largest share's first round on one cluster.
+"""

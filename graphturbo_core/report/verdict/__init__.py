@@ -1,1 +1,8 @@
-"""Reports -> words: which of two runs is faster, and why; tables for a terminal."""
+"""Reports -> sentences and tables: which of two runs is faster, and why.
+
+- `alone.py`: busy time of one kind of engine alone.
+- `equal_batches.py`: the ratio at equal cluster batches.
+- `note_places.py`: the figure of the verdict that each note is about.
+- `verdict.py`: the deciding figures, B's change against A, one sentence on why.
+- `text.py`, `verify_text.py`: tables for a terminal; the verification in words.
+"""

@@ -1,1 +1,7 @@
-"""Each kernel by itself: lower bounds over orders, earliest starts, load of engines and DRAM."""
+"""Program -> bounds and loads of each kernel.
+
+- `kernel_heads.py`: earliest start and remaining time of each instruction in its kernel, memoised
+  for equivalent kernels.
+- `kernel_bounds.py`: a lower bound over instruction orders of each kernel.
+- `kernel_loads.py`: cycles of DRAM and cores, and GB use, for `plus.keeping`.
+"""

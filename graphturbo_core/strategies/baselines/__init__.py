@@ -1,1 +1,13 @@
-"""What GraphTurbo is compared with: layer by layer, TVM's fusion as Relay has it, AStitch."""
+"""Strategies that GraphTurbo is compared with.
+
+- `relay.py`: TVM Relay's operator fusion: the layers that all strategies and reports share.
+- `layerwise.py`: `layerwise`: one kernel per op, everything through DRAM.
+- `tvm.py`: `tvm`: one kernel per Relay layer; DRAM between kernels.
+- `astitch.py`: `astitch`: memory-intensive ops between compute-intensive ones form kernels.
+- `stitch.py`: the ops of each AStitch kernel, and their order.
+- `stitch_binding.py`: dominant ops divide a kernel over the cores; the others follow.
+- `stitch_schemes.py`: the scheme by which each value passes inside a kernel.
+
+AStitch (ASPLOS 2022) is recalled from the paper and mapped to this machine by us. Each choice is
+marked where it is made.
+"""
