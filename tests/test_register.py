@@ -119,7 +119,7 @@ def test_every_number_of_every_chip_can_be_replaced(
     hardware, tree = load_profile(name), variation.profile_tree(name)
     monkeypatch.setattr(variation, "profile_tree", lambda _: deepcopy(tree))
     for number in hardware.numbers:
-        if "derived: data parts" in number.source:
+        if getattr(hardware, number.field_name, 0) is None:
             continue  # not in the file: it follows from others
         same = parse_profile(changed_profile(name, number.key, _plain(number.value)), name)
         assert same == hardware, number.key

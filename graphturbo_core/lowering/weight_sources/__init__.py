@@ -1,7 +1,7 @@
 """The ways in which weights come to LBs, one file per way.
 
-In: a stage's weight items (`tiling/weight_items.py`), and where a kernel finds what lies outside
-its LBs (`global_buffer/sites.py`). Out: prefetches, broadcasts and loads, written by the mover.
+In: a stage's weight items (of `tiling`), and where a kernel finds what lies outside its LBs
+(`Surroundings`, of `global_buffer`). Out: prefetches, broadcasts and loads, written by the mover.
 
 A box takes two legs. `WeightSource.bring` makes it lie where LBs are filled from, and gives the
 buffer; `WeightSource.deliver` fills the LBs of the cores that need it.
@@ -17,4 +17,8 @@ buffer; `WeightSource.deliver` fills the LBs of the cores that need it.
 - `lb_places.py`: at which offset of an LB's weight part an item lies
 - `chosen.py`: which of these a tensor of a stage takes
 - `feeder.py`: a kernel's fetches in the order of its steps, one tile ahead
+
+A retained weight's box is fetched once. If the first kernel of the retention does not read the
+weight, it prefetches the box behind its own work. Else the first reader fetches it. A kernel's
+barrier waits for its prefetches.
 """
