@@ -10,8 +10,8 @@
 - `assemble.py`: kernels one after the other: global numbers, buffers, segments.
 
 A kernel passes `stages/` (loop nests, shares), `tiling/`, `local_buffer/` (LB addresses, with
-`addresses/`), `global_buffer/` (GB and DRAM), `emission/` with `weight_sources/` (instructions), and
-`instructions/` (conflicts, order).
+`addresses/`), `global_buffer/` (GB and DRAM), `emission/` (instructions), and `instructions/`
+(conflicts, order).
 
 Above the cap these follow: larger tiles, one tile per share, wider weight tiles with less of K,
 then equivalent cores simulated once. Each is attempted first with the finest tiles for kernels of

@@ -14,13 +14,13 @@ from graphturbo_core.lowering.addresses.packing import pack
 from graphturbo_core.lowering.emission import emit
 from graphturbo_core.lowering.emission.loads import OperandFeeder
 from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.weight_sources.feeder import WeightFeeder
 from graphturbo_core.lowering.instructions import conflicts as conflicts_module
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
 from graphturbo_core.lowering.local_buffer import placement
 from graphturbo_core.lowering.stages import stage as stages
 from graphturbo_core.lowering.tiling import tiling
 from graphturbo_core.lowering.tiling.staging import StagingPlan
-from graphturbo_core.lowering.weight_sources.feeder import WeightFeeder
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause
 from graphturbo_core.sim.simulate import simulate

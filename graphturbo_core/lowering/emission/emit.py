@@ -12,6 +12,7 @@ from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.emission.costs import OpCosts
 from graphturbo_core.lowering.emission.loads import OperandFeeder
 from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.weight_sources.feeder import WeightFeeder
 from graphturbo_core.lowering.global_buffer.sites import Surroundings
 from graphturbo_core.lowering.instructions.code import (
     Access,
@@ -28,7 +29,6 @@ from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling.cutting import staging_sets
 from graphturbo_core.lowering.tiling.staging import Nest, StagingPlan, staging_plans
 from graphturbo_core.lowering.tiling.tiling import Tile, operand_box, too_many_instructions
-from graphturbo_core.lowering.weight_sources.feeder import WeightFeeder
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
 

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.emission.mover import Mover, Targets
+from graphturbo_core.lowering.emission.weight_sources.source import (
+    Held,
+    Wanted,
+    WeightSource,
+    dram_site,
+)
 from graphturbo_core.lowering.global_buffer.sites import Shard
 from graphturbo_core.lowering.instructions.code import Where
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.stages.fetches import Fetch
-from graphturbo_core.lowering.weight_sources.source import Held, Wanted, WeightSource, dram_site
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.weight_sources.dram_shares import DramShares
+from graphturbo_core.lowering.emission.weight_sources.source import Held, Wanted, WeightSource
 from graphturbo_core.lowering.global_buffer.sites import StayingBox
 from graphturbo_core.lowering.instructions.code import Where
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.stages.stage import tensor_bytes
-from graphturbo_core.lowering.weight_sources.dram_shares import DramShares
-from graphturbo_core.lowering.weight_sources.source import Held, Wanted, WeightSource
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graphturbo_core.lowering.emission.weight_sources.source import dram_site
 from graphturbo_core.lowering.global_buffer.sites import Site
-from graphturbo_core.lowering.weight_sources.source import dram_site
 from graphturbo_core.products.plan import Plan
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.weight_sources.dram_shares import DramShares
+from graphturbo_core.lowering.emission.weight_sources.gb_resident import GbResident
+from graphturbo_core.lowering.emission.weight_sources.gb_retained import GbRetained
+from graphturbo_core.lowering.emission.weight_sources.gb_streamed import GbStreamed
+from graphturbo_core.lowering.emission.weight_sources.gb_whole import GbWhole
+from graphturbo_core.lowering.emission.weight_sources.lb_shards import LbShards
+from graphturbo_core.lowering.emission.weight_sources.own_fetch import OwnFetch
+from graphturbo_core.lowering.emission.weight_sources.source import WeightSource
 from graphturbo_core.lowering.global_buffer.sites import Surroundings
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.tiling.weight_space import fetches_own
-from graphturbo_core.lowering.weight_sources.dram_shares import DramShares
-from graphturbo_core.lowering.weight_sources.gb_resident import GbResident
-from graphturbo_core.lowering.weight_sources.gb_retained import GbRetained
-from graphturbo_core.lowering.weight_sources.gb_streamed import GbStreamed
-from graphturbo_core.lowering.weight_sources.gb_whole import GbWhole
-from graphturbo_core.lowering.weight_sources.lb_shards import LbShards
-from graphturbo_core.lowering.weight_sources.own_fetch import OwnFetch
-from graphturbo_core.lowering.weight_sources.source import WeightSource
 from graphturbo_core.products.plan import Plan
 
 

@@ -7,9 +7,14 @@ from dataclasses import replace
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.emission.mover import Targets
+from graphturbo_core.lowering.emission.weight_sources.source import (
+    Held,
+    Wanted,
+    WeightSource,
+    dram_site,
+)
 from graphturbo_core.lowering.stages.fetches import Fetch, fetches
 from graphturbo_core.lowering.stages.stage import Operand, Stage, merge_needs, needs
-from graphturbo_core.lowering.weight_sources.source import Held, Wanted, WeightSource, dram_site
 from graphturbo_core.products.program import Cause, Memory
 
 

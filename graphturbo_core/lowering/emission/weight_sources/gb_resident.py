@@ -6,9 +6,14 @@ from collections.abc import Mapping
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.weight_sources.dram_shares import DramShares
+from graphturbo_core.lowering.emission.weight_sources.source import (
+    Held,
+    Wanted,
+    WeightSource,
+    dram_site,
+)
 from graphturbo_core.lowering.global_buffer.sites import HeldWeight, Site
-from graphturbo_core.lowering.weight_sources.dram_shares import DramShares
-from graphturbo_core.lowering.weight_sources.source import Held, Wanted, WeightSource, dram_site
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, Memory
 

@@ -8,15 +8,15 @@ from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.emission.mover import Mover
+from graphturbo_core.lowering.emission.weight_sources.chosen import WeightSources
+from graphturbo_core.lowering.emission.weight_sources.lb_places import LbPlaces
+from graphturbo_core.lowering.emission.weight_sources.source import Held, Wanted
 from graphturbo_core.lowering.global_buffer.sites import Surroundings
 from graphturbo_core.lowering.instructions.code import Where
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.lowering.tiling.weight_space import small_weights
-from graphturbo_core.lowering.weight_sources.chosen import WeightSources
-from graphturbo_core.lowering.weight_sources.lb_places import LbPlaces
-from graphturbo_core.lowering.weight_sources.source import Held, Wanted
 from graphturbo_core.products.plan import Plan
 
 

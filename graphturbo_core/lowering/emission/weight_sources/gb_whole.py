@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphturbo_core.lowering.emission.mover import Mover
-from graphturbo_core.lowering.weight_sources.dram_shares import DramShares
-from graphturbo_core.lowering.weight_sources.source import Held, Wanted, WeightSource
+from graphturbo_core.lowering.emission.weight_sources.dram_shares import DramShares
+from graphturbo_core.lowering.emission.weight_sources.source import Held, Wanted, WeightSource
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
 
