@@ -13,10 +13,41 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS = (
     "errors", "units", "limits", "compiled", "plain_yaml", "option_fields",
     "ir", "hardware", "semantics", "frontend",
-    "products", "strategies", "lowering", "sim", "verify", "report", "export",
+    "products", "timing", "strategies", "lowering", "sim", "verify", "report", "export",
     "tried", "rounds", "emission", "pipeline", "register", "remote", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
+
+PARTS = {
+    "strategies": (
+        "constraints", "layers", "steps", "graphturbo", "plan_files", "strategy", "baselines",
+        "plus", "tuned", "graphturbo_levels", "registry", "options", "planning",
+    ),
+    "lowering": (
+        "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",
+        "global_buffer", "team", "emission", "assemble", "caps", "numbering", "alternatives",
+        "lower",
+    ),
+    "sim": (
+        "sweeps", "lifetimes", "checks", "trace", "busy", "stalls", "kernels", "longest_chain",
+        "bookings", "simulate", "overlap", "occupancy", "ledger", "layers_in_flight",
+        "critical_path",
+    ),
+    "verify": ("single_op", "local", "static", "faults", "replay", "verify"),
+    "report": (
+        "report", "outcome", "rows", "bounds", "canvases", "contract", "verdict", "json_form",
+        "edit_choices", "build",
+    ),
+    "frontend": (
+        "options", "parse", "shapes", "passes", "branches", "strip", "numbers", "importer",
+        "catalogue",
+    ),
+    "semantics": (
+        "access", "ops", "known_needs", "kinds", "table", "propagate", "independence", "nests",
+        "work", "feeding", "sample_axis", "fit", "cost",
+    ),
+}  # fmt: skip
+"""Of layers with sub-packages: what a part may import of its layer, itself and those before it."""
 
 UI_MAY_IMPORT = (
     "errors", "units", "limits", "report", "export", "pipeline", "remote",
@@ -74,6 +105,22 @@ def test_a_layer_imports_only_itself_and_those_before_it(path: Path) -> None:
         assert is_below(name, allowed), f"{name_of(path)} imports {name}"
 
 
+def part_faults(layer: str, part: str, names: list[str]) -> list[str]:
+    """Imports of parts of the same layer that stand behind this one."""
+    parts = PARTS[layer]
+    allowed = tuple(f"{layer}.{each}" for each in parts[: parts.index(part) + 1])
+    return [name for name in names if is_below(name, (layer,)) and not is_below(name, allowed)]
+
+
+@pytest.mark.parametrize("layer", PARTS)
+def test_a_part_of_a_layer_imports_only_those_before_it(layer: str) -> None:
+    folder = ROOT / "graphturbo_core" / layer
+    for path in sorted(folder.rglob("*.py")):
+        part = path.relative_to(folder).with_suffix("").parts[0]
+        if part != "__init__":
+            assert part_faults(layer, part, core_imports(path)) == [], name_of(path)
+
+
 @pytest.mark.parametrize("path", sources("graphturbo_core"), ids=name_of)
 def test_the_library_knows_no_viewer_and_prints_in_the_command_line_only(path: Path) -> None:
     for name in imports(path):
@@ -97,5 +144,7 @@ def test_the_rules_are_not_vacuous() -> None:
     backwards = ROOT / "graphturbo_core" / "ir" / "graph.py"
     assert not is_below("sim.trace", LAYERS[: LAYERS.index(layer_of(backwards)) + 1])
     assert not is_below("ir.graph", UI_MAY_IMPORT)
+    assert part_faults("lowering", "tiling", ["lowering.stages.stage"]) == []
+    assert part_faults("lowering", "tiling", ["lowering.emission.emit"]) != []
     assert is_below("hardware.profile.load_profile", UI_MAY_IMPORT)
     assert not is_below("hardware.hardware.Hardware", UI_MAY_IMPORT)

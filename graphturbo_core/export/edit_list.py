@@ -82,13 +82,13 @@ def with_apart(
 
 
 def with_cut(
-    edits: Edits, part: tuple[str, Sequence[str]], wished: Mapping[str, int],
+    edits: Edits, part: tuple[str, Sequence[str]], constrained: Mapping[str, int],
     taken: Collection[str] = (),
 ) -> Edits:  # fmt: skip
     """The edits that fix `pieces`, `axis` or both of a part."""
     named, (name,) = _named(edits, dict([part]), taken)
     cuts: dict[str, dict[str, int]] = {
-        key: {**getattr(named, key), name: value} for key, value in wished.items()
+        key: {**getattr(named, key), name: value} for key, value in constrained.items()
     }
     return replace(named, **cuts)  # type: ignore[arg-type]  # `pieces` and `axis` alone
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
-from graphturbo_core.lowering.instructions.csr import CsrPart, joined, ranks
 from graphturbo_core.lowering.instructions.local_buffers import COLUMNS as BUFFER_COLUMNS
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey, numbered
 from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, weight_causes
@@ -19,6 +18,7 @@ from graphturbo_core.lowering.stages.stage import bytes_per_element
 from graphturbo_core.lowering.team import Team
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Buffers, IntArray, Memory, Program
+from graphturbo_core.timing.csr import CsrPart, joined, ranks
 
 
 @dataclass(frozen=True)

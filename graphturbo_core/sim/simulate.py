@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.lowering.instructions.events import State, run_segments
-from graphturbo_core.lowering.instructions.queues import Issued, queues_of
 from graphturbo_core.products.arrays import frozen, int64, owners
 from graphturbo_core.products.program import IntArray, Program
 from graphturbo_core.sim.longest_chain import longest_chain_cycles
 from graphturbo_core.sim.stalls import Timing, account
 from graphturbo_core.sim.trace import Trace
+from graphturbo_core.timing.events import State, run_segments
+from graphturbo_core.timing.queues import Issued, queues_of
 
 
 def simulate(program: Program) -> Trace:

@@ -2,14 +2,15 @@
 
 In: GraphSemantics, Hardware, options, perhaps a plan file. Out: the Plan of one cluster's round.
 
+- `constraints.py`: PlanConstraints: what a person fixed, by layer, tensor and weight.
 - `strategy.py`: Strategy: base class, a frozen dataclass whose fields are its options.
 - `graphturbo_levels.py`: `graphturbo` with its options and levels; `plus` goes beyond the paper.
 - `registry.py`: STRATEGIES by name, and `NAME[:LEVEL][@CLUSTER_BATCH]` parsed.
 - `options.py`: all `--set` options, and strategies made with them.
 - `planning.py`: `plan_for`: builds the Target, restores a plan file or calls the strategy.
 
-`steps/` has what strategies share. `baselines/`, `graphturbo/`, `plus/` and `tuned/` are the
-strategies. `plan_files/` records, restores and edits plans.
+`layers/` has the model's layers, `steps/` what strategies share. `baselines/`, `graphturbo/`,
+`plus/` and `tuned/` are the strategies. `plan_files/` records, restores and edits plans.
 
 A strategy imports neither lowering nor simulator. `plus` and `tuned` get a cost function in the
 Target (`Target.cost`): cycles of a round, None where the plan is refused. Other properties of a

@@ -12,20 +12,20 @@ from graphturbo_core.option_fields import choice, switch
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
-from graphturbo_core.strategies.graphturbo.binding import Binder
 from graphturbo_core.strategies.graphturbo.grouping import MergeRule, Merging
 from graphturbo_core.strategies.graphturbo.levels import ALL_LEVELS, DEFAULT_LEVEL, PLUS, Level
-from graphturbo_core.strategies.graphturbo.splitting import (
+from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.plan_files.restore import Frame
+from graphturbo_core.strategies.plus.plus import ALL_INGREDIENTS, Ingredients, Plus
+from graphturbo_core.strategies.steps.binding import Binder
+from graphturbo_core.strategies.steps.kernels import GbUse, Target
+from graphturbo_core.strategies.steps.splitting import (
     Splitter,
     divisors,
     fewest_pieces,
     lexicographic,
     literal_candidates,
 )
-from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.plan_files.restore import Frame
-from graphturbo_core.strategies.plus.plus import ALL_INGREDIENTS, Ingredients, Plus
-from graphturbo_core.strategies.steps.kernels import GbUse, Target
 from graphturbo_core.strategies.strategy import Strategy, divided_by
 
 BY_LEVEL = "by-level"

@@ -10,10 +10,10 @@ from graphturbo_core.hardware.memory_budget import memory_budget
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.splitting import Splitter
+from graphturbo_core.strategies.constraints import NO_CONSTRAINTS, PlanConstraints
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.options import chosen_strategy, tile_rules
-from graphturbo_core.strategies.plan_files.edits import find_wishes
+from graphturbo_core.strategies.plan_files.edits import find_constraints
 from graphturbo_core.strategies.plan_files.held import (
     NO_HELD_PLAN,
     HeldPlan,
@@ -22,9 +22,9 @@ from graphturbo_core.strategies.plan_files.held import (
     check_no_groups,
 )
 from graphturbo_core.strategies.plan_files.restore import restored_plan
-from graphturbo_core.strategies.plan_files.wishes import NO_WISHES, Wishes
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.strategies.steps.kernels import Cost, Target
+from graphturbo_core.strategies.steps.splitting import Splitter
 from graphturbo_core.strategies.strategy import Strategy
 
 
@@ -69,15 +69,15 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     """
     held, hardware = task.held, task.hardware
     strategy = chosen_strategy(parse_strategy(spec.text), task.options)
-    wishes = _wishes(task, strategy)
+    constraints = _constraints(task, strategy)
     rules = tile_rules(task.options)
     target = Target(
         placed_on(task.semantics, hardware, task.number_format, rules),
         hardware,
         task.number_format,
-        strategy.binder(hardware.cores, wishes.bindings),
+        strategy.binder(hardware.cores, constraints.bindings),
         rules,
-        wishes,
+        constraints,
         strategy.feeding,
         1 if held.is_edited else task.clusters,
         task.cost,
@@ -86,16 +86,16 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     if held.record is not None and not held.is_edited:
         return restored_plan(target, strategy.frame, held.record)
     plan = strategy.plan(target)
-    check_followed(plan, wishes)
+    check_followed(plan, constraints)
     return replace(
         plan,
-        decisions=(*plan.decisions, *wishes.decisions()),
-        fixed=wishes.fixed,
-        fixed_pieces=frozenset(wishes.piece_scopes),
+        decisions=(*plan.decisions, *constraints.decisions()),
+        fixed=constraints.fixed,
+        fixed_pieces=frozenset(constraints.piece_scopes),
     )
 
 
-def _wishes(task: PlanTask, strategy: Strategy) -> Wishes:
+def _constraints(task: PlanTask, strategy: Strategy) -> PlanConstraints:
     """What the edits of a plan file come to for this strategy.
 
     Raises:
@@ -103,13 +103,13 @@ def _wishes(task: PlanTask, strategy: Strategy) -> Wishes:
     """
     held, semantics = task.held, task.semantics
     if not held.is_edited:
-        return NO_WISHES
+        return NO_CONSTRAINTS
     if not strategy.follows_edits:
         check_no_edits(strategy.label)
-    wishes = find_wishes(held.edits, semantics, task.hardware, relay_layers(semantics))
+    constraints = find_constraints(held.edits, semantics, task.hardware, relay_layers(semantics))
     if not strategy.is_ordered:
-        check_no_groups(wishes, strategy.label)
-    return wishes
+        check_no_groups(constraints, strategy.label)
+    return constraints
 
 
 def splitter_of(strategy: str, hardware: Hardware, options: Mapping[str, str]) -> Splitter | None:

@@ -16,11 +16,15 @@ from graphturbo_core.hardware.memory_budget import MemoryBudget
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.scheduling import BY_LAYER, Scheduling
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind, plain_literal
-from graphturbo_core.strategies.graphturbo.splitting import Splitter
 from graphturbo_core.strategies.plan_files.restore import Frame
+from graphturbo_core.strategies.steps.binding import (
+    Binder,
+    plain_by_kind,
+    plain_literal,
+    plain_outermost,
+)
 from graphturbo_core.strategies.steps.kernels import DEFAULT_GB_USE, GbUse, Target
-from graphturbo_core.strategies.steps.outermost import plain_outermost
+from graphturbo_core.strategies.steps.splitting import Splitter
 
 DIVISIONS = ("kind", "outermost", "literal")
 """Rules by which a kernel's result is divided over cores."""

@@ -121,16 +121,16 @@ def _split(key: str, found: EditChoices, taken: frozenset[str]) -> None:
         index=counts.index(found.pieces) if found.pieces in counts else 0,
         help=define("piece"),
     )  # fmt: skip
-    wished = {"pieces": pieces} if axis is None else {"pieces": pieces, "axis": axis}
+    cut = {"pieces": pieces} if axis is None else {"pieces": pieces, "axis": axis}
     st.button(
-        "Fix axis and pieces", key=f"fix_{key}", on_click=_fix, args=(key, found, wished, taken),
+        "Fix axis and pieces", key=f"fix_{key}", on_click=_fix, args=(key, found, cut, taken),
         disabled=axis is None, icon=":material/push_pin:",
     )  # fmt: skip
 
 
-def _fix(key: str, found: EditChoices, wished: Mapping[str, int], taken: frozenset[str]) -> None:
+def _fix(key: str, found: EditChoices, cut: Mapping[str, int], taken: frozenset[str]) -> None:
     part = (found.name, found.ops)
-    drafts.change_draft(key, with_cut(drafts.draft(key), part, wished, taken))
+    drafts.change_draft(key, with_cut(drafts.draft(key), part, cut, taken))
 
 
 def _several(key: str, report: Report, groups: Sequence[int]) -> None:

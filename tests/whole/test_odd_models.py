@@ -10,7 +10,7 @@ from graphturbo_core.errors import GraphTurboError, ModelError, OptionError
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
-from graphturbo_core.strategies.graphturbo import splitting
+from graphturbo_core.strategies.steps import splitting
 from tests.models import model_bytes
 
 

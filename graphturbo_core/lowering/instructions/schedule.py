@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
-from graphturbo_core.lowering.instructions.csr import joined, ranks, transposed
-from graphturbo_core.lowering.instructions.events import Held, Waits, greedy_starts, run_segments
-from graphturbo_core.lowering.instructions.queues import Issued, queues_of
 from graphturbo_core.products.arrays import int64
 from graphturbo_core.products.program import InstructionKind, IntArray
+from graphturbo_core.timing.csr import joined, ranks, transposed
+from graphturbo_core.timing.events import Held, Waits, greedy_starts, run_segments
+from graphturbo_core.timing.queues import Issued, queues_of
 
 ROUNDS = 2
 """How often a kernel is scheduled backward and forward again at most; a round that shortens nothing

@@ -8,10 +8,10 @@ from itertools import islice
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Row
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.planning import splitter_of
+from graphturbo_core.strategies.steps.splitting import SubGraph
 
 MAX_SPLITS = 5_000
 """Quadruples that a report lists: those of sub-graphs, then of layers in order. Our choice."""

@@ -1,6 +1,5 @@
 """Strategies that GraphTurbo is compared with.
 
-- `relay.py`: TVM Relay's operator fusion: the layers that all strategies and reports share.
 - `layerwise.py`: `layerwise`: one kernel per op, everything through DRAM.
 - `tvm.py`: `tvm`: one kernel per Relay layer; DRAM between kernels.
 - `astitch.py`: `astitch`: memory-intensive ops between compute-intensive ones form kernels.

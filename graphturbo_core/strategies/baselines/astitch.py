@@ -18,16 +18,16 @@ from typing import ClassVar, Literal
 from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX
 from graphturbo_core.option_fields import choice
 from graphturbo_core.products.plan import Group, Plan
-from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.baselines.stitch import stitched_kernels
 from graphturbo_core.strategies.baselines.stitch_binding import StitchBinder
 from graphturbo_core.strategies.baselines.stitch_schemes import stitch_decisions
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.placement import Nearest
-from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble_whole
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.placement import Nearest
+from graphturbo_core.strategies.steps.splitting import SubGraph
 from graphturbo_core.strategies.steps.whole import in_layers, op_graph
 from graphturbo_core.strategies.strategy import Strategy
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble_whole
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.placement import Nearest
 from graphturbo_core.strategies.steps.whole import op_graph, whole_groups, whole_sections
 from graphturbo_core.strategies.strategy import Strategy
 

@@ -17,7 +17,8 @@ from graphturbo_core.semantics.access import AxisKind, AxisMap, FusionKind, Inpu
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.graphturbo.binding import (
+from graphturbo_core.strategies.layers.layer_graph import CARRYING
+from graphturbo_core.strategies.steps.binding import (
     Binder,
     KernelBinding,
     KernelWalk,
@@ -25,7 +26,6 @@ from graphturbo_core.strategies.graphturbo.binding import (
     infer_binding,
     tensor_bindings,
 )
-from graphturbo_core.strategies.graphturbo.layer_graph import CARRYING
 
 
 class Dominance(IntEnum):

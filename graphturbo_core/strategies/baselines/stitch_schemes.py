@@ -25,7 +25,7 @@ from graphturbo_core.strategies.baselines.stitch_binding import (
     is_combining,
     reads_own,
 )
-from graphturbo_core.strategies.plan_files.wishes import binding_text
+from graphturbo_core.strategies.constraints import binding_text
 from graphturbo_core.strategies.steps.instances import Section
 
 STITCH_STEP, PACK_STEP, SCHEME_STEP = "stitch", "pack", "scheme"

@@ -10,12 +10,12 @@ from graphturbo_core.frontend.passes.clean_up import LAYER_NORM, SOFTMAX
 from graphturbo_core.option_fields import choice, switch
 from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.binding import Binder
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble_whole
+from graphturbo_core.strategies.steps.binding import Binder
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.placement import Nearest
 from graphturbo_core.strategies.steps.whole import whole_groups, whole_sections
 from graphturbo_core.strategies.strategy import DIVISIONS, Strategy, divided_by
 

@@ -6,10 +6,10 @@ import heapq
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.live.growing import Growing
 from graphturbo_core.strategies.graphturbo.mended_order import MendedOrder
-from graphturbo_core.strategies.graphturbo.splitting import SplitInfo, SubGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.steps.splitting import SplitInfo, SubGraph
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graphturbo_core.products.plan import Decision
-from graphturbo_core.strategies.graphturbo.carry import Carry, piece_numbers, split_carry
-from graphturbo_core.strategies.graphturbo.splitting import (
+from graphturbo_core.strategies.layers.carry import Carry, piece_numbers, split_carry
+from graphturbo_core.strategies.steps.instances import FurtherSplit, Section, cut_piece
+from graphturbo_core.strategies.steps.kernels import Target, bind_instance
+from graphturbo_core.strategies.steps.splitting import (
     SplitInfo,
     Splitter,
     SubGraph,
     carried_sizes,
     divides,
 )
-from graphturbo_core.strategies.steps.instances import FurtherSplit, Section, cut_piece
-from graphturbo_core.strategies.steps.kernels import Target, bind_instance
 
 RULE_CORE = "each core holds its part, or the next candidate is taken"
 

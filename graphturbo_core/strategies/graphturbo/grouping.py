@@ -14,16 +14,16 @@ from enum import Enum
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.products.plan import Decision
-from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Grow, Part, SplitOf
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.splitting import SplitInfo
-from graphturbo_core.strategies.plan_files.wishes import (
-    NO_WISHES,
+from graphturbo_core.strategies.constraints import (
+    NO_CONSTRAINTS,
     PLAN_STEP,
     RULE_FORBIDDEN,
     RULE_FORCED,
-    Wishes,
+    PlanConstraints,
 )
+from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Grow, Part, SplitOf
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.steps.splitting import SplitInfo
 
 RULE_BLOCK = "rule 1: interior and join of an innermost fork, merged where it has a split"
 RULE_COUNT = "rule 2: merged count is the largest, parts with weights have it already"
@@ -104,7 +104,7 @@ def group_layers(
     split_of: SplitOf,
     merging: Merging = DEFAULT_MERGING,
     grow: Grow | None = None,
-    wishes: Wishes = NO_WISHES,
+    constraints: PlanConstraints = NO_CONSTRAINTS,
 ) -> Grouping:
     """Merge layers into groups: the block step, then straight, diamond and branch to a fixed point.
 
@@ -116,8 +116,8 @@ def group_layers(
         PlanError: PLAN_MERGE, a merge that a plan file wants cannot be.
     """
     coarse = CoarseGraph(layers, split_of, grow)
-    merger = _Merger(coarse, wishes, merging.rule)
-    for wanted in wishes.merges:
+    merger = _Merger(coarse, constraints, merging.rule)
+    for wanted in constraints.merges:
         merger.force(wanted)
     if merging.has_block_step:
         merger.blocks()
@@ -138,8 +138,8 @@ def group_layers(
 class _Merger:
     """The coarse graph with what was decided so far."""
 
-    def __init__(self, coarse: CoarseGraph, wishes: Wishes, rule: MergeRule) -> None:
-        self.wishes = wishes
+    def __init__(self, coarse: CoarseGraph, constraints: PlanConstraints, rule: MergeRule) -> None:
+        self.constraints = constraints
         self.rule = rule
         self.coarse = coarse
         self.decisions: list[Decision] = []
@@ -291,8 +291,8 @@ class _Merger:
 
     def _is_forbidden(self, parts: list[int]) -> bool:
         """Whether a plan file keeps two of their layers apart."""
-        is_free = not (self.wishes.apart or self.wishes.alone)
-        return not is_free and self.wishes.forbids(self.coarse.members(parts))
+        is_free = not (self.constraints.apart or self.constraints.alone)
+        return not is_free and self.constraints.forbids(self.coarse.members(parts))
 
     def _is_legal(self, step: str, parts: list[int]) -> bool:
         """Whether contracting keeps the graph acyclic; siblings may have no path between them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER, Scheduling
-from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.steps.placement import Nearest
 
 
 @dataclass(frozen=True, slots=True)

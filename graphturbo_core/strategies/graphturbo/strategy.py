@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from graphturbo_core.products.plan import Decision, Group, Plan
-from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.graphturbo.constrained_splits import ConstrainedSplits
 from graphturbo_core.strategies.graphturbo.fitting import FittedSection, Fitter
 from graphturbo_core.strategies.graphturbo.grouping import (
     DEFAULT_MERGING,
@@ -15,15 +15,15 @@ from graphturbo_core.strategies.graphturbo.grouping import (
     Merging,
     group_layers,
 )
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.levels import DEFAULT_LEVEL, Level
 from graphturbo_core.strategies.graphturbo.live.growing import grow
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
-from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
-from graphturbo_core.strategies.graphturbo.wished_splits import WishedSplits
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble, assemble_whole
 from graphturbo_core.strategies.steps.instances import instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.steps.whole import whole_groups, whole_sections
 
 
@@ -55,10 +55,10 @@ class GraphTurbo:
         return assemble_whole(target, recipe, whole_sections(graph))
 
     def _split_plan(self, target: Target, graph: LayerGraph) -> Plan:
-        splits = WishedSplits(self.splitter, target.wishes)
+        splits = ConstrainedSplits(self.splitter, target.constraints)
         splits.check_merges(graph)
-        growing = None if target.wishes.fix_splits else partial(grow, self.splitter)
-        grouping = group_layers(graph, splits, self.merging, growing, target.wishes)
+        growing = None if target.constraints.fix_splits else partial(grow, self.splitter)
+        grouping = group_layers(graph, splits, self.merging, growing, target.constraints)
         fitted: list[FittedSection] = []
         fixed: list[Decision] = []
         for number, part in enumerate(grouping.parts):

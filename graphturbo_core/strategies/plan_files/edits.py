@@ -1,4 +1,4 @@
-"""Edits -> Wishes: the names that a person wrote are found in the model, or refused."""
+"""Edits -> PlanConstraints: the names that a person wrote are found in the model, or refused."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from graphturbo_core.plain_yaml import shown
 from graphturbo_core.products.layers import Layer
 from graphturbo_core.products.plan import Binding, Residency, Scope
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.graphturbo.binding import spread_binding
-from graphturbo_core.strategies.plan_files.wishes import Wishes
+from graphturbo_core.strategies.constraints import PlanConstraints
+from graphturbo_core.strategies.steps.binding import spread_binding
 from graphturbo_core.strategies.steps.legal import scope_fault, unknown
 
 MAX_APART = 10_000
@@ -86,9 +86,9 @@ def with_other_names(edits: Edits, taken: Collection[str]) -> Edits:
     )
 
 
-def find_wishes(
+def find_constraints(
     edits: Edits, semantics: GraphSemantics, hardware: Hardware, layers: Sequence[Layer]
-) -> Wishes:
+) -> PlanConstraints:
     """The edits by layer, tensor and weight.
 
     Raises:
@@ -98,9 +98,9 @@ def find_wishes(
     names = _Names(semantics.graph, layers, edits.names)
     asked = [names.layers(m, f"edits.merge[{i}]") for i, m in enumerate(edits.merge)]
     alone, apart = _alone(edits, names, asked), _apart(edits, names)
-    whole = [own for own in alone if not Wishes(apart=apart).forbids(own)]
+    whole = [own for own in alone if not PlanConstraints(apart=apart).forbids(own)]
     scopes = _scopes(edits.scope, names, hardware)
-    wishes = Wishes(
+    constraints = PlanConstraints(
         merges=tuple(merge for merge in _united([*asked, *whole]) if len(merge) > 1),
         alone=alone,
         apart=apart,
@@ -116,8 +116,8 @@ def find_wishes(
         },
         residencies=_residencies(edits.residency, names, hardware),
     )
-    _check_merges(wishes, layers)
-    return wishes
+    _check_merges(constraints, layers)
+    return constraints
 
 
 class _Names:
@@ -194,8 +194,8 @@ def _alone(
     """
     own = [
         set(names.layers([name], f"edits.{key}.{name}"))
-        for key, wished in (("pieces", edits.pieces), ("axis", edits.axis))
-        for name in wished
+        for key, constrained in (("pieces", edits.pieces), ("axis", edits.axis))
+        for name in constrained
         if name not in names.graph.op_by_name
     ]
     united = _united([*merges, *(tuple(layers) for layers in own)])
@@ -220,9 +220,9 @@ def _apart(edits: Edits, names: _Names) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(pairs))
 
 
-def _by_layer(key: str, wished: Mapping[str, int], names: _Names) -> dict[int, int]:
+def _by_layer(key: str, constrained: Mapping[str, int], names: _Names) -> dict[int, int]:
     found: dict[int, int] = {}
-    for name, value in wished.items():
+    for name, value in constrained.items():
         where = f"edits.{key}.{name}"
         for layer in names.layers([name], where):
             if found.setdefault(layer, value) != value:
@@ -246,11 +246,11 @@ def _binding(cuts: Cuts, tensor: str, hardware: Hardware) -> Binding:
 
 
 def _scopes(
-    wished: Mapping[str, Scope | Mapping[int, Scope]], names: _Names, hardware: Hardware
+    constrained: Mapping[str, Scope | Mapping[int, Scope]], names: _Names, hardware: Hardware
 ) -> dict[tuple[str, int | None], Scope]:
     """By tensor and piece from 0, None: all of it."""
     found: dict[tuple[str, int | None], Scope] = {}
-    for tensor, named in wished.items():
+    for tensor, named in constrained.items():
         names.computed(tensor, "scope")
         if isinstance(named, Scope):
             found[tensor, None] = named
@@ -266,10 +266,10 @@ def _scopes(
 
 
 def _residencies(
-    wished: Mapping[str, Residency], names: _Names, hardware: Hardware
+    constrained: Mapping[str, Residency], names: _Names, hardware: Hardware
 ) -> dict[str, Residency]:
     found: dict[str, Residency] = {}
-    for name, residency in wished.items():
+    for name, residency in constrained.items():
         where = f"edits.residency.{name}"
         if residency is Residency.GB and not hardware.gb_bytes:
             what = f"the weights of {shown(name)} cannot be held in GB: the chip has none"
@@ -287,17 +287,17 @@ def _residencies(
     return found
 
 
-def _check_merges(wishes: Wishes, layers: Sequence[Layer]) -> None:
+def _check_merges(constraints: PlanConstraints, layers: Sequence[Layer]) -> None:
     """Nothing that must be in one group must also be apart, or be split in two ways."""
-    for merge in wishes.merges:
+    for merge in constraints.merges:
         inside = set(merge)
-        for first, second in wishes.apart:
+        for first, second in constraints.apart:
             if first in inside and second in inside:
                 both = f"{shown(layers[first].name)} and {shown(layers[second].name)}"
                 what = f"{both} must be in one group and apart"
                 raise PlanError("PLAN_CONFLICT", what, "edits.keep_apart", "drop one of them")
-        for key, wished in (("pieces", wishes.pieces), ("axis", wishes.axes)):
-            values = sorted({wished[layer] for layer in merge if layer in wished})
+        for key, constrained in (("pieces", constraints.pieces), ("axis", constraints.axes)):
+            values = sorted({constrained[layer] for layer in merge if layer in constrained})
             if len(values) > 1:
                 what = f"layers that must be one group are asked for {values[0]} and {values[1]}"
                 raise PlanError("PLAN_CONFLICT", what, f"edits.{key}", "keep one of them")

@@ -9,9 +9,9 @@ from typing import NoReturn
 from graphturbo_core.errors import InvariantError, PlanError
 from graphturbo_core.plain_yaml import shown
 from graphturbo_core.products.plan import KernelPlan, Plan
+from graphturbo_core.strategies.constraints import PlanConstraints
 from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
 from graphturbo_core.strategies.plan_files.record import Record
-from graphturbo_core.strategies.plan_files.wishes import Wishes
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,17 @@ class HeldPlan:
 NO_HELD_PLAN = HeldPlan()
 
 
-def check_no_groups(wishes: Wishes, strategy: str) -> None:
+def check_no_groups(constraints: PlanConstraints, strategy: str) -> None:
     """Refuse edits of groups for a strategy whose groups nobody can choose.
 
     Raises:
         PlanError: PLAN_STRATEGY.
     """
-    for key, wished in (
-        ("merge", wishes.merges), ("keep_apart", wishes.apart), ("pieces", wishes.pieces),
-        ("axis", wishes.axes),
+    for key, constrained in (
+        ("merge", constraints.merges), ("keep_apart", constraints.apart),
+        ("pieces", constraints.pieces), ("axis", constraints.axes),
     ):  # fmt: skip
-        if wished:
+        if constrained:
             what = f"groups and pieces of strategy {strategy} cannot be chosen"
             change = "use graphturbo:order or graphturbo:full, or drop it"
             raise PlanError("PLAN_STRATEGY", what, f"edits.{key}", change)
@@ -60,24 +60,24 @@ def check_no_edits(strategy: str) -> NoReturn:
     raise PlanError("PLAN_STRATEGY", what, "edits", change)
 
 
-def check_followed(plan: Plan, wishes: Wishes) -> None:
-    """Look at the plan that came out: every wish is in it.
+def check_followed(plan: Plan, constraints: PlanConstraints) -> None:
+    """Look at the plan that came out: every constraint is satisfied.
 
     Raises:
         PlanError: PLAN_NO_EFFECT, a binding or scope is of a tensor that no kernel binds or holds.
-        InvariantError: a wish was not followed: our bug.
+        InvariantError: a constraint is not satisfied: our bug.
     """
-    _check_groups(plan, wishes)
-    for key, wished in (("binding", wishes.bindings), ("scope", wishes.scopes)):
-        for tensor in wished:
+    _check_groups(plan, constraints)
+    for key, constrained in (("binding", constraints.bindings), ("scope", constraints.scopes)):
+        for tensor in constrained:
             if not any(tensor in _held(kernel, key) for kernel in plan.kernels):
                 what = f"{shown(tensor)} only passes between ops that share tiles"
                 where, change = f"edits.{key}.{tensor}", "name a tensor that `kernels` lists"
                 raise PlanError("PLAN_NO_EFFECT", what, where, change)
-    for tensor, piece in wishes.piece_scopes:
+    for tensor, piece in constraints.piece_scopes:
         _check_piece(plan, tensor, piece)
     for kernel in plan.kernels:
-        for name in _unfollowed(kernel, wishes):
+        for name in _unfollowed(kernel, constraints):
             raise InvariantError("PLAN_NOT_FOLLOWED", f"{name!r} in {kernel.name}")
 
 
@@ -96,37 +96,37 @@ def _held(kernel: KernelPlan, key: str) -> Mapping[str, object]:
     return kernel.bindings if key == "binding" else kernel.scopes
 
 
-def _unfollowed(kernel: KernelPlan, wishes: Wishes) -> Iterator[str]:
-    for tensor, binding in wishes.bindings.items():
+def _unfollowed(kernel: KernelPlan, constraints: PlanConstraints) -> Iterator[str]:
+    for tensor, binding in constraints.bindings.items():
         if kernel.bindings.get(tensor, binding) != binding:
             yield tensor
     for tensor, scope in kernel.scopes.items():
-        if wishes.scope_of(tensor, kernel.piece) not in (None, scope):
+        if constraints.scope_of(tensor, kernel.piece) not in (None, scope):
             yield tensor
-    for weight, residency in wishes.residencies.items():
+    for weight, residency in constraints.residencies.items():
         if kernel.residency.get(weight, residency) is not residency:
             yield weight
 
 
-def _check_groups(plan: Plan, wishes: Wishes) -> None:
-    if not wishes.shape_groups:
+def _check_groups(plan: Plan, constraints: PlanConstraints) -> None:
+    if not constraints.shape_groups:
         return
     group_of = {layer: group for group in plan.groups for layer in group.layers}
-    for merge in wishes.merges:
+    for merge in constraints.merges:
         if len({group_of[layer].name for layer in merge}) > 1:
             raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {merge} are not one group")
-    for first, second in wishes.apart:
+    for first, second in constraints.apart:
         if group_of[first] is group_of[second]:
             raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {first}, {second} are not apart")
-    _check_alone(wishes, {layer: group.layers for layer, group in group_of.items()})
-    for wished, name in ((wishes.pieces, "pieces"), (wishes.axes, "split_axis")):
-        for layer, value in wished.items():
+    _check_alone(constraints, {layer: group.layers for layer, group in group_of.items()})
+    for constrained, name in ((constraints.pieces, "pieces"), (constraints.axes, "split_axis")):
+        for layer, value in constrained.items():
             if getattr(group_of[layer], name) != value:
                 raise InvariantError("PLAN_NOT_FOLLOWED", f"{name} of layer {layer}")
 
 
-def _check_alone(wishes: Wishes, layers_with: Mapping[int, tuple[int, ...]]) -> None:
+def _check_alone(constraints: PlanConstraints, layers_with: Mapping[int, tuple[int, ...]]) -> None:
     """`layers_with`: by layer, all layers of its group."""
-    for own in wishes.alone:
+    for own in constraints.alone:
         if any(not {*layers_with[layer]} <= {*own} for layer in own):
             raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {own} are not among themselves")

@@ -24,13 +24,12 @@ from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.products.stays import Stay
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.axes import AxisRank, kernel_axes
-from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, split_carry
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
-from graphturbo_core.strategies.graphturbo.splitting import SubGraph, divides
+from graphturbo_core.strategies.layers.carry import Carry, carry_axis, split_carry
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.layers.model_layers import groups_of_layers, layers_of_model
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.record import (
     GroupRecord,
     KernelRecord,
@@ -38,6 +37,8 @@ from graphturbo_core.strategies.plan_files.record import (
     StayRecord,
     record_refused,
 )
+from graphturbo_core.strategies.plan_files.turns import Turns, check_shared
+from graphturbo_core.strategies.steps.axes import AxisRank, kernel_axes
 from graphturbo_core.strategies.steps.instances import (
     Instance,
     InstanceGraph,
@@ -52,9 +53,8 @@ from graphturbo_core.strategies.steps.legal import (
     binding_fault,
     scope_fault,
 )
-from graphturbo_core.strategies.steps.model_layers import groups_of_layers, layers_of_model
 from graphturbo_core.strategies.steps.residency import cluster_weights
-from graphturbo_core.strategies.steps.turns import Turns, check_shared
+from graphturbo_core.strategies.steps.splitting import SubGraph, divides
 from graphturbo_core.strategies.steps.whole import in_layers, op_graph
 
 

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graphturbo_core.products.plan import Decision, Group, Plan
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.carry import split_carry
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
 from graphturbo_core.strategies.graphturbo.levels import Level
-from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.layers.carry import split_carry
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.runs import ALONE, Run, Runs
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble_team
 from graphturbo_core.strategies.steps.instances import Section, instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 
 SPLITS_AT = "cooperation, splits at {} %"
 PRICES = (100, 140)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.products.plan import Group, Plan
-from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis, split_carry
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.levels import PLUS, Level
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
-from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.layers.carry import Carry, carry_axis, split_carry
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble
 from graphturbo_core.strategies.steps.instances import InstanceGraph, Section, instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import SubGraph
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,18 @@ from functools import cached_property
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.strategies.graphturbo.carry import Carry
 from graphturbo_core.strategies.graphturbo.fitting import core_bytes, section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.splitting import (
+from graphturbo_core.strategies.layers.carry import Carry
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.plus.cuts import Cut, carry_of, cuts_of
+from graphturbo_core.strategies.plus.weight_bytes import fetched_again
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import (
     SubGraph,
     carried_sizes,
     divides,
     divisors,
 )
-from graphturbo_core.strategies.plus.cuts import Cut, carry_of, cuts_of
-from graphturbo_core.strategies.plus.weight_bytes import fetched_again
-from graphturbo_core.strategies.steps.kernels import Target
 
 OVERFLOW_MOVES = 2
 """What a core cannot hold is written out and read back once (our choice: lowering may do better,

@@ -16,26 +16,26 @@ from itertools import combinations
 from typing import NamedTuple
 
 from graphturbo_core.limits import DEFAULT_LIMITS
-from graphturbo_core.strategies.graphturbo.carry import (
+from graphturbo_core.strategies.graphturbo.fitting import held_bytes, section_of
+from graphturbo_core.strategies.layers.carry import (
     Carry,
     carry_axis,
     piece_intervals,
     piece_numbers,
 )
-from graphturbo_core.strategies.graphturbo.fitting import held_bytes, section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.splitting import (
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.plus.cuts import Cut, carry_of
+from graphturbo_core.strategies.plus.mixing import Timed
+from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
+from graphturbo_core.strategies.steps.instances import Section
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import (
     Span,
     SubGraph,
     carried_sizes,
     divides,
     divisors,
 )
-from graphturbo_core.strategies.plus.cuts import Cut, carry_of
-from graphturbo_core.strategies.plus.mixing import Timed
-from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
-from graphturbo_core.strategies.steps.instances import Section
-from graphturbo_core.strategies.steps.kernels import Target
 
 ANY_AXES: frozenset[int] = frozenset()
 MOST_JOINED = 4

@@ -14,10 +14,10 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.option_fields import switch
 from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Decision, Plan
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.constraints import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.plan_files.wishes import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.cooperating import cooperating_plans
 from graphturbo_core.strategies.plus.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.plus.fewer_pieces import fewer_pieces, neighbours_too
@@ -198,7 +198,7 @@ class Plus:
         self, target: Target, trials: _Trials, base: Proposal, least_gain: int
     ) -> Iterator[tuple[str, Plan]]:
         """The groups of a plan in fewer pieces, where that saves so many cycles."""
-        if not self.having.pieces or target.wishes.fix_splits:
+        if not self.having.pieces or target.constraints.fix_splits:
             return
         plan, graph = base.plan, trials.graph
         cuts = fewer_pieces(target, graph, plan, least_gain)
@@ -220,7 +220,7 @@ class Plus:
     def _axes(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
         """`:full` and the cheapest so far, with groups along two axes; not against a plan file."""
         best = trials.best
-        if not self.having.axes or target.wishes.shape_groups or best.spent is None:
+        if not self.having.axes or target.constraints.shape_groups or best.spent is None:
             return
         for base in trials.groupings:
             if base.name not in (FULL, best.name):
@@ -258,7 +258,7 @@ class Plus:
         best = trials.best
         if not self.having.keeping or best.spent is None or target.feeding.has_own_fetches:
             return
-        stays = chosen_stays(best.plan, best.spent, frozenset(target.wishes.residencies))
+        stays = chosen_stays(best.plan, best.spent, frozenset(target.constraints.residencies))
         if not stays:
             return
         kept = replace(best.plan, stays=stays)

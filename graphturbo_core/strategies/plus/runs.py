@@ -22,13 +22,13 @@ from graphturbo_core.ir.boxes import (
     with_interval,
 )
 from graphturbo_core.ir.graph import TensorKind
-from graphturbo_core.strategies.graphturbo.carry import Carry, carry_axis
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.layers.carry import Carry, carry_axis
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.piece_work import Boxes, piece_work
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 
 ALONE = -1
 """Stands for the axis of a run that one cluster computes."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.cuts import Cut, carry_of, further_carries
 from graphturbo_core.strategies.plus.piece_work import Boxes, piece_work
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import SubGraph
 
 NOTHING: frozenset[str] = frozenset()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphturbo_core.strategies.graphturbo.splitting import fewest_pieces, literal_candidates
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
+from graphturbo_core.strategies.steps.splitting import fewest_pieces, literal_candidates
 
 FULL = "full"
 """What is asked for first, by all that try more than one plan."""

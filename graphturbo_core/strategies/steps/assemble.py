@@ -19,12 +19,12 @@ from graphturbo_core.products.plan import (
     Scope,
 )
 from graphturbo_core.products.scheduling import BY_LAYER, Scheduling
-from graphturbo_core.strategies.graphturbo.placement import Nearest, Placement, place_outputs
+from graphturbo_core.strategies.layers.model_layers import groups_of_layers, layers_of_model
 from graphturbo_core.strategies.steps.handing import bind_all
 from graphturbo_core.strategies.steps.instances import InstanceGraph, Section, instance_graph
 from graphturbo_core.strategies.steps.kernels import BoundKernel, Target
 from graphturbo_core.strategies.steps.legal import SHARED_ENGINE
-from graphturbo_core.strategies.steps.model_layers import groups_of_layers, layers_of_model
+from graphturbo_core.strategies.steps.placement import Nearest, Placement, place_outputs
 from graphturbo_core.strategies.steps.redistribution import relabel
 from graphturbo_core.strategies.steps.residency import weight_residencies
 
@@ -165,10 +165,10 @@ def _kernel(
         if tensor in instance.boxes
     }
     for tensor in tuple(inside):
-        wished = bound.target.wishes.scope_of(tensor, instance.piece)
-        if wished is not None:
-            inside[tensor] = wished
-        if wished is Scope.LB and tensor in bound.binding.in_gb:
+        constrained = bound.target.constraints.scope_of(tensor, instance.piece)
+        if constrained is not None:
+            inside[tensor] = constrained
+        if constrained is Scope.LB and tensor in bound.binding.in_gb:
             what = f"{tensor!r} of {instance.name} cannot wait in LB: {SHARED_ENGINE}"
             raise PlanError("PLAN_SCOPE", what, f"edits.scope.{tensor}", "choose GB, or drop it")
     bindings: dict[str, Binding] = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from graphturbo_core.products.plan import Binding
 from graphturbo_core.semantics.fit import nest_reads
-from graphturbo_core.strategies.graphturbo.binding import infer_binding
+from graphturbo_core.strategies.steps.binding import infer_binding
 from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import BoundKernel, Target, bind_instances
 

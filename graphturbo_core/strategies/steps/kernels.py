@@ -16,8 +16,8 @@ from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.fit import KernelHold, core_needs, holding_boxes, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.graphturbo.binding import Binder, KernelBinding
-from graphturbo_core.strategies.plan_files.wishes import NO_WISHES, Wishes
+from graphturbo_core.strategies.constraints import NO_CONSTRAINTS, PlanConstraints
+from graphturbo_core.strategies.steps.binding import Binder, KernelBinding
 from graphturbo_core.strategies.steps.instances import Instance, InstanceGraph
 
 
@@ -80,7 +80,7 @@ class Target:
     number_format: str
     binder: Binder
     rules: TileRules = DEFAULT_RULES
-    wishes: Wishes = NO_WISHES
+    constraints: PlanConstraints = NO_CONSTRAINTS
     feeding: Feeding = DEFAULT_FEEDING
     clusters: int = 1
     cost: Cost | None = field(default=None, repr=False, compare=False)

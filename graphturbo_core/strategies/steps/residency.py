@@ -28,10 +28,10 @@ from graphturbo_core.errors import PlanError
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.products.plan import Residency, Scope, shard_part
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.graphturbo.placement import Placement
 from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.legal import OWN_FETCHES, SHARED_ENGINE, SHARED_PLACES
+from graphturbo_core.strategies.steps.placement import Placement
 
 
 def weight_residencies(
@@ -74,7 +74,7 @@ def weight_residencies(
             )
         own = found[-1].keys() & shards
         found[-1].update(dict.fromkeys(sorted(own), Residency.SHARDED))
-        found[-1].update(_wished(target, weights, part, room))
+        found[-1].update(_constrained(target, weights, part, room))
     return tuple(found)
 
 
@@ -88,7 +88,7 @@ def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[
 
     Those that a plan file wants as shards come first.
     """
-    hardware, wished = target.hardware, target.wishes.residencies
+    hardware, constrained = target.hardware, target.constraints.residencies
     if not hardware.shards_weights or target.feeding.has_own_fetches:
         return frozenset()
     users: dict[str, list[int]] = {}
@@ -101,10 +101,15 @@ def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[
     small = part // target.rules.small_weight_share
     tiled = {s.contraction.weight for s in target.semantics.by_op.values() if s.contraction}
     rank = {
-        name: (wished.get(name) is not Residency.SHARDED, (1 - len(at)) * sizes[name], at[0], name)
+        name: (
+            constrained.get(name) is not Residency.SHARDED,
+            (1 - len(at)) * sizes[name],
+            at[0],
+            name,
+        )
         for name, at in users.items()
-        if wished.get(name, Residency.SHARDED) is Residency.SHARDED
-        and (name in wished or len(at) > 1)
+        if constrained.get(name, Residency.SHARDED) is Residency.SHARDED
+        and (name in constrained or len(at) > 1)
         and (name in tiled or sizes[name] <= small)
     }
     held = np.zeros(len(kernels), dtype=np.int64)
@@ -136,7 +141,7 @@ def cluster_weights(sem: GraphSemantics) -> set[str]:
     return {w for name in sem.cluster_ops for w in graph.weights_in(graph.op_by_name[name])}
 
 
-def _wished(
+def _constrained(
     target: Target, weights: Sequence[Mapping[str, int]], part: int, room: int
 ) -> dict[str, Residency]:
     """What a plan file says of these weights; `part`: bytes of an LB for them, `room`: of GB.
@@ -144,15 +149,15 @@ def _wished(
     Raises:
         PlanError: PLAN_RESIDENCY, those of one layer do not fit together.
     """
-    wished, hardware = target.wishes.residencies, target.hardware
+    constrained, hardware = target.constraints.residencies, target.hardware
     limits = {
         Residency.LB: part,
         Residency.GB: room,
         Residency.SHARDED: hardware.cores * target.budget.shard_bytes,
     }
     found: dict[str, Residency] = {}
-    for layer in weights if wished else ():
-        own = {name: wished[name] for name in layer if name in wished}
+    for layer in weights if constrained else ():
+        own = {name: constrained[name] for name in layer if name in constrained}
         if Residency.LB in own.values():
             _check_cores(target.semantics, own)
         if target.feeding.has_own_fetches:
@@ -173,28 +178,28 @@ def _wished(
     return found
 
 
-def _check_cores(sem: GraphSemantics, wished: Mapping[str, Residency]) -> None:
+def _check_cores(sem: GraphSemantics, constrained: Mapping[str, Residency]) -> None:
     """Refuse LB for weights of an engine that the cores share.
 
     Raises:
         PlanError: PLAN_RESIDENCY.
     """
     read = cluster_weights(sem)
-    for name, residency in wished.items():
+    for name, residency in constrained.items():
         if residency is Residency.LB and name in read:
             what = f"the weights {name} cannot be held in LB: {SHARED_ENGINE}"
             where, change = f"edits.residency.{name}", "choose GB or stream, or drop it"
             raise PlanError("PLAN_RESIDENCY", what, where, change)
 
 
-def _check_own(sem: GraphSemantics, wished: Mapping[str, Residency]) -> None:
+def _check_own(sem: GraphSemantics, constrained: Mapping[str, Residency]) -> None:
     """Refuse places that cores share, for weights that each core fetches for itself.
 
     Raises:
         PlanError: PLAN_RESIDENCY.
     """
     on_cluster = cluster_weights(sem)
-    for name, residency in wished.items():
+    for name, residency in constrained.items():
         if residency in SHARED_PLACES and name not in on_cluster:
             what = f"the weights {name} cannot be shared: {OWN_FETCHES}"
             where, change = f"edits.residency.{name}", "choose LB or stream, or drop it"

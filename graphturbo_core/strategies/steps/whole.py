@@ -8,10 +8,10 @@ from itertools import groupby
 
 from graphturbo_core.products.layers import Layer
 from graphturbo_core.products.plan import Group
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
-from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import SubGraph
 
 
 def whole_sections(graph: LayerGraph) -> tuple[Section, ...]:

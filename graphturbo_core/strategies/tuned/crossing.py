@@ -6,18 +6,18 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from graphturbo_core.strategies.graphturbo.carry import carry_axis
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.splitting import (
+from graphturbo_core.strategies.layers.carry import carry_axis
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.plus.cuts import Cut
+from graphturbo_core.strategies.plus.further_axes import ANY_AXES, Crossed, is_wanting
+from graphturbo_core.strategies.plus.section_cycles import SectionCycles
+from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import (
     SubGraph,
     carried_sizes,
     divides,
     divisors,
 )
-from graphturbo_core.strategies.plus.cuts import Cut
-from graphturbo_core.strategies.plus.further_axes import ANY_AXES, Crossed, is_wanting
-from graphturbo_core.strategies.plus.section_cycles import SectionCycles
-from graphturbo_core.strategies.steps.kernels import Target
 
 NO_LIMIT_CYCLES = 2**62
 """Whatever the closed forms say, the pieces that they price least are taken: a search asked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 
 MAX_CLASSES = 40
 """Classes that a search tells apart, if a coarser look can help it (our choice: a budget of some

@@ -12,7 +12,6 @@ from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.products.stays import Stay
 from graphturbo_core.strategies.graphturbo.levels import PLUS
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
-from graphturbo_core.strategies.graphturbo.placement import Nearest
 from graphturbo_core.strategies.plan_files.record import SEARCHED
 from graphturbo_core.strategies.plus.cooperating import plan_at_price
 from graphturbo_core.strategies.plus.cuts import Cut, cut_groups
@@ -21,6 +20,7 @@ from graphturbo_core.strategies.plus.runs import Runs
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble
 from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.placement import Nearest
 from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper

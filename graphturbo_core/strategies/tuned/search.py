@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from graphturbo_core.products.plan import Decision, Plan
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.plus import Proposal, has_idle
 from graphturbo_core.strategies.steps.kernels import Cost, Target
 from graphturbo_core.strategies.tuned.beyond import Beyond

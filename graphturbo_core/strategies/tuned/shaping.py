@@ -8,9 +8,9 @@ from functools import cached_property
 from math import prod
 
 from graphturbo_core.strategies.graphturbo.fitting import Fitter
-from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.plus.cuts import Cut
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.tuned.beyond import ONE, PARTS, SECOND_AXIS, TWO
 from graphturbo_core.strategies.tuned.crossing import Crosser, parts_of, plain, stepped
 from graphturbo_core.strategies.tuned.space import AS_IS, FLIPPED, START, STEPS, WHOLE, Point, Space

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.likes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.graphturbo.levels import LEVELS
-from graphturbo_core.strategies.graphturbo.splitting import Splitter
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.plus.cuts import Cut, cuts_of
 from graphturbo_core.strategies.plus.variants import FULL, variants
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import Splitter
 
 _ORDER, _FULL = LEVELS[-2:]
 LAYERS_WHOLE = "layers whole"

@@ -18,8 +18,8 @@ from graphturbo_core.pipeline import RunRequest, run_report, run_reports
 from graphturbo_core.report.report import Report
 from graphturbo_core.rounds import Imports
 from graphturbo_core.semantics.table import analyse
-from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.baselines.stitch import stitched_kernels
+from graphturbo_core.strategies.layers.relay import relay_layers
 from sample_models.bert import BertSize, bert
 from sample_models.vit import VitSize, vit
 from tests.frontend.reference import run_graph

@@ -310,8 +310,8 @@ def test_every_switch_replays(model: str, profile: str, options: Mapping[str, st
 
 def test_a_plan_that_shares_weights_is_refused_where_each_core_fetches_its_own() -> None:
     sem, spec = weighted(GEMM), parse_strategy("tvm")
-    wished = HeldPlan(None, Edits(residency={"w": Residency.GB}))
-    task = PlanTask(sem, chip("generic-4x4"), "fp16", OWN, wished)
+    constrained = HeldPlan(None, Edits(residency={"w": Residency.GB}))
+    task = PlanTask(sem, chip("generic-4x4"), "fp16", OWN, constrained)
     with pytest.raises(PlanError, match="w cannot be shared: each core fetches its own from DRAM"):
         plan_for(spec, task)
     shared = with_residency(tvm(sem, chip("generic-4x4"), {}), Residency.GB)

@@ -21,13 +21,13 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.occupancy import occupancy
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.placement import Nearest
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble_team
+from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.instances import Section, instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.placement import Nearest
 from graphturbo_core.verify.faults import ReplayFaultError
 from graphturbo_core.verify.replay.replay import replay
 from graphturbo_core.verify.replay.script import Script

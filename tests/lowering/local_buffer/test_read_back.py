@@ -15,9 +15,9 @@ from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.products.program import Memory
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
+from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import Space

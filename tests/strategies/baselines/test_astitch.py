@@ -14,7 +14,6 @@ from graphturbo_core.products.plan import Binding, Plan, Scope
 from graphturbo_core.semantics.nests import loop_nests
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.baselines.relay import relay_layers
 from graphturbo_core.strategies.baselines.stitch_binding import (
     Dominance,
     StitchBinder,
@@ -34,6 +33,7 @@ from graphturbo_core.strategies.baselines.stitch_schemes import (
     SCHEME_STEP,
     STITCH_STEP,
 )
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Cuts, Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for

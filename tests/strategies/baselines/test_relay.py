@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from graphturbo_core.semantics.access import FusionKind
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.layers.relay import relay_layers
 from tests.full import examples
 from tests.semantics.models import semantics
 from tests.semantics.random_graphs import random_graphs

@@ -11,18 +11,18 @@ from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.products.plan import Binding, Scope
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
 from graphturbo_core.semantics.nests import loop_nests
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes, kernel_axes
-from graphturbo_core.strategies.graphturbo.binding import (
+from graphturbo_core.strategies.layers.relay import relay_layers
+from graphturbo_core.strategies.steps import kernels, redistribution
+from graphturbo_core.strategies.steps.axes import AxisRank, NestAxes, kernel_axes
+from graphturbo_core.strategies.steps.binding import (
     Binder,
     KernelBinding,
     _moved_little,
     infer_binding,
     plain_by_kind,
     plain_literal,
+    plain_outermost,
 )
-from graphturbo_core.strategies.steps import kernels, redistribution
-from graphturbo_core.strategies.steps.outermost import plain_outermost
 from graphturbo_core.strategies.steps.redistribution import (
     Arrival,
     choose_cores,

@@ -24,7 +24,7 @@ from graphturbo_core.strategies.graphturbo.grouping import (
     Merging,
     group_layers,
 )
-from graphturbo_core.strategies.graphturbo.splitting import SplitInfo, SubGraph
+from graphturbo_core.strategies.steps.splitting import SplitInfo, SubGraph
 from tests.strategies.samples import layers_of
 
 MAP = "float[8,4,6,6]"

@@ -10,11 +10,11 @@ import pytest
 
 from graphturbo_core.strategies.graphturbo import grouping
 from graphturbo_core.strategies.graphturbo.grouping import group_layers
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.live.growing import grow
 from graphturbo_core.strategies.graphturbo.live.live_bytes import LiveBytes
 from graphturbo_core.strategies.graphturbo.mended_order import MendedOrder
-from graphturbo_core.strategies.graphturbo.splitting import SplitInfo, Splitter, SubGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.steps.splitting import SplitInfo, Splitter, SubGraph
 from tests.strategies.samples import layers_of
 
 MAP = "float[8,4,6,6]"

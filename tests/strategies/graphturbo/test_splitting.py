@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from graphturbo_core.strategies.graphturbo.carry import split_carry
-from graphturbo_core.strategies.graphturbo.splitting import (
+from graphturbo_core.strategies.layers.carry import split_carry
+from graphturbo_core.strategies.steps.splitting import (
     SplitInfo,
     Splitter,
     SubGraph,

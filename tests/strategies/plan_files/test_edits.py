@@ -14,10 +14,10 @@ import pytest
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Binding, Plan, Residency, Scope
+from graphturbo_core.strategies.constraints import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
 from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_groups, with_other_names
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.plan_files.wishes import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.lowering.nets import chip

@@ -12,13 +12,13 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.cuts import Cut, cut_plan, cuts_of
 from graphturbo_core.strategies.plus.fewer_pieces import fewer_pieces, neighbours_too
 from graphturbo_core.strategies.plus.least_cycles import least_cycles
 from graphturbo_core.strategies.plus.weight_bytes import fetch_cycles, fetched_again
+from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Target
 from tests.full import examples
 from tests.lowering.nets import chip, conv_nets

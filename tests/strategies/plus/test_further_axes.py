@@ -17,10 +17,8 @@ from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.rows.halo import halo_macs
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, layer_graph
-from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import GroupRecord, Record, recorded
@@ -30,7 +28,9 @@ from graphturbo_core.strategies.plus.further_axes import Crossed, FurtherAxes, i
 from graphturbo_core.strategies.plus.mixing import Timed
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
 from graphturbo_core.strategies.registry import parse_strategy
+from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Spent, Target
+from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 from tests.lowering.nets import chip
 from tests.lowering.replay import replay
 from tests.strategies.samples import weighted

@@ -13,9 +13,8 @@ from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.stays import Stay
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
@@ -27,6 +26,7 @@ from graphturbo_core.strategies.plus.keeping import (
 )
 from graphturbo_core.strategies.plus.weight_bytes import fetched
 from graphturbo_core.strategies.registry import parse_strategy
+from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Load, Spent, Target
 from tests.strategies.samples import hardware, plan_of, weighted
 

@@ -10,8 +10,7 @@ from random import Random
 import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
 from graphturbo_core.strategies.plus.mixing import (
     Stretch,
@@ -19,6 +18,7 @@ from graphturbo_core.strategies.plus.mixing import (
     cheapest_stretches,
     mixed_cuts,
 )
+from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Target
 from tests.strategies.samples import hardware, layers_of
 

@@ -13,12 +13,10 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.baselines.relay import relay_layers
-from graphturbo_core.strategies.graphturbo.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.graphturbo.carry import carry_axis
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import layer_graph
-from graphturbo_core.strategies.graphturbo.splitting import Splitter, SubGraph
+from graphturbo_core.strategies.layers.carry import carry_axis
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
+from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
@@ -27,7 +25,9 @@ from graphturbo_core.strategies.plus import cooperating
 from graphturbo_core.strategies.plus.cooperating import cheapest_runs
 from graphturbo_core.strategies.plus.runs import ALONE, Run, Runs
 from graphturbo_core.strategies.registry import parse_strategy
+from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
+from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 from tests.strategies.samples import hardware, sample_semantics, weighted
 
 HEAVY = """g (float[1,512] x, float[512,4096] w, float[4096,64] v) => (float[1,64] z)

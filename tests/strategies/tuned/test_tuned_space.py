@@ -9,11 +9,11 @@ from graphturbo_core.errors import OptionError
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.register import check_register
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.splitting import SubGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.cuts import Cut, carry_of
 from graphturbo_core.strategies.steps.instances import InstanceGraph, instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
+from graphturbo_core.strategies.steps.splitting import SubGraph
 from graphturbo_core.strategies.tuned import likes
 from graphturbo_core.strategies.tuned.likes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from graphturbo_core.strategies.graphturbo.carry import Walk, reads_halo
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph, LinkedOutput
 from graphturbo_core.strategies.graphturbo.live.live_spans import LiveSpans
-from graphturbo_core.strategies.graphturbo.splitting import (
+from graphturbo_core.strategies.layers.carry import Walk, reads_halo
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph, LinkedOutput
+from graphturbo_core.strategies.steps.splitting import (
     SplitInfo,
     Splitter,
     SubGraph,

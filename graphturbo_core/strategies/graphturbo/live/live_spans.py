@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
 from graphturbo_core.strategies.graphturbo.live.live_bytes import LiveBytes
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 
 OPEN = 2**62
 """The last step of what is live to the end of the run, however far that moves."""

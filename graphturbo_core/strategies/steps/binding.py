@@ -17,7 +17,7 @@ from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.graphturbo.axes import AxisRank, NestAxes, following, kernel_axes
+from graphturbo_core.strategies.steps.axes import AxisRank, NestAxes, following, kernel_axes
 from graphturbo_core.strategies.steps.legal import SHARED_ENGINE, binding_fault
 
 
@@ -59,6 +59,17 @@ def plain_literal(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
             cuts.append((axis, parts))
             left //= parts
     return spread_binding(cuts, cores)
+
+
+def plain_outermost(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
+    """The outermost axis that may be cut, and no other, by the largest divisor of the cores.
+
+    A port of TVM may have done this. An axis of one element is none: TVM drops a loop of one turn.
+    """
+    for axis, (size, rank) in enumerate(zip(axes.sizes, axes.ranks, strict=True)):
+        if size > 1 and rank is not AxisRank.NEVER:
+            return spread_binding([(axis, largest_divisor(len(cores), size))], cores)
+    return spread_binding([], cores)
 
 
 def _extend(known: Binding, axes: NestAxes, cores: tuple[int, ...]) -> Binding:

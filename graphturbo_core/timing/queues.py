@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
-from graphturbo_core.lowering.instructions.events import State, Work
 from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import IntArray
+from graphturbo_core.timing.events import State, Work
 
 
 class Issued(NamedTuple):

@@ -12,14 +12,14 @@ from math import isqrt
 
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.semantics.kinds import by_place
-from graphturbo_core.strategies.graphturbo.carry import (
+from graphturbo_core.strategies.layers.carry import (
     Carry,
     carry_axis,
     carry_to_outputs,
     piece_intervals,
     piece_numbers,
 )
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 
 LITERAL_CANDIDATES = (1, 2, 4)
 """The start of the paper's printed list; from 8 on it takes every integer."""

@@ -1,6 +1,6 @@
-"""Wishes: what a person fixes of a plan, by layer, tensor and weight, for the algorithms to follow.
+"""PlanConstraints: what a person fixes of a plan, by layer, tensor and weight.
 
-They come from the edits of a plan file (docs/plan-files.md); without one there are none.
+The algorithms follow them. They come from the edits of a plan file (docs/plan-files.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _none() -> Mapping[K, V]:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class PlanConstraints:
     """Layers by index, tensors and weights by name.
 
     `merges`: sets of layers that must be one group, disjoint; `apart`: pairs that may not.
@@ -97,4 +97,4 @@ def binding_text(binding: Binding) -> str:
     return " ".join(f"axis {axis} in {parts}" for axis, parts in cuts) or "whole"
 
 
-NO_WISHES = Wishes()
+NO_CONSTRAINTS = PlanConstraints()

@@ -1,4 +1,4 @@
-"""Wishes -> splits: Algorithm 1 where a plan file fixes piece counts or axes, and its refusals."""
+"""PlanConstraints -> splits: Algorithm 1 where a plan file fixes piece counts or axes."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from functools import partial
 
 from graphturbo_core.errors import InvariantError, PlanError
 from graphturbo_core.products.plan import Decision
+from graphturbo_core.strategies.constraints import PLAN_STEP, RULE_FIXED, PlanConstraints
 from graphturbo_core.strategies.graphturbo.fitting import FittedSection
 from graphturbo_core.strategies.graphturbo.grouping import refused_merge
-from graphturbo_core.strategies.graphturbo.layer_graph import LayerGraph
-from graphturbo_core.strategies.graphturbo.splitting import (
+from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.steps.splitting import (
     SplitInfo,
     Splitter,
     SubGraph,
     carried_sizes,
     divides,
 )
-from graphturbo_core.strategies.plan_files.wishes import PLAN_STEP, RULE_FIXED, Wishes
 
 
 @dataclass(frozen=True)
-class WishedSplits:
+class ConstrainedSplits:
     """A splitter that looks only at the count and the axis fixed for layers of a sub-graph."""
 
     splitter: Splitter
-    wishes: Wishes
+    constraints: PlanConstraints
 
     def __call__(self, part: SubGraph) -> SplitInfo | None:
         """The best split that keeps to the plan file."""
         return self.splitter_of(part)(part)
 
     def splitter_of(self, part: SubGraph) -> Splitter:
-        """The splitter of one sub-graph; layers whose wishes differ have no common split."""
-        counts = _wished(self.wishes.pieces, part.layers)
-        axes = _wished(self.wishes.axes, part.layers)
+        """The splitter of one sub-graph; layers whose constraints differ have no common split."""
+        counts = _constrained(self.constraints.pieces, part.layers)
+        axes = _constrained(self.constraints.axes, part.layers)
         chosen = self.splitter
         if counts:
             chosen = replace(chosen, candidates=partial(_only, counts))
@@ -50,10 +50,10 @@ class WishedSplits:
             PlanError: PLAN_MERGE, it has no common split; with the reason axis by axis. PLAN_SPLIT,
                 the same of a group whose count or axis is given.
         """
-        for layers in self.wishes.merges:
+        for layers in self.constraints.merges:
             part = SubGraph(graph, layers)
             if self(part) is None:
-                if layers in self.wishes.alone:
+                if layers in self.constraints.alone:
                     raise _refused(self._subject(part), "; ".join(self._whys(part)))
                 names = [graph.layers[index].name for index in layers]
                 raise refused_merge(names, "; ".join(self._whys(part)))
@@ -64,8 +64,8 @@ class WishedSplits:
         Raises:
             PlanError: PLAN_SPLIT, the group cannot be split so.
         """
-        counts = _wished(self.wishes.pieces, part.layers)
-        axes = _wished(self.wishes.axes, part.layers)
+        counts = _constrained(self.constraints.pieces, part.layers)
+        axes = _constrained(self.constraints.axes, part.layers)
         if not counts and not axes:
             return ()
         name, split = section.section.name, self(part)
@@ -80,13 +80,13 @@ class WishedSplits:
         return (Decision(PLAN_STEP, RULE_FIXED, (name,), True, numbers),)
 
     def _subject(self, part: SubGraph) -> str:
-        counts = _wished(self.wishes.pieces, part.layers)
-        axes = _wished(self.wishes.axes, part.layers)
-        fixed = [self.wishes.pieces, self.wishes.axes]
+        counts = _constrained(self.constraints.pieces, part.layers)
+        axes = _constrained(self.constraints.axes, part.layers)
+        fixed = [self.constraints.pieces, self.constraints.axes]
         name = next(
             part.graph.layers[index].name
             for index in part.layers
-            if any(index in wished for wished in fixed)
+            if any(index in constrained for constrained in fixed)
         )
         into = f" into {counts[0]} pieces" if counts else ""
         along = f" along axis {axes[0]}" if axes else ""
@@ -119,9 +119,13 @@ class WishedSplits:
         raise InvariantError("SPLIT_FOUND", f"{part.outputs[-1]!r} can be split along {axis}")
 
 
-def _wished(wished: Mapping[int, int], layers: Sequence[int]) -> list[int]:
+def _constrained(constrained: Mapping[int, int], layers: Sequence[int]) -> list[int]:
     """The distinct values fixed for these layers."""
-    return sorted({wished[layer] for layer in layers if layer in wished}) if wished else []
+    return (
+        sorted({constrained[layer] for layer in layers if layer in constrained})
+        if constrained
+        else []
+    )
 
 
 def _only(counts: Sequence[int], size: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from graphturbo_core.products.layers import Layer, with_parts
 from graphturbo_core.products.plan import Group
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.baselines.relay import relay_layers
+from graphturbo_core.strategies.layers.relay import relay_layers
 
 
 def layers_of_model(sem: GraphSemantics, units: tuple[Layer, ...]) -> tuple[Layer, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from graphturbo_core.ir.boxes import Interval, part_of
 from graphturbo_core.semantics.access import AxisKind
-from graphturbo_core.strategies.graphturbo.layer_graph import AxisLink, LayerGraph, LinkedOutput
+from graphturbo_core.strategies.layers.layer_graph import AxisLink, LayerGraph, LinkedOutput
 
 EXACT_PIECES = 4
 """Up to this many pieces each is looked at; above, the first, the middle and the last one."""

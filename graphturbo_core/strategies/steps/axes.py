@@ -11,7 +11,7 @@ from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.fit import nest_outputs
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.strategies.graphturbo.layer_graph import CARRYING
+from graphturbo_core.strategies.layers.layer_graph import CARRYING
 
 
 class AxisRank(IntEnum):

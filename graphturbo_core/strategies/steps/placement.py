@@ -61,7 +61,7 @@ class _Walk:
         self._gb_room = bound[0].target.gb_room_bytes
         self._lb_data_bytes = bound[0].target.budget.lb_data_bytes
         self.graph_outputs = graph.semantics.graph.output_names
-        self.wishes = bound[0].target.wishes
+        self.constraints = bound[0].target.constraints
         self.cores = tuple(range(self.hardware.cores))
         self._live: dict[tuple[object, ...], LiveBytes] = {}
 
@@ -72,7 +72,7 @@ class _Walk:
         """
         own_cores = self.cores
         kept = self._candidates(now, after)
-        kept.sort(key=lambda t: (self._wished(now, t) is None, self._output_bytes(now, t), t))
+        kept.sort(key=lambda t: (self._constrained(now, t) is None, self._output_bytes(now, t), t))
         self.cores = tuple(range(self.hardware.cores))
         while kept and after is not None and not self._fits(now, after, kept, own_cores):
             kept.pop()
@@ -95,8 +95,8 @@ class _Walk:
             if after in self.graph.readers[tensor][now]
             and (
                 is_usual and tensor not in parked
-                if self._wished(now, tensor) is None
-                else self._wished(now, tensor) is Scope.LB
+                if self._constrained(now, tensor) is None
+                else self._constrained(now, tensor) is Scope.LB
             )
             and not self._is_in_gb(now, after, tensor)
         ]
@@ -104,21 +104,21 @@ class _Walk:
     def _scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
         """Where an output waits; kept in LB, it has a copy elsewhere only for later readers."""
         readers = self.graph.readers[tensor][now]
-        wished = self._wished(now, tensor)
-        if wished is not None:
-            self._check_wished(now, after, tensor, wished, is_kept)
-            return wished
+        constrained = self._constrained(now, tensor)
+        if constrained is not None:
+            self._check_constrained(now, after, tensor, constrained, is_kept)
+            return constrained
         if tensor in self.graph_outputs or self.nearest is Nearest.DRAM:
             return Scope.DRAM
         if is_kept and all(reader == after for reader in readers):
             return Scope.LB
         return Scope.GB if self._output_bytes(now, tensor) <= self._gb_room else Scope.DRAM
 
-    def _wished(self, number: int, tensor: str) -> Scope | None:
+    def _constrained(self, number: int, tensor: str) -> Scope | None:
         """The scope that a plan file names for this instance's part of a tensor."""
-        return self.wishes.scope_of(tensor, self.graph.instances[number].piece)
+        return self.constraints.scope_of(tensor, self.graph.instances[number].piece)
 
-    def _check_wished(
+    def _check_constrained(
         self, now: int, after: int | None, tensor: str, scope: Scope, is_kept: bool
     ) -> None:
         """Look at the scope that a plan file names.
