@@ -20,7 +20,7 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.strategies.steps.batching import Division, divide_batch, undivided
-from graphturbo_core.tried import Known
+from graphturbo_core.tried import KnownTrial
 from graphturbo_core.verify.verify import SEED
 
 
@@ -56,7 +56,7 @@ class Imports:
         self.data = model_bytes
         self.limits = limits
         self.drawn_weights = 0
-        self.known: list[Known] = []
+        self.known: list[KnownTrial] = []
         self.kernels = KnownKernels()
         self._graphs: dict[tuple[object, ...], Graph] = {}
         self._semantics: dict[int, GraphSemantics] = {}

@@ -20,7 +20,7 @@ MOST_KNOWN = 32
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownTrial:
     """What a plan took under this cap on instructions; None: it was refused."""
 
     plan: Plan = field(repr=False)
@@ -44,7 +44,7 @@ class Tried:
 
     limits: Limits
     max_instructions: int | None
-    known: list[Known] = field(default_factory=list)
+    known: list[KnownTrial] = field(default_factory=list)
     keeps_trace: bool = True
     kernels: KnownKernels = field(default_factory=KnownKernels)
     _least: int | None = None
@@ -78,7 +78,7 @@ class Tried:
 
     def _note(self, plan: Plan, spent: Spent | None) -> None:
         if len(self.known) < MOST_KNOWN:
-            self.known.append(Known(plan, self.max_instructions, spent))
+            self.known.append(KnownTrial(plan, self.max_instructions, spent))
 
     def lowered(self, plan: Plan) -> Program:
         """The plan's Program: the one that is kept, where it is of this plan.

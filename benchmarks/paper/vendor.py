@@ -21,7 +21,7 @@ from graphturbo_core.frontend.importer import ImportOptions, import_model
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
-from graphturbo_core.strategies.plan_files.edits import Cuts
+from graphturbo_core.strategies.plan_files.edits import EditedCuts
 
 ROW, VENDOR = "A", "vendor"
 SCHEDULE = f"graphturbo:full@{ROWS[ROW].batch_of_others}"
@@ -52,12 +52,12 @@ class VendorGroup:
     cores: tuple[int, ...]
 
     @property
-    def cuts(self) -> Cuts:
+    def cuts(self) -> EditedCuts:
         """The binding with images in reverse order, each image's own cores as they are."""
         each = len(self.cores) // self.grid[0]
         by_image = [self.cores[at : at + each] for at in range(0, len(self.cores), each)]
         cores = tuple(core for image in reversed(by_image) for core in image)
-        return Cuts(self.axes, self.grid, cores)
+        return EditedCuts(self.axes, self.grid, cores)
 
 
 GROUPS: Mapping[str, VendorGroup] = {
@@ -85,7 +85,7 @@ def group_of(op: str, sample: str) -> str:
 def vendor_edits(graph: Graph, sample: str) -> Edits:
     """The schedule as edits of a plan."""
     names: dict[str, tuple[str, ...]] = dict.fromkeys(GROUPS, ())
-    binding: dict[str, Cuts] = {}
+    binding: dict[str, EditedCuts] = {}
     for op in graph.ops:
         name = group_of(op.name, sample)
         names[name] += (op.name,)

@@ -18,11 +18,11 @@ from graphturbo_core.cli.options import (
     Json,
     Model,
     Profile,
+    RunTargets,
     Second,
     Strategies,
     Strategy,
     Target,
-    Targets,
     names_of,
     spread,
 )
@@ -100,7 +100,7 @@ def run(
     profile: Profile = None,
     strategy: Strategy = None,
     choices: Choices,
-    targets: Targets,
+    targets: RunTargets,
 ) -> int:
     """Schedule and simulate one model on one chip with one strategy, or as a plan file says."""
     job = job_of(model, profile, choices, [strategy])

@@ -80,7 +80,7 @@ class Choices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Targets:
+class RunTargets:
     """What `run` reads, and gives besides its tables: every field is an option."""
 
     json_to: Json = None
@@ -95,7 +95,9 @@ class Targets:
 def spread(function: Callable[..., int]) -> Callable[..., int]:
     """The function as typer reads it: for a parameter of an options class stand its fields."""
     own = signature(function, eval_str=True).parameters.values()
-    classes = {each.name: each.annotation for each in own if each.annotation in (Choices, Targets)}
+    classes = {
+        each.name: each.annotation for each in own if each.annotation in (Choices, RunTargets)
+    }
 
     @wraps(function)
     def command(**values: object) -> int:

@@ -12,7 +12,7 @@ from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds
 from graphturbo_core.plain_yaml import Plain, plain_yaml, shown
 from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Binding, Decision, Residency, Scope
-from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Cuts, Edits, with_groups
+from graphturbo_core.strategies.plan_files.edits import NO_EDITS, EditedCuts, Edits, with_groups
 from graphturbo_core.strategies.plan_files.record import (
     GroupRecord,
     KernelRecord,
@@ -98,9 +98,9 @@ def _edits(section: plan_schema.EditsSection) -> Edits:
     )
 
 
-def _cuts(section: plan_schema.CutsSection) -> Cuts:
+def _cuts(section: plan_schema.CutsSection) -> EditedCuts:
     cores = None if section.cores is None else tuple(section.cores)
-    return Cuts(tuple(section.axes), tuple(section.grid), cores)
+    return EditedCuts(tuple(section.axes), tuple(section.grid), cores)
 
 
 def _record(section: plan_schema.RoundSection, file_name: str) -> Record:
@@ -146,7 +146,7 @@ def _cooperation(section: plan_schema.RoundSection, file_name: str) -> Cooperati
 
 
 def _kernel(
-    section: plan_schema.KernelSection, before: Mapping[str, KernelRecord], file_name: str
+    section: plan_schema.PlanKernel, before: Mapping[str, KernelRecord], file_name: str
 ) -> KernelRecord:
     bindings, scopes, kept = section.bindings, section.scopes, section.kept
     residency = section.residency

@@ -90,7 +90,7 @@ class GroupSection(_Strict):
     ops: Annotated[list[Name], Field(min_length=1)]
 
 
-class KernelSection(_Strict):
+class PlanKernel(_Strict):
     """A kernel; where text stands for a mapping, it is as in the kernel of that name before it.
 
     `step`, `cluster`: when and where it runs, only where clusters share the round.
@@ -140,7 +140,7 @@ class RoundSection(_Strict):
 
     size: Batch
     groups: Annotated[list[GroupSection], Field(min_length=1)]
-    kernels: Annotated[list[KernelSection], Field(min_length=1)]
+    kernels: Annotated[list[PlanKernel], Field(min_length=1)]
     decisions: list[DecisionSection]
     notes: list[Label]
     across_layers: bool | None = None
@@ -197,5 +197,5 @@ _BRANCHES = frozenset(
 
 
 def _known_keys() -> list[str]:
-    sections = (PlanSection, EditsSection, CutsSection, GroupSection, KernelSection, RecordSection)
+    sections = (PlanSection, EditsSection, CutsSection, GroupSection, PlanKernel, RecordSection)
     return sorted({field.alias or name for s in sections for name, field in s.model_fields.items()})

@@ -13,7 +13,7 @@ from graphturbo_core.export.plan_file import PLAN_YAML, Origin, PlanFile, rounds
 from graphturbo_core.export.yaml_text import entry
 from graphturbo_core.plain_yaml import Plain
 from graphturbo_core.products.plan import Binding, Scope
-from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_other_names
+from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits, with_other_names
 from graphturbo_core.strategies.plan_files.record import GroupRecord, KernelRecord, Record
 
 HEAD = """\
@@ -81,7 +81,7 @@ def _scope_tree(scope: Scope | Mapping[int, Scope]) -> Plain:
     return {str(piece): scope[piece].value for piece in sorted(scope)}
 
 
-def _cuts_tree(cuts: Cuts | Binding) -> Plain:
+def _cuts_tree(cuts: EditedCuts | Binding) -> Plain:
     tree: dict[str, Plain] = {"axes": list(cuts.axes), "grid": list(cuts.grid)}
     if cuts.cores is not None:
         tree["cores"] = list(cuts.cores)

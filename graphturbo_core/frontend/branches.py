@@ -9,7 +9,7 @@ import onnx
 from onnx import helper
 
 from graphturbo_core.errors import ModelError
-from graphturbo_core.frontend.parse.dimensions import Binding
+from graphturbo_core.frontend.parse.dimensions import DimBinding
 from graphturbo_core.frontend.parse.functions import expand_functions
 from graphturbo_core.frontend.parse.reader import read_draft
 from graphturbo_core.frontend.parse.schemas import DEFAULT_DOMAINS
@@ -22,7 +22,7 @@ _MAX_LEVELS = 64
 (our choice: each level reads the graph once more)."""
 
 
-def inline_branches(model: onnx.ModelProto, binding: Binding, limits: Limits) -> None:
+def inline_branches(model: onnx.ModelProto, binding: DimBinding, limits: Limits) -> None:
     """Replace every such If in the model, those inside a branch taken included.
 
     An If whose condition is computed from data stays, and the reader refuses it by name. Linear in
@@ -53,7 +53,7 @@ def _is_if(node: onnx.NodeProto) -> bool:
 
 
 def _conditions(
-    model: onnx.ModelProto, names: Collection[str], binding: Binding, limits: Limits
+    model: onnx.ModelProto, names: Collection[str], binding: DimBinding, limits: Limits
 ) -> Mapping[str, np.ndarray | None]:
     """The values of tensors, where shapes and small constants decide them."""
     graph = model.graph

@@ -273,7 +273,7 @@ class _Grains(NamedTuple):
     computes: int
 
 
-class _Placed(NamedTuple):
+class _PlacedKernel(NamedTuple):
     """A kernel's placement, and others of it."""
 
     placement: KernelPlacement
@@ -282,11 +282,11 @@ class _Placed(NamedTuple):
 
 def _place_clusters(
     plan: Plan, stages: list[tuple[Stage, ...]], cut: _Grains, max_instructions: int
-) -> list[_Placed]:
+) -> list[_PlacedKernel]:
     """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels."""
     if plan.cooperation is None:
         return _place_all(plan, stages, cut, max_instructions)
-    found: dict[int, _Placed] = {}
+    found: dict[int, _PlacedKernel] = {}
     for cluster in plan.cooperation.working:
         kernels = plan.cooperation.kernels_of(cluster)
         own = [stages[kernel] for kernel in kernels]
@@ -297,7 +297,7 @@ def _place_clusters(
 
 def _place_all(
     plan: Plan, stages: list[tuple[Stage, ...]], cut: _Grains, max_instructions: int
-) -> list[_Placed]:
+) -> list[_PlacedKernel]:
     """Place kernel after kernel, as long as their computes alone are not too many.
 
     Where one finds no room beside what the kernel before left in LB, that one is placed again and
@@ -306,7 +306,7 @@ def _place_all(
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, or something does not fit.
     """
-    placed: list[_Placed] = []
+    placed: list[_PlacedKernel] = []
     parked: dict[int, frozenset[str]] = {}
     computes, alike, places = [0], Alike(plan), Places()
     while len(placed) < len(stages):
@@ -325,7 +325,7 @@ def _place_all(
             computes.pop()
             continue
         task, placement = _finer(task, placement, cut, places)
-        placed.append(_Placed(placement, alternatives(task, placement, places)))
+        placed.append(_PlacedKernel(placement, alternatives(task, placement, places)))
         computes.append(computes[-1] + compute_total(placement))
         if computes[-1] > max_instructions:
             raise too_many_instructions(plan, kernel.ops[-1], computes[-1])

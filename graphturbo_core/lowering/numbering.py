@@ -29,7 +29,7 @@ MOST_TIMES = 2
 """With another placement a kernel has at most so many times its instructions (our choice)."""
 
 
-class Known(NamedTuple):
+class KnownTemplate(NamedTuple):
     """A kernel with its setting's placement, and with the shortest other that is shorter."""
 
     setting: Setting
@@ -51,7 +51,7 @@ class KnownKernels:
     """
 
     _ways: list[tuple[Graph, Hashable]] = field(default_factory=list)
-    _kernels: OrderedDict[Hashable, Known] = field(default_factory=OrderedDict)
+    _kernels: OrderedDict[Hashable, KnownTemplate] = field(default_factory=OrderedDict)
     _instructions: int = 0
 
     def way(self, plan: Plan, machine: Machine) -> int:
@@ -71,14 +71,14 @@ class KnownKernels:
         self._ways.append((graph, chosen))
         return len(self._ways) - 1
 
-    def find(self, key: Hashable) -> Known | None:
+    def find(self, key: Hashable) -> KnownTemplate | None:
         """What was kept under a way, a grain and a template key."""
         found = self._kernels.get(key)
         if found is not None:
             self._kernels.move_to_end(key)
         return found
 
-    def keep(self, key: Hashable, known: Known) -> None:
+    def keep(self, key: Hashable, known: KnownTemplate) -> None:
         """Keep a kernel, unless it is known, without the lists that only emission reads."""
         if key in self._kernels:
             return
@@ -116,7 +116,7 @@ def number_all(
     times, least = Counter(classes), Counter[int]()
     for each, (_, count) in zip(classes, settings, strict=True):
         least[each] += count
-    known: list[Known] = []
+    known: list[KnownTemplate] = []
     for each, (setting, count) in zip(classes, settings, strict=True):
         if each < len(known):
             continue
@@ -140,7 +140,7 @@ def number_all(
     ]
 
 
-def _with_room(known: Known | None, room: Room) -> Known | None:
+def _with_room(known: KnownTemplate | None, room: Room) -> KnownTemplate | None:
     """A known kernel that there is room for; one that there is not is emitted again, and refused.
 
     So what is refused is refused with the same numbers, whatever was lowered before.
@@ -149,7 +149,9 @@ def _with_room(known: Known | None, room: Room) -> Known | None:
     return known if has_room else None
 
 
-def _chosen(known: Sequence[Known], times: Sequence[int], room: Room) -> list[Known]:
+def _chosen(
+    known: Sequence[KnownTemplate], times: Sequence[int], room: Room
+) -> list[KnownTemplate]:
     """What the program has of each kernel: the shorter one, as long as there is room for it.
 
     `times`: how many copies each has; `room`: what is left when none is the shorter one.
@@ -168,7 +170,7 @@ def _chosen(known: Sequence[Known], times: Sequence[int], room: Room) -> list[Kn
     return chosen
 
 
-def _copied(common: Common, model: Known, setting: Setting) -> NumberedKernel:
+def _copied(common: Common, model: KnownTemplate, setting: Setting) -> NumberedKernel:
     """The kernel of a setting, from one with the same key, placed as the model is.
 
     Names, ops and places are mapped alike, whichever placement the code was made from.
@@ -179,7 +181,7 @@ def _copied(common: Common, model: Known, setting: Setting) -> NumberedKernel:
     return replace(kernel, code=copied(kernel.code, model.setting, setting, common.op_index))
 
 
-def _numbered(common: Common, setting: Setting, code: KernelCode) -> Known:
+def _numbered(common: Common, setting: Setting, code: KernelCode) -> KnownTemplate:
     """The kernel in sequence order, and the shortest of its alternatives that is shorter."""
     kernel, cycles = _scheduled(common, code)
     shorter = None
@@ -192,7 +194,7 @@ def _numbered(common: Common, setting: Setting, code: KernelCode) -> Known:
         found, its_cycles = _scheduled(common, its)
         if its_cycles < cycles:
             shorter, cycles = found, its_cycles
-    return Known(setting, kernel, shorter)
+    return KnownTemplate(setting, kernel, shorter)
 
 
 def _scheduled(common: Common, code: KernelCode) -> tuple[NumberedKernel, int]:

@@ -62,7 +62,7 @@ class Cooperation:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class ClusterCrossing:
     """A tensor that kernel `maker` computes on one cluster and `reader` reads on another."""
 
     tensor: str
@@ -75,7 +75,7 @@ Boxes = Mapping[str, tuple[tuple[int, int], ...]]
 
 def crossings(
     cooperation: Cooperation, outputs: Sequence[Boxes], reads: Sequence[Boxes]
-) -> Iterator[Crossing]:
+) -> Iterator[ClusterCrossing]:
     """What crosses clusters, by reader.
 
     `outputs` and `reads`: of each kernel, the boxes it answers for and those it needs from others.
@@ -94,4 +94,4 @@ def crossings(
                 maker = made[tensor][place]
                 is_part = not is_empty(intersect(outputs[maker][tensor], box))
                 if is_part and cooperation.cluster_of[maker] != cooperation.cluster_of[reader]:
-                    yield Crossing(tensor, maker, reader)
+                    yield ClusterCrossing(tensor, maker, reader)

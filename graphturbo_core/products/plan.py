@@ -19,7 +19,7 @@ from graphturbo_core.hardware.memory_budget import MemoryBudget, memory_budget
 from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
-from graphturbo_core.products.cooperation import Cooperation, Crossing, crossings
+from graphturbo_core.products.cooperation import ClusterCrossing, Cooperation, crossings
 from graphturbo_core.products.layers import Layer
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.products.stays import Place, Stay, stay_fault
@@ -262,7 +262,7 @@ class Plan:
         return np.asarray(np.array(own, dtype=np.int64)[kernels])
 
     @cached_property
-    def crossings(self) -> tuple[Crossing, ...]:
+    def crossings(self) -> tuple[ClusterCrossing, ...]:
         """What kernels read that others compute on another cluster."""
         if self.cooperation is None:
             return ()

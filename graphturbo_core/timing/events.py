@@ -25,7 +25,7 @@ Clock = IntArray
 """Pending events, (N, 2), a binary heap: row 0 says how many, rows from 1 on are (cycle, code)."""
 
 
-class Work(NamedTuple):
+class EngineWork(NamedTuple):
     """What is to be run: n instructions, and `rows` entries of the channel table.
 
     `follower[i]`: the next instruction of i's engine in i's segment (-1: none). `released` (CSR
@@ -122,7 +122,7 @@ def _release(clock: Clock, waiting: IntArray, i: Integer, cycle: Integer, ready:
 
 
 @compiled_part
-def _drain(clock: Clock, work: Work, state: State) -> None:  # noqa: C901, PLR0912 (see below)
+def _drain(clock: Clock, work: EngineWork, state: State) -> None:  # noqa: C901, PLR0912 (see below)
     """Run until no event is pending.
 
     In one piece, and with arrays taken out of their tuples first: each part that takes such a
@@ -176,7 +176,11 @@ def _drain(clock: Clock, work: Work, state: State) -> None:  # noqa: C901, PLR09
 
 @compiled
 def run_segments(
-    work: Work, state: State, segment_at: IntArray, open_cycles: IntArray, close_cycles: IntArray
+    work: EngineWork,
+    state: State,
+    segment_at: IntArray,
+    open_cycles: IntArray,
+    close_cycles: IntArray,
 ) -> tuple[IntArray, IntArray]:
     """Fill `state.start`; the cycles at which each segment opens and closes.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphturbo_core.compiled import compiled
 from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import IntArray
-from graphturbo_core.timing.events import State, Work
+from graphturbo_core.timing.events import EngineWork, State
 
 
 class Issued(NamedTuple):
@@ -35,7 +35,7 @@ class Issued(NamedTuple):
     channels: int
 
 
-def queues_of(issued: Issued) -> tuple[Work, State]:
+def queues_of(issued: Issued) -> tuple[EngineWork, State]:
     """The engines' and channels' queues before the first cycle."""
     n, rows = len(issued.engine), len(issued.channel)
     waiting, released_at, released = reverse_conflicts(
@@ -43,7 +43,7 @@ def queues_of(issued: Issued) -> tuple[Work, State]:
     )
     follower = _followers(issued)
     waiting[follower[follower >= 0]] += 1
-    work = Work(
+    work = EngineWork(
         hold=int64(issued.hold_cycles),
         latency=int64(issued.latency_cycles),
         follower=follower,

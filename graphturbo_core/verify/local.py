@@ -22,7 +22,7 @@ _PLACELESS = frozenset(
 """Axis kinds that read the same elements of a box wherever it lies."""
 
 
-class Operand(NamedTuple):
+class LocalOperand(NamedTuple):
     """One read of an op: its box in the input's own coordinates, and the numbers there."""
 
     access: InputAccess
@@ -63,7 +63,7 @@ class TileTask:
         return self.cut is not None and self.cut[0] > 0
 
 
-def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array:
+def tile_result(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array:
     """The numbers of the tile's box; of a cut of K what it adds to the sum, bias in the first.
 
     1. What only lays elements side by side, names them anew or repeats them, is copied.
@@ -99,7 +99,7 @@ def tile_result(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -
     return found
 
 
-def _is_placeless(task: TileTask, operands: Sequence[Operand]) -> bool:
+def _is_placeless(task: TileTask, operands: Sequence[LocalOperand]) -> bool:
     """Rule 4; an input that another output of the op reads has its full size, and fits no part."""
     if task.semantics.is_placed:
         return False
@@ -119,11 +119,11 @@ def _other_shape(task: TileTask) -> ModelError:
     )
 
 
-def _axes(operands: Sequence[Operand]) -> Iterator[AxisMap]:
+def _axes(operands: Sequence[LocalOperand]) -> Iterator[AxisMap]:
     return (axis for operand in operands for axis in operand.access.axes)
 
 
-def _joined(task: TileTask, operands: Sequence[Operand]) -> Array | None:
+def _joined(task: TileTask, operands: Sequence[LocalOperand]) -> Array | None:
     """Parts in the order of the inputs along the axis in which they lie side by side."""
     axis = next(
         (place for o in operands for place, axis in enumerate(o.access.axes)
@@ -133,14 +133,14 @@ def _joined(task: TileTask, operands: Sequence[Operand]) -> Array | None:
     return None if axis is None else np.concatenate([o.numbers for o in operands], axis)
 
 
-def _renamed(task: TileTask, operands: Sequence[Operand]) -> Array | None:
+def _renamed(task: TileTask, operands: Sequence[LocalOperand]) -> Array | None:
     """The same elements in the same order; None where more are read than written."""
     (operand,) = operands
     shape = extents(task.box)
     return operand.numbers.reshape(shape) if operand.numbers.size == prod(shape) else None
 
 
-def _slid(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array | None:
+def _slid(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array | None:
     """The op with pads for what its windows read beyond the input, and the groups in the box.
 
     None where a window lies in the padding altogether, where groups are cut, or where the padding
@@ -172,7 +172,7 @@ def _slid(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Arra
     return _plain(task, operands, runner, local)
 
 
-def _keeps_size(task: TileTask, operands: Sequence[Operand]) -> bool:
+def _keeps_size(task: TileTask, operands: Sequence[LocalOperand]) -> bool:
     """Whether the only input is read through windows of stride 1 around each element."""
     if len(operands) != 1 or task.index != 0:
         return False
@@ -184,7 +184,7 @@ def _keeps_size(task: TileTask, operands: Sequence[Operand]) -> bool:
     return bool(windows) and is_even and all(others)
 
 
-def _cropped(task: TileTask, operand: Operand, runner: OpRunner) -> Array:
+def _cropped(task: TileTask, operand: LocalOperand, runner: OpRunner) -> Array:
     """The middle of the op's result on what is read: its rim lacks neighbours, or has none."""
     result = _plain(task, [operand], runner, task.op.attributes)
     inside = [(lo - b, hi - b) for (lo, hi), (b, _) in zip(task.box, operand.box, strict=True)]
@@ -204,7 +204,7 @@ def _groups(task: TileTask, data: InputAccess) -> dict[str, AttributeValue] | No
 
 def _plain(
     task: TileTask,
-    operands: Sequence[Operand],
+    operands: Sequence[LocalOperand],
     runner: OpRunner,
     attributes: Mapping[str, AttributeValue],
 ) -> Array:
@@ -254,7 +254,7 @@ def _parameter(task: TileTask, name: str) -> Array:
     return np.zeros(tensor.shape, numpy_dtype(tensor.dtype))
 
 
-def _embedded(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array:
+def _embedded(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array:
     """The op on whole tensors that hold only the boxes named, and the box of its result."""
     whole: dict[str, Array] = {}
     for access in task.semantics.accesses[task.index]:

@@ -18,7 +18,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.steps.batching import Division
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
-from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
+from graphturbo_core.verify.local import LocalOperand, TileTask, slices, tile_result
 from graphturbo_core.verify.replay.compare import (
     OutputCheck,
     compare,
@@ -256,7 +256,7 @@ def whole_values(script: Script, given: Mapping[str, Array], runner: OpRunner) -
             box = full_box(script.graph.tensors[name].shape)
             task = TileTask(script.graph, op, semantics, index, box, None)
             operands = [
-                Operand(access, part, np.asarray(values[access.tensor][slices(part)]))
+                LocalOperand(access, part, np.asarray(values[access.tensor][slices(part)]))
                 for access, part in task.reads()
             ]
             values[name] = tile_result(task, operands, runner)

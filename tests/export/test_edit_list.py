@@ -11,7 +11,7 @@ from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.plan import Residency, Scope
-from graphturbo_core.strategies.plan_files.edits import Cuts
+from graphturbo_core.strategies.plan_files.edits import EditedCuts
 
 MODEL, STRATEGY, CHIP = "teaching-resnet", "graphturbo@16", "generic-4x4"
 FULL = Edits(
@@ -20,7 +20,7 @@ FULL = Edits(
     keep_apart=(("g2", "d"),),
     pieces={"g1": 4},
     axis={"d": 2},
-    binding={"t": Cuts((2,), (8,))},
+    binding={"t": EditedCuts((2,), (8,))},
     scope={"t": Scope.GB, "u": {10: Scope.LB, 2: Scope.DRAM}},
     residency={"g2": Residency.STREAM},
 )

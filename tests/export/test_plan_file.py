@@ -28,7 +28,7 @@ from graphturbo_core.export.plan_write import plan_text
 from graphturbo_core.export.yaml_text import WIDTH, entry, flow, scalar
 from graphturbo_core.plain_yaml import plain_yaml
 from graphturbo_core.products.plan import Residency, Scope
-from graphturbo_core.strategies.plan_files.edits import Cuts, Edits
+from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits
 from graphturbo_core.strategies.plan_files.record import recorded
 from tests.models import graph_of
 from tests.strategies.plus.test_plus import heavy, plus
@@ -43,7 +43,7 @@ EDITS = Edits(
     keep_apart=(("a", "true"),),
     pieces={"x: y": 8},
     axis={"- z": 2},
-    binding={"#t": Cuts((0, 2), (2, 4)), "null": Cuts((1,), (2,), (3, 0))},
+    binding={"#t": EditedCuts((0, 2), (2, 4)), "null": EditedCuts((1,), (2,), (3, 0))},
     scope={"t\n": Scope.GB, "u": {2: Scope.DRAM, 10: Scope.LB}},
     residency={"\U0001f600": Residency.STREAM},
 )

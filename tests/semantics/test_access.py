@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from graphturbo_core.ir.boxes import Box, hull, is_empty, with_interval
 from graphturbo_core.semantics.access import AxisKind, InputAccess
 from graphturbo_core.semantics.table import GraphSemantics, analyse
-from graphturbo_core.verify.local import Operand, TileTask, tile_result
+from graphturbo_core.verify.local import LocalOperand, TileTask, tile_result
 from graphturbo_core.verify.single_op import OpRunner, load_runtime
 from tests.full import examples
 from tests.semantics.models import graph_of, model
@@ -141,7 +141,7 @@ def test_a_tile_gives_its_part_of_the_whole(case: Case, data: st.DataObject) -> 
     known = {name: tensor.value for name, tensor in sem.graph.tensors.items()} | values
     task = TileTask(sem.graph, op, sem.by_op[op.name], op.outputs.index(name), box, None)
     operands = [
-        Operand(read, b, np.asarray(known[read.tensor][slices(b)])) for read, b in task.reads()
+        LocalOperand(read, b, np.asarray(known[read.tensor][slices(b)])) for read, b in task.reads()
     ]
     found = tile_result(task, operands, runner())
     np.testing.assert_allclose(found, evaluate(values)[index][slices(box)], rtol=2e-5, atol=1e-6)

@@ -12,7 +12,7 @@ from graphturbo_core.errors import ModelError
 from graphturbo_core.ir.boxes import Box, Interval
 from graphturbo_core.ir.graph import AttributeValue, Op
 from graphturbo_core.semantics.table import analyse
-from graphturbo_core.verify.local import Operand, TileTask, poisoned, slices, tile_result
+from graphturbo_core.verify.local import LocalOperand, TileTask, poisoned, slices, tile_result
 from graphturbo_core.verify.single_op import Array, Arrays, OpRunner, load_runtime
 from tests.models import graph_of
 
@@ -49,7 +49,7 @@ def run(task: TileTask, runner: OpRunner, **values: object) -> list[float]:
         **{name: t.value for name, t in task.graph.tensors.items() if t.value is not None},
         **{name: np.asarray(numbers, np.float32) for name, numbers in values.items()},
     }
-    operands = [Operand(a, box, whole[a.tensor][slices(box)]) for a, box in task.reads()]
+    operands = [LocalOperand(a, box, whole[a.tensor][slices(box)]) for a, box in task.reads()]
     return tile_result(task, operands, runner).ravel().tolist()
 
 
@@ -205,7 +205,7 @@ def test_what_is_not_read_is_not_a_number(runner: Spy) -> None:
     """An access map that forgets an element is seen."""
     task = task_of(PAD, ((2, 5),))
     ((access, _),) = task.reads()
-    found = tile_result(task, [Operand(access, ((1, 2),), np.ones(1, np.float32))], runner)
+    found = tile_result(task, [LocalOperand(access, ((1, 2),), np.ones(1, np.float32))], runner)
     assert np.isnan(found).tolist() == [False, True, False]
 
 
@@ -243,7 +243,7 @@ def test_a_result_of_another_shape_is_refused(runner: Spy) -> None:
     tensors = dict(task.graph.tensors)
     tensors["y"] = replace(tensors["y"], shape=(3,))
     wrong = replace(task, graph=replace(task.graph, tensors=tensors))
-    operands = [Operand(task.reads()[0][0], ((0, 2),), np.ones(2, np.float32))]
+    operands = [LocalOperand(task.reads()[0][0], ((0, 2),), np.ones(2, np.float32))]
     with pytest.raises(ModelError, match="Relu 'Relu_0' does not compute the shape"):
         tile_result(wrong, operands, runner)
 

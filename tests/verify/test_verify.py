@@ -11,7 +11,7 @@ import pytest
 from graphturbo_core.errors import ModelError, OptionError
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.verify import single_op
-from graphturbo_core.verify.local import Operand, TileTask, tile_result
+from graphturbo_core.verify.local import LocalOperand, TileTask, tile_result
 from graphturbo_core.verify.replay import replay as replay_module
 from graphturbo_core.verify.single_op import Array, OpRunner
 from tests.models import model_bytes
@@ -52,7 +52,7 @@ def test_a_fixed_file_is_compared_batch_by_batch() -> None:
 def test_the_first_wrong_instruction_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The convolution adds one to the last row of what it computes, from the second core on."""
 
-    def wrong(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array:
+    def wrong(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array:
         result = np.array(tile_result(task, operands, runner))
         if task.op.op_type == "Conv" and task.box[2][1] == 8:
             result[..., -1, 0] += 1
@@ -74,7 +74,7 @@ def test_the_first_wrong_instruction_is_named(monkeypatch: pytest.MonkeyPatch) -
 def test_a_small_error_within_the_tolerance_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """36 products an element and a bias: 37 roundoffs, doubled; half of one is no fault."""
 
-    def nudged(task: TileTask, operands: Sequence[Operand], runner: OpRunner) -> Array:
+    def nudged(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array:
         return np.asarray(tile_result(task, operands, runner) * np.float32(1 + 2**-24))
 
     monkeypatch.setattr(replay_module, "tile_result", nudged)

@@ -24,7 +24,7 @@ from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
-from graphturbo_core.tried import Known, Tried
+from graphturbo_core.tried import KnownTrial, Tried
 
 MODEL = "teaching-resnet"
 
@@ -90,7 +90,7 @@ def test_the_first_of_the_cheapest_is_kept(lowered: list[Plan], plan: Plan) -> N
 def test_no_trace_is_kept_that_will_not_be_chosen(lowered: list[Plan], plan: Plan) -> None:
     """Where another run's plan was cheaper, where replays need another, and once it was given."""
     slow = replace(plan, scheduling=BY_LAYER)
-    known: list[Known] = []
+    known: list[KnownTrial] = []
     Tried(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
     others = Tried(DEFAULT_LIMITS, None, known), Tried(DEFAULT_LIMITS, None, keeps_trace=False)
     for trials in others:
@@ -110,7 +110,7 @@ def test_no_trace_is_kept_that_will_not_be_chosen(lowered: list[Plan], plan: Pla
 
 
 def test_what_is_known_holds_for_the_same_cap_alone(lowered: list[Plan], plan: Plan) -> None:
-    known: list[Known] = []
+    known: list[KnownTrial] = []
     Tried(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
     asked = replace(plan, strategy="another")
     assert Tried(DEFAULT_LIMITS, None, known).spent(asked) == known[0].spent

@@ -29,7 +29,7 @@ class InputDim:
 
 
 @dataclass(frozen=True)
-class Binding:
+class DimBinding:
     """A size for every symbol, the batch symbol (None: the batch is fixed), and notes."""
 
     sizes: Mapping[str, int]
@@ -68,7 +68,7 @@ def bind(
     recorded: Sequence[onnx.ValueInfoProto],
     options: ImportOptions,
     proposed: Mapping[str, int],
-) -> Binding:
+) -> DimBinding:
     """A size for every symbolic dimension of the inputs.
 
     1. `dims` binds by name: a symbol of the inputs, or one that only `recorded` has, the types in
@@ -99,7 +99,7 @@ def bind(
     for dim in symbolic_dims(inputs):
         if dim.symbol not in sizes:
             raise _unbound(dim, batch_symbol)
-    return Binding(sizes, batch_symbol, notes)
+    return DimBinding(sizes, batch_symbol, notes)
 
 
 def _check_agreement(options: ImportOptions, batch_symbol: str) -> None:

@@ -15,7 +15,7 @@ from graphturbo_core.frontend.parse.attributes import (
     read_custom_attributes,
     unread_attributes,
 )
-from graphturbo_core.frontend.parse.dimensions import Binding, symbol_of
+from graphturbo_core.frontend.parse.dimensions import DimBinding, symbol_of
 from graphturbo_core.frontend.parse.draft import Draft
 from graphturbo_core.frontend.parse.element_types import dtype_name
 from graphturbo_core.frontend.parse.recorded import recorded_types
@@ -27,7 +27,7 @@ from graphturbo_core.ir.graph import AttributeValue, Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
 
 
-def read_draft(model: onnx.ModelProto, binding: Binding, limits: Limits) -> Draft:
+def read_draft(model: onnx.ModelProto, binding: DimBinding, limits: Limits) -> Draft:
     """The model's ops in order, with typed inputs and weights.
 
     A Constant node is one more spelling of a weight, so it is read as one here.
@@ -126,7 +126,7 @@ def _weights(graph: onnx.GraphProto, limits: Limits) -> dict[str, Tensor]:
     return weights
 
 
-def _inputs(graph: onnx.GraphProto, binding: Binding, limits: Limits) -> dict[str, Tensor]:
+def _inputs(graph: onnx.GraphProto, binding: DimBinding, limits: Limits) -> dict[str, Tensor]:
     inputs: dict[str, Tensor] = {}
     for value in graph_inputs(graph):
         where = f"input {value.name!r}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from graphturbo_core.frontend.passes.steps import Steps
+from graphturbo_core.frontend.passes.steps import TimeSteps
 from graphturbo_core.ir.graph import Op
 
 FUNCTIONS: Mapping[str, tuple[float | None, ...]] = MappingProxyType({
@@ -77,7 +77,7 @@ def _text(value: float | str | bytes) -> str:
 class Cell:
     """What a step of one direction needs beside data and states; weights by their names."""
 
-    steps: Steps
+    steps: TimeSteps
     hidden: int
     functions: tuple[Activation, ...]
     state_weights: tuple[str, ...]

@@ -42,9 +42,9 @@ def decompose_softmax(graph: Graph) -> Graph:
     return _in_parts(graph, "Softmax", _softmax)
 
 
-def _in_parts(graph: Graph, op_type: str, write: Callable[[_Parts, Op], None]) -> Graph:
+def _in_parts(graph: Graph, op_type: str, write: Callable[[_OpParts, Op], None]) -> Graph:
     """The graph with every op of this type written out by `write`, where that is possible."""
-    parts = _Parts(graph, has_origins=True)
+    parts = _OpParts(graph, has_origins=True)
     whole = 0
     for op in graph.ops:
         if op.domain or op.op_type != op_type:
@@ -64,7 +64,7 @@ def _has_statistics(graph: Graph, op: Op) -> bool:
     )
 
 
-class _Parts(Parts):
+class _OpParts(Parts):
     """Parts in the type of the op's data."""
 
     def part(
@@ -97,7 +97,7 @@ class _Parts(Parts):
         return self.part(of, what, inputs, self.like_data(of, what[0], first.shape))
 
 
-def _softmax(parts: _Parts, op: Op) -> None:
+def _softmax(parts: _OpParts, op: Op) -> None:
     data = op.inputs[0]
     axes = _softmax_axes(op, len(parts.graph.tensors[data].shape))
     largest = parts.reduced(op, ("max", "ReduceMax"), data, axes)
@@ -114,7 +114,7 @@ def _softmax_axes(op: Op, rank: int) -> range:
     return range(axis, axis + 1 if is_along_one else rank)
 
 
-def _layer_norm(parts: _Parts, op: Op) -> None:
+def _layer_norm(parts: _OpParts, op: Op) -> None:
     data = op.inputs[0]
     rank = len(parts.graph.tensors[data].shape)
     axes = range(_integer(op, "axis", -1) % rank, rank)

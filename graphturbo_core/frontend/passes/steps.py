@@ -18,7 +18,7 @@ _OPSET = 13
 
 
 @dataclass
-class Steps:
+class TimeSteps:
     """Writes ops in the place of `of`; None stands for zeros and is handed on where a result is."""
 
     parts: Parts

@@ -20,7 +20,7 @@ from graphturbo_core.frontend.passes.cells import (
 )
 from graphturbo_core.frontend.passes.parts import Parts
 from graphturbo_core.frontend.passes.rewrite import with_ops
-from graphturbo_core.frontend.passes.steps import Steps
+from graphturbo_core.frontend.passes.steps import TimeSteps
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 
 MAX_STEPS = 256
@@ -51,7 +51,7 @@ def unroll_recurrent(graph: Graph) -> Graph:
         if op.domain or op.op_type not in GATES:
             parts.ops.append(op)
             continue
-        task = _Task.of(op, graph)
+        task = _Unrolling.of(op, graph)
         why = _why_whole(task, steps) if task else "its shapes or activations are not ONNX's"
         if task is None or why is not None:
             parts.ops.append(op)
@@ -76,7 +76,7 @@ def _renamed(parts: Parts, renamed: dict[str, str]) -> list[Op]:
     ]
 
 
-def _why_whole(task: _Task, before: int) -> str | None:
+def _why_whole(task: _Unrolling, before: int) -> str | None:
     steps = task.steps * task.directions
     if steps > MAX_STEPS:
         return f"{steps} time steps of its directions are more than the {MAX_STEPS} written out"
@@ -86,7 +86,7 @@ def _why_whole(task: _Task, before: int) -> str | None:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Unrolling:
     """A recurrent op whose shapes fit: sizes, and what its attributes say."""
 
     op: Op
@@ -98,7 +98,7 @@ class _Task:
     hidden: int
 
     @classmethod
-    def of(cls, op: Op, graph: Graph) -> _Task | None:
+    def of(cls, op: Op, graph: Graph) -> _Unrolling | None:
         """The task; None where a shape is not what ONNX says, or an activation is unknown."""
         weight, state = (graph.tensors[name].shape for name in op.inputs[1:3])
         data = graph.tensors[op.inputs[0]].shape
@@ -165,9 +165,9 @@ class _Task:
         )
 
 
-def _write(task: _Task, parts: Parts) -> dict[str, str]:
+def _write(task: _Unrolling, parts: Parts) -> dict[str, str]:
     """Write the ops of a task; names of results, and those that the op gave them."""
-    steps = Steps(parts, task.op)
+    steps = TimeSteps(parts, task.op)
     data = task.op.inputs[0]
     if task.is_batch_first:
         data = steps.transposed("data by step", data, _BATCH_FIRST["X"])
@@ -190,7 +190,7 @@ def _write(task: _Task, parts: Parts) -> dict[str, str]:
     return renamed
 
 
-def _joined(steps: Steps, part: str, names: list[str], axis: int) -> str:
+def _joined(steps: TimeSteps, part: str, names: list[str], axis: int) -> str:
     if len(names) == 1:
         return names[0]
     shape = list(steps.shape(names[0]))
@@ -198,7 +198,7 @@ def _joined(steps: Steps, part: str, names: list[str], axis: int) -> str:
     return steps.add(part, "Concat", names, shape, {"axis": axis})
 
 
-def _masks(task: _Task, steps: Steps) -> str | None:
+def _masks(task: _Unrolling, steps: TimeSteps) -> str | None:
     """[T, N, 1]: whether a step is within a sample; None where all steps are.
 
     Needs no mask: lengths that are known to be the whole sequence.
@@ -220,7 +220,7 @@ def _masks(task: _Task, steps: Steps) -> str | None:
 
 
 def _direction(
-    task: _Task, steps: Steps, known: tuple[str, str | None], direction: int
+    task: _Unrolling, steps: TimeSteps, known: tuple[str, str | None], direction: int
 ) -> tuple[str, ...]:
     """Results of one direction: [T, 1, N, H] and the last states [1, N, H]."""
     way = "reverse" if task.is_reverse(direction) else "forward"
@@ -260,7 +260,7 @@ def _direction(
     return (whole, *(state or "" for state in states))
 
 
-def _chosen(steps: Steps, part: str, mask: str, pair: tuple[str | None, str | None]) -> str:
+def _chosen(steps: TimeSteps, part: str, mask: str, pair: tuple[str | None, str | None]) -> str:
     """The first where the mask is true, else the second; None is zeros."""
     new, old = pair
     assert new is not None  # a step gives states
@@ -268,7 +268,7 @@ def _chosen(steps: Steps, part: str, mask: str, pair: tuple[str | None, str | No
     return steps.add(part, "Where", operands, steps.shape(new))
 
 
-def _first_state(task: _Task, steps: Steps, name: str, direction: int) -> str | None:
+def _first_state(task: _Unrolling, steps: TimeSteps, name: str, direction: int) -> str | None:
     state = task.input(name)
     if state is None:
         return None
@@ -280,7 +280,11 @@ def _first_state(task: _Task, steps: Steps, name: str, direction: int) -> str | 
 
 
 def _weight(
-    task: _Task, steps: Steps, name: str, direction: int, span: tuple[int, int] | None = None
+    task: _Unrolling,
+    steps: TimeSteps,
+    name: str,
+    direction: int,
+    span: tuple[int, int] | None = None,
 ) -> str:
     """A direction's rows of W, R, B or P, all or some; matrices with their axes exchanged."""
     given = task.input(name)
@@ -291,7 +295,7 @@ def _weight(
     return steps.transposed(name, part, (1, 0)) if len(steps.shape(part)) > 1 else part
 
 
-def _gates(task: _Task, steps: Steps, data: str, direction: int) -> str:
+def _gates(task: _Unrolling, steps: TimeSteps, data: str, direction: int) -> str:
     """[T, N, G H]: the input's part of all gates of all steps, with the biases that are added.
 
     The state's bias is not among them where a reset gate scales it.
@@ -308,7 +312,7 @@ def _gates(task: _Task, steps: Steps, data: str, direction: int) -> str:
     return gates
 
 
-def _cell(task: _Task, steps: Steps, direction: int) -> Cell:
+def _cell(task: _Unrolling, steps: TimeSteps, direction: int) -> Cell:
     """What one step of a direction needs beside data and states."""
     hidden, kind = task.hidden, task.op.op_type
     width = GATES[kind] * hidden

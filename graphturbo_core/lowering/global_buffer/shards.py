@@ -60,7 +60,7 @@ def place_shards(plan: Plan, placements: Sequence[KernelPlacement]) -> Shards:
         for what, needers in fetched:
             use = uses.setdefault(what, _Use(index, index, needers))
             use.last, use.fetches = index, use.fetches + 1
-    room, lost = _Room(plan), set()
+    room, lost = _ShardRoom(plan), set()
     found: dict[What, tuple[int, int]] = {}
     offsets: dict[SharedKey, int] = {}
     for number, (what, use) in enumerate(uses.items()):
@@ -98,7 +98,7 @@ def _is_sharded(placement: KernelPlacement, tensor: str) -> bool:
     return placement.kernel.residency.get(tensor) is Residency.SHARDED
 
 
-class _Room:
+class _ShardRoom:
     """The bytes for shards in every LB."""
 
     def __init__(self, plan: Plan) -> None:

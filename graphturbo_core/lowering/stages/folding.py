@@ -94,7 +94,7 @@ def core_classes(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> CoreClasse
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _ShareReader:
     """How the shares of a stage's result, of this shape, read a tensor.
 
     `owned`: the part of the result that its kernel answers for.
@@ -111,13 +111,13 @@ class _Tensor:
     """All that a kernel does with a tensor: who computes it there, or before it, and who reads."""
 
     made: Cut | None
-    readers: tuple[_Reader, ...]
+    readers: tuple[_ShareReader, ...]
 
 
 def _tensors(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> Iterator[_Tensor]:
     """The tensors of every kernel; of what the one before left in LB, its maker and readers too."""
     made_before: dict[str, Cut] = {}
-    read_before: dict[str, list[_Reader]] = {}
+    read_before: dict[str, list[_ShareReader]] = {}
     for kernel, stages in zip(plan.kernels, kernels, strict=True):
         made, read = dict(made_before), {name: list(read_before[name]) for name in made_before}
         for stage in stages:
@@ -130,9 +130,9 @@ def _tensors(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> Iterator[_Tens
         read_before = {name: read.get(name, []) for name in made_before}
 
 
-def _reader(stage: Stage, operand: Operand) -> _Reader:
+def _reader(stage: Stage, operand: Operand) -> _ShareReader:
     shape = stage.first.output_shapes[stage.output_index]
-    return _Reader(stage.cut, stage.owned, shape, operand.access.axes)
+    return _ShareReader(stage.cut, stage.owned, shape, operand.access.axes)
 
 
 def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
@@ -174,7 +174,7 @@ def _none(cores: int, rank: int) -> _Boxes:
     return _Boxes(empty, empty.copy(), np.zeros(cores, np.bool_))
 
 
-def _needs(reader: _Reader, share: _Boxes) -> _Boxes:
+def _needs(reader: _ShareReader, share: _Boxes) -> _Boxes:
     """The box of the tensor that each core needs for its share."""
     used = share.is_there
     found = _none(len(used), len(reader.axes))
@@ -197,7 +197,7 @@ def _interval(axis: AxisMap, box: Box, part: Interval) -> Interval:
     return axis.interval(with_interval(box, axis.out_axis, part))
 
 
-def _own_part(reader: _Reader, share: _Boxes) -> _Boxes:
+def _own_part(reader: _ShareReader, share: _Boxes) -> _Boxes:
     """As `own_box`: what belongs to the share where inputs are divided without overlap."""
     found = _none(len(share.lo), len(reader.axes))
     for place, axis in enumerate(reader.axes):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from graphturbo_core.ir.boxes import Interval
 from graphturbo_core.lowering.stages.expected import StageLoad, expected_times, stage_load
 from graphturbo_core.lowering.stages.stage import Stage
-from graphturbo_core.lowering.tiling.cutting import Space, choose_tiling
+from graphturbo_core.lowering.tiling.cutting import TileSpace, choose_tiling
 from graphturbo_core.lowering.tiling.tile_sizes import output_tile_bytes, read_tile_bytes
 from graphturbo_core.lowering.tiling.tiling import Steps, Tiling, stage_tiles
 from graphturbo_core.lowering.tiling.weight_items import WeightItems, weight_items
@@ -31,7 +31,7 @@ class Alike:
         self._bytes: dict[Hashable, int] = {}
         self._loads: dict[Hashable, StageLoad] = {}
 
-    def tiling(self, stage: Stage, space: Space) -> Tiling:
+    def tiling(self, stage: Stage, space: TileSpace) -> Tiling:
         """As `choose_tiling`."""
         place: dict[str, int] = {}
         read = tuple(

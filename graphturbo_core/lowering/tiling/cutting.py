@@ -75,7 +75,7 @@ def grains(rules: TileRules) -> tuple[Grain, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class TileSpace:
     """What a stage may use: bytes of a core's memories, and which operands stream, by name.
 
     Equal where all but the names is.
@@ -98,7 +98,7 @@ class Space:
     turns: int = 2
 
 
-def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
+def choose_tiling(plan: Plan, stage: Stage, space: TileSpace) -> Tiling:
     """The coarsest cut that fits, then finer rows for overlap where padding allows.
 
     Raises:
@@ -116,7 +116,7 @@ def choose_tiling(plan: Plan, stage: Stage, space: Space) -> Tiling:
     raise cutter.does_not_fit()
 
 
-def _wider(plan: Plan, stage: Stage, space: Space, narrow: Tiling) -> Iterator[Tiling]:
+def _wider(plan: Plan, stage: Stage, space: TileSpace, narrow: Tiling) -> Iterator[Tiling]:
     """Weight tiles of twice the columns, four times, … up to all, with as much of K as fits."""
     contraction = stage.contraction
     if contraction is None or not contraction.is_cut_over_k or not narrow.columns:
@@ -141,7 +141,7 @@ def _instructions(stage: Stage, tiling: Tiling) -> int:
 class _Cutter:
     """Cuts the largest share of a stage; the other cores follow the same grid."""
 
-    def __init__(self, plan: Plan, stage: Stage, space: Space) -> None:
+    def __init__(self, plan: Plan, stage: Stage, space: TileSpace) -> None:
         self.plan = plan
         self.stage = stage
         self.space = space

@@ -15,7 +15,7 @@ from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligne
 from graphturbo_core.lowering.stages.stage import Stage, core_stages, holdings, largest_bytes
 from graphturbo_core.lowering.stages.views import Need
 from graphturbo_core.lowering.tiling.alike import Alike
-from graphturbo_core.lowering.tiling.cutting import Grain, Space, staging_sets
+from graphturbo_core.lowering.tiling.cutting import Grain, TileSpace, staging_sets
 from graphturbo_core.lowering.tiling.tiling import Tiling, tile_count
 from graphturbo_core.lowering.tiling.weight_space import (
     is_small_weight,
@@ -35,7 +35,7 @@ class StageCut:
 
     alike: Alike = field(repr=False, compare=False)
     stage: Stage
-    space: Space
+    space: TileSpace
 
     @cached_property
     def tiling(self) -> Tiling:
@@ -145,12 +145,12 @@ class StageCuts:
             for stage in self._stages
         ]
 
-    def _space(self, index: int, streamed: frozenset[str], is_output_in_lb: bool) -> Space:
+    def _space(self, index: int, streamed: frozenset[str], is_output_in_lb: bool) -> TileSpace:
         plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
         parts = grain.staging_parts if self._stages[index].is_of_computed else 1
         weights = weight_capacity(plan) - turns * self.small_bytes
         tiles = turns * max(1, len(streamed) + (not is_output_in_lb))
-        return Space(
+        return TileSpace(
             tile_bytes=plan.budget.lb_data_bytes // max(grain.tile_share, tiles),
             even_tile_bytes=plan.budget.lb_data_bytes // tiles,
             ring_bytes=plan.budget.lb_data_bytes,
@@ -164,11 +164,11 @@ class StageCuts:
             turns=turns,
         )
 
-    def _cluster_space(self, streamed: frozenset[str]) -> Space:
+    def _cluster_space(self, streamed: frozenset[str]) -> TileSpace:
         """What the engine that the cores share may use of GB, if nothing it reads lies there."""
         plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
         tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
-        return Space(
+        return TileSpace(
             tile_bytes=tile // grain.tile_share,
             even_tile_bytes=tile,
             ring_bytes=turns * tile * (1 + len(streamed)),

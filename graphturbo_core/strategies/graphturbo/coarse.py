@@ -13,7 +13,7 @@ from graphturbo_core.strategies.steps.splitting import SplitInfo, SubGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CoarsePart:
     """One node of the coarse graph: its first and last layer and its best split."""
 
     first: int
@@ -28,7 +28,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class CoarseRegion:
     """A fork and the parts after it, by rank; with `has_join` the last one is the fork's join."""
 
     parts: list[int]
@@ -53,7 +53,7 @@ class CoarseGraph:
         count = len(layers.layers)
         self._members = {index: [index] for index in range(count)}
         self.parts = {
-            index: Part(
+            index: CoarsePart(
                 index, index, split_of(SubGraph(layers, (index,))), layers.has_weights[index]
             )
             for index in range(count)
@@ -169,7 +169,7 @@ class CoarseGraph:
         self._is_mended = True
         self._reconnect(parts, merged)
         olds = [self.parts.pop(part) for part in parts]
-        self.parts[merged] = Part(
+        self.parts[merged] = CoarsePart(
             min(old.first for old in olds),
             max(old.last for old in olds),
             split,
@@ -197,7 +197,7 @@ class CoarseGraph:
             del self.readers[part], self.sources[part]
         self.readers[merged], self.sources[merged] = readers, sources
 
-    def region(self, fork: int, most: int, stops: Collection[int] = ()) -> Region:
+    def region(self, fork: int, most: int, stops: Collection[int] = ()) -> CoarseRegion:
         """A fork, what lies between it and its join, and the join; at most so many parts.
 
         The join is the nearest part that all paths to the results pass (post-dominator): going by
@@ -213,11 +213,11 @@ class CoarseGraph:
             _, last = heapq.heappop(waiting)
             found.append(last)
             if not waiting:
-                return Region(found, has_join=True)
+                return CoarseRegion(found, has_join=True)
             if last in stops or not self.readers[last]:
                 break
             for reader in self.readers[last]:
                 if reader not in seen:
                     seen.add(reader)
                     heapq.heappush(waiting, (self.rank[reader], reader))
-        return Region(found, has_join=False)
+        return CoarseRegion(found, has_join=False)

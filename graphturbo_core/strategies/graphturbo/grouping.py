@@ -21,7 +21,7 @@ from graphturbo_core.strategies.constraints import (
     RULE_FORCED,
     PlanConstraints,
 )
-from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, Grow, Part, SplitOf
+from graphturbo_core.strategies.graphturbo.coarse import CoarseGraph, CoarsePart, Grow, SplitOf
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.steps.splitting import SplitInfo
 
@@ -345,7 +345,7 @@ TAKEN = {
 """What is recorded of a merge that is taken."""
 
 
-def _count_fault(rule: MergeRule, members: Sequence[Part]) -> str:
+def _count_fault(rule: MergeRule, members: Sequence[CoarsePart]) -> str:
     """Why parts with these counts may not merge, whatever the merged count; empty: they may."""
     largest = max(part.pieces for part in members)
     if rule is MergeRule.EQUAL and any(part.pieces != largest for part in members):
@@ -355,7 +355,7 @@ def _count_fault(rule: MergeRule, members: Sequence[Part]) -> str:
     return ""
 
 
-def _merged_fault(rule: MergeRule, members: Sequence[Part], pieces: int) -> str:
+def _merged_fault(rule: MergeRule, members: Sequence[CoarsePart], pieces: int) -> str:
     """Why the merged count may not be; empty: it may.
 
     By rule 2 the count may rise where no part has weights (our choice, as in rule 1: it costs no

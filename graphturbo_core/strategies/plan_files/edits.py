@@ -27,7 +27,7 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
+class EditedCuts:
     """A binding as a person writes it, parts from 1; without cores they are spread evenly."""
 
     axes: tuple[int, ...]
@@ -49,7 +49,7 @@ class Edits:
     keep_apart: tuple[tuple[str, ...], ...] = ()
     pieces: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     axis: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    binding: Mapping[str, Cuts] = field(default_factory=lambda: MappingProxyType({}))
+    binding: Mapping[str, EditedCuts] = field(default_factory=lambda: MappingProxyType({}))
     scope: Mapping[str, Scope | Mapping[int, Scope]] = field(
         default_factory=lambda: MappingProxyType({})
     )
@@ -231,7 +231,7 @@ def _by_layer(key: str, constrained: Mapping[str, int], names: _Names) -> dict[i
     return found
 
 
-def _binding(cuts: Cuts, tensor: str, hardware: Hardware) -> Binding:
+def _binding(cuts: EditedCuts, tensor: str, hardware: Hardware) -> Binding:
     if cuts.cores is not None:
         return Binding(cuts.axes, cuts.grid, cuts.cores)
     parts = prod(cuts.grid)

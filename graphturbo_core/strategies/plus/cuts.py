@@ -18,7 +18,7 @@ from graphturbo_core.strategies.steps.splitting import SubGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class GroupCut:
     """A group: layers in topological order, the axis it is split along, -1 for none, the pieces.
 
     `further`: more axes of its last result, each with its parts; `pieces` is the product of all.
@@ -30,15 +30,15 @@ class Cut:
     further: tuple[tuple[int, int], ...] = ()
 
 
-def cuts_of(plan: Plan) -> tuple[Cut, ...]:
+def cuts_of(plan: Plan) -> tuple[GroupCut, ...]:
     """The groups of a plan, in their order."""
     return tuple(
-        Cut(group.layers, group.split_axis, group.pieces, group.further_splits)
+        GroupCut(group.layers, group.split_axis, group.pieces, group.further_splits)
         for group in plan.groups
     )
 
 
-def carry_of(part: SubGraph, cut: Cut) -> Carry:
+def carry_of(part: SubGraph, cut: GroupCut) -> Carry:
     """How the split axis of a group carries through it, the first of several."""
     return split_carry(part.graph, part.ops, part.outputs, cut.axis)
 
@@ -50,7 +50,7 @@ def further_carries(part: SubGraph, further: Sequence[tuple[int, int]]) -> list[
 
 
 def cut_groups(
-    target: Target, graph: LayerGraph, cuts: Sequence[Cut]
+    target: Target, graph: LayerGraph, cuts: Sequence[GroupCut]
 ) -> tuple[InstanceGraph, tuple[Group, ...]]:
     """All pieces of all groups, and the groups as plans list them.
 
@@ -62,7 +62,7 @@ def cut_groups(
     return instances, tuple(group for _, group in made)
 
 
-def _cut_group(graph: LayerGraph, cut: Cut, name: str) -> tuple[Section, Group]:
+def _cut_group(graph: LayerGraph, cut: GroupCut, name: str) -> tuple[Section, Group]:
     """A group as it is cut, and as plans list it."""
     part = SubGraph(graph, cut.layers)
     carry = carry_of(part, cut) if cut.axis >= 0 else None
@@ -75,7 +75,9 @@ def _cut_group(graph: LayerGraph, cut: Cut, name: str) -> tuple[Section, Group]:
     )  # fmt: skip
 
 
-def cut_plan(target: Target, graph: LayerGraph, cuts: Sequence[Cut], level: Level = PLUS) -> Plan:
+def cut_plan(
+    target: Target, graph: LayerGraph, cuts: Sequence[GroupCut], level: Level = PLUS
+) -> Plan:
     """The plan of groups in topological order: run, bound and placed as this level does it.
 
     Raises:

@@ -15,7 +15,7 @@ from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.graphturbo.fitting import core_bytes, section_of
 from graphturbo_core.strategies.layers.carry import Carry
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
-from graphturbo_core.strategies.plus.cuts import Cut, carry_of, cuts_of
+from graphturbo_core.strategies.plus.cuts import GroupCut, carry_of, cuts_of
 from graphturbo_core.strategies.plus.weight_bytes import fetched_again
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import (
@@ -35,7 +35,7 @@ choice: whole tensors go, and the other part is for weights and what waits)."""
 
 def fewer_pieces(
     target: Target, graph: LayerGraph, plan: Plan, least_gain: int = 0
-) -> tuple[Cut, ...]:
+) -> tuple[GroupCut, ...]:
     """The groups of a plan, each in the count, at most its own, that moves in the fewest cycles.
 
     Weights that more than one piece fetches move, and what overflows the LB of the worst core,
@@ -54,8 +54,8 @@ def fewer_pieces(
 
 
 def neighbours_too(
-    target: Target, graph: LayerGraph, plan: Plan, fewer: Sequence[Cut]
-) -> tuple[Cut, ...]:
+    target: Target, graph: LayerGraph, plan: Plan, fewer: Sequence[GroupCut]
+) -> tuple[GroupCut, ...]:
     """`fewer`, and the plan's other groups one count down where GB takes what then overflows.
 
     A group in fewer pieces waits for all pieces of the groups before it: what was handed on in LB
@@ -79,7 +79,7 @@ class _Tried:
 
     target: Target
     part: SubGraph
-    cut: Cut
+    cut: GroupCut
     again_bytes: int = 0
 
     @cached_property

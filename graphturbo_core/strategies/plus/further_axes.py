@@ -24,7 +24,7 @@ from graphturbo_core.strategies.layers.carry import (
     piece_numbers,
 )
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
-from graphturbo_core.strategies.plus.cuts import Cut, carry_of
+from graphturbo_core.strategies.plus.cuts import GroupCut, carry_of
 from graphturbo_core.strategies.plus.mixing import Timed
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
 from graphturbo_core.strategies.steps.instances import Section
@@ -110,7 +110,9 @@ class Crossed:
         """Axes that all of it carries and that some count divides, outermost first."""
         return _carried(self.part)
 
-    def best(self, limit_cycles: int, having: frozenset[int] = ANY_AXES) -> tuple[Cut, int] | None:
+    def best(
+        self, limit_cycles: int, having: frozenset[int] = ANY_AXES
+    ) -> tuple[GroupCut, int] | None:
         """The split of the fewest cycles, below the limit, whose pieces fit; None: there is none.
 
         `having`: axes that must be among its two.
@@ -135,7 +137,7 @@ class Crossed:
             if held <= target.budget.lb_data_bytes:
                 further = ((self.axes[trial.second].axis, trial.parts),)
                 axis = self.axes[trial.first].axis
-                return Cut(self.part.layers, axis, section.pieces, further), trial.cycles
+                return GroupCut(self.part.layers, axis, section.pieces, further), trial.cycles
             for after in self._trial(trial.first, trial.second, trial.parts, trial.place + 1):
                 heapq.heappush(waiting, after)
         return None
@@ -185,10 +187,10 @@ class _Link(NamedTuple):
 
     cycles: int
     first: int
-    cut: Cut | None
+    cut: GroupCut | None
 
 
-def _followed(links: Sequence[_Link]) -> tuple[Cut, ...]:
+def _followed(links: Sequence[_Link]) -> tuple[GroupCut, ...]:
     """The groups, from the last link back to the first."""
     found, link = [], links[-1]
     while link.cut is not None:
@@ -210,7 +212,7 @@ class FurtherAxes:
         """The layers."""
         return self.timed.graph
 
-    def cheapest(self, least_gain: int = 0) -> tuple[Cut, ...]:
+    def cheapest(self, least_gain: int = 0) -> tuple[GroupCut, ...]:
         """Groups in order whose cycles sum to the least.
 
         A group stays as it is, with the cycles that it took, or up to `MOST_JOINED` neighbours
@@ -232,7 +234,7 @@ class FurtherAxes:
             best.append(min(ways, key=lambda way: way.cycles))
         return _followed(best) if sum(took) - best[-1].cycles > least_gain else cuts
 
-    def _crossed(self, first: int, last: int) -> tuple[Cut, int] | None:
+    def _crossed(self, first: int, last: int) -> tuple[GroupCut, int] | None:
         """The groups from `first` to before `last` as one; None where that promises nothing."""
         layers = tuple(sorted(n for cut in self.timed.cuts[first:last] for n in cut.layers))
         part, old = SubGraph(self.graph, layers), sum(self._estimates[first:last])
@@ -245,7 +247,7 @@ class FurtherAxes:
         return replace(found[0], layers=layers), sum(self._took[first:last]) * found[1] // old
 
     @cached_property
-    def _known(self) -> dict[tuple[Hashable, int], tuple[Cut, int] | None]:
+    def _known(self) -> dict[tuple[Hashable, int], tuple[GroupCut, int] | None]:
         """What was found of parts that are alike, by what they take as they are."""
         return {}
 
@@ -273,7 +275,7 @@ class FurtherAxes:
         return [is_wanting(part, cut, self.capacity_bytes) for part, cut in parts]
 
 
-def is_wanting(part: SubGraph, cut: Cut, capacity_bytes: int) -> bool:
+def is_wanting(part: SubGraph, cut: GroupCut, capacity_bytes: int) -> bool:
     """Whether one axis serves a group badly: a second one is looked at only there.
 
     1. No axis was found, and it is more than the cores hold. 2. Its pieces have halos. 3. Its axis

@@ -18,7 +18,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
-from graphturbo_core.strategies.plus.cuts import Cut, cuts_of
+from graphturbo_core.strategies.plus.cuts import GroupCut, cuts_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Timed:
     kernel_cycles: tuple[int, ...]
 
     @cached_property
-    def cuts(self) -> tuple[Cut, ...]:
+    def cuts(self) -> tuple[GroupCut, ...]:
         """Its groups, in topological order."""
         return cuts_of(self.plan)
 
@@ -107,7 +107,7 @@ def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[
     """
     rates = _waiting_rates(groupings[0].graph, hardware)
     last_place = len(rates) - 1
-    states = [_State(0, 0, _Link(number, 0, None)) for number in range(len(groupings))]
+    states = [_State(0, 0, _StretchLink(number, 0, None)) for number in range(len(groupings))]
     for place in range(1, last_place + 1):
         here = [number for number, each in enumerate(groupings) if each.is_boundary[place]]
         arrived = {number: states[number].moved(groupings[number], place) for number in here}
@@ -117,19 +117,19 @@ def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[
                 moved = groupings[other].handed_bytes[place] + groupings[number].handed_bytes[place]
                 total = left.cycles + hardware.transfer_cycles(moved, rates[place])
                 if total < states[number].cycles:
-                    states[number] = _State(total, place, _Link(number, place, left.link))
+                    states[number] = _State(total, place, _StretchLink(number, place, left.link))
     return _stretches(min(states, key=lambda state: state.cycles).link, last_place)
 
 
-class _Link(NamedTuple):
+class _StretchLink(NamedTuple):
     """A stretch's grouping and first place, and the stretch before it."""
 
     grouping: int
     first: int
-    before: _Link | None
+    before: _StretchLink | None
 
 
-def _stretches(link: _Link | None, last: int) -> tuple[Stretch, ...]:
+def _stretches(link: _StretchLink | None, last: int) -> tuple[Stretch, ...]:
     """From the last stretch back to the first, in order."""
     found: list[Stretch] = []
     while link is not None:
@@ -144,7 +144,7 @@ class _State:
 
     cycles: int
     place: int
-    link: _Link
+    link: _StretchLink
 
     def moved(self, grouping: Timed, place: int) -> _State:
         before = grouping.cycles_before
@@ -163,7 +163,7 @@ def _waiting_rates(graph: LayerGraph, hardware: Hardware) -> list[int]:
     ]
 
 
-def mixed_cuts(groupings: Sequence[Timed], stretches: Sequence[Stretch]) -> tuple[Cut, ...]:
+def mixed_cuts(groupings: Sequence[Timed], stretches: Sequence[Stretch]) -> tuple[GroupCut, ...]:
     """The groups of the stretches, in topological order."""
     return tuple(
         cut

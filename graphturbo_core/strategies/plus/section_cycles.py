@@ -9,7 +9,7 @@ from graphturbo_core.ir.boxes import volume
 from graphturbo_core.products.plan import Plan, Scope
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
-from graphturbo_core.strategies.plus.cuts import Cut, carry_of, further_carries
+from graphturbo_core.strategies.plus.cuts import GroupCut, carry_of, further_carries
 from graphturbo_core.strategies.plus.piece_work import Boxes, piece_work
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
@@ -33,7 +33,7 @@ class SectionCycles:
 
     target: Target
 
-    def of_cut(self, graph: LayerGraph, cut: Cut, handed: frozenset[str] = NOTHING) -> int:
+    def of_cut(self, graph: LayerGraph, cut: GroupCut, handed: frozenset[str] = NOTHING) -> int:
         """What a group takes as it is cut."""
         part = SubGraph(graph, cut.layers)
         carry = carry_of(part, cut) if cut.axis >= 0 else None

@@ -133,7 +133,7 @@ class Binder:
         self, sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
     ) -> KernelBinding:
         """Bind every nest, from the results backwards, depth first."""
-        walk = _Walk(self, sem, nests, boxes)
+        walk = _BindingWalk(self, sem, nests, boxes)
         walk.run()
         return walk.result()
 
@@ -181,7 +181,7 @@ class KernelWalk:
         self.bound: dict[int, Binding] = {}
 
 
-class _Walk(KernelWalk):
+class _BindingWalk(KernelWalk):
     """Algorithm 4 on one kernel."""
 
     def __post_init__(self) -> None:

@@ -45,12 +45,12 @@ def place_outputs(
     Each kernel's cores are chosen for what the kernel before it keeps, so kernels are placed one
     after the other.
     """
-    walk = _Walk(graph, bound, nearest)
+    walk = _PlacementWalk(graph, bound, nearest)
     following = [*order[1:], None]
     return tuple(walk.place(now, after) for now, after in zip(order, following, strict=True))
 
 
-class _Walk:
+class _PlacementWalk:
     """`cores`: of the kernel to place next, as the one before it decided."""
 
     def __init__(

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from graphturbo_core.strategies.layers.carry import carry_axis
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
-from graphturbo_core.strategies.plus.cuts import Cut
+from graphturbo_core.strategies.plus.cuts import GroupCut
 from graphturbo_core.strategies.plus.further_axes import ANY_AXES, Crossed, is_wanting
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles
 from graphturbo_core.strategies.steps.kernels import Target
@@ -37,14 +37,14 @@ def stepped(counts: list[int], count: int, step: int) -> int:
     return counts[min(max(place, 0), len(counts) - 1)]
 
 
-def plain(cut: Cut) -> Cut:
+def plain(cut: GroupCut) -> GroupCut:
     """A cut of two axes as one of one, where either has one part."""
     further = tuple(split for split in cut.further if split[1] > 1)
     first = cut.pieces
     for _, parts in further:
         first //= parts
     if first == 1 and further:
-        return Cut(cut.layers, further[0][0], cut.pieces, further[1:])
+        return GroupCut(cut.layers, further[0][0], cut.pieces, further[1:])
     return replace(cut, further=further)
 
 
@@ -55,21 +55,21 @@ class Crosser:
     target: Target
     graph: LayerGraph
 
-    def wanting(self, cut: Cut) -> Cut:
+    def wanting(self, cut: GroupCut) -> GroupCut:
         """Along two axes where one serves it badly and two fit, else as it is."""
         part = SubGraph(self.graph, cut.layers)
         if cut.further or not is_wanting(part, cut, self._capacity_bytes):
             return cut
         return self.pair(cut.layers) or cut
 
-    def along(self, cut: Cut, axis: int) -> Cut:
+    def along(self, cut: GroupCut, axis: int) -> GroupCut:
         """Along its axis and this one, any and this one where it has none; if that fits."""
         axes = {cut.axis, *(further for further, _ in cut.further)} - {-1}
         if axis in axes:
             return cut
         return self.pair(cut.layers, frozenset({axis, *({cut.axis} - {-1})})) or cut
 
-    def pair(self, layers: tuple[int, ...], having: frozenset[int] = ANY_AXES) -> Cut | None:
+    def pair(self, layers: tuple[int, ...], having: frozenset[int] = ANY_AXES) -> GroupCut | None:
         """The cheapest two axes by the closed forms, these among them; None where none fit."""
         key = (layers, having)
         if key not in self._known:
@@ -78,7 +78,7 @@ class Crosser:
             self._known[key] = found[0] if found else None
         return self._known[key]
 
-    def parted(self, cut: Cut, step: int) -> Cut:
+    def parted(self, cut: GroupCut, step: int) -> GroupCut:
         """Its last axis in more or fewer parts; LB may then overflow, and lowering spills."""
         if not cut.further:
             return cut
@@ -96,5 +96,5 @@ class Crosser:
         return SectionCycles(self.target)
 
     @cached_property
-    def _known(self) -> dict[tuple[tuple[int, ...], frozenset[int]], Cut | None]:
+    def _known(self) -> dict[tuple[tuple[int, ...], frozenset[int]], GroupCut | None]:
         return {}

@@ -14,7 +14,7 @@ from graphturbo_core.strategies.graphturbo.levels import PLUS
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.plan_files.record import SEARCHED
 from graphturbo_core.strategies.plus.cooperating import plan_at_price
-from graphturbo_core.strategies.plus.cuts import Cut, cut_groups
+from graphturbo_core.strategies.plus.cuts import GroupCut, cut_groups
 from graphturbo_core.strategies.plus.plus import lent_plan
 from graphturbo_core.strategies.plus.runs import Runs
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble
@@ -24,7 +24,7 @@ from graphturbo_core.strategies.steps.placement import Nearest
 from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper
-from graphturbo_core.strategies.tuned.space import AS_IS, WAITS, Point, Space
+from graphturbo_core.strategies.tuned.space import AS_IS, WAITS, Point, SearchSpace
 from graphturbo_core.strategies.tuned.starts import plain_splitter
 from graphturbo_core.strategies.tuned.staying import NO_STAYS, Staying, staying
 
@@ -32,7 +32,7 @@ NAME = SEARCHED
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PlanDraft:
     """What tells points apart before a plan is made: many points are the same draft.
 
     `waits`: places of the groups that run only after all before them. `residencies`: of weights
@@ -41,7 +41,7 @@ class Draft:
     through all clusters' DRAM.
     """
 
-    cuts: tuple[Cut, ...]
+    cuts: tuple[GroupCut, ...]
     order: str
     waits: tuple[int, ...]
     residencies: tuple[tuple[str, Residency], ...]
@@ -57,22 +57,22 @@ class Maker:
     """Makes the plans of points of one space."""
 
     target: Target
-    space: Space
+    space: SearchSpace
 
     @cached_property
     def _shaper(self) -> Shaper:
         return Shaper(self.target, self.space)
 
-    def draft(self, point: Point) -> Draft:
+    def draft(self, point: Point) -> PlanDraft:
         """What a point comes to; values that change nothing are not in it."""
         is_lent = point.get(LENDING, AS_IS) == LENT
         wanted, price = tuple(self._wanted(point).items()), self._price(point, is_lent=is_lent)
         if price:
             order = next(iter(ORDERS))
-            return Draft((), order, (), wanted, Nearest.LB, True, price=price, is_lent=is_lent)
+            return PlanDraft((), order, (), wanted, Nearest.LB, True, price=price, is_lent=is_lent)
         start, cuts = self._shaper.start(point), self._shaper.cuts(point)
         classes = self.space.classes
-        return Draft(
+        return PlanDraft(
             cuts,
             point.get("order", next(iter(ORDERS))),
             tuple(
@@ -87,7 +87,7 @@ class Maker:
             is_lent=is_lent,
         )
 
-    def plan(self, draft: Draft, stays: tuple[Stay, ...] = ()) -> Plan:
+    def plan(self, draft: PlanDraft, stays: tuple[Stay, ...] = ()) -> Plan:
         """The plan of a draft; which weights stay, its own simulation must have told.
 
         Raises:
@@ -118,7 +118,7 @@ class Maker:
     def _teams(self) -> dict[tuple[int, bool], Plan | None]:
         return {}
 
-    def _alone(self, draft: Draft) -> Plan:
+    def _alone(self, draft: PlanDraft) -> Plan:
         """The plan of one cluster, weights held by rule.
 
         Raises:

@@ -27,9 +27,9 @@ from graphturbo_core.strategies.tuned.proposed import (
     proposed_starts,
 )
 from graphturbo_core.strategies.tuned.sampler import Sampler
-from graphturbo_core.strategies.tuned.space import START, Point, Space
+from graphturbo_core.strategies.tuned.space import START, Point, SearchSpace
 from graphturbo_core.strategies.tuned.starts import find_starts, full_plan, other_starts
-from graphturbo_core.strategies.tuned.trials import Trial, Trials
+from graphturbo_core.strategies.tuned.trials import Trials, TunedTrial
 
 MOST_KNOWN = 100
 """After so many known points in a row a search gives up (our choice: its space is used up)."""
@@ -80,9 +80,9 @@ class Tuned:
             proposed = proposals(target, self.cost)
             starts = {**{each.name: each for each in proposed_starts(proposed)}, **starts}
             beyond = Beyond(graph, target.hardware, has_idle(target))
-        space = Space(graph, target.hardware, tuple(starts.values()), beyond)
+        space = SearchSpace(graph, target.hardware, tuple(starts.values()), beyond)
         trials = Trials(Maker(target, space), self.cost, self.evaluations)
-        walk = _Walk(trials, space, Sampler((*space.general, *space.special), self.seed))
+        walk = _SearchWalk(trials, space, Sampler((*space.general, *space.special), self.seed))
         if self.is_beyond_paper:
             walk.given(proposed)
             walk.in_turns(Random(self.seed))
@@ -97,11 +97,11 @@ class Tuned:
 
 
 @dataclass(frozen=True)
-class _Walk:
+class _SearchWalk:
     """From the best point so far to points near it."""
 
     trials: Trials
-    space: Space
+    space: SearchSpace
     sampler: Sampler
 
     @property
@@ -233,5 +233,5 @@ def _said(trials: Trials, seed: int, further: dict[str, int | float | str]) -> D
     return Decision(STEP, RULE_BEST, (best.point[START],), True, numbers)
 
 
-def _told(trial: Trial) -> int | str:
+def _told(trial: TunedTrial) -> int | str:
     return "refused" if trial.cycles is None else trial.cycles

@@ -8,12 +8,20 @@ from functools import cached_property
 from math import prod
 
 from graphturbo_core.strategies.graphturbo.fitting import Fitter
-from graphturbo_core.strategies.plus.cuts import Cut
+from graphturbo_core.strategies.plus.cuts import GroupCut
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 from graphturbo_core.strategies.tuned.beyond import ONE, PARTS, SECOND_AXIS, TWO
 from graphturbo_core.strategies.tuned.crossing import Crosser, parts_of, plain, stepped
-from graphturbo_core.strategies.tuned.space import AS_IS, FLIPPED, START, STEPS, WHOLE, Point, Space
+from graphturbo_core.strategies.tuned.space import (
+    AS_IS,
+    FLIPPED,
+    START,
+    STEPS,
+    WHOLE,
+    Point,
+    SearchSpace,
+)
 from graphturbo_core.strategies.tuned.starts import Start, plain_splitter
 
 
@@ -22,21 +30,21 @@ class Shaper:
     """Makes the groups of points of one space; splits that were worked out are kept."""
 
     target: Target
-    space: Space
+    space: SearchSpace
 
     @cached_property
     def _starts(self) -> dict[str, Start]:
         return {start.name: start for start in self.space.starts}
 
     @cached_property
-    def _split(self) -> dict[tuple[tuple[int, ...], int | None], Cut | None]:
+    def _split(self) -> dict[tuple[tuple[int, ...], int | None], GroupCut | None]:
         return {}
 
     def start(self, point: Point) -> Start:
         """The schedule that the point changes."""
         return self._starts.get(point.get(START, ""), self.space.starts[0])
 
-    def cuts(self, point: Point) -> tuple[Cut, ...]:
+    def cuts(self, point: Point) -> tuple[GroupCut, ...]:
         """The groups in topological order.
 
         1. A neighbour is taken off a group or joined to one as the point says; it is joined only
@@ -52,16 +60,16 @@ class Shaper:
         turned = (self._turned(cut, point) for cut in self._merged(point, own))
         return tuple(self._stepped(self._crossed(cut, point), point) for cut in turned)
 
-    def _merged(self, point: Point, own: dict[tuple[int, ...], Cut]) -> Iterator[Cut]:
+    def _merged(self, point: Point, own: dict[tuple[int, ...], GroupCut]) -> Iterator[GroupCut]:
         """Rules 1 and 2."""
-        held: Cut | None = None
+        held: GroupCut | None = None
         for layers, is_joined in self._runs(point):
             joined = (
                 self._joined((*held.layers, *layers), own, point) if held and is_joined else None
             )
             if joined is None and held is not None:
                 yield held
-            held = joined or self._known(layers, own) or Cut(layers, -1, 1)
+            held = joined or self._known(layers, own) or GroupCut(layers, -1, 1)
         if held is not None:
             yield held
 
@@ -93,8 +101,8 @@ class Shaper:
         return {}
 
     def _joined(
-        self, layers: tuple[int, ...], own: dict[tuple[int, ...], Cut], point: Point
-    ) -> Cut | None:
+        self, layers: tuple[int, ...], own: dict[tuple[int, ...], GroupCut], point: Point
+    ) -> GroupCut | None:
         """These layers as one group; along two axes where no one fits and the point wants two."""
         known = self._known(layers, own)
         says = self._second_axis(layers, point)
@@ -103,12 +111,14 @@ class Shaper:
         having = frozenset(() if says == TWO else (int(says),))
         return self._crosser.pair(tuple(sorted(layers)), having)
 
-    def _known(self, layers: tuple[int, ...], own: dict[tuple[int, ...], Cut]) -> Cut | None:
+    def _known(
+        self, layers: tuple[int, ...], own: dict[tuple[int, ...], GroupCut]
+    ) -> GroupCut | None:
         """The group of these layers as the start has it, or as Algorithm 1 splits it."""
         rising = tuple(sorted(layers))
         return own.get(rising) or self._fitted(rising, None)
 
-    def _fitted(self, layers: tuple[int, ...], axis: int | None) -> Cut | None:
+    def _fitted(self, layers: tuple[int, ...], axis: int | None) -> GroupCut | None:
         """Algorithm 1, along one axis where that is named, and the count that each core holds."""
         key = (layers, axis)
         if key not in self._split:
@@ -117,7 +127,7 @@ class Shaper:
             split = splitter(part)
             if split is not None:
                 section = Fitter(self.target, splitter)(part, split, "tried").section
-                self._split[key] = Cut(layers, split.axis, section.pieces)
+                self._split[key] = GroupCut(layers, split.axis, section.pieces)
             else:
                 self._split[key] = None
         return self._split[key]
@@ -126,20 +136,20 @@ class Shaper:
     def _splitter(self) -> Splitter:
         return plain_splitter(self.target)
 
-    def _turned(self, cut: Cut, point: Point) -> Cut:
+    def _turned(self, cut: GroupCut, point: Point) -> GroupCut:
         """Rule 3."""
         axis = point.get(f"axis {self.space.classes[cut.layers[-1]]}", AS_IS)
         if axis == AS_IS or int(axis) == cut.axis:
             return cut
         return self._fitted(cut.layers, int(axis)) or cut
 
-    def _crossed(self, cut: Cut, point: Point) -> Cut:
+    def _crossed(self, cut: GroupCut, point: Point) -> GroupCut:
         """Rule 4."""
         says = self._second_axis(cut.layers, point)
         if says == AS_IS or (says == ONE and not cut.further):
             return cut
         if says == ONE:
-            return self._fitted(cut.layers, None) or Cut(cut.layers, -1, 1)
+            return self._fitted(cut.layers, None) or GroupCut(cut.layers, -1, 1)
         if says == TWO:
             return self._crosser.wanting(cut)
         return self._crosser.along(cut, int(says))
@@ -153,14 +163,14 @@ class Shaper:
     def _crosser(self) -> Crosser:
         return Crosser(self.target, self.space.graph)
 
-    def _stepped(self, cut: Cut, point: Point) -> Cut:
+    def _stepped(self, cut: GroupCut, point: Point) -> GroupCut:
         """Rule 5."""
         number = self.space.classes[cut.layers[-1]]
         step = point.get(f"{PARTS} {number}", AS_IS)
         parted = cut if step == AS_IS else self._crosser.parted(cut, STEPS[step])
         return self._counted(parted, point)
 
-    def _counted(self, cut: Cut, point: Point) -> Cut:
+    def _counted(self, cut: GroupCut, point: Point) -> GroupCut:
         """Rule 5, of the first axis."""
         step = point.get(f"pieces {self.space.classes[cut.layers[-1]]}", AS_IS)
         if step == AS_IS:

@@ -34,7 +34,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Space:
+class SearchSpace:
     """The variables: some for the whole model, then those of each class of layers.
 
     `beyond`: what `graphturbo:plus` decides besides; None where the search leaves it out. Our

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.graphturbo.levels import LEVELS
 from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
-from graphturbo_core.strategies.plus.cuts import Cut, cuts_of
+from graphturbo_core.strategies.plus.cuts import GroupCut, cuts_of
 from graphturbo_core.strategies.plus.variants import FULL, variants
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import Splitter
@@ -22,7 +22,7 @@ class Start:
     """Groups in topological order; `is_scheduled`: its instructions across layers."""
 
     name: str
-    cuts: tuple[Cut, ...]
+    cuts: tuple[GroupCut, ...]
     is_scheduled: bool = True
 
     @property
@@ -46,7 +46,7 @@ def find_starts(target: Target) -> Iterator[Start]:
     first = _start(FULL, full, target)
     yield first
     yield replace(first, name=_ORDER.name, is_scheduled=False)
-    whole = tuple(Cut((layer,), -1, 1) for layer in sorted(first.line))
+    whole = tuple(GroupCut((layer,), -1, 1) for layer in sorted(first.line))
     yield Start(LAYERS_WHOLE, whole)
     for name, strategy in variants(full).items():
         yield _start(name, strategy, target)

@@ -11,7 +11,7 @@ from graphturbo_core.products.stays import Stay
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.steps.kernels import Cost, Spent
 from graphturbo_core.strategies.tuned.beyond import PAID
-from graphturbo_core.strategies.tuned.making import Draft, Maker
+from graphturbo_core.strategies.tuned.making import Maker, PlanDraft
 from graphturbo_core.strategies.tuned.space import Point
 from graphturbo_core.strategies.tuned.staying import paid_stays, point_before, stays_of
 
@@ -21,7 +21,7 @@ choice: they shorten plans that are alike by about as much)."""
 
 
 @dataclass(frozen=True)
-class Trial:
+class TunedTrial:
     """What came of a point: no plan where none can be made, None spent where it is refused.
 
     `is_known`: another point had the same plan, or it is not worth its budget; nothing was
@@ -47,8 +47,8 @@ class Trials:
     maker: Maker
     cost: Cost
     budget: int
-    done: list[Trial] = field(default_factory=list)
-    _known: dict[Hashable, Trial] = field(default_factory=dict)
+    done: list[TunedTrial] = field(default_factory=list)
+    _known: dict[Hashable, TunedTrial] = field(default_factory=dict)
 
     @property
     def evaluated(self) -> int:
@@ -66,17 +66,17 @@ class Trials:
         return sum(trial.cycles is None for trial in self.done)
 
     @property
-    def best(self) -> Trial:
+    def best(self) -> TunedTrial:
         """The cheapest so far, of equal ones the first; where all are refused the first of all."""
         return min(self.done, key=lambda t: (t.cycles is None, t.cycles or 0))
 
     def take(self, point: Point, plan: Plan, spent: Spent | None) -> None:
         """A plan that another strategy had simulated; the point comes to it."""
-        trial = Trial(point, plan, spent, is_given=True)
+        trial = TunedTrial(point, plan, spent, is_given=True)
         self.done.append(trial)
         self._known[identity(plan)] = trial
 
-    def evaluate(self, point: Point) -> Trial:
+    def evaluate(self, point: Point) -> TunedTrial:
         """The point's plan and its cycles, looked up where the same plan was evaluated before.
 
         Where weights stay, the point without stays is evaluated first, and of those that paid the
@@ -89,20 +89,20 @@ class Trials:
         if draft.staying.is_asked:
             found = self._stays(point, draft)
             if found is None:
-                return Trial(point, None, None, is_known=True)
+                return TunedTrial(point, None, None, is_known=True)
             stays = found
         plan = self._made(draft, stays)
         key = draft if plan is None else identity(plan)
         if key not in self._known:
             spent = self.cost(plan) if plan is not None else None
-            self._known[key] = Trial(point, plan, spent)
+            self._known[key] = TunedTrial(point, plan, spent)
             self.done.append(self._known[key])
             self._known[draft] = self._known[key]
             return self._known[key]
         self._known[draft] = self._known[key]
-        return Trial(point, plan, self._known[key].spent, is_known=True)
+        return TunedTrial(point, plan, self._known[key].spent, is_known=True)
 
-    def _stays(self, point: Point, draft: Draft) -> tuple[Stay, ...] | None:
+    def _stays(self, point: Point, draft: PlanDraft) -> tuple[Stay, ...] | None:
         """The stays of a point; None where they cannot be known or are not worth trying."""
         base = self.evaluate(point_before(point))
         if base.plan is None or base.spent is None or self.is_over:
@@ -123,7 +123,7 @@ class Trials:
             if trial.spent is not None and trial.plan is not None and not trial.plan.stays
         )
 
-    def _made(self, draft: Draft, stays: tuple[Stay, ...]) -> Plan | None:
+    def _made(self, draft: PlanDraft, stays: tuple[Stay, ...]) -> Plan | None:
         try:
             return self.maker.plan(draft, stays)
         except (CapacityError, PlanError):

@@ -15,7 +15,7 @@ from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.program import Memory
 from graphturbo_core.verify.faults import Fault, ReplayFaultError
-from graphturbo_core.verify.local import Operand, TileTask, slices, tile_result
+from graphturbo_core.verify.local import LocalOperand, TileTask, slices, tile_result
 from graphturbo_core.verify.replay.memory import Shadow, Values
 from graphturbo_core.verify.replay.script import Script, Touch, Touched
 from graphturbo_core.verify.single_op import Array, OpRunner
@@ -238,7 +238,7 @@ class _Replay:
             fault = self.script.fault("RESULT", what, row, write).fault
             raise ReplayFaultError(_with_numbers(fault, task.box, expected, got))
 
-    def _operands(self, row: int, task: TileTask, reads: Sequence[Touch]) -> list[Operand]:
+    def _operands(self, row: int, task: TileTask, reads: Sequence[Touch]) -> list[LocalOperand]:
         """Each box that the op needs, from the read that stands for it.
 
         A tensor that is needed several times is matched in order; one read may serve all of it.
@@ -257,13 +257,13 @@ class _Replay:
             parts = self._parts_of(row, known, box)
             if parts:
                 served.update(parts)
-                found.append(Operand(access, box, self._assembled(row, parts, box)))
+                found.append(LocalOperand(access, box, self._assembled(row, parts, box)))
                 continue
             touch = known.pop(0) if len(known) > 1 else known[0]
             served.add(touch)
             self._check_box(row, touch, box)
             numbers = self._read(row, touch).reshape(extents(box))
-            found.append(Operand(access, box, numbers))
+            found.append(LocalOperand(access, box, numbers))
         for touch in reads:
             if touch not in served:
                 what = f"reads {touch.tensor!r} {touch.box}, which it does not need"

@@ -21,7 +21,7 @@ from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.numbering import Known, KnownKernels, number_all
+from graphturbo_core.lowering.numbering import KnownKernels, KnownTemplate, number_all
 from graphturbo_core.lowering.tiling.cutting import COARSEST, grains
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
 from graphturbo_core.products.plan import Plan
@@ -206,9 +206,9 @@ def test_the_longest_unused_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(numbering, "MOST_KEPT", 2 * len(kernel.order))
     known = KnownKernels()
     for key in (0, 1):
-        known.keep(key, Known(setting, kernel, None))
+        known.keep(key, KnownTemplate(setting, kernel, None))
     assert known.find(0) is not None
-    known.keep(2, Known(setting, kernel, None))
+    known.keep(2, KnownTemplate(setting, kernel, None))
     assert [known.find(key) is None for key in range(3)] == [False, True, False]
 
 

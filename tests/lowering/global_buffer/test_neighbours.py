@@ -20,7 +20,7 @@ from graphturbo_core.products.stays import Stay
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
+from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
 from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
 from graphturbo_core.verify.static.coverage import moved_twice
@@ -39,7 +39,7 @@ LARGEST = 2048 * 32 * 2
 def halves(inner: int = 3072, pieces: int = 2) -> Plan:
     """Both products of a feed-forward in one group, its texts in pieces."""
     target, graph, _ = made(feed_forward(inner))
-    return cut_plan(target, graph, [Cut((0, 1), 0, pieces)])
+    return cut_plan(target, graph, [GroupCut((0, 1), 0, pieces)])
 
 
 def with_gb(plan: Plan, gb_bytes: int) -> Plan:
@@ -129,7 +129,7 @@ def test_where_all_fits_all_is_held() -> None:
 def test_what_one_kernel_reads_is_not_kept_for_the_next() -> None:
     """Pieces of columns read halves of w: of 98,304 bytes of GB two tiles leave room for one."""
     target, graph, _ = made(NARROW)
-    plan = cut_plan(target, graph, [Cut((0,), 1, 2)])
+    plan = cut_plan(target, graph, [GroupCut((0,), 1, 2)])
     assert [kernel.group for kernel in plan.kernels] == [0, 0]
     assert not any(staying(with_gb(plan, 3 * 2**15)))
     assert all(staying(with_gb(halves(), 2**20)))

@@ -110,7 +110,7 @@ def test_copies_of_another_placement_are_what_would_have_been_emitted(
     taken: list[bool] = []
     whole = numbering._copied
 
-    def noted(common: object, model: numbering.Known, setting: object) -> object:
+    def noted(common: object, model: numbering.KnownTemplate, setting: object) -> object:
         taken.append(model.shorter is not None and model.setting is not setting)
         return whole(common, model, setting)  # type: ignore[arg-type]
 

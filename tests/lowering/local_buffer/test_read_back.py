@@ -20,7 +20,7 @@ from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.tuned.making import Maker
-from graphturbo_core.strategies.tuned.space import Space
+from graphturbo_core.strategies.tuned.space import SearchSpace
 from graphturbo_core.strategies.tuned.starts import find_starts
 from tests.lowering.nets import chip, lowered_with_placements, placements_of, small_model
 from tests.lowering.replay import replay
@@ -39,7 +39,7 @@ def plan() -> Plan:
     semantics = placed_on(small_model("teaching-resnet"), own, "fp16")
     target = Target(semantics, own, "fp16", Binder(own.cores, plain_by_kind))
     graph = layer_graph(semantics, relay_layers(semantics), "fp16")
-    maker = Maker(target, Space(graph, own, tuple(find_starts(target))))
+    maker = Maker(target, SearchSpace(graph, own, tuple(find_starts(target))))
     point = {"start": "full", "pieces 0": "two fewer", "merge 0 0": "the other way"}
     return maker.plan(maker.draft(point))
 

@@ -34,7 +34,7 @@ from graphturbo_core.strategies.baselines.stitch_schemes import (
     STITCH_STEP,
 )
 from graphturbo_core.strategies.layers.relay import relay_layers
-from graphturbo_core.strategies.plan_files.edits import Cuts, Edits
+from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
@@ -253,7 +253,7 @@ def test_edits_of_a_stitched_kernel_are_followed() -> None:
     """A scope of an inner tensor; and a binding, which the others follow: two cores to its rows."""
     sem = softmax(64, 32)
     assert edited(sem, Edits(scope={"e": Scope.GB})).kernels[1].scopes["e"] is Scope.GB
-    plan = edited(sem, Edits(binding={"t": Cuts((1,), (4,))}))
+    plan = edited(sem, Edits(binding={"t": EditedCuts((1,), (4,))}))
     assert plan.kernels[1].bindings["t"] == Binding((1,), (4,), (0, 2, 4, 6))
     assert plan.kernels[1].bindings["e"] == Binding((1, 2), (4, 2), CORES)
     assert schemes(plan)["e"] == schemes(plan)["t"] == RULE_GLOBAL

@@ -15,7 +15,12 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Binding, Plan, Residency, Scope
 from graphturbo_core.strategies.constraints import RULE_FIXED, RULE_FORBIDDEN, RULE_FORCED
-from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_groups, with_other_names
+from graphturbo_core.strategies.plan_files.edits import (
+    EditedCuts,
+    Edits,
+    with_groups,
+    with_other_names,
+)
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
@@ -134,7 +139,7 @@ def test_a_group_is_split_along_the_axis_that_the_plan_says() -> None:
 
 
 def test_a_tensor_is_bound_as_the_plan_says_on_the_cores_that_it_says() -> None:
-    cuts = Cuts((0,), (2,), (3, 1))
+    cuts = EditedCuts((0,), (2,), (3, 1))
     plan = edited(Edits(binding={"head/pool:0": cuts}))
     bound = [k.bindings["head/pool:0"] for k in plan.kernels if "head/pool:0" in k.bindings]
     assert set(bound) == {Binding((0,), (2,), (3, 1))}
@@ -143,7 +148,7 @@ def test_a_tensor_is_bound_as_the_plan_says_on_the_cores_that_it_says() -> None:
 
 
 def test_without_cores_the_parts_are_spread_over_the_cluster() -> None:
-    plan = edited(Edits(binding={"head/pool:0": Cuts((0,), (2,))}))
+    plan = edited(Edits(binding={"head/pool:0": EditedCuts((0,), (2,))}))
     kernel = next(k for k in plan.kernels if "head/pool:0" in k.bindings)
     assert kernel.bindings["head/pool:0"].cores == (0, 2)  # 4 cores, 2 parts
 
@@ -292,19 +297,19 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
         f"PLAN_RESIDENCY: the weights of {STEM} cannot be sharded: the chip does not shard weights",
     ),
     "not enough cores": (
-        Edits(binding={"head/pool:0": Cuts((0,), (8,))}),
+        Edits(binding={"head/pool:0": EditedCuts((0,), (8,))}),
         "PLAN_BINDING: head/pool:0 is cut into 8 parts, a cluster has 4 cores",
     ),
     "no such core": (
-        Edits(binding={"head/pool:0": Cuts((0,), (2,), (0, 4))}),
+        Edits(binding={"head/pool:0": EditedCuts((0,), (2,), (0, 4))}),
         "PLAN_BINDING: 'head/pool:0' cannot be bound so: there is no core 4, only 0 to 3",
     ),
     "an axis too short": (
-        Edits(binding={"head/pool:0": Cuts((2,), (2,))}),
+        Edits(binding={"head/pool:0": EditedCuts((2,), (2,))}),
         "axis 2 has 1 elements in a piece, fewer than 2 parts",
     ),
     "an axis that is not there": (
-        Edits(binding={"scores": Cuts((2,), (2,))}),
+        Edits(binding={"scores": EditedCuts((2,), (2,))}),
         "PLAN_BINDING: 'scores' cannot be bound so: it has no axis 2, only 2 axes",
     ),
     "a result stays": (
@@ -422,7 +427,7 @@ def test_names_that_a_new_plan_takes_are_kept_under_others() -> None:
 @pytest.mark.parametrize(
     ("code", "edits"),
     [
-        ("PLAN_BINDING", Edits(binding={"stem/conv:0": Cuts((0,), (2,))})),
+        ("PLAN_BINDING", Edits(binding={"stem/conv:0": EditedCuts((0,), (2,))})),
         ("PLAN_SCOPE", Edits(scope={"stage1/block1/relu1:0": Scope.LB})),
         ("PLAN_RESIDENCY", Edits(residency={STEM: Residency.LB})),
     ],

@@ -12,7 +12,7 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan, Residency, Scope
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.plan_files.edits import Cuts, Edits, with_groups
+from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits, with_groups
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
@@ -28,7 +28,7 @@ WEIGHTED = st.sampled_from([op.name for op in GRAPH.ops if GRAPH.weights_in(op)]
 GROUPS = OPS | st.sampled_from(["g1", "g2"])
 SCOPES = st.sampled_from(list(Scope))
 CUTS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([1, 2, 4])), max_size=2).map(
-    lambda cuts: Cuts(tuple(a for a, _ in cuts), tuple(n for _, n in cuts))
+    lambda cuts: EditedCuts(tuple(a for a, _ in cuts), tuple(n for _, n in cuts))
 )
 
 

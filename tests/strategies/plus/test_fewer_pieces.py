@@ -14,7 +14,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
-from graphturbo_core.strategies.plus.cuts import Cut, cut_plan, cuts_of
+from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan, cuts_of
 from graphturbo_core.strategies.plus.fewer_pieces import fewer_pieces, neighbours_too
 from graphturbo_core.strategies.plus.least_cycles import least_cycles
 from graphturbo_core.strategies.plus.weight_bytes import fetch_cycles, fetched_again
@@ -63,7 +63,7 @@ def test_weights_in_gb_are_there_for_the_next_piece_where_all_fit() -> None:
     """Of both of one group, 9,437,184 bytes, one stays; half as wide, both do."""
     for inner, again in ((3072, PART), (1536, 0)):
         target, graph, _ = made(feed_forward(inner))
-        plan = cut_plan(target, graph, [Cut((0, 1), 0, 2)])
+        plan = cut_plan(target, graph, [GroupCut((0, 1), 0, 2)])
         assert {where for kernel in plan.kernels for where in kernel.residency.values()} == {
             Residency.GB
         }
@@ -78,7 +78,7 @@ def test_one_piece_where_the_overflow_costs_less_than_the_weights() -> None:
     """
     target, graph, plan = made(feed_forward(3072))
     first, own = cuts_of(plan)
-    whole = (first, Cut(own.layers, own.axis, 1))
+    whole = (first, GroupCut(own.layers, own.axis, 1))
     assert fewer_pieces(target, graph, plan) == whole
     assert fewer_pieces(target, graph, plan, 174_763 - 4_096 - 1) == whole
     assert fewer_pieces(target, graph, plan, 174_763 - 4_096) == (first, own)
@@ -89,7 +89,7 @@ def test_through_dram_the_overflow_costs_more() -> None:
     target, graph, plan = made(feed_forward(3072))
     small = replace(target, hardware=replace(target.hardware, gb_bytes=2 * 524_288 - 1))
     first, own = cuts_of(plan)
-    whole = (first, Cut(own.layers, own.axis, 1))
+    whole = (first, GroupCut(own.layers, own.axis, 1))
     assert fewer_pieces(small, graph, plan, 174_763 - 38_837 - 1) == whole
     assert fewer_pieces(small, graph, plan, 174_763 - 38_837) == (first, own)
 
@@ -109,7 +109,7 @@ def test_images_stay_in_their_pieces() -> None:
 def test_neighbours_go_one_count_down_where_gb_takes_the_rest() -> None:
     target, graph, plan = made(feed_forward(3072))
     first, own = cuts_of(plan)
-    whole = (first, Cut(own.layers, own.axis, 1))
+    whole = (first, GroupCut(own.layers, own.axis, 1))
     assert neighbours_too(target, graph, plan, whole) == whole
     assert neighbours_too(target, graph, plan, (first, own)) == whole
     small = replace(target, hardware=replace(target.hardware, gb_bytes=2 * 524_288 - 1))
@@ -124,7 +124,7 @@ def test_a_piece_reads_its_own_part_of_a_weight() -> None:
     sem, chip = weighted(NARROW), hardware()
     target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind))
     graph = layer_graph(sem, relay_layers(sem), "fp16")
-    plan = cut_plan(target, graph, [Cut((0,), 1, 2)])
+    plan = cut_plan(target, graph, [GroupCut((0,), 1, 2)])
     assert fetched_again(plan) == (0,)
     assert fetch_cycles(plan) == -(-64 * 256 * 2 // 27)
 
@@ -132,7 +132,7 @@ def test_a_piece_reads_its_own_part_of_a_weight() -> None:
 def test_what_lies_in_gb_is_not_counted_twice_however_full_it_is() -> None:
     """Both weights, 9,437,184 bytes, of 2 pieces: the second fetches what GB's 8 MiB lack."""
     target, graph, _ = made(feed_forward(3072))
-    plan = cut_plan(target, graph, [Cut((0, 1), 0, 2)])
+    plan = cut_plan(target, graph, [GroupCut((0, 1), 0, 2)])
     lacking = 2 * PART - 8 * 2**20
     assert fetch_cycles(plan) == -(-(2 * PART + lacking) // 27)
 
@@ -155,7 +155,7 @@ def test_kernels_run_one_after_the_other_each_bound_by_what_it_lacks_most() -> N
     target, graph, plan = made(feed_forward(3072))
     assert least_cycles(plan) == 2 * 174_763 + 71_493 + 3 * 2_200
     target, graph, _ = made(feed_forward(1536))
-    plan = cut_plan(target, graph, [Cut((0, 1), 0, 2)])
+    plan = cut_plan(target, graph, [GroupCut((0, 1), 0, 2)])
     assert least_cycles(plan) == 174_763 + 71_493 + 2 * 2_200
 
 

@@ -23,7 +23,7 @@ from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import GroupRecord, Record, recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
-from graphturbo_core.strategies.plus.cuts import Cut, cut_groups, cut_plan, cuts_of
+from graphturbo_core.strategies.plus.cuts import GroupCut, cut_groups, cut_plan, cuts_of
 from graphturbo_core.strategies.plus.further_axes import Crossed, FurtherAxes, is_wanting
 from graphturbo_core.strategies.plus.mixing import Timed
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
@@ -63,15 +63,15 @@ def made(text: str, name: str = "tiny") -> tuple[Target, LayerGraph]:
     return target, layer_graph(sem, relay_layers(sem), "fp16")
 
 
-def cut(text: str, *cuts: Cut) -> Plan:
+def cut(text: str, *cuts: GroupCut) -> Plan:
     target, graph = made(text)
     plan = cut_plan(target, graph, cuts)
     plan.check()
     return plan
 
 
-def crossed(first: int, rows: int, second: int, columns: int, layers: tuple[int, ...]) -> Cut:
-    return Cut(layers, first, rows * columns, ((second, columns),))
+def crossed(first: int, rows: int, second: int, columns: int, layers: tuple[int, ...]) -> GroupCut:
+    return GroupCut(layers, first, rows * columns, ((second, columns),))
 
 
 QUARTERS = crossed(2, 2, 3, 2, BOTH)
@@ -91,10 +91,14 @@ def test_a_piece_is_a_box_cut_along_both_axes() -> None:
 
 @pytest.mark.parametrize(
     ("split", "places"),
-    [(QUARTERS, 4 * 5 * 5), (Cut(BOTH, 2, 4), (3 + 4 + 4 + 3) * 8), (Cut(BOTH, -1, 1), 64)],
+    [
+        (QUARTERS, 4 * 5 * 5),
+        (GroupCut(BOTH, 2, 4), (3 + 4 + 4 + 3) * 8),
+        (GroupCut(BOTH, -1, 1), 64),
+    ],
     ids=["2 x 2", "4 x 1", "whole"],
 )
-def test_two_axes_compute_fewer_halos(split: Cut, places: int) -> None:
+def test_two_axes_compute_fewer_halos(split: GroupCut, places: int) -> None:
     """Of r so many places, of 4 channels, that take 36 products each; 64 of them once."""
     plan = cut(PAIR, split)
     assert sum(volume(kernel.boxes["r"]) for kernel in plan.kernels) == places * 4
@@ -140,14 +144,14 @@ NARROW = "g (float[1,64] x, float[64,512] w) => (float[1,512] y) { y = MatMul (x
     ("split", "gb_bytes", "expected"),
     [
         # w: 65,536 bytes, once through DRAM at 27 a cycle: 2,428; to the cores at 256: 256 cycles.
-        (Cut((0,), -1, 1), 2**23, 2_200 + 256 + 2_428),
+        (GroupCut((0,), -1, 1), 2**23, 2_200 + 256 + 2_428),
         # Each of two pieces brings a half from GB in 128 cycles.
-        (Cut((0,), 1, 2), 2**23, 2 * (2_200 + 128) + 2_428),
+        (GroupCut((0,), 1, 2), 2**23, 2 * (2_200 + 128) + 2_428),
         # GB is too small: a half, 128 bytes of x and 512 of y at 27 a cycle are 1,238 cycles.
-        (Cut((0,), 1, 2), 2**16, 2 * (2_200 + 1_238)),
+        (GroupCut((0,), 1, 2), 2**16, 2 * (2_200 + 1_238)),
     ],
 )
-def test_cycles_of_a_section_by_hand(split: Cut, gb_bytes: int, expected: int) -> None:
+def test_cycles_of_a_section_by_hand(split: GroupCut, gb_bytes: int, expected: int) -> None:
     target, graph = made(NARROW, "stcp920")
     small = replace(target, hardware=replace(target.hardware, gb_bytes=gb_bytes))
     assert SectionCycles(small).of_cut(graph, split) == expected
@@ -157,29 +161,29 @@ def test_what_is_handed_on_in_lb_costs_no_way() -> None:
     """On a slow GB, r of 256 places x 16 channels comes at no cost where it waits in LB."""
     target, graph = made(LARGE)
     slow = replace(target, hardware=replace(target.hardware, gb_bandwidth=10**9))
-    alone = Cut((1,), 2, 2)
+    alone = GroupCut((1,), 2, 2)
     far, near = (SectionCycles(slow).of_cut(graph, alone, frozenset(h)) for h in ((), ("r",)))
     assert far - near == 2 * 17 * 32 * 16 * 2
-    waiting = cut(LARGE, Cut((0,), 2, 2), Cut((1,), 2, 2))
+    waiting = cut(LARGE, GroupCut((0,), 2, 2), GroupCut((1,), 2, 2))
     assert handed_in_lb(waiting) == frozenset()
-    assert handed_in_lb(cut(PAIR, Cut((0,), -1, 1), Cut((1,), -1, 1))) == {"r"}
+    assert handed_in_lb(cut(PAIR, GroupCut((0,), -1, 1), GroupCut((1,), -1, 1))) == {"r"}
 
 
 @pytest.mark.parametrize(
     ("text", "split", "capacity_bytes", "expected"),
     [
-        (PAIR, Cut(BOTH, 2, 4), 0, True),
-        (PAIR, Cut(BOTH, 2, 1), 0, False),
+        (PAIR, GroupCut(BOTH, 2, 4), 0, True),
+        (PAIR, GroupCut(BOTH, 2, 1), 0, False),
         (PAIR, QUARTERS, 0, False),
-        (PAIR, Cut(BOTH, -1, 1), 1023, True),
-        (PAIR, Cut(BOTH, -1, 1), 1024, False),
-        (PRODUCTS, Cut(BOTH, 0, 2), 0, True),
-        (PRODUCTS, Cut(BOTH, 1, 2), 0, False),
-        (PRODUCTS, Cut(BOTH, 1, 64), 0, True),
+        (PAIR, GroupCut(BOTH, -1, 1), 1023, True),
+        (PAIR, GroupCut(BOTH, -1, 1), 1024, False),
+        (PRODUCTS, GroupCut(BOTH, 0, 2), 0, True),
+        (PRODUCTS, GroupCut(BOTH, 1, 2), 0, False),
+        (PRODUCTS, GroupCut(BOTH, 1, 64), 0, True),
     ],
 )
 def test_which_groups_are_looked_at(
-    text: str, split: Cut, capacity_bytes: int, expected: bool
+    text: str, split: GroupCut, capacity_bytes: int, expected: bool
 ) -> None:
     """Halos, an axis that ends, or no axis and too much; x and r of PAIR are 1,024 bytes."""
     part = SubGraph(made(text)[1], split.layers)
@@ -195,7 +199,7 @@ def further(plan: Plan, text: str, kernel_cycles: tuple[int, ...]) -> FurtherAxe
 def test_neighbours_become_one_group_where_that_saves_most() -> None:
     """Two groups took 12,000 cycles: merged they take what the closed forms' ratio says."""
     target, graph = made(RESIDUAL)
-    plan = cut(RESIDUAL, Cut((0,), 0, 2), Cut((1,), 2, 4))
+    plan = cut(RESIDUAL, GroupCut((0,), 0, 2), GroupCut((1,), 2, 4))
     took = further(plan, RESIDUAL, (1_000,) * 2 + (2_500,) * 4)
     (merged,) = took.cheapest()
     assert merged == crossed(0, 2, 2, 2, BOTH)
@@ -210,7 +214,7 @@ def test_neighbours_become_one_group_where_that_saves_most() -> None:
 
 def test_groups_that_one_axis_serves_well_are_left_alone() -> None:
     """Fewer pieces of two axes would launch less, but that is another ingredient's to find."""
-    plan = cut(PRODUCTS, Cut(BOTH, 1, 32))
+    plan = cut(PRODUCTS, GroupCut(BOTH, 1, 32))
     assert further(plan, PRODUCTS, (10**6,) * 32).cheapest() == cuts_of(plan)
 
 
@@ -230,11 +234,11 @@ def test_a_consumer_waits_for_the_boxes_that_it_reads() -> None:
         (STRIDED, crossed(2, 2, 3, 8, (0, 1, 2))),
         (RESIDUAL, crossed(0, 2, 3, 8, BOTH)),
         (PRODUCTS, crossed(0, 2, 1, 4, BOTH)),
-        (LARGE, Cut(BOTH, 0, 8, ((2, 2), (3, 4)))),
+        (LARGE, GroupCut(BOTH, 0, 8, ((2, 2), (3, 4)))),
     ],
     ids=["strides", "columns", "residual", "samples x rows", "three axes"],
 )
-def test_it_replays(text: str, split: Cut) -> None:
+def test_it_replays(text: str, split: GroupCut) -> None:
     trace = simulate(lower(cut(text, split)))
     trace.check()
     replay(trace)
@@ -261,7 +265,7 @@ def proposed(plan: Plan) -> list[str]:
     [(LARGE, [crossed(2, 2, 3, 2, BOTH)]), (RESIDUAL, [crossed(0, 2, 2, 2, BOTH)])],
     ids=["rows x columns", "samples x rows"],
 )
-def test_plus_takes_it_where_it_costs_less(text: str, expected: list[Cut]) -> None:
+def test_plus_takes_it_where_it_costs_less(text: str, expected: list[GroupCut]) -> None:
     """By a fifth at least; its own record gives the same plan; switched off it is not there."""
     sem = made(text)[0].semantics
     plan, without = plus(sem), plus(sem, axes="off")
@@ -390,13 +394,13 @@ def test_other_ops_and_other_layers_are_not_alike() -> None:
 
 def test_what_is_found_of_one_part_holds_for_its_likes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cheapest groups are the same where each part is looked at by itself."""
-    cuts = tuple(Cut((layer,), 2, 32) for layer in range(7))
+    cuts = tuple(GroupCut((layer,), 2, 32) for layer in range(7))
     plan = cut(BLOCKS, *cuts)
     cycles = tuple(1000 for _ in plan.kernels)
     looked_at: list[SubGraph] = []
     best = Crossed.best
 
-    def counted(crossed: Crossed, limit_cycles: int) -> tuple[Cut, int] | None:
+    def counted(crossed: Crossed, limit_cycles: int) -> tuple[GroupCut, int] | None:
         looked_at.append(crossed.part)
         return best(crossed, limit_cycles)
 

@@ -18,7 +18,7 @@ from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
-from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
+from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
 from graphturbo_core.strategies.plus.keeping import (
     chosen_stays,
     paying_stays,
@@ -218,7 +218,7 @@ def paired() -> Plan:
     sem, chip = weighted(text), hardware("generic-4x4")
     target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind))
     graph = layer_graph(sem, relay_layers(sem), "fp16")
-    return cut_plan(target, graph, [Cut((0,), -1, 1), Cut((1, 2), -1, 1)])
+    return cut_plan(target, graph, [GroupCut((0,), -1, 1), GroupCut((1, 2), -1, 1)])
 
 
 @pytest.mark.parametrize(

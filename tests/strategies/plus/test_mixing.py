@@ -11,7 +11,7 @@ import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
-from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
+from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
 from graphturbo_core.strategies.plus.mixing import (
     Stretch,
     Timed,
@@ -37,7 +37,7 @@ def chain() -> LayerGraph:
 def grouping(groups: Sequence[tuple[int, ...]], cycles: Sequence[int], name: str = "one") -> Timed:
     chip = hardware()
     target = Target(chain().semantics, chip, "fp16", Binder(chip.cores, plain_by_kind))
-    plan = cut_plan(target, chain(), [Cut(layers, -1, 1) for layers in groups])
+    plan = cut_plan(target, chain(), [GroupCut(layers, -1, 1) for layers in groups])
     plan.check()
     return Timed(name, chain(), plan, tuple(cycles))
 

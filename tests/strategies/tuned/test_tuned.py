@@ -29,7 +29,7 @@ from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Spent, Target
 from graphturbo_core.strategies.tuned.making import Maker
-from graphturbo_core.strategies.tuned.space import Space
+from graphturbo_core.strategies.tuned.space import SearchSpace
 from graphturbo_core.strategies.tuned.starts import find_starts
 from graphturbo_core.strategies.tuned.trials import Cost, identity
 from tests.lowering.nets import chip, small_model
@@ -290,7 +290,7 @@ def test_each_decision_is_in_the_plan_and_restored(
         placed_on(sem, hardware, "fp16"), hardware, "fp16", Binder(hardware.cores, plain_by_kind)
     )
     layers = layer_graph(sem, relay_layers(sem), "fp16")
-    maker = Maker(target, Space(layers, hardware, tuple(find_starts(target))))
+    maker = Maker(target, SearchSpace(layers, hardware, tuple(find_starts(target))))
     plan = maker.plan(maker.draft(point))
     plan.check()
     assert is_so(plan)

@@ -22,14 +22,14 @@ from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
-from graphturbo_core.strategies.plus.cuts import Cut, cuts_of
+from graphturbo_core.strategies.plus.cuts import GroupCut, cuts_of
 from graphturbo_core.strategies.plus.keeping import chosen_stays
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Cost, Load, Spent, Target
 from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.making import Maker
-from graphturbo_core.strategies.tuned.space import Space
+from graphturbo_core.strategies.tuned.space import SearchSpace
 from graphturbo_core.strategies.tuned.starts import Start
 from graphturbo_core.strategies.tuned.trials import Trials, identity
 from graphturbo_core.verify.replay.replay import replay as replay_numbers
@@ -44,7 +44,9 @@ TWO, ONE = {"second axis": "two axes"}, {"second axis": "one axis"}
 NONE: frozenset[str] = frozenset()
 
 
-def made(sem: GraphSemantics, profile: str, *cuts: Cut, clusters: int = 1, **changes: int) -> Maker:
+def made(
+    sem: GraphSemantics, profile: str, *cuts: GroupCut, clusters: int = 1, **changes: int
+) -> Maker:
     """The makers of points whose one start has these groups."""
     own = replace(chip(profile), **changes)
     target = Target(
@@ -53,7 +55,7 @@ def made(sem: GraphSemantics, profile: str, *cuts: Cut, clusters: int = 1, **cha
     )  # fmt: skip
     graph = layer_graph(sem, relay_layers(sem), "fp16")
     beyond = Beyond(graph, own, clusters > 1 and own.can_cooperate)
-    return Maker(target, Space(graph, own, (Start("given", cuts),), beyond))
+    return Maker(target, SearchSpace(graph, own, (Start("given", cuts),), beyond))
 
 
 def spent(plan: Plan) -> Spent:
@@ -89,7 +91,7 @@ def replayed_on_numbers(trace: Trace) -> None:
     np.testing.assert_allclose(found["z"], wanted, rtol=1e-5)
 
 
-WHOLE, ROWS = Cut(BOTH, -1, 1), Cut(BOTH, 2, 4)
+WHOLE, ROWS = GroupCut(BOTH, -1, 1), GroupCut(BOTH, 2, 4)
 
 
 @pytest.mark.parametrize(
@@ -104,23 +106,27 @@ WHOLE, ROWS = Cut(BOTH, -1, 1), Cut(BOTH, 2, 4)
         (WHOLE, TWO, WHOLE),
         (WHOLE, {"second axis 0": "3"}, QUARTERS),
         # All of it fits, in one piece of samples.
-        (QUARTERS, ONE, Cut(BOTH, 0, 1)),
-        (QUARTERS, {"second axis 0": "one axis"}, Cut(BOTH, 0, 1)),
+        (QUARTERS, ONE, GroupCut(BOTH, 0, 1)),
+        (QUARTERS, {"second axis 0": "one axis"}, GroupCut(BOTH, 0, 1)),
         (WHOLE, ONE, WHOLE),
         # 8 rows and 8 columns: 1, 2, 4 or 8 parts of each.
-        (QUARTERS, {"parts 0": "one more"}, Cut(BOTH, 2, 8, ((3, 4),))),
-        (QUARTERS, {"parts 0": "two more"}, Cut(BOTH, 2, 16, ((3, 8),))),
-        (QUARTERS, {"parts 0": "one fewer"}, Cut(BOTH, 2, 2)),
+        (QUARTERS, {"parts 0": "one more"}, GroupCut(BOTH, 2, 8, ((3, 4),))),
+        (QUARTERS, {"parts 0": "two more"}, GroupCut(BOTH, 2, 16, ((3, 8),))),
+        (QUARTERS, {"parts 0": "one fewer"}, GroupCut(BOTH, 2, 2)),
         (ROWS, {"parts 0": "one more"}, ROWS),
-        (QUARTERS, {"pieces": "one more"}, Cut(BOTH, 2, 8, ((3, 2),))),
-        (QUARTERS, {"pieces": "one fewer"}, Cut(BOTH, 3, 2)),
-        (QUARTERS, {"pieces": "whole"}, Cut(BOTH, 2, 1)),
-        (QUARTERS, {"pieces 0": "one more", "parts 0": "one more"}, Cut(BOTH, 2, 16, ((3, 4),))),
+        (QUARTERS, {"pieces": "one more"}, GroupCut(BOTH, 2, 8, ((3, 2),))),
+        (QUARTERS, {"pieces": "one fewer"}, GroupCut(BOTH, 3, 2)),
+        (QUARTERS, {"pieces": "whole"}, GroupCut(BOTH, 2, 1)),
+        (
+            QUARTERS,
+            {"pieces 0": "one more", "parts 0": "one more"},
+            GroupCut(BOTH, 2, 16, ((3, 4),)),
+        ),
         # Along columns alone, as Algorithm 1 cuts them.
-        (QUARTERS, {"axis 0": "3"}, Cut(BOTH, 3, 1)),
+        (QUARTERS, {"axis 0": "3"}, GroupCut(BOTH, 3, 1)),
     ],
 )
-def test_a_second_axis(start: Cut, point: dict[str, str], expected: Cut) -> None:
+def test_a_second_axis(start: GroupCut, point: dict[str, str], expected: GroupCut) -> None:
     """Both layers of PAIR are alike: class 0."""
     maker = made(weighted(PAIR), "tiny", start)
     plan = maker.plan(maker.draft(point))
@@ -131,17 +137,17 @@ def test_a_second_axis(start: Cut, point: dict[str, str], expected: Cut) -> None
 @pytest.mark.parametrize(
     ("point", "expected"),
     [
-        ({}, (Cut((0,), 2, 2), Cut((1,), 2, 2))),
+        ({}, (GroupCut((0,), 2, 2), GroupCut((1,), 2, 2))),
         (TWO, (QUARTERS,)),
         ({"second axis 0": "3"}, (QUARTERS,)),
-        ({"second axis 0": "one axis"}, (Cut((0,), 2, 2), Cut((1,), 2, 2))),
+        ({"second axis 0": "one axis"}, (GroupCut((0,), 2, 2), GroupCut((1,), 2, 2))),
     ],
 )
 def test_two_axes_join_what_one_keeps_apart(
-    point: dict[str, str], expected: tuple[Cut, ...]
+    point: dict[str, str], expected: tuple[GroupCut, ...]
 ) -> None:
     """In 500 bytes no axis holds both layers, 2 x 2 pieces take 488 (test_further_axes.py)."""
-    apart = (Cut((0,), 2, 2), Cut((1,), 2, 2))
+    apart = (GroupCut((0,), 2, 2), GroupCut((1,), 2, 2))
     maker = made(weighted(PAIR), "tiny", *apart, split_capacity_bytes=500)
     plan = maker.plan(maker.draft({"merge 0 0": "the other way", **point}))
     assert cuts_of(plan) == expected
@@ -151,16 +157,16 @@ def test_two_axes_join_what_one_keeps_apart(
 @pytest.mark.parametrize("second", [2, 3])
 def test_the_axis_that_a_point_names_is_one_of_two(second: int) -> None:
     """Two samples of 32 rows and columns; the other one of the two is the group's own."""
-    maker = made(weighted(RESIDUAL), "tiny", Cut(BOTH, 0, 2))
+    maker = made(weighted(RESIDUAL), "tiny", GroupCut(BOTH, 0, 2))
     number = maker.space.classes[1]
     plan = maker.plan(maker.draft({f"second axis {number}": str(second)}))
-    assert cuts_of(plan) == (Cut(BOTH, 0, 4, ((second, 2),)),)
+    assert cuts_of(plan) == (GroupCut(BOTH, 0, 4, ((second, 2),)),)
     checked(maker, plan)
 
 
 def test_points_at_random_replay() -> None:
     """Values of all variables of a small model, drawn for twelve points of a seed."""
-    own = Trials(made(weighted(PRODUCTS), "tiny", Cut(BOTH, 1, 2), gb_bytes=2**16), spent, 100)
+    own = Trials(made(weighted(PRODUCTS), "tiny", GroupCut(BOTH, 1, 2), gb_bytes=2**16), spent, 100)
     names, random = variables(own.maker), Random(0)
     for _ in range(12):
         point = {name: random.choice(values) for name, values in names.items()}
@@ -174,11 +180,11 @@ def test_points_at_random_replay() -> None:
 
 def test_an_axis_that_halos_do_not_ask_for() -> None:
     """Two samples of 64 rows in two pieces of rows: a point may cut samples too."""
-    maker = made(weighted(PRODUCTS), "tiny", Cut(BOTH, 1, 2))
-    assert cuts_of(maker.plan(maker.draft(TWO))) == (Cut(BOTH, 1, 2),)
+    maker = made(weighted(PRODUCTS), "tiny", GroupCut(BOTH, 1, 2))
+    assert cuts_of(maker.plan(maker.draft(TWO))) == (GroupCut(BOTH, 1, 2),)
     number = maker.space.classes[1]
     plan = maker.plan(maker.draft({f"second axis {number}": "0"}))
-    assert cuts_of(plan) == (Cut(BOTH, 0, 4, ((1, 2),)),)
+    assert cuts_of(plan) == (GroupCut(BOTH, 0, 4, ((1, 2),)),)
     checked(maker, plan)
 
 
@@ -192,7 +198,7 @@ LAST = "g (float[8,16] x, float[16,32] w) => (float[8,32] y) { a = Softmax (x) y
 
 def test_only_axes_that_carry_are_offered() -> None:
     """Softmax goes over its columns, so that its layer can be cut along rows alone."""
-    softmax, product = Cut((0,), -1, 1), Cut((1,), -1, 1)
+    softmax, product = GroupCut((0,), -1, 1), GroupCut((1,), -1, 1)
     names = variables(made(weighted(LAST), "tiny", softmax, product))
     assert names["second axis"] == ("as is", "one axis", "two axes")
     assert names["second axis 1"] == ("as is", "one axis", "0", "1")
@@ -201,16 +207,16 @@ def test_only_axes_that_carry_are_offered() -> None:
     assert names["stays 1"] == ("as is", "stays", "does not stay")
     assert "stays 0" not in names
     line = "g (float[1,16] x, float[16,32] w) => (float[1,32] y) { y = MatMul (x, w) }"
-    alone = variables(made(weighted(line), "tiny", Cut((0,), -1, 1)))
+    alone = variables(made(weighted(line), "tiny", GroupCut((0,), -1, 1)))
     assert not [name for name in alone if name.startswith(("second axis", "parts"))]
     assert not [name for name in alone if name in ("lending", "co-operation")]
-    bare = variables(made(weighted(line), "tiny", Cut((0,), -1, 1), gb_bytes=0))
+    bare = variables(made(weighted(line), "tiny", GroupCut((0,), -1, 1), gb_bytes=0))
     assert not [name for name in bare if name.startswith("stays")]
 
 
 def test_without_plus_nothing_is_added() -> None:
     maker = made(weighted(PAIR), "tiny", ROWS)
-    plain = Space(maker.space.graph, maker.space.hardware, maker.space.starts)
+    plain = SearchSpace(maker.space.graph, maker.space.hardware, maker.space.starts)
     names = {each.name for each in (*plain.general, *plain.special)}
     added = variables(maker).keys() - names
     general = {"second axis", "stays"}
@@ -221,7 +227,7 @@ def test_without_plus_nothing_is_added() -> None:
 HEAVY = """g (float[512,1024] x, float[1024,512] w, float[512,256] v) => (float[512,256] y)
 { a = Softmax (x) b = MatMul (a, w) c = Softmax (b) y = MatMul (c, v) }"""
 """Four layers, each of a class of its own; w and v are 1 MiB and 256 KiB."""
-LAYERS = tuple(Cut((layer,), -1, 1) for layer in range(4))
+LAYERS = tuple(GroupCut((layer,), -1, 1) for layer in range(4))
 BY_RULE = {"stays": "by closed forms"}
 
 

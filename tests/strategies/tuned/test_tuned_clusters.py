@@ -6,14 +6,14 @@ import pytest
 
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.stays import Stay
-from graphturbo_core.strategies.plus.cuts import Cut
+from graphturbo_core.strategies.plus.cuts import GroupCut
 from graphturbo_core.strategies.tuned.trials import Trials
 from tests.strategies.plus.test_further_axes import BOTH, PAIR
 from tests.strategies.plus.test_plus import HEAVY as SHARED
 from tests.strategies.samples import weighted
 from tests.strategies.tuned.test_tuned_beyond import BY_RULE, checked, made, spent, variables
 
-TOGETHER = (Cut((0,), -1, 1), Cut((1,), -1, 1))
+TOGETHER = (GroupCut((0,), -1, 1), GroupCut((1,), -1, 1))
 
 
 def clusters(plan: Plan) -> tuple[int, bool]:
@@ -42,7 +42,9 @@ def test_where_clusters_co_operate_no_group_is_chosen() -> None:
     assert maker.draft(SPLIT | {"pieces": "whole", **BY_RULE}) == maker.draft(SPLIT)
     streamed = maker.plan(maker.draft(SPLIT | {"weights": "stream"}))
     assert {held.value for k in streamed.kernels for held in k.residency.values()} == {"stream"}
-    small = made(weighted(PAIR), "stcp920", *(Cut((layer,), -1, 1) for layer in BOTH), clusters=4)
+    small = made(
+        weighted(PAIR), "stcp920", *(GroupCut((layer,), -1, 1) for layer in BOTH), clusters=4
+    )
     assert small.draft({"co-operation": "cooperation, splits at 200 %"}) == small.draft({})
     names = variables(small)
     assert names["lending"] == ("as is", "DRAM lent")

@@ -20,7 +20,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.planning import PlanTask, plan_for
-from graphturbo_core.strategies.plus.cuts import Cut, cut_plan
+from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
 from graphturbo_core.strategies.plus.plus import Proposal, has_idle
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
@@ -34,8 +34,8 @@ from graphturbo_core.strategies.tuned.proposed import (
     proposed_point,
     proposed_starts,
 )
-from graphturbo_core.strategies.tuned.space import Point, Space
-from graphturbo_core.strategies.tuned.trials import Trial, Trials, identity
+from graphturbo_core.strategies.tuned.space import Point, SearchSpace
+from graphturbo_core.strategies.tuned.trials import Trials, TunedTrial, identity
 from tests.full import often
 from tests.lowering.nets import chip, small_model
 from tests.strategies.plus.test_further_axes import BOTH, LARGE, PAIR, QUARTERS
@@ -111,7 +111,7 @@ def begun(name: str) -> tuple[tuple[Proposal, ...], Trials]:
     tried = proposals(target, spent)
     graph = layer_graph(sem, relay_layers(sem), "fp16")
     beyond = Beyond(graph, own, has_idle(target))
-    maker = Maker(target, Space(graph, own, proposed_starts(tried), beyond))
+    maker = Maker(target, SearchSpace(graph, own, proposed_starts(tried), beyond))
     return tried, Trials(maker, spent, 100)
 
 
@@ -205,9 +205,9 @@ def test_decisions_for_the_whole_model_and_neighbourhoods_take_turns(
     """
     points: list[Point] = []
 
-    def evaluate(trials: Trials, point: Point) -> Trial:
+    def evaluate(trials: Trials, point: Point) -> TunedTrial:
         points.append(point)
-        trials.done.append(Trial(point, None, None))
+        trials.done.append(TunedTrial(point, None, None))
         return trials.done[-1]
 
     monkeypatch.setattr(Trials, "evaluate", evaluate)
@@ -244,7 +244,7 @@ def test_it_finds_what_plus_does_not_try() -> None:
     }  # fmt: skip
 
 
-def cut(text: str, *cuts: Cut) -> Plan:
+def cut(text: str, *cuts: GroupCut) -> Plan:
     own = chip("tiny")
     sem: GraphSemantics = weighted(text)
     target = Target(sem, own, "fp16", Binder(own.cores, plain_by_kind))
@@ -258,25 +258,25 @@ def otherwise(first: Plan, plan: Plan) -> dict[str, dict[str, object]]:
 
 
 def test_second_axes_are_told() -> None:
-    one, two = cut(PAIR, Cut(BOTH, 2, 4)), cut(PAIR, QUARTERS)
+    one, two = cut(PAIR, GroupCut(BOTH, 2, 4)), cut(PAIR, QUARTERS)
     rule = "cuts pieces along a second axis otherwise"
     assert otherwise(one, two)[rule] == {
         "pieces": 4, "along": "axes 2 in 2 and 3 in 2", "pieces_of_plus": 4,
         "along_of_plus": "axis 2",
     }  # fmt: skip
-    whole = cut(PAIR, Cut(BOTH, -1, 1))
+    whole = cut(PAIR, GroupCut(BOTH, -1, 1))
     assert otherwise(two, one)[rule]["along"] == "axis 2"
     assert otherwise(two, whole)[rule]["along"] == "none"
-    apart = cut(PAIR, Cut((0,), -1, 1), Cut((1,), 2, 4, ((3, 2),)))
+    apart = cut(PAIR, GroupCut((0,), -1, 1), GroupCut((1,), 2, 4, ((3, 2),)))
     assert otherwise(one, apart)[rule] == {"pieces": 4, "along": "axes 2 in 2 and 3 in 2"}
     assert otherwise(apart, one)["groups its layers otherwise"]["of_plus"] == "g1, g2"
-    assert rule not in otherwise(one, cut(PAIR, Cut(BOTH, 2, 2)))
+    assert rule not in otherwise(one, cut(PAIR, GroupCut(BOTH, 2, 2)))
     assert not otherwise(two, two)
 
 
 def test_stays_and_clusters_are_told() -> None:
     """Two kernels; w1 is read by the second."""
-    plan = cut(PAIR, Cut((0,), -1, 1), Cut((1,), -1, 1))
+    plan = cut(PAIR, GroupCut((0,), -1, 1), GroupCut((1,), -1, 1))
     kept = replace(plan, stays=(Stay("w1", 0, 1, 100),))
     rule = "keeps weights in GB from kernel to kernel otherwise"
     said = {"weights": 1, "stays": 1, "bytes": 100, "stays_of_plus": 0, "bytes_of_plus": 0}
@@ -334,7 +334,7 @@ def test_convolutions_on_a_tiny_chip() -> None:
 
 def test_another_order_counts_how_often_groups_take_turns() -> None:
     """a/4 to a/1, then b; against b between pieces of a: one turn, and two."""
-    apart = cut(PAIR, Cut((0,), 2, 4), Cut((1,), -1, 1))
+    apart = cut(PAIR, GroupCut((0,), 2, 4), GroupCut((1,), -1, 1))
     one, two, three, four, last = apart.kernels
     other = replace(apart, kernels=(one, two, last, three, four))
     numbers = otherwise(apart, other)["runs instances in another order"]

@@ -10,7 +10,7 @@ from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.register import check_register
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
-from graphturbo_core.strategies.plus.cuts import Cut, carry_of
+from graphturbo_core.strategies.plus.cuts import GroupCut, carry_of
 from graphturbo_core.strategies.steps.instances import InstanceGraph, instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import SubGraph
@@ -18,7 +18,7 @@ from graphturbo_core.strategies.tuned import likes
 from graphturbo_core.strategies.tuned.likes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper
-from graphturbo_core.strategies.tuned.space import Space
+from graphturbo_core.strategies.tuned.space import SearchSpace
 from graphturbo_core.strategies.tuned.starts import Start
 from tests.lowering.nets import chip
 from tests.strategies.samples import layers_of, plan_of
@@ -40,7 +40,7 @@ def instances(pieces: int, groups: int = 2) -> InstanceGraph:
     graph = layers_of(BLOCKS)
     sections = []
     for place in range(4):
-        part, cut = SubGraph(graph, (place,)), Cut((place,), 0, pieces)
+        part, cut = SubGraph(graph, (place,)), GroupCut((place,), 0, pieces)
         sections.append(section_of(part, f"g{place + 1}", carry_of(part, cut), pieces))
     return instance_graph(graph.semantics, sections[:groups])
 
@@ -95,18 +95,18 @@ def shaper(*starts: Start) -> Shaper:
     graph: LayerGraph = layers_of(BLOCKS)
     plan = plan_of(graph.semantics, "graphturbo", chip("generic-4x4"))
     target = Target(plan.semantics, plan.hardware, "fp16", binder=None)  # type: ignore[arg-type]
-    return Shaper(target, Space(graph, plan.hardware, starts))
+    return Shaper(target, SearchSpace(graph, plan.hardware, starts))
 
 
-ONE = Start("one", (Cut((0, 1, 2, 3), 0, 2),))
-PAIRS = Start("pairs", (Cut((0, 1), 0, 2), Cut((2, 3), 0, 4)))
+ONE = Start("one", (GroupCut((0, 1, 2, 3), 0, 2),))
+PAIRS = Start("pairs", (GroupCut((0, 1), 0, 2), GroupCut((2, 3), 0, 4)))
 
 
 def cuts(start: Start, **point: str) -> list[tuple[tuple[int, ...], int]]:
     """Layers and pieces of each group; `pieces_0` stands for the variable `pieces 0`."""
     named = {name.replace("_", " "): value for name, value in point.items()}
     shaped = shaper(start)
-    object.__setattr__(shaped, "_fitted", lambda layers, axis: Cut(layers, axis or 0, 1))
+    object.__setattr__(shaped, "_fitted", lambda layers, axis: GroupCut(layers, axis or 0, 1))
     return [(cut.layers, cut.pieces) for cut in shaped.cuts(named)]
 
 

@@ -39,7 +39,7 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InputPlace:
     """Output axes of sample, head and query; an output's head spans `block` places of its axis."""
 
     head: int
@@ -76,8 +76,8 @@ def attention(view: OpView) -> OpSemantics | None:
         return None
     is_packed = len(view.shape(QUERY)) == PACKED
     rank = len(view.shape_out())
-    own = Place(2, 1, heads.value_size) if is_packed else Place(1, 2, 1)
-    apart = Place(1, 2, 1)
+    own = InputPlace(2, 1, heads.value_size) if is_packed else InputPlace(1, 2, 1)
+    apart = InputPlace(1, 2, 1)
     reads = [_attended(view, heads, own)]
     for index, name in enumerate(view.op.outputs[1:], 1):
         if not name:
@@ -113,7 +113,7 @@ _BANDS = ("is_causal", "left_window_size", "right_window_size")
 
 
 def _attended(
-    view: OpView, heads: Heads, place: Place, has_values: bool = True
+    view: OpView, heads: Heads, place: InputPlace, has_values: bool = True
 ) -> tuple[InputAccess, ...]:
     reads = [
         InputAccess(
@@ -133,7 +133,7 @@ def _attended(
     return tuple(reads)
 
 
-def _rows(shape: Shape, place: Place, blocks: tuple[int, int]) -> tuple[AxisMap, ...]:
+def _rows(shape: Shape, place: InputPlace, blocks: tuple[int, int]) -> tuple[AxisMap, ...]:
     """Queries: [N, S, H x D] or [N, H, S, D]."""
     out_block, in_block = blocks
     if len(shape) == PACKED:
@@ -149,7 +149,7 @@ def _rows(shape: Shape, place: Place, blocks: tuple[int, int]) -> tuple[AxisMap,
     )
 
 
-def _columns(view: OpView, index: int, place: Place, heads: Heads) -> InputAccess:
+def _columns(view: OpView, index: int, place: InputPlace, heads: Heads) -> InputAccess:
     """Keys or values, all of them, of the heads that the result's heads share."""
     shape = view.shape(index)
     block = place.block * heads.shared
@@ -167,7 +167,7 @@ def _columns(view: OpView, index: int, place: Place, heads: Heads) -> InputAcces
     )
 
 
-def _mask(view: OpView, shape: Shape, place: Place, heads: Heads) -> InputAccess:
+def _mask(view: OpView, shape: Shape, place: InputPlace, heads: Heads) -> InputAccess:
     """Broadcast against [N, H, S, T] and aligned at T, which is read whole."""
     rows = view.shape_out()[place.row]
     full = ((0, view.shape()[0]), (place.head, heads.query), (place.row, rows))

@@ -25,7 +25,7 @@ NOWHERE = -2
 
 
 @dataclass
-class _Axes:
+class _CarriedAxes:
     """A legal walk over a sub-graph: the axis of each tensor, `read_whole` left out by `shared`.
 
     `main`: the tensor from which the walk began. `illegal`: axes of `main` that no walk carries.
@@ -56,7 +56,9 @@ class Growing:
     is overwritten sooner.
     """
 
-    def __init__(self, splitter: Splitter, part: SubGraph, split: SplitInfo, axes: _Axes) -> None:
+    def __init__(
+        self, splitter: Splitter, part: SubGraph, split: SplitInfo, axes: _CarriedAxes
+    ) -> None:
         """A sub-graph, its best split, and how that carries through it."""
         self._splitter = splitter
         self._graph = part.graph
@@ -86,7 +88,7 @@ class Growing:
         self._split = SplitInfo(True, covered, self._split.pieces, axis, self._live.peak_bytes)
         return self._split
 
-    def _carried(self, links: tuple[LinkedOutput, ...], main: str) -> _Axes | None:
+    def _carried(self, links: tuple[LinkedOutput, ...], main: str) -> _CarriedAxes | None:
         """How the first axis of `main` that can be split carries, if that is the one so far."""
         illegal: set[int] = set()
         for axis in range(len(self._tensor_shape(main))):
@@ -104,12 +106,12 @@ class Growing:
             return found
         return None
 
-    def _is_illegal(self, found: _Axes) -> bool:
+    def _is_illegal(self, found: _CarriedAxes) -> bool:
         """Whether the walk would stop in what is here already."""
         main = self._axes.main
         return main in found.read_whole or found.axis_of.get(main, -1) in self._axes.illegal
 
-    def _goes_on(self, found: _Axes) -> bool:
+    def _goes_on(self, found: _CarriedAxes) -> bool:
         """Whether it reaches the result so far, and everything by the axis that it has."""
         touched = (found.axis_of.keys() | found.read_whole) & self._axes.inside
         is_chain = self._axes.source is None and self._axes.main in touched
@@ -118,7 +120,7 @@ class Growing:
             for name in touched
         )
 
-    def _is_unfit(self, links: tuple[LinkedOutput, ...], found: _Axes) -> bool:
+    def _is_unfit(self, links: tuple[LinkedOutput, ...], found: _CarriedAxes) -> bool:
         """Whether it leads to the others along an axis of the source that does not fit them."""
         source = self._axes.source
         return (
@@ -130,7 +132,7 @@ class Growing:
             and _leads_to_all(links, source, found.axis_of)
         )
 
-    def _is_beside(self, links: tuple[LinkedOutput, ...], found: _Axes) -> bool:
+    def _is_beside(self, links: tuple[LinkedOutput, ...], found: _CarriedAxes) -> bool:
         """Whether the new layers read what the others read, and nothing of theirs.
 
         Forwards from one tensor that both read, every result must get the axis that it has. Then
@@ -150,7 +152,7 @@ class Growing:
         axes.source = source
         return _leads_to_all(links, source, found.axis_of)
 
-    def _keeps_count(self, links: tuple[LinkedOutput, ...], found: _Axes) -> bool:
+    def _keeps_count(self, links: tuple[LinkedOutput, ...], found: _CarriedAxes) -> bool:
         """Whether the count so far is tried first of all that may fit, and divides all axes."""
         pieces, axes = self._split.pieces, self._axes
         if pieces == 1:
@@ -210,7 +212,7 @@ def grow(splitter: Splitter, part: SubGraph, split: SplitInfo) -> Growing | None
     return Growing(splitter, part, split, axes)
 
 
-def _spread(links: tuple[LinkedOutput, ...], last: _Axes) -> _Axes | None:
+def _spread(links: tuple[LinkedOutput, ...], last: _CarriedAxes) -> _CarriedAxes | None:
     """The axes of readers of one tensor: a turn forwards after the walk from the last of them."""
     walk = Walk(last.inside, dict(last.axis_of))
     outside = last.axis_of.keys() - last.inside
@@ -219,7 +221,7 @@ def _spread(links: tuple[LinkedOutput, ...], last: _Axes) -> _Axes | None:
     source = min(outside)
     if walk.read_whole or not walk.is_known() or not _leads_to_all(links, source, walk.axis_of):
         return None
-    return _Axes(last.main, walk.axis_of, walk.inside, set(), set(), source)
+    return _CarriedAxes(last.main, walk.axis_of, walk.inside, set(), set(), source)
 
 
 def _unfit(splitter: Splitter, part: SubGraph, source: str, before: int) -> set[int]:
@@ -251,13 +253,13 @@ def _links(graph: LayerGraph, layers: Sequence[int]) -> tuple[LinkedOutput, ...]
     return tuple(output for op in graph.ops_of(layers) for output in graph.links[op])
 
 
-def _walked(links: tuple[LinkedOutput, ...], main: str, axis: int) -> _Axes | None:
+def _walked(links: tuple[LinkedOutput, ...], main: str, axis: int) -> _CarriedAxes | None:
     """One walk backwards from `main`; None where it is not legal."""
     walk = Walk({output.tensor for output in links}, {main: axis})
     if not walk.backwards(links):
         return None
-    return _Axes(main, walk.axis_of, walk.inside, walk.read_whole, set())
+    return _CarriedAxes(main, walk.axis_of, walk.inside, walk.read_whole, set())
 
 
-def _is_plain(splitter: Splitter, links: tuple[LinkedOutput, ...], axes: _Axes) -> bool:
+def _is_plain(splitter: Splitter, links: tuple[LinkedOutput, ...], axes: _CarriedAxes) -> bool:
     return not splitter.is_literal_peak and not reads_halo(links, axes.shared())
