@@ -8,7 +8,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from time import perf_counter
-from typing import cast
 
 from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
 from graphturbo_core.hardware.profile import load_profile
@@ -191,4 +190,4 @@ def _trial(task: _Task) -> Trial:
         raise RuntimeError(f"{task.change} {task.value}: {error.line()}") from error
     except GraphTurboError as error:
         return Trial(task.change, task.value, None, error.code)
-    return Trial(task.change, task.value, cast(float, report.contract["latency_s"]))
+    return Trial(task.change, task.value, report.contract["latency_s"])

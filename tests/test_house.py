@@ -12,6 +12,8 @@ MOST_FILES = 15
 """Per folder; `__init__` is not counted."""
 MOST_IMPORTS = 18
 """Other files of ours that one file imports."""
+CASTS = 20
+"""Fewer calls of `cast` than this stand in the library and the app together: types say the rest."""
 FOLDERS = ("graphturbo_core", "graphturbo_ui", "benchmarks", "tests")
 MANY_IMPORTS = {
     "graphturbo_core/pipeline.py",
@@ -52,6 +54,23 @@ def test_few_files_import_many_others() -> None:
     every = [*sources("graphturbo_core"), *sources("graphturbo_ui")]
     many = {name_of(path) for path in every if len(own_imports(path)) > MOST_IMPORTS}
     assert many == MANY_IMPORTS
+
+
+def casts_in(text: str) -> int:
+    """Calls of `typing.cast`, by whichever of its two names."""
+    calls = [node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    return sum(
+        func.id == "cast" if isinstance(func, ast.Name) else getattr(func, "attr", "") == "cast"
+        for func in calls
+    )
+
+
+def test_few_values_are_cast() -> None:
+    assert casts_in("a = cast(int, b)\nc = typing.cast(str, broadcast(d))  # cast(e)") == 2
+    packages = (*sources("graphturbo_core"), *sources("graphturbo_ui"))
+    found = {name_of(path): casts_in(path.read_text(encoding="utf-8")) for path in packages}
+    casts = {name: count for name, count in found.items() if count}
+    assert sum(casts.values()) < CASTS, casts
 
 
 def test_a_class_name_stands_once_in_the_library() -> None:

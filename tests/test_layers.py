@@ -35,8 +35,8 @@ PARTS = {
     ),
     "verify": ("single_op", "local", "static", "faults", "replay", "verify"),
     "report": (
-        "report", "outcome", "rows", "bounds", "canvases", "contract", "verdict", "json_form",
-        "edit_choices", "build",
+        "outcome", "rows", "bounds", "tables", "contract", "report", "canvases", "verdict",
+        "json_form", "edit_choices", "build",
     ),
     "frontend": (
         "options", "parse", "shapes", "passes", "branches", "strip", "numbers", "importer",

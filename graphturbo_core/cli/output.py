@@ -39,16 +39,11 @@ def _show(reports: Sequence[Report], more: Sequence[Table]) -> None:
         console.print(group_table(reports[0]))
     for table in more:
         console.print(table)
-    for note in dict.fromkeys(note for report in reports for note in _notes(report)):
+    for note in dict.fromkeys(note for report in reports for note in report.contract["notes"]):
         console.print(printable(f"note: {note}"), markup=False)
     for report in reports:
         if was_verified(report):
             console.print(printable(verification_text(report)), markup=False)
-
-
-def _notes(report: Report) -> list[str]:
-    notes = report.contract["notes"]
-    return [str(note) for note in notes] if isinstance(notes, list) else []
 
 
 def list_rows(json_to: str | None, title: str, rows: Sequence[Mapping[str, str]]) -> None:

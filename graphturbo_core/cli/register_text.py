@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import cast
 
 from rich.markup import escape
 from rich.table import Table
@@ -19,7 +18,7 @@ MAX_DIGITS = 8
 
 def register_tables(report: Report, register: Sequence[RegisterRow]) -> tuple[Table, ...]:
     """Numbers at half and at double, choices with the other ones, rules without an alternative."""
-    latency_s = cast(float, report.contract["latency_s"])
+    latency_s = report.contract["latency_s"]
     title = f"assumed numbers; latency as it is: {format_seconds(latency_s)}"
     numbers = _table(title, "assumption", "value", "at half", "at double")
     choices = _table("assumed choices", "assumption", "value", "other choice", "latency with it")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Iterator, Sequence
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.graph_rows import GraphEdgeRow, GraphNodeRow
+from graphturbo_core.report.rows.group_rows import GroupRow
 
 MAX_OPS = 5_000
 """Ops of a DOT file; `dot` needs over 25 s for DenseNet-121's (our choice)."""
@@ -42,10 +43,10 @@ def dot_text(report: Report) -> str:
     inputs = _input_ids(edges)
     for tensor, node_id in inputs.items():
         graph.add_node(pydot.Node(node_id, label=quoted(tensor), shape="plaintext"))
-    for row in edges:
-        source = row["source"]
-        start = inputs[str(row["tensor"])] if source == GRAPH_INPUT else f"op{source}"
-        graph.add_edge(pydot.Edge(start, f"op{row['target']}", label=quoted(str(row["shape"]))))
+    for edge in edges:
+        source = edge["source"]
+        start = inputs[edge["tensor"]] if source == GRAPH_INPUT else f"op{source}"
+        graph.add_edge(pydot.Edge(start, f"op{edge['target']}", label=quoted(edge["shape"])))
     return graph.to_string()
 
 
@@ -89,23 +90,23 @@ def _title(report: Report) -> str:
     )
 
 
-def _members(report: Report) -> Iterator[tuple[Row, list[Row]]]:
+def _members(report: Report) -> Iterator[tuple[GroupRow, list[GraphNodeRow]]]:
     """The groups with their ops, both in the plan's order."""
-    members: dict[int, list[Row]] = {}
+    members: dict[int, list[GraphNodeRow]] = {}
     for row in report.tables["graph_nodes"]:
-        members.setdefault(cast(int, row["group"]), []).append(row)
+        members.setdefault(row["group"], []).append(row)
     for group in report.tables["groups"]:
-        yield group, members.get(cast(int, group["index"]), [])
+        yield group, members.get(group["index"], [])
 
 
-def _group_label(group: Row) -> str:
+def _group_label(group: GroupRow) -> str:
     """`g2: 8 pieces along axis 0`."""
     if group["pieces"] == 1:
         return f"{group['name']}: not split"
     return f"{group['name']}: {group['pieces']} pieces along {group['along']}"
 
 
-def _input_ids(edges: tuple[Row, ...]) -> dict[str, str]:
+def _input_ids(edges: Sequence[GraphEdgeRow]) -> dict[str, str]:
     """A node for every graph input that an op reads, in the order they are read."""
-    names = dict.fromkeys(str(row["tensor"]) for row in edges if row["source"] == GRAPH_INPUT)
+    names = dict.fromkeys(row["tensor"] for row in edges if row["source"] == GRAPH_INPUT)
     return {name: f"input{number}" for number, name in enumerate(names)}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from typing import Literal
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.export.dot import quoted
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.graph_rows import GraphEdgeRow
 
 MAX_OPS = 60
 """Ops of a drawing: with more, Graphviz in a browser takes long and nobody reads it (ui.md)."""
-ENDS = ("source", "target")
+End = Literal["source", "target"]
+ENDS: tuple[End, End] = ("source", "target")
 """Of an edge."""
 
 
@@ -44,10 +47,10 @@ def group_dot_text(
     inside, first = {row["index"] for row in ops}, len(report.tables["graph_nodes"])
     outside: dict[tuple[str, str], str] = {}
     edges: dict[tuple[str, str, str], str] = {}
-    for row in report.tables["graph_edges"]:
-        if row["source"] in inside or row["target"] in inside:
-            source, target = (_end(row, end, inside, outside, first) for end in ENDS)
-            edges[source, target, str(row["tensor"])] = str(row["shape"])
+    for edge in report.tables["graph_edges"]:
+        if edge["source"] in inside or edge["target"] in inside:
+            source, target = (_end(edge, end, inside, outside, first) for end in ENDS)
+            edges[source, target, edge["tensor"]] = edge["shape"]
     for (source, target, _), shape in edges.items():
         graph.add_edge(pydot.Edge(source, target, label=quoted(shape)))
     for (_, tensor), number in outside.items():
@@ -56,9 +59,13 @@ def group_dot_text(
 
 
 def _end(
-    row: Row, end: str, inside: Container[object], outside: dict[tuple[str, str], str], first: int
+    row: GraphEdgeRow,
+    end: End,
+    inside: Container[int],
+    outside: dict[tuple[str, str], str],
+    first: int,
 ) -> str:
     """The node at one end of an edge; outside, tensors are numbered from `first` on."""
     if row[end] in inside:
         return str(row[end])
-    return outside.setdefault((end, str(row["tensor"])), str(first + len(outside)))
+    return outside.setdefault((end, row["tensor"]), str(first + len(outside)))

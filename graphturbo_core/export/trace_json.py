@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 from graphturbo_core.products.program import InstructionKind
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
@@ -48,8 +47,8 @@ def trace_json(report: Report) -> str:
 def _events(report: Report) -> Iterator[Event]:
     yield _named("process_name", 0, "cluster 0, one round")
     for row in report.tables["engines"]:
-        tid = cast(int, row["index"]) + 1
-        yield _named("thread_name", tid, str(row["label"]))
+        tid = row["index"] + 1
+        yield _named("thread_name", tid, row["label"])
         yield _meta("thread_sort_index", tid, {"sort_index": tid})
     yield from _kernels(report)
     yield from _counters(report)
@@ -62,8 +61,7 @@ def _kernels(report: Report) -> Iterator[Event]:
     for row in report.tables["kernels"]:
         own = {"name": row["name"], "cat": "kernel", "id": row["index"], "pid": CLUSTER, "tid": 0}
         begin, end, least = (
-            round(cast(int, row[key]) * scale, 6)
-            for key in ("start_cycle", "end_cycle", "least_cycles")
+            round(row[key] * scale, 6) for key in ("start_cycle", "end_cycle", "least_cycles")
         )
         args = {"group": row["group"], "layers": row["layers"], "least_us": least}
         yield {**own, "ph": "b", "ts": begin, "args": args}
@@ -96,8 +94,8 @@ def _instructions(report: Report) -> Iterator[Event]:
         name: report.arrays[name].tolist()
         for name in ("start", "hold", "engine", "kind", "layer", "op", "tile", "size_bytes", "wait")
     }
-    ops = [str(row["op"]) for row in report.tables["graph_nodes"]]
-    layers = [str(row["name"]) for row in report.tables["layers"]]
+    ops = [row["op"] for row in report.tables["graph_nodes"]]
+    layers = [row["name"] for row in report.tables["layers"]]
     waited = report.arrays["wait_on"].tolist()
     scale = MICROSECONDS * seconds_per_cycle(report)
     for number in range(len(columns["start"])):

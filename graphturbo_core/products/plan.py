@@ -156,12 +156,21 @@ class Group:
     further_splits: tuple[tuple[int, int], ...] = ()
 
 
-def along_text(axis: int, pieces: int, further: Sequence[tuple[int, int]]) -> str:
+def along_text(axis: int, pieces: int, further: Sequence[Sequence[int]]) -> str:
     """Along which axes a group is cut: `axis 0`, `axes 2 in 8 and 3 in 4`; nothing for -1."""
+    axes = axes_text(axis, pieces, further)
+    return f"{'axes' if further else 'axis'} {axes}" if axes else ""
+
+
+def axes_text(axis: int, pieces: int, further: Sequence[Sequence[int]]) -> str:
+    """The axes alone: `0`, `2 in 8 and 3 in 4`; nothing for -1.
+
+    `further`: pairs of an axis after the first and its parts; `pieces` counts those of all axes.
+    """
     if not further:
-        return "" if axis < 0 else f"axis {axis}"
+        return "" if axis < 0 else str(axis)
     first = pieces // prod(parts for _, parts in further)
-    return "axes " + " and ".join(f"{a} in {n}" for a, n in ((axis, first), *further))
+    return " and ".join(f"{a} in {n}" for a, n in ((axis, first), *further))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Outcome -> Report: all that leaves the library.
 
 - `outcome.py`: Outcome: every distinct round simulated, and how often it occurs.
-- `contract.py`: the contract's JSON of `run --json`.
-- `report.py`: Report: plain rows, named arrays, the contract. Its docstring lists all tables.
+- `tables.py`: Tables: the rows of every table, each row type beside the function that makes it.
+- `contract.py`: Contract: the JSON of `run --json`.
+- `report.py`: Report: tables, named arrays, the contract. Its docstring lists all columns.
 - `build.py`: the recipe: Outcome to Report.
 - `json_form.py`: a Report's JSON: the contract and the tables behind the app.
 - `edit_choices.py`: what can be edited at one sub-graph.

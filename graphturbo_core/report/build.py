@@ -8,34 +8,12 @@ from numpy.typing import NDArray
 from graphturbo_core.products.program import Memory
 from graphturbo_core.report.contract import contract
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Report, Row
-from graphturbo_core.report.rows.buffer_rows import (
-    Placed,
-    buffer_arrays,
-    placed,
-    space_rows,
-    tensor_rows,
-)
-from graphturbo_core.report.rows.graph_rows import edge_rows, node_rows
-from graphturbo_core.report.rows.group_rows import group_rows
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.buffer_rows import Placed, buffer_arrays, placed
 from graphturbo_core.report.rows.layer_rows import layer_rows
 from graphturbo_core.report.rows.memory import Memories, memories
-from graphturbo_core.report.rows.overlap_rows import stretch_rows
 from graphturbo_core.report.rows.produced_rows import produced_arrays
-from graphturbo_core.report.rows.roof_rows import roof_rows
-from graphturbo_core.report.rows.run_rows import (
-    binding_rows,
-    chip_rows,
-    decision_rows,
-    engine_rows,
-    kernel_rows,
-    ledger_rows,
-    ready_rows,
-    round_rows,
-    rounds_rows,
-    stall_rows,
-)
-from graphturbo_core.report.rows.split_rows import split_rows
+from graphturbo_core.report.tables import tables
 from graphturbo_core.sim.bookings import bookings
 from graphturbo_core.sim.critical_path import CriticalPath
 from graphturbo_core.sim.layers_in_flight import Flight
@@ -50,39 +28,11 @@ def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
     """
     live = memories(outcome)
     layers = tuple(layer_rows(outcome, live))
-    tables = {
-        "round": tuple(round_rows(outcome)),
-        "rounds": tuple(rounds_rows(outcome)),
-        "engines": tuple(engine_rows(outcome)),
-        "layers": layers,
-        "groups": tuple(group_rows(outcome)),
-        "kernels": tuple(kernel_rows(outcome)),
-        "decisions": tuple(decision_rows(outcome)),
-        "splits": tuple(split_rows(outcome)),
-        "ready": tuple(ready_rows(outcome)),
-        "bindings": tuple(binding_rows(outcome)),
-        "stalls": tuple(stall_rows(outcome)),
-        "ledger": tuple(ledger_rows(outcome)),
-        "chip": tuple(chip_rows(outcome)),
-        "roofs": tuple(roof_rows(outcome)),
-    }
     arrays = _instructions(outcome)
-    if has_pictures:
-        buffers = placed(outcome)
-        tables |= _pictured(outcome, buffers)
+    buffers = placed(outcome) if has_pictures else None
+    if buffers is not None:
         arrays |= _pictured_arrays(outcome, live, buffers)
-    return Report(contract(outcome, live, layers), tables, arrays)
-
-
-def _pictured(outcome: Outcome, buffers: Placed) -> dict[str, tuple[Row, ...]]:
-    """Tables that pictures alone are made of."""
-    return {
-        "graph_nodes": tuple(node_rows(outcome)),
-        "graph_edges": tuple(edge_rows(outcome)),
-        "spaces": tuple(space_rows(buffers)),
-        "tensors": tuple(tensor_rows(outcome)),
-        "stretches": tuple(stretch_rows(outcome)),
-    }
+    return Report(contract(outcome, live, layers), tables(outcome, layers, buffers), arrays)
 
 
 def _instructions(outcome: Outcome) -> dict[str, NDArray[np.generic]]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
 
 from graphturbo_core import __version__
-from graphturbo_core.products.plan import Group
+from graphturbo_core.products.plan import Group, axes_text
 from graphturbo_core.products.program import Memory
 from graphturbo_core.report.bounds.bounds import bounds
 from graphturbo_core.report.bounds.need import ModelNeed, model_need
 from graphturbo_core.report.outcome import REPLAY_STEPS, Outcome
-from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
 from graphturbo_core.report.rows.halo import halo_macs
+from graphturbo_core.report.rows.layer_rows import LayerEntry, LayerRow
 from graphturbo_core.report.rows.memory import Memories
-from graphturbo_core.report.rows.overlap_rows import overlap
+from graphturbo_core.report.rows.overlap_rows import OverlapEntry, overlap
 from graphturbo_core.report.rows.run_rows import layer_counts
 from graphturbo_core.report.rows.traffic import stall_shares, traffic
-from graphturbo_core.report.rows.verify_rows import verify_rows
+from graphturbo_core.report.rows.verify_rows import VerifyEntry, verify_rows
 from graphturbo_core.semantics.cost import product_peaks
 from graphturbo_core.sim.critical_path import Resource
 from graphturbo_core.strategies.options import strategy_options
@@ -25,14 +26,144 @@ from graphturbo_core.units import per_second, seconds_from_cycles
 
 SCHEMA = 1
 """Version of the contract; rises when a key changes its meaning."""
-LAYER_KEYS = (
-    "name", "op_types", "lb_peak_bytes", "lb_mean_bytes", "gb_peak_bytes", "start_s", "end_s",
-    "group",
-)  # fmt: skip
-"""What the contract tells of a layer; the table of layers tells more."""
+MemoryKey = Literal["lb", "gb"]
+MEMORY_KEYS: tuple[MemoryKey, ...] = ("lb", "gb")
+"""Keys of the contract that describe a memory."""
 
 
-def contract(outcome: Outcome, memories: Memories, layers: tuple[Row, ...]) -> dict[str, object]:
+class Assumption(TypedDict):
+    """One assumed number, choice or rule."""
+
+    key: str
+    value: float | int | str
+    source: str
+
+
+class _Identity(TypedDict):
+    """What was run."""
+
+    schema: int
+    model: str
+    profile: str
+    strategy: str
+    options: Mapping[str, str]
+    dtype: str
+    batch: int
+    cluster_batch: int
+    rounds: int
+    notes: Sequence[str]
+    assumptions: Sequence[Assumption]
+    version: str
+
+
+class _Times(TypedDict):
+    """Latency, the bounds below it, and the seconds per resource on the critical path."""
+
+    latency_s: float
+    throughput_per_s: float
+    cycles: int
+    lower_bound_s: float
+    lower_bound_terms: Mapping[str, float]
+    plan_bound_s: float
+    program_critical_path_s: float
+    gap: float
+    critical_path: Mapping[str, float]
+    compulsory_dram_bytes: int
+
+
+class _Sizes(TypedDict):
+    """Counts of the largest round."""
+
+    kernels: int
+    instructions: int
+    sub_graphs_fine: int
+
+
+class _FurtherSplits(TypedDict, total=False):
+    """Axes after the first with their parts, of a group that has some."""
+
+    further_splits: Sequence[Sequence[int]]
+
+
+class GroupEntry(_FurtherSplits):
+    """What the contract lists of one group."""
+
+    name: str
+    ops: Sequence[str]
+    layers: int
+    split_axis: int
+    pieces: int
+    covered_ops: int
+    peak_bytes: int
+
+
+class _Lists(TypedDict):
+    """Groups, and the kernels in their order."""
+
+    groups: Sequence[GroupEntry]
+    order: Sequence[str]
+
+
+class NeededMacs(TypedDict):
+    """MACs that the outputs need; a lower bound of them where not exact."""
+
+    macs: int
+    is_exact: bool
+
+
+class _BytesAndWork(TypedDict):
+    """Bytes and MACs of the whole batch; `dram_ledger` by cause."""
+
+    dram_read_bytes: int
+    dram_write_bytes: int
+    gb_read_bytes: int
+    gb_write_bytes: int
+    core_to_core_bytes: int
+    dram_ledger: Mapping[str, int]
+    macs: int
+    needed_macs: NeededMacs
+    halo_macs: int
+
+
+class _Busy(TypedDict):
+    """Shares of the makespan by engine kind; `stalls` also by wait."""
+
+    utilization: Mapping[str, float]
+    mac_utilization: float
+    stalls: Mapping[str, Mapping[str, float]]
+    cross_layer_overlap: float
+    overlap: OverlapEntry
+
+
+class MemoryEntry(TypedDict):
+    """Capacity and peak of one memory."""
+
+    capacity_bytes: int
+    peak_bytes: int
+
+
+class _Memory(TypedDict):
+    lb: MemoryEntry
+    gb: MemoryEntry
+
+
+class StepEntry(TypedDict):
+    """One step of the run and the seconds it took."""
+
+    name: str
+    seconds: float
+
+
+class Contract(_Identity, _Times, _Sizes, _Lists, _BytesAndWork, _Busy, _Memory):
+    """What `run --json` prints of one run (design, section 7)."""
+
+    layers: Sequence[LayerEntry]
+    verify: VerifyEntry
+    steps: Sequence[StepEntry]
+    schedule_seconds: float
+
+
+def contract(outcome: Outcome, memories: Memories, layers: Sequence[LayerRow]) -> Contract:
     """Every key of the contract."""
     need = model_need(outcome.model)
     return {
@@ -43,14 +174,28 @@ def contract(outcome: Outcome, memories: Memories, layers: tuple[Row, ...]) -> d
         **_bytes_and_work(outcome, need),
         **_busy(outcome),
         **_memory(outcome, memories),
-        "layers": [{key: row[key] for key in LAYER_KEYS} for row in layers],
+        "layers": [_layer(row) for row in layers],
         "verify": verify_rows(outcome.verification),
         "steps": [{"name": step.name, "seconds": step.seconds} for step in outcome.steps],
         "schedule_seconds": sum(s.seconds for s in outcome.steps if s.name not in REPLAY_STEPS),
     }  # fmt: skip
 
 
-def _identity(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
+def _layer(row: LayerRow) -> LayerEntry:
+    """What the contract lists of a layer; the table of layers lists more."""
+    return {
+        "name": row["name"],
+        "op_types": row["op_types"],
+        "lb_peak_bytes": row["lb_peak_bytes"],
+        "lb_mean_bytes": row["lb_mean_bytes"],
+        "gb_peak_bytes": row["gb_peak_bytes"],
+        "start_s": row["start_s"],
+        "end_s": row["end_s"],
+        "group": row["group"],
+    }
+
+
+def _identity(outcome: Outcome, need: ModelNeed) -> _Identity:
     named, division = outcome.named, outcome.division
     return {
         "schema": SCHEMA,
@@ -91,10 +236,10 @@ def _unneeded_note(outcome: Outcome, need: ModelNeed) -> list[str]:
     return [f"outputs need at least {need.macs} of the model's MACs; bounds count no others"]
 
 
-def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
+def _assumptions(outcome: Outcome) -> list[Assumption]:
     """Assumed numbers of the profile, choices where the paper is silent, rules."""
     docs = strategy_options()
-    assumed: list[dict[str, object]] = [
+    assumed: list[Assumption] = [
         {"key": number.key, "value": number.value, "source": number.source}
         for number in outcome.hardware.numbers
         if number.is_assumption
@@ -107,7 +252,7 @@ def _assumptions(outcome: Outcome) -> list[dict[str, object]]:
     return assumed
 
 
-def _times(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
+def _times(outcome: Outcome, need: ModelNeed) -> _Times:
     clock_hz, found = outcome.hardware.clock_hz, bounds(outcome, need)
     latency_s = seconds_from_cycles(outcome.makespan, clock_hz)
     return {
@@ -140,7 +285,7 @@ def _critical_path(outcome: Outcome) -> dict[str, float]:
     }
 
 
-def _sizes(outcome: Outcome) -> dict[str, object]:
+def _sizes(outcome: Outcome) -> _Sizes:
     return {
         "kernels": len(outcome.plan.kernels),
         "instructions": outcome.program.size,
@@ -148,10 +293,10 @@ def _sizes(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _lists(outcome: Outcome) -> dict[str, object]:
+def _lists(outcome: Outcome) -> _Lists:
     plan = outcome.plan
     layers = layer_counts(plan, [group.ops for group in plan.groups])
-    groups = [
+    groups: list[GroupEntry] = [
         {
             "name": group.name,
             "ops": list(group.ops),
@@ -167,13 +312,19 @@ def _lists(outcome: Outcome) -> dict[str, object]:
     return {"groups": groups, "order": [kernel.name for kernel in plan.kernels]}
 
 
-def _further(group: Group) -> dict[str, object]:
+def _further(group: Group) -> _FurtherSplits:
     """Axes after the first and their parts, of a group that has some (`pieces`: all of them)."""
     pairs = [list(split) for split in group.further_splits]
     return {"further_splits": pairs} if pairs else {}
 
 
-def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
+def split_axes(group: GroupEntry) -> str:
+    """The axes that a group is split along: `0`, `2 in 8 and 3 in 4`, `none`."""
+    further = group.get("further_splits", ())
+    return axes_text(group["split_axis"], group["pieces"], further) or "none"
+
+
+def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> _BytesAndWork:
     moved = traffic(outcome)
     return {
         "dram_read_bytes": moved.dram_read_bytes,
@@ -190,7 +341,7 @@ def _bytes_and_work(outcome: Outcome, need: ModelNeed) -> dict[str, object]:
     }
 
 
-def _busy(outcome: Outcome) -> dict[str, object]:
+def _busy(outcome: Outcome) -> _Busy:
     hardware, stalls, overlaps = outcome.hardware, stall_shares(outcome), overlap(outcome)
     peak, _ = product_peaks(outcome.model, hardware, outcome.named.number_format)
     possible = peak * hardware.matrix_engines * hardware.clusters * outcome.makespan
@@ -203,7 +354,7 @@ def _busy(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _memory(outcome: Outcome, memories: Memories) -> Mapping[str, object]:
+def _memory(outcome: Outcome, memories: Memories) -> _Memory:
     hardware = outcome.hardware
     return {
         "lb": {"capacity_bytes": hardware.lb_bytes, "peak_bytes": memories.lb_peak_bytes},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.graph_rows import GraphNodeRow
 
 MAX_PIECES = 4096
 """More pieces than this are not proposed: a plan file takes no more (`max_pieces`)."""
@@ -51,25 +51,23 @@ def edit_choices(report: Report, group: int) -> EditChoices:
     """What can be edited at the sub-graph of that index; linear in ops and edges."""
     nodes, groups = report.tables["graph_nodes"], report.tables["groups"]
     inside = [node for node in nodes if node["group"] == group]
-    names = [cast(str, layer["name"]) for layer in report.tables["layers"]]
+    names = [layer["name"] for layer in report.tables["layers"]]
     layers: dict[str, tuple[str, ...]] = {}
     for node in inside:
-        name = names[cast(int, node["layer"])]
-        layers[name] = (*layers.get(name, ()), cast(str, node["op"]))
+        name = names[node["layer"]]
+        layers[name] = (*layers.get(name, ()), node["op"])
     near = sorted(_neighbours(report, group))
     return EditChoices(
-        name=cast(str, groups[group]["name"]),
+        name=groups[group]["name"],
         layers=layers,
         neighbours={
-            cast(str, groups[other]["name"]): tuple(
-                cast(str, node["op"]) for node in nodes if node["group"] == other
-            )
+            groups[other]["name"]: tuple(node["op"] for node in nodes if node["group"] == other)
             for other in near
         },
         extents=_extents(inside[-1]),
-        axis=cast(int, groups[group]["split_axis"]),
-        pieces=cast(int, groups[group]["pieces"]),
-        along=cast(str, groups[group]["along"]),
+        axis=groups[group]["split_axis"],
+        pieces=groups[group]["pieces"],
+        along=groups[group]["along"],
     )
 
 
@@ -77,15 +75,15 @@ def _neighbours(report: Report, group: int) -> set[int]:
     nodes = report.tables["graph_nodes"]
     found = set()
     for edge in report.tables["graph_edges"]:
-        ends = [cast(int, edge[end]) for end in ("source", "target")]
+        ends = [edge[end] for end in ("source", "target")]
         if min(ends) < 0:
             continue
-        both = {cast(int, nodes[end]["group"]) for end in ends}
+        both = {nodes[end]["group"] for end in ends}
         found |= both if group in both else set()
     return found - {group}
 
 
-def _extents(node: Row) -> tuple[int, ...]:
+def _extents(node: GraphNodeRow) -> tuple[int, ...]:
     """The sizes in `16x64x32x32`, of the last result; none where it has no axes."""
-    text = cast(str, node["output_shape"]).split(", ")[-1]
+    text = node["output_shape"].split(", ")[-1]
     return tuple(int(part) for part in text.split("x") if part.isdigit())

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Literal, TypedDict
 
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
 
-TABLES = {
+TABLES: Mapping[str, Literal["splits", "decisions", "ready", "bindings"]] = {
     "splits": "splits",
     "decisions": "decisions",
     "ready_list": "ready",
     "bindings": "bindings",
 }
 """Keys of the JSON, and the report's tables that they hold row by row in order."""
+
+
+class KernelTimes(TypedDict):
+    """One kernel of `kernel_times`."""
+
+    name: str
+    group: str
+    layers: int
+    start_s: float
+    end_s: float
+    least_s: float
 
 
 def json_form(report: Report) -> dict[str, object]:
@@ -30,7 +42,7 @@ def json_form(report: Report) -> dict[str, object]:
     }
 
 
-def kernel_times(report: Report) -> list[Row]:
+def kernel_times(report: Report) -> list[KernelTimes]:
     """Seconds from the round's begin, kernel by kernel.
 
     `least_s`: no order of its instructions takes less.
@@ -41,14 +53,14 @@ def kernel_times(report: Report) -> list[Row]:
             "name": row["name"],
             "group": row["group"],
             "layers": row["layers"],
-            "start_s": cast(int, row["start_cycle"]) * scale,
-            "end_s": cast(int, row["end_cycle"]) * scale,
-            "least_s": cast(int, row["least_cycles"]) * scale,
+            "start_s": row["start_cycle"] * scale,
+            "end_s": row["end_cycle"] * scale,
+            "least_s": row["least_cycles"] * scale,
         }
         for row in report.tables["kernels"]
     ]
 
 
-def _plain(row: Row) -> Row:
+def _plain(row: Mapping[str, object]) -> Mapping[str, object]:
     """A row without its own number, which its place in the list says."""
     return {key: value for key, value in row.items() if key != "index"}

@@ -8,24 +8,19 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.errors import CapacityError
+from graphturbo_core.report.contract import Contract
+from graphturbo_core.report.tables import Tables
 
 MAX_FILE_BYTES = 512 * 2**20
 """A longer text is not unpacked: 1.2 million lines of a program take some 250 MiB."""
 FILE = "file "
 """What the names of files begin with among the arrays of an archive."""
-Scalar = str | int | float | bool | None
-Row = Mapping[str, Scalar]
-Json = Mapping[str, object]
-
-
-def axes_text(row: Row) -> str:
-    """The axes of a row of the table groups without that word: `0`, `2 in 8 and 3 in 4`, `none`."""
-    return str(row["along"]).partition(" ")[2] or "none"
 
 
 @dataclass(frozen=True)
@@ -93,8 +88,8 @@ class Report:
       (docs/plan-files.md).
     """
 
-    contract: Json
-    tables: Mapping[str, tuple[Row, ...]]
+    contract: Contract
+    tables: Tables
     arrays: Mapping[str, NDArray[np.generic]]
     files: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -134,7 +129,7 @@ class Report:
             name.removeprefix(FILE): arrays.pop(name).tobytes()
             for name in [name for name in arrays if name.startswith(FILE)]
         }
-        tables = {name: tuple(rows) for name, rows in text["tables"].items()}
+        tables = cast(Tables, {name: tuple(rows) for name, rows in text["tables"].items()})
         return cls(contract=text["contract"], tables=tables, arrays=arrays, files=files)
 
 

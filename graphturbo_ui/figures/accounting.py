@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -28,6 +28,13 @@ FOOT_PX = 92
 LEGEND = {
     "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "traceorder": "normal",
 }  # fmt: skip
+CYCLES: Mapping[
+    str, Literal["matrix_cycles", "vector_cycles", "move_cycles", "dma_cycles"]
+] = {
+    "matrix": "matrix_cycles", "vector": "vector_cycles", "move": "move_cycles",
+    "dma": "dma_cycles",
+}  # fmt: skip
+"""Engine kind -> the column of the layers' busy cycles."""
 WAIT_NAMES: Mapping[str, str] = {
     "busy": "busy",
     "data": "waits for data",
@@ -52,7 +59,7 @@ def stall_rows(*reports: Report, names: str = "AB") -> Iterator[StallRow]:
     for kind in ENGINE_COLOURS:
         for name, report in zip(names, reports, strict=False):
             if any(engine["kind"] == kind for engine in report.tables["engines"]):
-                stalls = cast(Mapping[str, Mapping[str, float]], report.contract["stalls"])
+                stalls = report.contract["stalls"]
                 yield StallRow(name, kind, stalls[kind])
 
 
@@ -94,7 +101,7 @@ def path_rows(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
     """Milliseconds of the whole batch that each resource has on the critical path; its share."""
     rows: list[dict[str, object]] = []
     for name, report in zip(names, reports, strict=False):
-        seconds = cast(Mapping[str, float], report.contract["critical_path"])
+        seconds = report.contract["critical_path"]
         total = sum(seconds.values())
         rows += [
             {
@@ -113,7 +120,7 @@ def path_figure(*reports: Report, names: str = "AB") -> go.Figure:
     """A bar per run as long as its latency, cut by the resource on the critical path."""
     runs = [name for name, _ in zip(names, reports, strict=False)]
     rows = path_rows(*reports, names=names)
-    time = {(row["run"], row["resource"]): cast(float, row["time (ms)"]) for row in rows}
+    time = {(row["run"], row["resource"]): row["time (ms)"] for row in rows}
     figure = go.Figure(
         [
             go.Bar(
@@ -144,12 +151,14 @@ def ledger_rows(*reports: Report, names: str = "AB") -> list[dict[str, object]]:
 
 def ledger_figure(*reports: Report, names: str = "AB") -> go.Figure:
     """DRAM left, GB right: a bar a run, cut by cause."""
-    rows = ledger_rows(*reports, names=names)
     figure = make_subplots(cols=2, subplot_titles=["over DRAM", "over GB"], shared_yaxes=True)
     runs = [name for name, _ in zip(names, reports, strict=False)]
     for column, memory in enumerate(("DRAM", "GB"), 1):
         sizes = {
-            (r["run"], r["cause"]): cast(int, r["bytes"]) for r in rows if r["memory"] == memory
+            (name, row["cause"]): row["bytes"]
+            for name, report in zip(names, reports, strict=False)
+            for row in report.tables["ledger"]
+            if row["memory"] == memory
         }
         for cause, colour in CAUSE_COLOURS.items():
             said = cause_text(cause)
@@ -167,7 +176,8 @@ def ledger_figure(*reports: Report, names: str = "AB") -> go.Figure:
     figure.update_xaxes(title_text="bytes of the whole batch (MiB)")
     figure.update_yaxes(autorange="reversed")
     figure.update_yaxes(title_text="run", col=1)
-    return _laid_out(figure, len(runs) if any(row["bytes"] for row in rows) else 0, NO_BYTES)
+    has_bytes = any(row["bytes"] for report in reports for row in report.tables["ledger"])
+    return _laid_out(figure, len(runs) if has_bytes else 0, NO_BYTES)
 
 
 def cause_text(cause: str) -> str:
@@ -178,22 +188,18 @@ def cause_text(cause: str) -> str:
 
 def samples_of_round(report: Report) -> int:
     """Samples that a cluster takes in the round that layers are told of."""
-    return next(cast(int, row["samples"]) for row in report.tables["rounds"] if row["is_drawn"])
+    return next(row["samples"] for row in report.tables["rounds"] if row["is_drawn"])
 
 
 def busy_rows(report: Report) -> list[dict[str, float]]:
     """Seconds per sample that each kind's engines are busy with a layer, mean of the engines."""
     scale = seconds_per_cycle(report) / samples_of_round(report)
     engines = {
-        kind: sum(cast(int, e["cores"]) for e in report.tables["engines"] if e["kind"] == kind)
+        kind: sum(e["cores"] for e in report.tables["engines"] if e["kind"] == kind)
         for kind in ENGINE_COLOURS
     }
     return [
-        {
-            kind: cast(int, row[f"{kind}_cycles"]) * scale / count
-            for kind, count in engines.items()
-            if count
-        }
+        {kind: row[CYCLES[kind]] * scale / count for kind, count in engines.items() if count}
         for row in report.tables["layers"]
     ]
 
@@ -234,7 +240,7 @@ def _busy_bar(name: str, report: Report, kind: str, is_first: bool, colour: str)
         name=kind,
         legendgroup=kind,
         showlegend=is_first,
-        x=[cast(int, row["index"]) + 1 for row in layers],
+        x=[row["index"] + 1 for row in layers],
         y=[1e6 * row.get(kind, 0.0) for row in busy_rows(report)],
         marker={"color": colour},
         customdata=[f"{name}, {safe_text(row['name'], Sink.HTML)}" for row in layers],

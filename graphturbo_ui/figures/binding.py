@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 import plotly.graph_objects as go
 
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.run_rows import BindingRow
 from graphturbo_ui.palette import GROUP_COLOURS
 from graphturbo_ui.text import safe_text
 
@@ -24,20 +24,20 @@ Nested = int | list["Nested"]
 
 def kernel_names(report: Report) -> list[str]:
     """The kernels that have bindings, in order."""
-    return list(dict.fromkeys(str(row["kernel"]) for row in report.tables["bindings"]))
+    return list(dict.fromkeys(row["kernel"] for row in report.tables["bindings"]))
 
 
-def bindings_of(report: Report, kernel: str) -> list[Row]:
+def bindings_of(report: Report, kernel: str) -> list[BindingRow]:
     """The bindings of a kernel's tensors, in order of production."""
     return [row for row in report.tables["bindings"] if row["kernel"] == kernel]
 
 
-def binding_cells(row: Row) -> list[list[tuple[int, tuple[int, ...]]]]:
+def binding_cells(row: BindingRow) -> list[list[tuple[int, tuple[int, ...]]]]:
     """Core and part (from 0, a number an axis): a line a part of the first axis.
 
     A binding of one axis is one line; further axes than the second stay within the line.
     """
-    nested = cast(Nested, json.loads(str(row["binding"])))
+    nested: Nested = json.loads(row["binding"])
     cells = list(_cells(nested, ()))
     if not cells or not cells[0][1][1:]:
         return [cells]
@@ -56,7 +56,7 @@ def _cells(nested: Nested, at: tuple[int, ...]) -> Iterator[tuple[int, tuple[int
         yield from _cells(part, (*at, place))
 
 
-def binding_figure(row: Row | None) -> go.Figure:
+def binding_figure(row: BindingRow | None) -> go.Figure:
     """A cell a part, coloured and numbered by its core; one line a part of the first axis."""
     figure = go.Figure()
     lines = binding_cells(row) if row is not None else []
@@ -65,7 +65,7 @@ def binding_figure(row: Row | None) -> go.Figure:
             text=NOTHING, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
         )
         return figure
-    axes = [axis for axis in str(row["axes"]).split(", ") if axis]
+    axes = [axis for axis in row["axes"].split(", ") if axis]
     sizes = _parts(lines)
     figure.add_trace(
         go.Heatmap(
@@ -124,7 +124,7 @@ def pale(colour: str) -> str:
     return "#" + "".join(f"{round(part + (255 - part) * PALE):02x}" for part in parts)
 
 
-def binding_label(row: Row) -> str:
+def binding_label(row: BindingRow) -> str:
     """A tensor of a kernel in a box of choices: tensor, op, and where it is held."""
     held = f", held in {row['scope']}" if row["scope"] else ", used up in its loop nest"
     return f"{safe_text(row['tensor'])} of {safe_text(row['op'])}{held}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import cast
 
 import numpy as np
 
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.contract import MEMORY_KEYS, MemoryKey
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.buffer_rows import SpaceRow, TensorRow
 from graphturbo_core.units import counted, format_bytes
 from graphturbo_ui.figures.tables import (
     BOTH,
@@ -54,9 +55,10 @@ def _shown(
     arrays = report.arrays
     is_shown = np.ones(len(arrays["buffer_space"]), np.bool_)
     if window is not None:
+        begin, end = (arrays[f"buffer_{side}"].astype(np.int64) for side in ("from", "to"))
         is_shown = np.zeros(len(is_shown), np.bool_)
         for first, last in windows_in_round(report, window):
-            is_shown |= (arrays["buffer_from"] < last) & (arrays["buffer_to"] > first)
+            is_shown |= (begin < last) & (end > first)
     if ops is not None:
         is_shown &= np.isin(arrays["buffer_op"], list(ops))
     return np.flatnonzero(is_shown)
@@ -81,14 +83,14 @@ def _row(report: Report, index: int) -> Mapping[str, object]:
     }
 
 
-def _place(space: Row) -> str:
-    core, cores = cast(int, space["core"]), cast(int, space["cores"])
+def _place(space: SpaceRow) -> str:
+    core, cores = space["core"], space["cores"]
     if core < 0:
         return str(space["memory"])
     return f"core {core}{f' x{cores}' if cores > 1 else ''} {space['memory']}"
 
 
-def _tensor_row(report: Report, index: int) -> Row:
+def _tensor_row(report: Report, index: int) -> TensorRow:
     return report.tables["tensors"][int(report.arrays["buffer_tensor"][index])]
 
 
@@ -98,7 +100,7 @@ def _tensor(report: Report, index: int) -> str:
 
 def _held_box(report: Report, index: int) -> str:
     """The box of its tensor that a buffer holds."""
-    axes = cast(int, _tensor_row(report, index)["axes"])
+    axes = _tensor_row(report, index)["axes"]
     return box_text(
         report.arrays["buffer_lo"][index, :axes].tolist(),
         report.arrays["buffer_hi"][index, :axes].tolist(),
@@ -112,7 +114,7 @@ def address_summary(*reports: Report, names: str = BOTH) -> str:
         held = (
             f"{format_bytes(_most(report, memory))} of "
             f"{format_bytes(_capacity(report, memory))} {memory.upper()}"
-            for memory in ("lb", "gb")
+            for memory in MEMORY_KEYS
             if _capacity(report, memory)
         )
         count = counted(len(report.arrays["buffer_space"]), "buffer")
@@ -123,7 +125,7 @@ def address_summary(*reports: Report, names: str = BOTH) -> str:
 def _left_out(*reports: Report) -> str:
     """Says how many buffers a report could not list."""
     spaces = [row for report in reports for row in report.tables["spaces"]]
-    left = sum(cast(int, row["buffers"]) - cast(int, row["listed"]) for row in spaces)
+    left = sum(row["buffers"] - row["listed"] for row in spaces)
     return f" {counted(left, 'buffer')} more than a report lists are left out." if left else ""
 
 
@@ -131,5 +133,5 @@ def _most(report: Report, memory: str) -> int:
     return int(report.arrays[f"{memory}_bytes"].max(initial=0))
 
 
-def _capacity(report: Report, memory: str) -> int:
-    return cast(Mapping[str, int], report.contract[memory])["capacity_bytes"]
+def _capacity(report: Report, memory: MemoryKey) -> int:
+    return report.contract[memory]["capacity_bytes"]

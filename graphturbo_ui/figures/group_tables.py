@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Literal
 
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
-from graphturbo_core.report.report import Report, Row, axes_text
+from graphturbo_core.report.contract import split_axes
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.group_rows import GroupRow
+from graphturbo_core.report.rows.run_rows import KernelRow
 from graphturbo_core.units import counted, format_bytes, format_seconds
 from graphturbo_ui.figures.tables import BOTH, Table
 from graphturbo_ui.session.selection import Selection, selected_in
 from graphturbo_ui.text import safe_text
 
+TABLES: Mapping[str, Literal["groups", "graph_nodes", "layers"]] = {
+    "group": "groups", "op": "graph_nodes", "layer": "layers",
+}  # fmt: skip
+"""Kind of a selection -> the table of its rows."""
 MAX_TYPES = 8
 """Op types told of one sub-graph, the most frequent first."""
 
@@ -24,17 +31,17 @@ def group_table(*reports: Report, names: str = BOTH) -> Table:
             "sub-graph": safe_text(row["name"]),
             "layers": row["layers"],
             "ops": row["ops"],
-            "split axis": axes_text(row),
+            "split axis": split_axes(listed),
             "pieces": row["pieces"],
             "ops covered": row["covered_ops"],
-            "peak": format_bytes(cast(int, row["peak_bytes"])),
+            "peak": format_bytes(row["peak_bytes"]),
             "binding": row["binding"],
             "output waits in": row["scope"],
             "why merged": safe_text(row["why"]),
             "why not further": safe_text(row["why_not"]),
         }
         for name, report in zip(names, reports, strict=False)
-        for row in report.tables["groups"]
+        for row, listed in zip(report.tables["groups"], report.contract["groups"], strict=True)
     ]
 
 
@@ -53,8 +60,7 @@ def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapp
     `reports`: the runs' by name. Names stand as the model gave them: the sink makes them safe.
     """
     report = reports.get(selected.run)
-    table = {"group": "groups", "op": "graph_nodes", "layer": "layers"}[selected.kind]
-    if report is None or selected.index >= len(report.tables[table]):
+    if report is None or selected.index >= len(report.tables[TABLES[selected.kind]]):
         return "", {}
     if selected.kind == "group":
         name = report.tables["groups"][selected.index]["name"]
@@ -62,46 +68,44 @@ def facts(selected: Selection, reports: Mapping[str, Report]) -> tuple[str, Mapp
     if selected.kind == "op":
         row = report.tables["graph_nodes"][selected.index]
         return f"{row['op_type']} {row['op']}", op_facts(selected, reports)
-    row = report.tables["layers"][selected.index]
-    return f"Layer {row['name']}", layer_facts(selected, reports)
+    layer = report.tables["layers"][selected.index]
+    return f"Layer {layer['name']}", layer_facts(selected, reports)
 
 
 def group_facts(report: Report, group: int) -> Mapping[str, str]:
     """What a click on a sub-graph tells: size, split, binding, and why it is as it is."""
     row = report.tables["groups"][group]
-    kernels = [k for k in report.tables["kernels"] if k["group"] in (group, row["name"])]
+    kernels = [k for k in report.tables["kernels"] if k["group"] == row["name"]]
     return {
-        "ops": f"{row['ops']} of {counted(cast(int, row['layers']), 'layer')}: "
-        f"{_op_types(report, group)}",
+        "ops": f"{row['ops']} of {counted(row['layers'], 'layer')}: {_op_types(report, group)}",
         "split (Algorithm 1)": _quadruple(row),
         "pieces": f"{row['pieces']}, run as {counted(len(kernels), 'kernel')} in this round",
         "time of these kernels": _times(report, kernels),
-        "live activations at their peak": format_bytes(cast(int, row["peak_bytes"])),
-        "output": str(row["outputs"]) or "none",
-        "binding of its output": str(row["binding"]) or "none",
-        "its output waits in": str(row["scope"]) or "none",
-        "why merged": str(row["why"]) or "not merged",
-        "why not further": str(row["why_not"]) or "nothing left to merge",
+        "live activations at their peak": format_bytes(row["peak_bytes"]),
+        "output": row["outputs"] or "none",
+        "binding of its output": row["binding"] or "none",
+        "its output waits in": row["scope"] or "none",
+        "why merged": row["why"] or "not merged",
+        "why not further": row["why_not"] or "nothing left to merge",
     }
 
 
-def _times(report: Report, kernels: Sequence[Row]) -> str:
+def _times(report: Report, kernels: Sequence[KernelRow]) -> str:
     """How long kernels run, launches and barriers apart, and the least that any order takes."""
     if not kernels:
         return "none"
-    rows = cast(Sequence[Mapping[str, int]], kernels)
-    took = sum(row["end_cycle"] - row["start_cycle"] for row in rows)
+    took = sum(row["end_cycle"] - row["start_cycle"] for row in kernels)
     scale = seconds_per_cycle(report)
-    least = format_seconds(sum(row["least_cycles"] for row in rows) * scale)
+    least = format_seconds(sum(row["least_cycles"] for row in kernels) * scale)
     return f"{format_seconds(took * scale)}; no order of their instructions takes less than {least}"
 
 
-def _quadruple(row: Row) -> str:
+def _quadruple(row: GroupRow) -> str:
     """(split, ops covered, pieces, axis) as Algorithm 1 records them, in words."""
-    if cast(int, row["split_axis"]) < 0:
+    if row["split_axis"] < 0:
         return "none: it runs whole"
     return (
-        f"{counted(cast(int, row['pieces']), 'piece')} along {row['along']}, carried by "
+        f"{counted(row['pieces'], 'piece')} along {row['along']}, carried by "
         f"{row['covered_ops']} of {row['ops']} ops"
     )
 
@@ -111,7 +115,7 @@ def _op_types(report: Report, group: int) -> str:
     counts: dict[str, int] = {}
     for row in report.tables["graph_nodes"]:
         if row["group"] == group:
-            op_type = str(row["op_type"])
+            op_type = row["op_type"]
             counts[op_type] = counts.get(op_type, 0) + 1
     told = [f"{n} {name}" for name, n in sorted(counts.items(), key=lambda item: -item[1])]
     more = len(told) - MAX_TYPES
@@ -122,11 +126,11 @@ def op_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str,
     """What a click on an op tells: its type, output, layer, and its sub-graphs in every run."""
     own = reports[selected.run]
     row = own.tables["graph_nodes"][selected.index]
-    layer = own.tables["layers"][cast(int, row["layer"])]
+    layer = own.tables["layers"][row["layer"]]
     return {
-        "type": str(row["op_type"]),
-        "name": str(row["op"]),
-        "output shape": str(row["output_shape"]),
+        "type": row["op_type"],
+        "name": row["op"],
+        "output shape": row["output_shape"],
         "layer": f"{layer['name']} ({layer['op_types']})",
         **_homes(selected, reports),
     }
@@ -135,7 +139,7 @@ def op_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str,
 def layer_facts(selected: Selection, reports: Mapping[str, Report]) -> Mapping[str, str]:
     """What a layer that another view selected is, and its sub-graphs in every run."""
     row = reports[selected.run].tables["layers"][selected.index]
-    return {"op types": str(row["op_types"]), **_homes(selected, reports)}
+    return {"op types": row["op_types"], **_homes(selected, reports)}
 
 
 def _homes(selected: Selection, reports: Mapping[str, Report]) -> dict[str, str]:
@@ -151,9 +155,9 @@ def _homes(selected: Selection, reports: Mapping[str, Report]) -> dict[str, str]
 
 def _home(report: Report, op: int) -> str:
     """The sub-graph of an op and how that is cut."""
-    group = report.tables["groups"][cast(int, report.tables["graph_nodes"][op]["group"])]
-    size = f"{counted(cast(int, group['ops']), 'op')}"
-    return f"{group['name']}: {size} in {counted(cast(int, group['pieces']), 'piece')}"
+    group = report.tables["groups"][report.tables["graph_nodes"][op]["group"]]
+    size = f"{counted(group['ops'], 'op')}"
+    return f"{group['name']}: {size} in {counted(group['pieces'], 'piece')}"
 
 
 def graph_summary(*reports: Report, names: str = BOTH) -> str:

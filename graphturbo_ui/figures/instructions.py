@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphturbo_core.report.canvases.canvas import seconds_per_cycle
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
 from graphturbo_core.units import counted
 from graphturbo_ui.figures.tables import (
     BOTH,
@@ -70,18 +70,20 @@ def shown_instructions(
 
 def _rows(name: str, report: Report, rows: NDArray[np.intp]) -> Table:
     arrays, scale = report.arrays, seconds_per_cycle(report) * 1e6
-    ops, layers = report.tables["graph_nodes"], report.tables["layers"]
+    ops = [row["op"] for row in report.tables["graph_nodes"]]
+    layers = [row["name"] for row in report.tables["layers"]]
+    tensors = [row["tensor"] for row in report.tables["tensors"]]
     engines = report.tables["engines"]
     waited = _waited_cycles(report)
     return [
         {
             "run": name,
             "engine": safe_text(engines[int(arrays["engine"][i])]["label"]),
-            "op": _named(ops, "op", int(arrays["op"][i])),
-            "layer": _named(layers, "name", int(arrays["layer"][i])),
+            "op": _named(ops, int(arrays["op"][i])),
+            "layer": _named(layers, int(arrays["layer"][i])),
             "kind": KIND_NAMES[int(arrays["kind"][i])],
             "tile": int(arrays["tile"][i]) + 1,
-            "moves": _named(report.tables["tensors"], "tensor", int(arrays["moved_tensor"][i])),
+            "moves": _named(tensors, int(arrays["moved_tensor"][i])),
             "box": _made_box(report, int(i)),
             "start (µs)": float(arrays["start"][i]) * scale,
             "takes (µs)": float(arrays["hold"][i]) * scale,
@@ -111,8 +113,8 @@ def _made_box(report: Report, index: int) -> str:
     return box_text(*(report.arrays[f"box_{end}"][index, :axes].tolist() for end in ("lo", "hi")))
 
 
-def _named(rows: Sequence[Row], column: str, index: int) -> str:
-    return safe_text(rows[index][column]) if index >= 0 else ""
+def _named(names: Sequence[str], index: int) -> str:
+    return safe_text(names[index]) if index >= 0 else ""
 
 
 def instruction_count(*reports: Report) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import cast
 
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.layer_rows import LayerRow
+from graphturbo_core.report.rows.roof_rows import RoofRow
 from graphturbo_core.units import counted
 from graphturbo_ui.figures.accounting import busy_rows, samples_of_round
 from graphturbo_ui.figures.roofline import roof_over, roofs_of
@@ -36,23 +37,25 @@ def layer_selections(*reports: Report, names: str = BOTH) -> list[Selection]:
     ]
 
 
-def _row(layer: Row, busy: dict[str, float], roofs: Row, samples: int) -> dict[str, object]:
-    macs, size_bytes = cast(int, layer["macs"]), cast(int, layer["dram_bytes"])
-    window_s = cast(float, layer["window_s"])
+def _row(
+    layer: LayerRow, busy: dict[str, float], roofs: RoofRow, samples: int
+) -> dict[str, object]:
+    macs, size_bytes = layer["macs"], layer["dram_bytes"]
+    window_s = layer["window_s"]
     intensity = macs / size_bytes if size_bytes else None
     roof, limit = roof_over(intensity, roofs)
     achieved = macs / window_s if window_s else 0.0
     return {
-        "layer": cast(int, layer["index"]) + 1,
+        "layer": layer["index"] + 1,
         "name": safe_text(layer["name"]),
         "op types": safe_text(layer["op_types"]),
         "sub-graph": safe_text(layer["group"]),
         "windows per sample (µs)": 1e6 * window_s / samples,
-        "first start in a round (µs)": 1e6 * cast(float, layer["start_s"]),
-        "last end in a round (µs)": 1e6 * cast(float, layer["end_s"]),
+        "first start in a round (µs)": 1e6 * layer["start_s"],
+        "last end in a round (µs)": 1e6 * layer["end_s"],
         "MACs per sample": macs / samples,
         "DRAM bytes per sample": size_bytes / samples,
-        "GB bytes per sample": cast(int, layer["gb_bytes"]) / samples,
+        "GB bytes per sample": layer["gb_bytes"] / samples,
         "MAC/byte": intensity if macs else None,
         "MAC/s": achieved,
         "of its roof (%)": 100 * achieved / limit if macs else None,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from graphturbo_core.report.contract import MemoryKey
 from graphturbo_core.report.report import Report
 from graphturbo_ui.palette import CAPACITY_COLOUR, RUN_COLOURS
 from graphturbo_ui.session.selection import Selection
@@ -43,9 +43,9 @@ def memory_rows(report: Report) -> tuple[MemoryRow, ...]:
             name=safe_text(row["name"]),
             op_types=safe_text(row["op_types"]),
             group=safe_text(row["group"]),
-            lb_peak_kib=cast(float, row["lb_peak_bytes"]) / KIB,
-            lb_mean_kib=cast(float, row["lb_mean_bytes"]) / KIB,
-            gb_peak_mib=cast(float, row["gb_peak_bytes"]) / MIB,
+            lb_peak_kib=row["lb_peak_bytes"] / KIB,
+            lb_mean_kib=row["lb_mean_bytes"] / KIB,
+            gb_peak_mib=row["gb_peak_bytes"] / MIB,
         )
         for index, row in enumerate(report.tables["layers"])
     )
@@ -106,9 +106,9 @@ def _add_run(figure: go.Figure, line: int, name: str, report: Report) -> None:
     )
     figure.add_trace(mean.update(marker={"color": colour}), row=line, col=1)
     figure.add_trace(used.update(marker={"color": colour}), row=line, col=2)
-    _add_capacity(figure, line, 1, _capacity(report, "lb") / KIB, f"{name} LB capacity")
+    _add_capacity(figure, line, 1, _capacity(report, "lb") / KIB, "LB capacity")
     if _capacity(report, "gb"):
-        _add_capacity(figure, line, 2, _capacity(report, "gb") / MIB, f"{name} GB capacity")
+        _add_capacity(figure, line, 2, _capacity(report, "gb") / MIB, "GB capacity")
 
 
 def _bar(
@@ -127,12 +127,12 @@ def _add_capacity(figure: go.Figure, line: int, column: int, value: float, label
     figure.add_hline(
         y=value,
         line={"color": CAPACITY_COLOUR, "dash": "dash", "width": 2},
-        annotation={"text": label.split(" ", 1)[1], "font": {"size": 11}},
+        annotation={"text": label, "font": {"size": 11}},
         annotation_position="top left",
         row=line,
         col=column,
     )
 
 
-def _capacity(report: Report, memory: str) -> float:
-    return cast(Mapping[str, float], report.contract[memory])["capacity_bytes"]
+def _capacity(report: Report, memory: MemoryKey) -> int:
+    return report.contract[memory]["capacity_bytes"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import cast
 
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import counted, format_bytes, format_count
@@ -46,7 +45,7 @@ def _program(report: Report) -> str:
 
 def _rounds(report: Report) -> str:
     contract = report.contract
-    rounds = counted(cast(int, contract["rounds"]), "round")
+    rounds = counted(contract["rounds"], "round")
     return f"{rounds} of {contract['cluster_batch']} samples per cluster"
 
 
@@ -56,11 +55,11 @@ def _graph(report: Report) -> str:
 
 
 def _trace(report: Report) -> str:
-    return f"{format_count(cast(int, report.tables['round'][0]['cycles']))} cycles per round"
+    return f"{format_count(report.tables['round'][0]['cycles'])} cycles per round"
 
 
 def _verified(report: Report) -> str:
-    verify = cast(Mapping[str, object], report.contract["verify"])
+    verify = report.contract["verify"]
     return "every output agrees" if verify.get("ok") else "an output differs"
 
 
@@ -85,9 +84,9 @@ def split_table(report: Report) -> Table:
             "split": "taken" if row["taken"] else "possible" if row["possible"] else "no",
             "pieces": row["pieces"] or None,
             "ops covered": f"{row['covered_ops']} of {row['ops']}",
-            "peak of a piece": _bytes(row["peak_bytes"]) if row["pieces"] else "",
-            "peak unsplit": _bytes(row["whole_peak_bytes"]),
-            "limit": _bytes(row["capacity_bytes"]),
+            "peak of a piece": format_bytes(row["peak_bytes"]) if row["pieces"] else "",
+            "peak unsplit": format_bytes(row["whole_peak_bytes"]),
+            "limit": format_bytes(row["capacity_bytes"]),
         }
         for row in report.tables["splits"]
     ]
@@ -97,7 +96,7 @@ def decision_table(report: Report) -> Table:
     """Algorithm 2 and what follows it: every merge and refusal in order."""
     return [
         {
-            "number": cast(int, row["index"]) + 1,
+            "number": row["index"] + 1,
             "step": safe_text(row["step"]),
             "answer": "yes" if row["taken"] else "no",
             "what": safe_text(row["subject"]),
@@ -112,7 +111,7 @@ def ready_table(report: Report) -> Table:
     """Algorithm 3: what runs, and the ready list after it, newest last."""
     return [
         {
-            "step": cast(int, row["index"]) + 1,
+            "step": row["index"] + 1,
             "runs": safe_text(row["run"]),
             "ready after it": safe_text(row["ready"], max_length=1000),
         }
@@ -123,16 +122,12 @@ def ready_table(report: Report) -> Table:
 def ready_at(report: Report, step: int) -> Mapping[str, str]:
     """One step of Algorithm 3, counted from 0: done, ready before, what runs, ready after."""
     rows = report.tables["ready"]
-    run, after = str(rows[step]["run"]), str(rows[step]["ready"])
-    before = str(rows[step - 1]["ready"]) if step else ""
-    done = ", ".join(str(row["run"]) for row in rows[:step])
+    run, after = rows[step]["run"], rows[step]["ready"]
+    before = rows[step - 1]["ready"] if step else ""
+    done = ", ".join(row["run"] for row in rows[:step])
     return {
         "done": safe_text(done, max_length=1000) or "nothing yet",
         "ready, newest last": safe_text(before, max_length=1000) or "what has no producers",
         "runs": safe_text(run),
         "ready after it": safe_text(after, max_length=1000) or "nothing",
     }
-
-
-def _bytes(size: object) -> str:
-    return format_bytes(cast(int, size))

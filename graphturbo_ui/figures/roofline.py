@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import plotly.graph_objects as go
 
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.layer_rows import LayerRow
+from graphturbo_core.report.rows.roof_rows import RoofRow
 from graphturbo_core.units import format_bytes, format_seconds, format_si
 from graphturbo_ui.palette import CAPACITY_COLOUR, ENGINE_COLOURS, RUN_COLOURS
 from graphturbo_ui.session.selection import Selection
@@ -47,19 +48,19 @@ def roofline_points(report: Report) -> tuple[RooflinePoint, ...]:
     return tuple(_point(row, roofs) for row in report.tables["layers"] if row["macs"])
 
 
-def roofs_of(report: Report) -> Row:
+def roofs_of(report: Report) -> RoofRow:
     """The chip's roofs, of one cluster."""
     return report.tables["roofs"][0]
 
 
-def _point(row: Row, roofs: Row) -> RooflinePoint:
-    macs, dram_bytes = cast(int, row["macs"]), cast(int, row["dram_bytes"])
-    window_s = cast(float, row["window_s"])
+def _point(row: LayerRow, roofs: RoofRow) -> RooflinePoint:
+    macs, dram_bytes = row["macs"], row["dram_bytes"]
+    window_s = row["window_s"]
     achieved = macs / window_s if window_s else 0.0
     intensity = macs / dram_bytes if dram_bytes else None
     roof, limit = roof_over(intensity, roofs)
     return RooflinePoint(
-        layer=cast(int, row["index"]),
+        layer=row["index"],
         name=safe_text(row["name"]),
         op_types=safe_text(row["op_types"]),
         intensity=intensity,
@@ -71,12 +72,12 @@ def _point(row: Row, roofs: Row) -> RooflinePoint:
     )
 
 
-def roof_over(intensity: float | None, roofs: Row) -> tuple[str, float]:
+def roof_over(intensity: float | None, roofs: RoofRow) -> tuple[str, float]:
     """What limits a layer of this intensity, `DRAM` or `matrix engines`, and to how many MAC/s."""
-    peak = cast(float, roofs["matrix_macs_per_s"])
+    peak = roofs["matrix_macs_per_s"]
     if intensity is None:
         return "matrix engines", peak
-    slope = intensity * cast(float, roofs["dram_bytes_per_s"])
+    slope = intensity * roofs["dram_bytes_per_s"]
     return ("DRAM", slope) if slope < peak else ("matrix engines", peak)
 
 
@@ -111,9 +112,9 @@ def roofline_targets(*reports: Report, names: str = "AB") -> list[list[Selection
     ]
 
 
-def _ends(roofs: Row, points: Sequence[RooflinePoint]) -> tuple[float, float]:
+def _ends(roofs: RoofRow, points: Sequence[RooflinePoint]) -> tuple[float, float]:
     """First and last intensity that are drawn: all dots and the ridge lie between."""
-    ridge = cast(float, roofs["matrix_macs_per_s"]) / cast(float, roofs["dram_bytes_per_s"])
+    ridge = roofs["matrix_macs_per_s"] / roofs["dram_bytes_per_s"]
     known = [point.intensity for point in points if point.intensity] + [ridge]
     return min(known) / AT_THE_EDGE, max(known) * AT_THE_EDGE
 
@@ -147,10 +148,10 @@ def _dots(name: str, points: Sequence[RooflinePoint], edge: float) -> go.Scatter
     )
 
 
-def _add_roofs(figure: go.Figure, roofs: Row, ends: tuple[float, float]) -> None:
+def _add_roofs(figure: go.Figure, roofs: RoofRow, ends: tuple[float, float]) -> None:
     """DRAM's slope up to the ridge and the matrix engines' peak after it; the vector engines'."""
-    peak, vector = (cast(float, roofs[f"{kind}_macs_per_s"]) for kind in ("matrix", "vector"))
-    slope = cast(float, roofs["dram_bytes_per_s"])
+    peak, vector = roofs["matrix_macs_per_s"], roofs["vector_macs_per_s"]
+    slope = roofs["dram_bytes_per_s"]
     ridge = peak / slope
     figure.add_trace(
         go.Scatter(

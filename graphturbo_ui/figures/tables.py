@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import cast
 
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.run_rows import RoundSizeRow
 from graphturbo_core.report.verdict.verify_text import outputs
 from graphturbo_core.units import counted
 from graphturbo_ui.figures.memory import memory_rows
@@ -34,9 +34,9 @@ def round_text(*reports: Report, names: str = BOTH) -> str:
     return f"The whole batch on one cluster: {', '.join(parts)}."
 
 
-def _rounds_text(row: Row) -> str:
+def _rounds_text(row: RoundSizeRow) -> str:
     """`8 rounds of 2 samples`."""
-    rounds, samples = cast(int, row["count"]), cast(int, row["samples"])
+    rounds, samples = row["count"], row["samples"]
     return f"{counted(rounds, 'round')} of {counted(samples, 'sample')}"
 
 
@@ -49,7 +49,7 @@ def windows_in_round(report: Report, window: Sequence[float]) -> list[tuple[floa
     found: list[tuple[float, float]] = []
     at = 0
     for row in report.tables["rounds"]:
-        cycles, count = cast(int, row["cycles"]), cast(int, row["count"])
+        cycles, count = row["cycles"], row["count"]
         first, last = (min(max(cycle - at, 0), cycles * count) for cycle in window)
         at += cycles * count
         if not row["is_drawn"] or last <= first:
@@ -84,11 +84,11 @@ def step_rows(*reports: Report, names: str = BOTH) -> Table:
 
 
 def _step_seconds(report: Report) -> dict[str, float]:
-    steps = cast(Sequence[Mapping[str, object]], report.contract["steps"])
+    steps = report.contract["steps"]
     seconds: dict[str, float] = {}
     for step in steps:
         name = str(step["name"])
-        seconds[name] = seconds.get(name, 0.0) + cast(float, step["seconds"])
+        seconds[name] = seconds.get(name, 0.0) + step["seconds"]
     return seconds
 
 
@@ -98,7 +98,7 @@ def output_rows(report: Report) -> Table:
         {
             "output": safe_text(row["name"]),
             "type": safe_text(row["dtype"]),
-            "shape": " x ".join(str(size) for size in cast(Sequence[int], row["shape"])),
+            "shape": " x ".join(str(size) for size in row["shape"]),
             "largest error": _scientific(row["max_abs_error"]),
             "relative to the largest magnitude": _scientific(row["max_rel_error"]),
             "largest error allowed": _scientific(row["tolerance"]),
@@ -108,16 +108,16 @@ def output_rows(report: Report) -> Table:
     ]
 
 
-def _scientific(number: object) -> str:
+def _scientific(number: float | None) -> str:
     """A small number with two digits; an error that is no number has none."""
-    return "not a number" if number is None else f"{cast(float, number):.1e}"
+    return "not a number" if number is None else f"{number:.1e}"
 
 
 def notes(*reports: Report, names: str = BOTH) -> list[str]:
     """Every note of the runs once, with whose it is."""
     owners: dict[str, str] = {}
     for name, report in zip(names, reports, strict=False):
-        for note in cast(Sequence[str], report.contract["notes"]):
+        for note in report.contract["notes"]:
             owners[note] = f"{owners[note]} and {name}" if note in owners else name
     return [f"{owner}: {note}" for note, owner in owners.items()]
 

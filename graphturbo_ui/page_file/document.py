@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import cast
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -200,7 +199,8 @@ def _figure_json(figure: go.Figure) -> str:
 
     Plotly writes `<` as an escape, so that nothing in it ends the element it stands in.
     """
-    return cast(str, go.Figure(figure).update_layout(template="none").to_json())
+    text: str = go.Figure(figure).update_layout(template="none").to_json()
+    return text
 
 
 def _drawing(canvas: Canvas, title: str, summary: str, buffer: bytes) -> Drawing:

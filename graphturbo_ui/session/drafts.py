@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 
 import streamlit as st
 
@@ -39,7 +38,7 @@ def held_edits(key: str) -> Edits:
 
 def draft(key: str) -> Edits:
     """The edits of a run as they stand, those of its plan to begin with."""
-    kept = cast(Draft | None, st.session_state.get(f"draft_{key}"))
+    kept: Draft | None = st.session_state.get(f"draft_{key}")
     if kept is not None and kept.origin == _origin(key):
         return kept.edits
     return held_edits(key)
@@ -77,4 +76,4 @@ def run_draft(key: str, target: str, head: str, before: Mapping[str, float]) -> 
 
 def figures_before(key: str) -> Mapping[str, float]:
     """The figures that a run had before its edits were run; nothing where it has no edits."""
-    return cast(Mapping[str, float], st.session_state.get(f"before_{key}", {}))
+    return state.kept(f"before_{key}", {})

@@ -6,7 +6,6 @@ What is no widget's value is written into the address here, by callbacks alone: 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 import streamlit as st
 
@@ -20,12 +19,14 @@ from graphturbo_ui.session.store import upload_store
 
 def visitor() -> Visitor:
     """Who this session is for the desk: it ends runs that no session waits for."""
-    return cast(Visitor, st.session_state.setdefault("visitor", Visitor()))
+    found: Visitor = st.session_state.setdefault("visitor", Visitor())
+    return found
 
 
 def beside() -> Visitor:
     """Who waits in this session for the run that a verdict compares with besides A and B."""
-    return cast(Visitor, st.session_state.setdefault("beside", Visitor()))
+    found: Visitor = st.session_state.setdefault("beside", Visitor())
+    return found
 
 
 def strategy_choices(key: str, default: str) -> list[str]:
@@ -63,7 +64,7 @@ def option_key(key: str, name: str) -> str:
 
 def set_options(key: str) -> dict[str, str]:
     """The options of a run that are not at their default, of whatever strategy."""
-    return cast(dict[str, str], st.session_state.get(f"set_{key}", {}))
+    return state.kept(f"set_{key}", {})
 
 
 def show_option(key: str, name: str, value: str | int) -> None:
@@ -146,7 +147,7 @@ def _name_plan(key: str, digest: str) -> None:
 
 def plan_digest(key: str) -> str:
     """The digest of the plan that a run holds to; empty for none."""
-    return cast(str, st.session_state.get(f"plan_{key}", ""))
+    return state.kept(f"plan_{key}", "")
 
 
 def held_plan(key: str) -> str:
@@ -161,7 +162,7 @@ def held_plan(key: str) -> str:
 
 def plan_refusal(key: str) -> GraphTurboError | None:
     """Why the last plan given to a run was refused."""
-    return cast(GraphTurboError | None, st.session_state.get(f"plan_{key}_refusal"))
+    return state.kept(f"plan_{key}_refusal", None)
 
 
 def ask_for_files() -> None:

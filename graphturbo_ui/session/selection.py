@@ -6,12 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal
 
 from graphturbo_core.report.report import Report
 
 SELECTED = re.compile(r"([ab])-(group|layer|op)-(\d{1,7})")
-COLUMNS: Mapping[str, str] = {"group": "group", "layer": "layer", "op": "index"}
+COLUMNS: Mapping[str, Literal["group", "layer", "index"]] = {
+    "group": "group", "layer": "layer", "op": "index",
+}  # fmt: skip
 """Kind of a selection -> the column of the op graph's rows that it is about."""
 
 
@@ -40,9 +42,7 @@ class Selection:
         """The ops (indices of `graph_nodes`) that it stands for, by the report of its own run."""
         column = COLUMNS[self.kind]
         return frozenset(
-            cast(int, row["index"])
-            for row in report.tables["graph_nodes"]
-            if row[column] == self.index
+            row["index"] for row in report.tables["graph_nodes"] if row[column] == self.index
         )
 
 
@@ -58,7 +58,7 @@ def selected_in(selected: Selection, reports: Mapping[str, Report]) -> Mapping[s
     return {
         name: own
         if name == selected.run
-        else frozenset(cast(int, row["index"]) for row in rows if row["origin"] in origins)
+        else frozenset(row["index"] for row in rows if row["origin"] in origins)
         for name, rows in nodes.items()
     }
 
@@ -76,7 +76,7 @@ def marks(
     counted: dict[tuple[str, str], tuple[Counter[int], Counter[int]]] = {}
     for name, kind in dict.fromkeys((row.run, row.kind) for row in rows):
         nodes = reports[name].tables["graph_nodes"]
-        owners = [cast(int, node[COLUMNS[kind]]) for node in nodes]
+        owners = [node[COLUMNS[kind]] for node in nodes]
         hits = Counter(owner for op, owner in enumerate(owners) if op in ops[name])
         counted[name, kind] = Counter(owners), hits
     return [_mark(row.index, *counted[row.run, row.kind]) for row in rows]

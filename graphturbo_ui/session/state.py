@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from time import time
-from typing import NoReturn, cast
+from typing import NoReturn, TypedDict, TypeVar
 
 import streamlit as st
 
@@ -30,6 +30,22 @@ from graphturbo_ui.session.query import (
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.session.store import Upload, upload_store
 from graphturbo_ui.text import safe_text
+
+Value = TypeVar("Value")
+
+
+class Marks(TypedDict):
+    """What canvases show: the selection's text and the time windows; `serial` is its time."""
+
+    serial: float
+    selected: str
+    windows: Sequence[Sequence[float]] | None
+
+
+def kept(key: str, default: Value) -> Value:
+    """What the session keeps under `key`, which is of the default's type; else the default."""
+    found: Value = st.session_state.get(key, default)
+    return found
 
 
 def begin() -> None:
@@ -88,7 +104,7 @@ def note(text: str) -> None:
 
 def notes() -> tuple[str, ...]:
     """What the link named and could not be had."""
-    return cast(tuple[str, ...], st.session_state.get("notes", ()))
+    return kept("notes", ())
 
 
 def _read_windows(text: str) -> list[list[int]] | None:
@@ -117,7 +133,7 @@ def see(runs: Mapping[str, str]) -> None:
 
     Time windows stay while A is the same.
     """
-    before = cast(Mapping[str, str], st.session_state.get("seen", runs))
+    before = kept("seen", runs)
     st.session_state["seen"] = runs
     changed = {name for name, key in runs.items() if before.get(name) != key}
     selected, windows = selection(), told_windows()
@@ -126,9 +142,10 @@ def see(runs: Mapping[str, str]) -> None:
         mark(None if is_lost else selected, None if "A" in changed else windows)
 
 
-def marks() -> Mapping[str, object]:
+def marks() -> Marks:
     """What canvases are to show, as `components/link.py` gives it to them."""
-    return cast(Mapping[str, object], st.session_state["marks"])
+    found: Marks = st.session_state["marks"]
+    return found
 
 
 def hear(told: Mapping[str, object]) -> None:
@@ -137,9 +154,9 @@ def hear(told: Mapping[str, object]) -> None:
         st.session_state["told"] = told
 
 
-def _now_shown() -> Mapping[str, object]:
-    told = cast(Mapping[str, object], st.session_state.get("told", {}))
-    return told if told.get("serial") == marks()["serial"] else marks()
+def _now_shown() -> Marks:
+    told: Marks | None = st.session_state.get("told")
+    return told if told and told["serial"] == marks()["serial"] else marks()
 
 
 def selection() -> Selection | None:
@@ -152,7 +169,7 @@ def table_key(name: str, picked: str) -> str:
 
     It is a new one, so that the table is drawn anew, where something else is ticked by now.
     """
-    serial, shown = cast(tuple[int, str], st.session_state.get(f"ticked_{name}", (0, "")))
+    serial, shown = kept(f"ticked_{name}", (0, ""))
     if shown != picked:
         serial += 1
         st.session_state[f"ticked_{name}"] = (serial, picked)
@@ -161,7 +178,7 @@ def table_key(name: str, picked: str) -> str:
 
 def picked_row(name: str, stands_for: Sequence[Selection]) -> Selection | None:
     """What the row ticked in the table `name` stands for; None where no row is ticked any more."""
-    serial, _ = cast(tuple[int, str], st.session_state.get(f"ticked_{name}", (0, "")))
+    serial, _ = kept(f"ticked_{name}", (0, ""))
     rows = st.session_state[f"pick_{name}_{serial}"].selection.rows
     found = stands_for[rows[0]] if rows and rows[0] < len(stands_for) else None
     st.session_state[f"ticked_{name}"] = (serial, found.text() if found else "")
@@ -176,7 +193,7 @@ def picked_point(key: str) -> tuple[int, int] | None:
 
 def told_windows() -> Sequence[Sequence[float]] | None:
     """The time windows now in sight, when somebody zoomed."""
-    return cast(Sequence[Sequence[float]] | None, _now_shown()["windows"])
+    return _now_shown()["windows"]
 
 
 def model_names() -> list[str]:
@@ -190,12 +207,13 @@ def chip_names() -> list[str]:
 
 
 def _uploads(key: str) -> tuple[str, ...]:
-    return cast(tuple[str, ...], st.session_state.get(f"{key}_uploads", ()))
+    return kept(f"{key}_uploads", ())
 
 
 def chosen_model() -> str:
     """The label that the model's box shows."""
-    return cast(str, st.session_state["model"])
+    label: str = st.session_state["model"]
+    return label
 
 
 def set_sizes(sizes: Mapping[str, int]) -> None:
@@ -248,7 +266,7 @@ def take_upload(key: str, check: Callable[[bytes, str], object]) -> None:
 
 def refusal(key: str) -> GraphTurboError | None:
     """Why the last upload of `key` was refused."""
-    return cast(GraphTurboError | None, st.session_state.get(f"{key}_refusal"))
+    return kept(f"{key}_refusal", None)
 
 
 def remember_choices(choices: object) -> None:
@@ -263,7 +281,7 @@ def choices() -> object:
 
 def shown_since(key: str, content: int) -> float:
     """Since when (seconds of the epoch) a canvas shows what has the hash `content`."""
-    last = cast(tuple[int, float] | None, st.session_state.get(f"shown_{key}"))
+    last: tuple[int, float] | None = st.session_state.get(f"shown_{key}")
     if last is None or last[0] != content:
         last = st.session_state[f"shown_{key}"] = (content, time())
     return last[1]
@@ -277,7 +295,8 @@ def dimension_key(symbol: str) -> str:
 def seen_query() -> list[tuple[str, str]]:
     """The part of a link that restores what is in sight: views, selection and time windows."""
     chosen, windows = selection(), told_windows()
-    named = [("views", view) for view in cast(Sequence[str], st.session_state.get("views", ()))]
+    shown: Sequence[str] = st.session_state.get("views", ())
+    named = [("views", view) for view in shown]
     if named == [("views", view) for view in DEFAULT_VIEWS]:
         named = []
     if chosen:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import streamlit as st
 
@@ -38,10 +37,10 @@ def offer(runs: Runs, selected: Selection | None) -> None:
     ops = selected_in(selected, {name: run.report for name, run in runs.items()})
     for name, run in runs.items():
         report = run.report
-        strategy = str(report.contract["strategy"])
+        strategy = report.contract["strategy"]
         if not strategy.startswith(EDITABLE) or "edits" not in report.files:
             continue
-        groups = sorted({cast(int, n["group"]) for n in report.tables["graph_nodes"]
+        groups = sorted({n["group"] for n in report.tables["graph_nodes"]
                          if n["index"] in ops[name]})  # fmt: skip
         if not groups:
             continue
@@ -54,7 +53,7 @@ def offer(runs: Runs, selected: Selection | None) -> None:
 
 def _one(key: str, report: Report, found: EditChoices) -> None:
     """Cut it, merge it with a neighbour, or fix how it is split."""
-    taken = frozenset(str(node["op"]) for node in report.tables["graph_nodes"])
+    taken = frozenset(node["op"] for node in report.tables["graph_nodes"])
     st.caption(
         f"Sub-graph {safe_text(found.name, Sink.MARKDOWN)}: "
         f"{len(found.layers)} layers, {_split_text(found)}. {define('edit')}"
@@ -136,13 +135,13 @@ def _fix(key: str, found: EditChoices, cut: Mapping[str, int], taken: frozenset[
 def _several(key: str, report: Report, groups: Sequence[int]) -> None:
     """What is selected lies in several sub-graphs of this run: they can be merged."""
     inside = set(groups)
-    names = {group: str(report.tables["groups"][group]["name"]) for group in groups}
+    names = {group: report.tables["groups"][group]["name"] for group in groups}
     parts: dict[str, tuple[str, ...]] = {name: () for name in names.values()}
     for node in report.tables["graph_nodes"]:
         if node["group"] in inside:
-            name = names[cast(int, node["group"])]
-            parts[name] = (*parts[name], str(node["op"]))
-    taken = frozenset(str(node["op"]) for node in report.tables["graph_nodes"])
+            name = names[node["group"]]
+            parts[name] = (*parts[name], node["op"])
+    taken = frozenset(node["op"] for node in report.tables["graph_nodes"])
     st.caption(f"What is selected lies in {len(groups)} sub-graphs of this run.")
     st.button(
         "Force their merge", key=f"force_{key}", on_click=_force, args=(key, parts, taken),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
 
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.run_rows import BindingRow
 from graphturbo_ui.charts import chart
 from graphturbo_ui.figures.binding import (
     binding_figure,
@@ -125,10 +126,10 @@ def _binding(name: str, report: Report) -> None:
         format_func=partial(_label, rows),
     )  # fmt: skip
     row = rows[chosen] if chosen is not None and rows else None
-    text = str(row["binding"]) if row else ""
+    text = row["binding"] if row else ""
     chart(binding_figure(row), f"binding_{name}", f"The cores that compute the tensor: {text}")
     st.caption(f"Nested list of the vendor: {safe_text(text, Sink.MARKDOWN, 400)}")
 
 
-def _label(rows: list, index: int) -> str:
+def _label(rows: Sequence[BindingRow], index: int) -> str:
     return binding_label(rows[index])

@@ -14,7 +14,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.export.dot import MAX_EDGES, MAX_OPS, dot_text, quoted
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
 from tests.export.dot_reader import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +39,9 @@ HOSTILE = [
     "名前 é",
     "",
 ]
+
+
+Row = dict[str, object]
 
 
 def node(index: int, op: str, group: int, op_type: str = "Relu") -> Row:

@@ -8,20 +8,20 @@ import pytest
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.export.group_dot import MAX_OPS, group_dot_text
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
 from tests.export.dot_reader import parsed
 from tests.ui.synthetic import synthetic_report
 
 
-def node(index: int, group: int, name: str = "") -> Row:
+def node(index: int, group: int, name: str = "") -> dict[str, object]:
     return {"index": index, "op": name or f"op{index}", "op_type": "Add", "group": group}
 
 
-def edge(source: int, target: int, tensor: str) -> Row:
+def edge(source: int, target: int, tensor: str) -> dict[str, object]:
     return {"source": source, "target": target, "tensor": tensor, "shape": f"{source + 2}x3"}
 
 
-def report(*nodes: Row, edges: tuple[Row, ...]) -> Report:
+def report(*nodes: dict[str, object], edges: tuple[dict[str, object], ...]) -> Report:
     made = synthetic_report()
     groups = ({"name": "g1"}, {"name": "g2"}, {"name": "g3"})
     tables = {**made.tables, "graph_nodes": nodes, "graph_edges": edges, "groups": groups}

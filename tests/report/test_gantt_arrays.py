@@ -11,7 +11,8 @@ import pytest
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.program import Cause
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.graph_rows import GraphNodeRow
 
 
 @cache
@@ -121,7 +122,7 @@ def test_boxes_of_an_op_s_tiles_cover_its_result_once(strategy: str, profile: st
     assert seen > 0
 
 
-def elements_of(node: Row) -> int:
+def elements_of(node: GraphNodeRow) -> int:
     return math.prod(int(size) for size in str(node["output_shape"]).split("x"))
 
 

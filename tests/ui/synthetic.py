@@ -227,6 +227,12 @@ def _group(index, layers, layers_per_group):
     }
 
 
+def _listed(row):
+    """A row of the table of groups as the contract lists it."""
+    keys = ("name", "layers", "split_axis", "pieces", "covered_ops", "peak_bytes")
+    return {**{key: row[key] for key in keys}, "ops": ["op"] * row["ops"]}
+
+
 def _node(index, layers_per_group):
     layer = index // OPS_PER_LAYER
     return {
@@ -284,7 +290,7 @@ def _contract(strategy, cycles, tables, instructions):
         "kernels": len(tables["groups"]),
         "instructions": instructions,
         "sub_graphs_fine": len(tables["layers"]),
-        "groups": [],
+        "groups": [_listed(row) for row in tables["groups"]],
         "order": [],
         "dram_read_bytes": (1 if is_coarse else 4) << 28,
         "dram_write_bytes": (1 if is_coarse else 4) << 27,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Literal
 
 import numpy as np
 
 from graphturbo_core.report.canvases.canvas import Array, Show, pack, seconds_per_cycle, sequence
+from graphturbo_core.report.contract import MEMORY_KEYS
 from graphturbo_core.report.report import Report
 
 TENSOR_KINDS = ("activation", "weight", "input", "output")
 """What a buffer's tensor is; sent as its place in this list."""
 OCCUPANCY = ("lb_cycle", "lb_bytes", "gb_cycle", "gb_bytes")
-OF_OPS = ("group", "layer", "origin")
+OF_OPS: tuple[Literal["group", "layer", "origin"], ...] = ("group", "layer", "origin")
 """Columns of the op table that go with it, one entry per op."""
 COLUMNS = ("from", "to", "offset", "size_bytes", "tensor", "op", "before", "after", "lo", "hi")
 """Of the report's arrays `buffer_*`; boxes row after row, `columns` of the header each."""
@@ -37,30 +38,27 @@ def address_buffer(
 
 def _header(report: Report, show: Show) -> dict[str, object]:
     contract, tables = report.contract, report.tables
-    capacities = {
-        memory: cast(Mapping[str, int], contract[memory])["capacity_bytes"]
-        for memory in ("lb", "gb")
-    }
+    capacities = {memory: contract[memory]["capacity_bytes"] for memory in MEMORY_KEYS}
     return {
-        "title": show(str(contract["strategy"])),
+        "title": show(contract["strategy"]),
         "cycles": tables["round"][0]["cycles"],
         "sequence": sequence(report),
         "seconds_per_cycle": seconds_per_cycle(report),
         "capacities": capacities,
         "spaces": _spaces(report),
         "columns": report.arrays["buffer_lo"].shape[1],
-        "tensors": [show(str(row["tensor"])) for row in tables["tensors"]],
-        "ops": [show(str(row["op"])) for row in tables["graph_nodes"]],
-        "layers": [show(str(row["name"])) for row in tables["layers"]],
-        "groups": [show(str(row["name"])) for row in tables["groups"]],
+        "tensors": [show(row["tensor"]) for row in tables["tensors"]],
+        "ops": [show(row["op"]) for row in tables["graph_nodes"]],
+        "layers": [show(row["name"]) for row in tables["layers"]],
+        "groups": [show(row["name"]) for row in tables["groups"]],
     }
 
 
 def _spaces(report: Report) -> list[dict[str, object]]:
     """Spaces with the rows of their buffers, `from` to `to`."""
-    ends = np.cumsum([cast(int, row["listed"]) for row in report.tables["spaces"]]).tolist()
+    ends = np.cumsum([row["listed"] for row in report.tables["spaces"]]).tolist()
     return [
-        {**row, "from": end - cast(int, row["listed"]), "to": end}
+        {**row, "from": end - row["listed"], "to": end}
         for row, end in zip(report.tables["spaces"], ends, strict=True)
     ]
 
@@ -68,7 +66,7 @@ def _spaces(report: Report) -> list[dict[str, object]]:
 def _arrays(report: Report) -> dict[str, Array]:
     arrays = report.arrays
     nodes, tensors = report.tables["graph_nodes"], report.tables["tensors"]
-    kinds = [TENSOR_KINDS.index(str(row["kind"])) for row in tensors]
+    kinds = [TENSOR_KINDS.index(row["kind"]) for row in tensors]
     own = {name: arrays[f"buffer_{name}"].ravel() for name in COLUMNS}
     own |= {name: arrays[name] for name in OCCUPANCY}
     own |= {f"op_{key}": _numbers([row[key] for row in nodes]) for key in OF_OPS}
@@ -76,8 +74,8 @@ def _arrays(report: Report) -> dict[str, Array]:
     return {name: _sent(values) for name, values in own.items()}
 
 
-def _numbers(values: Sequence[object]) -> Array:
-    return np.array([cast(int, value) for value in values], dtype=np.int64)
+def _numbers(values: Sequence[int]) -> Array:
+    return np.array(values, dtype=np.int64)
 
 
 def _sent(values: Array) -> Array:

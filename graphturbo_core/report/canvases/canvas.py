@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
 
 ALIGNMENT = 8
 """Bytes; the widest element sent is a float64."""
@@ -54,8 +53,8 @@ def unpack(data: bytes) -> tuple[dict[str, object], dict[str, Array]]:
 
 def seconds_per_cycle(report: Report) -> float:
     """Length of a cycle, from the two figures of the contract that differ by it alone."""
-    cycles = cast(int, report.contract["cycles"])
-    return cast(float, report.contract["latency_s"]) / cycles if cycles else 0.0
+    cycles = report.contract["cycles"]
+    return report.contract["latency_s"] / cycles if cycles else 0.0
 
 
 def sequence(report: Report) -> list[dict[str, object]]:
@@ -66,6 +65,6 @@ def sequence(report: Report) -> list[dict[str, object]]:
     return [dict(row) for row in report.tables["rounds"]]
 
 
-def column(rows: Sequence[Row], key: str) -> Array:
-    """One column of whole numbers of a table, as int32."""
-    return np.array([cast(int, row[key]) for row in rows], dtype="<i4")
+def column(numbers: Iterable[int]) -> Array:
+    """Whole numbers of one column of a table, as int32."""
+    return np.fromiter(numbers, dtype="<i4")

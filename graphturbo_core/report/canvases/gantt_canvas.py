@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from graphturbo_core.report.canvases.canvas import (
     sequence,
 )
 from graphturbo_core.report.canvases.resources import RESOURCE_NAMES
+from graphturbo_core.report.contract import MEMORY_KEYS
 from graphturbo_core.report.report import Report
 
 SENT_TYPES: Mapping[str, str] = {
@@ -71,9 +71,9 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
         **_booked(report, place),
         **_occupancy(report),
         **stretches,
-        "op_group": column(nodes, "group"),
-        "op_layer": column(nodes, "layer"),
-        "op_origin": column(nodes, "origin"),
+        "op_group": column(row["group"] for row in nodes),
+        "op_layer": column(row["layer"] for row in nodes),
+        "op_origin": column(row["origin"] for row in nodes),
     }
     return {**_header(report, show, engine[order]), "overlap": rows}, arrays
 
@@ -92,7 +92,7 @@ def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
         "seconds_per_cycle": seconds_per_cycle(report),
         "rows": [
             {
-                "label": show(str(row["label"])),
+                "label": show(row["label"]),
                 "kind": row["kind"],
                 "core": row["core"],
                 "cores": row["cores"],
@@ -101,10 +101,10 @@ def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
             }
             for index, row in enumerate(engines)
         ],
-        "ops": [show(str(row["op"])) for row in report.tables["graph_nodes"]],
-        "layers": [show(str(row["name"])) for row in report.tables["layers"]],
-        "groups": [show(str(row["name"])) for row in report.tables["groups"]],
-        "tensors": [show(str(row["tensor"])) for row in report.tables["tensors"]],
+        "ops": [show(row["op"]) for row in report.tables["graph_nodes"]],
+        "layers": [show(row["name"]) for row in report.tables["layers"]],
+        "groups": [show(row["name"]) for row in report.tables["groups"]],
+        "tensors": [show(row["tensor"]) for row in report.tables["tensors"]],
         "columns": report.arrays["box_lo"].shape[1],
         "causes": CAUSE_NAMES,
         "overlap_share": contract["cross_layer_overlap"],
@@ -113,10 +113,7 @@ def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
         "stretches": [dict(row) for row in report.tables["stretches"]],
         "resources": RESOURCE_NAMES,
         "path_shares": _path_shares(report),
-        "capacities": {
-            name: cast(Mapping[str, object], contract[name])["capacity_bytes"]
-            for name in ("lb", "gb")
-        },
+        "capacities": {name: contract[name]["capacity_bytes"] for name in MEMORY_KEYS},
     }
 
 
@@ -166,7 +163,7 @@ def _busy_shares(report: Report, order: Array) -> dict[str, Array]:
 
     It is less where an engine stands for those of other cores, which share a port.
     """
-    cores = np.array([cast(int, row["cores"]) for row in report.tables["engines"]], np.int64)
+    cores = np.array([row["cores"] for row in report.tables["engines"]], np.int64)
     held = report.arrays["hold"].astype(np.int64) * cores[report.arrays["engine"].astype(np.int64)]
     busy = report.arrays["busy"].astype(np.int64)
     if np.array_equal(held, busy):
@@ -235,7 +232,7 @@ def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
     starts = report.arrays["overlap_start"].astype(np.int64)
     ends = report.arrays["overlap_end"].astype(np.int64)
     order = np.lexsort((starts, cores))
-    engines = cast(Sequence[Mapping[str, int]], report.tables["engines"])
+    engines = report.tables["engines"]
     present = {row["core"]: row["cores"] for row in engines if row["core"] >= 0}
     sorted_cores = cores[order]
     rows = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def _ranks(reports: Sequence[Report]) -> list[list[int]]:
     """The vertical places of every run's ops."""
     return stacked(
         *(
-            [(cast(int, row["rank"]), cast(int, row["part_rank"])) for row in nodes]
+            [(row["rank"], row["part_rank"]) for row in nodes]
             for nodes in (report.tables["graph_nodes"] for report in reports)
         )
     )
@@ -43,32 +42,32 @@ def _graph_run(
     report: Report, ranks: Sequence[int], show: Show
 ) -> tuple[dict[str, object], dict[str, Array]]:
     nodes, edges = report.tables["graph_nodes"], report.tables["graph_edges"]
-    inner = [row for row in edges if cast(int, row["source"]) >= 0]
+    inner = [row for row in edges if row["source"] >= 0]
     header: dict[str, object] = {
-        "title": show(str(report.contract["strategy"])),
+        "title": show(report.contract["strategy"]),
         "groups": _group_boxes(report, ranks, show),
-        "ops": [show(str(row["op"])) for row in nodes],
-        "op_types": [show(str(row["op_type"])) for row in nodes],
-        "op_shapes": [show(str(row["output_shape"])) for row in nodes],
-        "layers": [show(str(row["name"])) for row in report.tables["layers"]],
-        "tensors": [show(str(row["tensor"])) for row in inner],
-        "shapes": [show(str(row["shape"])) for row in inner],
+        "ops": [show(row["op"]) for row in nodes],
+        "op_types": [show(row["op_type"]) for row in nodes],
+        "op_shapes": [show(row["output_shape"]) for row in nodes],
+        "layers": [show(row["name"]) for row in report.tables["layers"]],
+        "tensors": [show(row["tensor"]) for row in inner],
+        "shapes": [show(row["shape"]) for row in inner],
     }
     return header, {
         "rank": np.array(ranks, "<i4"),
-        "op_group": column(nodes, "group"),
-        "op_layer": column(nodes, "layer"),
-        "op_origin": column(nodes, "origin"),
+        "op_group": column(row["group"] for row in nodes),
+        "op_layer": column(row["layer"] for row in nodes),
+        "op_origin": column(row["origin"] for row in nodes),
         "x": np.array(_places(report), dtype="<f8"),
-        "source": column(inner, "source"),
-        "target": column(inner, "target"),
+        "source": column(row["source"] for row in inner),
+        "target": column(row["target"] for row in inner),
         "edge_bytes": np.array([row["bytes"] for row in inner], dtype="<f8"),
     }
 
 
 def _places(report: Report) -> list[float]:
     """Horizontal places of the ops, in columns, the leftmost at 0."""
-    places = [cast(float, row["x_coarse"]) for row in report.tables["graph_nodes"]]
+    places = [row["x_coarse"] for row in report.tables["graph_nodes"]]
     leftmost = min(places, default=0.0)
     return [place - leftmost for place in places]
 
@@ -77,15 +76,15 @@ def _group_boxes(report: Report, ranks: Sequence[int], show: Show) -> list[dict[
     """A sub-graph's box spans the ranks and columns of its ops."""
     members: dict[int, list[int]] = {}
     for index, row in enumerate(report.tables["graph_nodes"]):
-        members.setdefault(cast(int, row["group"]), []).append(index)
+        members.setdefault(row["group"], []).append(index)
     places = _places(report)
     boxes: list[dict[str, object]] = []
-    for index, row in enumerate(report.tables["groups"]):
+    for index, group in enumerate(report.tables["groups"]):
         ops = members.get(index, [])
         boxes.append(
             {
-                "name": show(str(row["name"])),
-                "pieces": row["pieces"],
+                "name": show(group["name"]),
+                "pieces": group["pieces"],
                 "ops": len(ops),
                 "first": min((ranks[op] for op in ops), default=0),
                 "last": max((ranks[op] for op in ops), default=-1),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from graphturbo_core.compiled import compiled
 from graphturbo_core.products.arrays import int64
 from graphturbo_core.products.program import IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Row
 from graphturbo_core.sim.lifetimes import live_intervals
 
 MAX_BUFFERS = 200_000
@@ -170,7 +170,19 @@ def _owners(
     return before, after
 
 
-def space_rows(found: Placed) -> Iterator[Row]:
+class SpaceRow(TypedDict):
+    """One space of the address map; `core` is -1 for GB."""
+
+    index: int
+    memory: str
+    core: int
+    cores: int
+    capacity_bytes: int
+    buffers: int
+    listed: int
+
+
+def space_rows(found: Placed) -> Iterator[SpaceRow]:
     """One row a space, in the order of `buffer_space`."""
     for index, space in enumerate(found.spaces):
         yield {
@@ -184,7 +196,16 @@ def space_rows(found: Placed) -> Iterator[Row]:
         }
 
 
-def tensor_rows(outcome: Outcome) -> Iterator[Row]:
+class TensorRow(TypedDict):
+    """One tensor that buffers name; `axes` is its rank."""
+
+    index: int
+    tensor: str
+    kind: str
+    axes: int
+
+
+def tensor_rows(outcome: Outcome) -> Iterator[TensorRow]:
     """The tensors that buffers name; `kind`: input, output, weight or activation."""
     graph = outcome.plan.semantics.graph
     outputs = frozenset(graph.outputs)

@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows.layout import pane_places, preferred_places, ranks, stacked
 
 
-def node_rows(outcome: Outcome) -> Iterator[Row]:
+class GraphNodeRow(TypedDict):
+    """One op; `layer` and `group` are indices of their tables."""
+
+    index: int
+    op: str
+    op_type: str
+    origin: int
+    layer: int
+    group: int
+    rank: int
+    part_rank: int
+    x_fine: float
+    x_coarse: float
+    output_shape: str
+
+
+class GraphEdgeRow(TypedDict):
+    """One activation that an op reads; `source` and `target` are indices of ops."""
+
+    source: int
+    target: int
+    tensor: str
+    shape: str
+    bytes: int
+
+
+def node_rows(outcome: Outcome) -> Iterator[GraphNodeRow]:
     """One row per op, in topological order.
 
     `origin`: the place in the undecomposed graph of the op that it is, or is a part of; `rank`: the
@@ -48,7 +74,7 @@ def node_rows(outcome: Outcome) -> Iterator[Row]:
         }
 
 
-def edge_rows(outcome: Outcome) -> Iterator[Row]:
+def edge_rows(outcome: Outcome) -> Iterator[GraphEdgeRow]:
     """One row for each activation that an op reads; source -1 is a graph input."""
     plan = outcome.plan
     for source, target, name in _edges(plan.semantics.graph):

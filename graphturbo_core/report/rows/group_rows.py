@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypedDict
 
 from graphturbo_core.products.plan import Binding, Decision, Group, KernelPlan, Plan, along_text
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows.run_rows import layer_counts, numbers_text, scope_text
 from graphturbo_core.strategies.baselines.stitch_schemes import STITCH_STEP, STITCH_STEPS
 
@@ -19,7 +19,29 @@ MAX_NAMED = 3
 """Outputs, bindings and scopes named of one group; of the others how many they are."""
 
 
-def group_rows(outcome: Outcome) -> Iterator[Row]:
+class _HandedOut(TypedDict):
+    outputs: str
+    binding: str
+    scope: str
+
+
+class GroupRow(_HandedOut):
+    """One group; the texts of `_HandedOut` name its outputs, their bindings and their scopes."""
+
+    index: int
+    name: str
+    layers: int
+    ops: int
+    split_axis: int
+    pieces: int
+    along: str
+    covered_ops: int
+    peak_bytes: int
+    why: str
+    why_not: str
+
+
+def group_rows(outcome: Outcome) -> Iterator[GroupRow]:
     """One row a group, in the plan's order."""
     plan = outcome.plan
     layers = layer_counts(plan, [group.ops for group in plan.groups])
@@ -44,7 +66,7 @@ def group_rows(outcome: Outcome) -> Iterator[Row]:
         }
 
 
-def _handed_out(kernels: Sequence[KernelPlan]) -> Row:
+def _handed_out(kernels: Sequence[KernelPlan]) -> _HandedOut:
     """What a group's kernels hand out, how the cores divide it, and where it waits for readers."""
     handed = [(kernel, tensor) for kernel in kernels for tensor in kernel.outputs]
     return {

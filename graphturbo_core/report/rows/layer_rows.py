@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,13 +12,40 @@ from graphturbo_core.ir.graph import Graph
 from graphturbo_core.products.layers import Layer
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows.memory import Memories
 from graphturbo_core.sim.occupancy import layer_windows
 from graphturbo_core.units import seconds_from_cycles
 
 
-def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
+class LayerEntry(TypedDict):
+    """What the contract lists of one layer."""
+
+    name: str
+    op_types: str
+    lb_peak_bytes: int
+    lb_mean_bytes: float
+    gb_peak_bytes: int
+    start_s: float
+    end_s: float
+    group: str
+
+
+class LayerRow(LayerEntry):
+    """One layer; bytes and cycles are those of one round on one cluster."""
+
+    index: int
+    macs: int
+    dram_bytes: int
+    gb_bytes: int
+    matrix_cycles: int
+    vector_cycles: int
+    move_cycles: int
+    dma_cycles: int
+    matrix_utilization: float
+    window_s: float
+
+
+def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[LayerRow]:
     """One row per layer of the undecomposed graph, in their order: the same for every strategy.
 
     `*_cycles` are busy cycles of all engines of the kind; `matrix_utilization` is the share of the
@@ -28,10 +56,9 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
     plan, found, program = outcome.plan, memories.layers, outcome.program
     graph, clock_hz = plan.semantics.graph, outcome.hardware.clock_hz
     cycles = {kind: _busy_cycles(outcome, kind) for kind in EngineKind}
-    sums = {
-        "macs": _sums(program, program.macs),
-        "dram_bytes": _sums(program, _crossing(program, Memory.DRAM)),
-        "gb_bytes": _sums(program, _crossing(program, Memory.GB)),
+    macs = _sums(program, program.macs)
+    crossing = {
+        memory: _sums(program, _crossing(program, memory)) for memory in (Memory.DRAM, Memory.GB)
     }
     window = _window_cycles(outcome)
     group_of = {op: group.name for group in reversed(plan.groups) for op in group.ops}
@@ -48,8 +75,13 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[Row]:
             "gb_peak_bytes": int(found.gb_peak[at]),
             "start_s": seconds_from_cycles(int(found.start[at]), clock_hz),
             "end_s": seconds_from_cycles(int(found.end[at]), clock_hz),
-            **{name: int(values[at]) for name, values in sums.items()},
-            **{f"{kind.value}_cycles": int(values[at]) for kind, values in cycles.items()},
+            "macs": int(macs[at]),
+            "dram_bytes": int(crossing[Memory.DRAM][at]),
+            "gb_bytes": int(crossing[Memory.GB][at]),
+            "matrix_cycles": matrix,
+            "vector_cycles": int(cycles[EngineKind.VECTOR][at]),
+            "move_cycles": int(cycles[EngineKind.MOVE][at]),
+            "dma_cycles": int(cycles[EngineKind.DMA][at]),
             "matrix_utilization": matrix
             / max(1, int(window[at]) * outcome.hardware.matrix_engines),
             "window_s": seconds_from_cycles(int(window[at]), clock_hz),

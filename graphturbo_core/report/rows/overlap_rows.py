@@ -7,6 +7,7 @@ other. Where clusters share a round, they count as one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypedDict
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from graphturbo_core.products.arrays import int64
 from graphturbo_core.products.produced import first_writes, moved_tensors
 from graphturbo_core.products.program import IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Row
 from graphturbo_core.report.rows.traffic import overlap_ratio
 from graphturbo_core.sim.trace import Trace
 
@@ -29,7 +29,41 @@ WORDS: Mapping[TensorKind, str] = {
 }
 
 
-def overlap(outcome: Outcome) -> dict[str, object]:
+class LayersInFlight(TypedDict):
+    """How many layers are in flight: share of the time with two or more, mean, and histogram."""
+
+    share: float
+    mean: float
+    histogram: Mapping[str, float]
+
+
+class OverlapEntry(TypedDict):
+    """The contract's `overlap`: shares of the latency."""
+
+    layers_in_flight: LayersInFlight
+    memory_under_compute: float
+    vector_under_matrix: float
+    within_core: float
+
+
+class RoundOverlap(TypedDict):
+    """The overlap of one round: shares of its cycles."""
+
+    layers_in_flight: float
+    memory_under_compute: float
+
+
+class StretchRow(TypedDict):
+    """The longest stretch of memory work under the compute of another layer."""
+
+    start_cycle: int
+    end_cycle: int
+    moved: str
+    memory_layers: str
+    compute_layers: str
+
+
+def overlap(outcome: Outcome) -> OverlapEntry:
     """The contract's `overlap`: four figures, and how many layers are in flight for how long.
 
     `histogram`: share of the time by number of layers in flight, as text, from 0 on; sums to 1.
@@ -54,7 +88,7 @@ def overlap(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def overlap_round_row(trace: Trace, outcome: Outcome) -> dict[str, str | int | float]:
+def overlap_round_row(trace: Trace, outcome: Outcome) -> RoundOverlap:
     """The round's own figures, for the pictures of it: shares of its cycles."""
     flight = outcome.flights[outcome.largest_size]
     total = max(1, trace.makespan)
@@ -64,7 +98,7 @@ def overlap_round_row(trace: Trace, outcome: Outcome) -> dict[str, str | int | f
     }
 
 
-def stretch_rows(outcome: Outcome) -> list[Row]:
+def stretch_rows(outcome: Outcome) -> list[StretchRow]:
     """The longest stretch of memory work under the compute of another layer: one row, or none.
 
     `moved`: what most of its memory time goes to, by kind of tensor and direction.

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Row
 from graphturbo_core.semantics.cost import product_peaks
 
 
-def roof_rows(outcome: Outcome) -> Iterator[Row]:
+class RoofRow(TypedDict):
+    """Peak rates of one cluster."""
+
+    matrix_macs_per_s: float
+    vector_macs_per_s: float
+    dram_bytes_per_s: float
+    gb_bytes_per_s: float
+
+
+def roof_rows(outcome: Outcome) -> Iterator[RoofRow]:
     """Multiply-accumulates and bytes a second, from the profile's numbers, as in the bounds.
 
     `matrix`, `vector`: all engines of the kind together, products in the run's number format.

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypedDict
 
 import numpy as np
 
 from graphturbo_core.products.plan import Binding, KernelPlan, Plan
 from graphturbo_core.products.program import Memory
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Row
-from graphturbo_core.report.rows.overlap_rows import overlap_round_row
+from graphturbo_core.report.rows.overlap_rows import RoundOverlap, overlap_round_row
 from graphturbo_core.report.rows.traffic import traffic
 from graphturbo_core.sim.kernels.kernel_bounds import least_cycles
 from graphturbo_core.sim.trace import Wait
 from graphturbo_core.units import format_bytes
 
 
-def round_rows(outcome: Outcome) -> Iterator[Row]:
+class RoundRow(RoundOverlap):
+    """The round that arrays and engines describe."""
+
+    cycles: int
+    longest_chain_cycles: int
+    cross_layer_overlap: float
+    repeats: int
+    clusters: int
+
+
+def round_rows(outcome: Outcome) -> Iterator[RoundRow]:
     """The round that arrays and engines describe: one row."""
     trace, size = outcome.largest, outcome.largest_size
     yield {
@@ -30,7 +40,16 @@ def round_rows(outcome: Outcome) -> Iterator[Row]:
     }
 
 
-def rounds_rows(outcome: Outcome) -> Iterator[Row]:
+class RoundSizeRow(TypedDict):
+    """The rounds of one size: how many, and the cycles of each."""
+
+    samples: int
+    count: int
+    cycles: int
+    is_drawn: bool
+
+
+def rounds_rows(outcome: Outcome) -> Iterator[RoundSizeRow]:
     """The rounds of a cluster with the largest share, a row per distinct size, as they run."""
     for size, count in outcome.division.shares[0].rounds:
         yield {
@@ -41,7 +60,17 @@ def rounds_rows(outcome: Outcome) -> Iterator[Row]:
         }
 
 
-def engine_rows(outcome: Outcome) -> Iterator[Row]:
+class EngineRow(TypedDict):
+    """One simulated engine."""
+
+    index: int
+    kind: str
+    core: int
+    cores: int
+    label: str
+
+
+def engine_rows(outcome: Outcome) -> Iterator[EngineRow]:
     """The engines of one cluster that are simulated; `cores`: of how many cores, alike, each."""
     for index, engine in enumerate(outcome.program.engines):
         yield {
@@ -53,7 +82,19 @@ def engine_rows(outcome: Outcome) -> Iterator[Row]:
         }
 
 
-def kernel_rows(outcome: Outcome) -> Iterator[Row]:
+class KernelRow(TypedDict):
+    """One kernel; `group` is the group's name."""
+
+    index: int
+    name: str
+    group: str
+    start_cycle: int
+    end_cycle: int
+    least_cycles: int
+    layers: int
+
+
+def kernel_rows(outcome: Outcome) -> Iterator[KernelRow]:
     """The kernels in the order they run: the first start, the last end, the least between them."""
     trace, kernels = outcome.largest, outcome.plan.kernels
     start = np.full(len(kernels), trace.makespan, np.int64)
@@ -85,7 +126,18 @@ def layer_counts(plan: Plan, parts: Sequence[Sequence[str]]) -> list[int]:
     return [len({plan.layer_of_op[op] for op in ops}) for ops in parts]
 
 
-def decision_rows(outcome: Outcome) -> Iterator[Row]:
+class DecisionRow(TypedDict):
+    """One merge or refusal."""
+
+    index: int
+    step: str
+    rule: str
+    subject: str
+    taken: bool
+    numbers: str
+
+
+def decision_rows(outcome: Outcome) -> Iterator[DecisionRow]:
     """Every merge and refusal, in the order they were decided."""
     for index, decision in enumerate(outcome.plan.decisions):
         yield {
@@ -110,13 +162,32 @@ def _number_text(name: str, value: int | float | str) -> str:
     return f"{words} {value}"
 
 
-def ready_rows(outcome: Outcome) -> Iterator[Row]:
+class ReadyRow(TypedDict):
+    """One step of Algorithm 3."""
+
+    index: int
+    run: str
+    ready: str
+
+
+def ready_rows(outcome: Outcome) -> Iterator[ReadyRow]:
     """Algorithm 3 step by step."""
     for index, step in enumerate(outcome.plan.ready_steps):
         yield {"index": index, "run": step.run, "ready": ", ".join(step.ready)}
 
 
-def binding_rows(outcome: Outcome) -> Iterator[Row]:
+class BindingRow(TypedDict):
+    """The binding of one tensor in one kernel."""
+
+    kernel: str
+    tensor: str
+    op: str
+    binding: str
+    axes: str
+    scope: str
+
+
+def binding_rows(outcome: Outcome) -> Iterator[BindingRow]:
     """How each kernel divides what it computes."""
     producer = outcome.plan.semantics.graph.producer
     for kernel in outcome.plan.kernels:
@@ -151,14 +222,43 @@ def scope_text(kernel: KernelPlan, tensor: str) -> str:
     return f"{scope.value}{also}" if scope else ""
 
 
-def stall_rows(outcome: Outcome) -> Iterator[Row]:
+class StallCyclesRow(TypedDict):
+    """Cycles of one engine by `Wait`."""
+
+    engine: str
+    kind: str
+    busy: int
+    data: int
+    address: int
+    channel: int
+    barrier: int
+    idle: int
+
+
+def stall_rows(outcome: Outcome) -> Iterator[StallCyclesRow]:
     """Cycles of every engine of a cluster, one round, by what they went to."""
     for engine, cycles in zip(outcome.program.engines, outcome.largest.stalls, strict=True):
-        counts = {wait.name.lower(): int(cycles[wait]) for wait in Wait}
-        yield {"engine": engine.label, "kind": engine.kind.value, **counts}
+        yield {
+            "engine": engine.label,
+            "kind": engine.kind.value,
+            "busy": int(cycles[Wait.BUSY]),
+            "data": int(cycles[Wait.DATA]),
+            "address": int(cycles[Wait.ADDRESS]),
+            "channel": int(cycles[Wait.CHANNEL]),
+            "barrier": int(cycles[Wait.BARRIER]),
+            "idle": int(cycles[Wait.IDLE]),
+        }
 
 
-def ledger_rows(outcome: Outcome) -> Iterator[Row]:
+class LedgerRow(TypedDict):
+    """Bytes over one memory by one cause."""
+
+    memory: str
+    cause: str
+    bytes: int
+
+
+def ledger_rows(outcome: Outcome) -> Iterator[LedgerRow]:
     """Bytes of the whole batch that crossed DRAM and GB, by cause."""
     causes = traffic(outcome).causes
     for memory in (Memory.DRAM, Memory.GB):
@@ -166,7 +266,16 @@ def ledger_rows(outcome: Outcome) -> Iterator[Row]:
             yield {"memory": memory.name, "cause": cause.name.lower(), "bytes": size_bytes}
 
 
-def chip_rows(outcome: Outcome) -> Iterator[Row]:
+class ChipRow(TypedDict):
+    """One number of the profile."""
+
+    key: str
+    value: float | int | str
+    source: str
+    is_assumption: bool
+
+
+def chip_rows(outcome: Outcome) -> Iterator[ChipRow]:
     """Every number of the profile with its source."""
     for number in outcome.hardware.numbers:
         yield {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import TypedDict
 
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.report import Row
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.planning import splitter_of
@@ -17,7 +17,24 @@ MAX_SPLITS = 5_000
 """Quadruples that a report lists: those of sub-graphs, then of layers in order. Our choice."""
 
 
-def split_rows(outcome: Outcome) -> Iterator[Row]:
+class SplitRow(TypedDict):
+    """One quadruple of Algorithm 1; `part` is `sub-graph` or `layer`."""
+
+    part: str
+    index: int
+    name: str
+    axis: int
+    possible: bool
+    pieces: int
+    covered_ops: int
+    ops: int
+    peak_bytes: int
+    whole_peak_bytes: int
+    capacity_bytes: int
+    taken: bool
+
+
+def split_rows(outcome: Outcome) -> Iterator[SplitRow]:
     """What Algorithm 1 gives for each part and axis of its last output; none without it.
 
     `possible`: the axis carries through the whole part and the pieces divide it; `pieces` 0: no
@@ -32,7 +49,7 @@ def split_rows(outcome: Outcome) -> Iterator[Row]:
         return
     plan = outcome.plan
     graph = layer_graph(plan.semantics, plan.layers, plan.number_format)
-    rows = (
+    rows: Iterator[SplitRow] = (
         {
             "part": part,
             "index": index,

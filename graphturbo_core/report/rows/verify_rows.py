@@ -2,14 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
+from typing import NotRequired, TypedDict
 
 from graphturbo_core.verify.faults import Fault
 from graphturbo_core.verify.replay.compare import OutputCheck
 from graphturbo_core.verify.verify import Verification
 
 
-def verify_rows(found: Verification | None) -> dict[str, object]:
+class OutputEntry(TypedDict):
+    """One output of a replayed run and its errors."""
+
+    name: str
+    dtype: str
+    shape: Sequence[int]
+    max_abs_error: float | None
+    max_rel_error: float | None
+    tolerance: float
+    ok: bool
+
+
+class FaultEntry(TypedDict):
+    """The first instruction that is wrong."""
+
+    rule: str
+    what: str
+    instruction: int
+    op: str
+    tensor: str
+    box: Sequence[Sequence[int]]
+    core: int
+    cycle: int
+    expected: float | None
+    got: float | None
+
+
+class VerifyEntry(TypedDict):
+    """The contract's `verify`; what is not required is of a run that was replayed."""
+
+    ran: bool
+    ok: bool | None
+    max_abs_error: float | None
+    max_rel_error: float | None
+    outputs: Sequence[OutputEntry]
+    fault: NotRequired[FaultEntry | None]
+    instructions: NotRequired[int]
+    rounds: NotRequired[int]
+    drawn_weights: NotRequired[int]
+
+
+def verify_rows(found: Verification | None) -> VerifyEntry:
     """`ran`, `ok`, the largest errors, every output and the first wrong instruction.
 
     An error that is not finite (a number is missing) is null.
@@ -31,7 +74,7 @@ def verify_rows(found: Verification | None) -> dict[str, object]:
     }
 
 
-def _output(check: OutputCheck) -> dict[str, object]:
+def _output(check: OutputCheck) -> OutputEntry:
     return {
         "name": check.name,
         "dtype": check.dtype,
@@ -43,7 +86,7 @@ def _output(check: OutputCheck) -> dict[str, object]:
     }
 
 
-def _fault(fault: Fault) -> dict[str, object]:
+def _fault(fault: Fault) -> FaultEntry:
     return {
         "rule": fault.rule,
         "what": fault.what,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +40,9 @@ def alone(report: Report, kind: str) -> Alone:
     total, makespan = int(so_far[-1]), int(times[-1])
     by_group: dict[str, float] = {}
     for kernel in report.tables["kernels"]:
-        ends = [cast(int, kernel[key]) for key in ("start_cycle", "end_cycle")]
+        ends = [kernel[key] for key in ("start_cycle", "end_cycle")]
         first, last = np.interp(ends, times, so_far)
-        name = cast(str, kernel["group"])
+        name = kernel["group"]
         by_group[name] = by_group.get(name, 0.0) + float(last - first)
     group = max(by_group, key=lambda name: by_group[name], default="")
     part = by_group.get(group, 0.0) / total if total else 0.0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_si
 
@@ -12,7 +10,7 @@ WAITED_FOR = "the ratio at equal ones is being computed"
 
 def cluster_batch(report: Report) -> int:
     """Samples that a cluster takes at once."""
-    return cast(int, report.contract["cluster_batch"])
+    return report.contract["cluster_batch"]
 
 
 def is_like_for_like(a: Report, b: Report) -> bool:
@@ -20,7 +18,7 @@ def is_like_for_like(a: Report, b: Report) -> bool:
 
     Clusters take as many samples at once in both, or the cluster batch is all that differs.
     """
-    heads = [str(each.contract["strategy"]).partition("@")[0] for each in (a, b)]
+    heads = [each.contract["strategy"].partition("@")[0] for each in (a, b)]
     options = [each.contract["options"] for each in (a, b)]
     is_one_strategy = heads[0] == heads[1] and options[0] == options[1]
     return cluster_batch(a) == cluster_batch(b) or is_one_strategy
@@ -43,6 +41,6 @@ def equal_text(a: Report, b: Report, equal: Report | str | None) -> str:
         return f" ({both}; {WAITED_FOR})"
     if isinstance(equal, str):
         return f" ({both}; A cannot run at {cluster_batch(b):,}: {equal})"
-    rates = [cast(float, each.contract["throughput_per_s"]) for each in (equal, b)]
+    rates = [each.contract["throughput_per_s"] for each in (equal, b)]
     ratio = f"{format_si(rates[1] / rates[0])}x"
     return f" ({both}; at {cluster_batch(b):,} for both it is {ratio})"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Mapping
 
 from graphturbo_core.report.report import Report
 
@@ -27,7 +26,7 @@ PLACES: Mapping[str, str] = {
 def notes_by_place(report: Report) -> dict[str, tuple[str, ...]]:
     """The notes of each figure; those about none of them are in the page's list alone."""
     found: dict[str, tuple[str, ...]] = {}
-    for note in cast(Sequence[str], report.contract["notes"]):
+    for note in report.contract["notes"]:
         place = next((where for words, where in PLACES.items() if words in note), "")
         if place:
             found[place] = (*found.get(place, ()), note)

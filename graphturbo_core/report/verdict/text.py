@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
 
 from rich.markup import escape
 from rich.table import Table
 
-from graphturbo_core.report.report import Json, Report, axes_text
+from graphturbo_core.report.contract import Contract, split_axes
+from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.verdict import in_flight
 from graphturbo_core.units import (
     format_bytes,
@@ -19,22 +19,6 @@ from graphturbo_core.units import (
 )
 
 
-def _number(key: str) -> Callable[[Json], float]:
-    return lambda contract: float(cast(float, contract[key]))
-
-
-def _inner(key: str, inner: str) -> Callable[[Json], float]:
-    return lambda contract: float(cast(Mapping[str, float], contract[key])[inner])
-
-
-def _sum(*keys: str) -> Callable[[Json], float]:
-    return lambda contract: sum(_number(key)(contract) for key in keys)
-
-
-def _groups(contract: Json) -> float:
-    return len(cast(list[Json], contract["groups"]))
-
-
 def _count(value: float) -> str:
     return format_count(int(value))
 
@@ -43,38 +27,38 @@ def _times(value: float) -> str:
     return f"{format_si(value)}x"
 
 
-FIGURES: tuple[tuple[str, Callable[[Json], float], Callable[[float], str]], ...] = (
-    ("throughput", _number("throughput_per_s"), lambda value: format_si(value, "/s")),
-    ("latency", _number("latency_s"), format_seconds),
-    ("lower bound (model, chip)", _number("lower_bound_s"), format_seconds),
-    ("bound: matrix", _inner("lower_bound_terms", "matrix"), format_seconds),
-    ("bound: vector", _inner("lower_bound_terms", "vector"), format_seconds),
-    ("bound: matrix and vector", _inner("lower_bound_terms", "engines"), format_seconds),
-    ("bound: DRAM", _inner("lower_bound_terms", "dram"), format_seconds),
-    ("bound of this plan", _number("plan_bound_s"), format_seconds),
-    ("longest dependency chain", _number("program_critical_path_s"), format_seconds),
-    ("latency / lower bound", _number("gap"), _times),
-    ("samples per cluster at once", _number("cluster_batch"), _count),
-    ("rounds", _number("rounds"), _count),
-    ("layers (fine sub-graphs)", _number("sub_graphs_fine"), _count),
-    ("groups (coarse sub-graphs)", _groups, _count),
-    ("kernels per round", _number("kernels"), _count),
-    ("instructions per round", _number("instructions"), _count),
-    ("DRAM traffic", _sum("dram_read_bytes", "dram_write_bytes"), format_bytes),
-    ("GB traffic", _sum("gb_read_bytes", "gb_write_bytes"), format_bytes),
-    ("core to core", _number("core_to_core_bytes"), format_bytes),
-    ("spilled over DRAM", _inner("dram_ledger", "spill"), format_bytes),
-    ("matrix engines busy", _inner("utilization", "matrix"), format_percent),
-    ("vector engines busy", _inner("utilization", "vector"), format_percent),
-    ("move engines busy", _inner("utilization", "move"), format_percent),
-    ("system DMAs busy", _inner("utilization", "dma"), format_percent),
-    ("MACs of the chip's peak", _number("mac_utilization"), format_percent),
+FIGURES: tuple[tuple[str, Callable[[Contract], float], Callable[[float], str]], ...] = (
+    ("throughput", lambda c: c["throughput_per_s"], lambda value: format_si(value, "/s")),
+    ("latency", lambda c: c["latency_s"], format_seconds),
+    ("lower bound (model, chip)", lambda c: c["lower_bound_s"], format_seconds),
+    ("bound: matrix", lambda c: c["lower_bound_terms"]["matrix"], format_seconds),
+    ("bound: vector", lambda c: c["lower_bound_terms"]["vector"], format_seconds),
+    ("bound: matrix and vector", lambda c: c["lower_bound_terms"]["engines"], format_seconds),
+    ("bound: DRAM", lambda c: c["lower_bound_terms"]["dram"], format_seconds),
+    ("bound of this plan", lambda c: c["plan_bound_s"], format_seconds),
+    ("longest dependency chain", lambda c: c["program_critical_path_s"], format_seconds),
+    ("latency / lower bound", lambda c: c["gap"], _times),
+    ("samples per cluster at once", lambda c: c["cluster_batch"], _count),
+    ("rounds", lambda c: c["rounds"], _count),
+    ("layers (fine sub-graphs)", lambda c: c["sub_graphs_fine"], _count),
+    ("groups (coarse sub-graphs)", lambda c: len(c["groups"]), _count),
+    ("kernels per round", lambda c: c["kernels"], _count),
+    ("instructions per round", lambda c: c["instructions"], _count),
+    ("DRAM traffic", lambda c: c["dram_read_bytes"] + c["dram_write_bytes"], format_bytes),
+    ("GB traffic", lambda c: c["gb_read_bytes"] + c["gb_write_bytes"], format_bytes),
+    ("core to core", lambda c: c["core_to_core_bytes"], format_bytes),
+    ("spilled over DRAM", lambda c: c["dram_ledger"]["spill"], format_bytes),
+    ("matrix engines busy", lambda c: c["utilization"]["matrix"], format_percent),
+    ("vector engines busy", lambda c: c["utilization"]["vector"], format_percent),
+    ("move engines busy", lambda c: c["utilization"]["move"], format_percent),
+    ("system DMAs busy", lambda c: c["utilization"]["dma"], format_percent),
+    ("MACs of the chip's peak", lambda c: c["mac_utilization"], format_percent),
     ("layers in flight: two or more", in_flight, format_percent),
-    ("memory under compute", _inner("overlap", "memory_under_compute"), format_percent),
-    ("within one core: two or more", _number("cross_layer_overlap"), format_percent),
-    ("LB peak", _inner("lb", "peak_bytes"), format_bytes),
-    ("GB peak", _inner("gb", "peak_bytes"), format_bytes),
-    ("import to trace", _number("schedule_seconds"), format_seconds),
+    ("memory under compute", lambda c: c["overlap"]["memory_under_compute"], format_percent),
+    ("within one core: two or more", lambda c: c["cross_layer_overlap"], format_percent),
+    ("LB peak", lambda c: c["lb"]["peak_bytes"], format_bytes),
+    ("GB peak", lambda c: c["gb"]["peak_bytes"], format_bytes),
+    ("import to trace", lambda c: c["schedule_seconds"], format_seconds),
 )  # fmt: skip
 """Label, value in a contract, and how it is written."""
 
@@ -87,7 +71,7 @@ def run_table(reports: Sequence[Report]) -> Table:
     table = Table(title=escape(title), title_justify="left")
     table.add_column("figure")
     for contract in contracts:
-        table.add_column(escape(str(contract["strategy"])), justify="right", no_wrap=True)
+        table.add_column(escape(contract["strategy"]), justify="right", no_wrap=True)
     for label, value, text in FIGURES:
         table.add_row(label, *(text(value(contract)) for contract in contracts))
     return table
@@ -98,14 +82,14 @@ def group_table(report: Report) -> Table:
     table = Table(title="groups", title_justify="left")
     for heading in ("group", "layers", "ops", "pieces", "split axis", "live before split"):
         table.add_column(heading, justify="left" if heading == "group" else "right")
-    for row in report.tables["groups"]:
+    for group in report.contract["groups"]:
         table.add_row(
-            escape(str(row["name"])),
-            str(row["layers"]),
-            str(row["ops"]),
-            str(row["pieces"]),
-            axes_text(row),
-            format_bytes(cast(int, row["peak_bytes"])),
+            escape(group["name"]),
+            str(group["layers"]),
+            str(len(group["ops"])),
+            str(group["pieces"]),
+            split_axes(group),
+            format_bytes(group["peak_bytes"]),
         )
     return table
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal
 
-from graphturbo_core.report.report import Json, Report
+from graphturbo_core.report.contract import Contract
+from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.alone import Alone, alone
 from graphturbo_core.report.verdict.equal_batches import equal_text
 from graphturbo_core.strategies.options import strategy_options
@@ -55,7 +56,7 @@ class Measure:
     label: str
     term: str
     is_higher_better: bool
-    value: Callable[[Json], float]
+    value: Callable[[Contract], float]
     text: Callable[[float], str]
 
 
@@ -78,27 +79,23 @@ class VerdictRow:
     is_better: bool | None
 
 
-def _number(key: str) -> Callable[[Json], float]:
-    return lambda contract: float(cast(float, contract[key]))
+def _dram_bytes(contract: Contract) -> float:
+    return contract["dram_read_bytes"] + contract["dram_write_bytes"]
 
 
-def _sum(*keys: str) -> Callable[[Json], float]:
-    return lambda contract: float(sum(cast(int, contract[key]) for key in keys))
+def _gb_bytes(contract: Contract) -> float:
+    return contract["gb_read_bytes"] + contract["gb_write_bytes"]
 
 
-def _matrix(contract: Json) -> float:
-    return float(cast(Mapping[str, float], contract["utilization"])["matrix"])
-
-
-def in_flight(contract: Json) -> float:
+def in_flight(contract: Contract) -> float:
     """Share of the time with two or more layers in flight."""
-    overlap = cast(Mapping[str, Mapping[str, float]], contract["overlap"])
+    overlap = contract["overlap"]
     return overlap["layers_in_flight"]["share"]
 
 
-def _launches(contract: Json) -> float:
+def _launches(contract: Contract) -> float:
     """Kernels a cluster launches for the whole batch."""
-    return float(cast(int, contract["kernels"]) * cast(int, contract["rounds"]))
+    return float(contract["kernels"] * contract["rounds"])
 
 
 def times_text(ratio: float) -> str:
@@ -112,10 +109,17 @@ MEASURES: tuple[Measure, ...] = (
         "Throughput",
         "throughput",
         True,
-        _number("throughput_per_s"),
+        lambda contract: contract["throughput_per_s"],
         lambda value: format_si(value, "/s"),
     ),
-    Measure("latency", "Latency", "latency", False, _number("latency_s"), format_seconds),
+    Measure(
+        "latency",
+        "Latency",
+        "latency",
+        False,
+        lambda contract: contract["latency_s"],
+        format_seconds,
+    ),
     Measure(
         "kernels",
         "Kernels launched",
@@ -129,15 +133,22 @@ MEASURES: tuple[Measure, ...] = (
         "DRAM traffic",
         "DRAM",
         False,
-        _sum("dram_read_bytes", "dram_write_bytes"),
+        _dram_bytes,
         format_bytes,
     ),
-    Measure("gb", "GB traffic", "GB", False, _sum("gb_read_bytes", "gb_write_bytes"), format_bytes),
-    Measure("matrix", "Matrix busy", "utilisation", True, _matrix, format_percent),
+    Measure("gb", "GB traffic", "GB", False, _gb_bytes, format_bytes),
+    Measure(
+        "matrix",
+        "Matrix busy",
+        "utilisation",
+        True,
+        lambda contract: contract["utilization"]["matrix"],
+        format_percent,
+    ),
     Measure(
         "in_flight", "2+ layers in flight", "layers in flight", True, in_flight, format_percent
     ),
-    Measure("gap", "Gap to bound", "gap", False, _number("gap"), times_text),
+    Measure("gap", "Gap to bound", "gap", False, lambda contract: contract["gap"], times_text),
 )
 
 
@@ -255,7 +266,7 @@ def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[s
 
 def pair_text(a: Report, b: Report, equal: Report | str | None) -> str:
     """How two runs compare, by their strategies: `graphturbo@16 is 6.35x as fast as tvm@16`."""
-    names = tuple(str(each.contract["strategy"]) for each in (a, b))
+    names = tuple(each.contract["strategy"] for each in (a, b))
     return f"{_outcome(a, b, names)}{equal_text(a, b, equal)}"
 
 
@@ -269,7 +280,7 @@ def _outcome(a: Report, b: Report, names: Sequence[str] = "AB") -> str:
 
 
 def _throughputs(a: Report, b: Report) -> tuple[float, float]:
-    return tuple(cast(float, each.contract["throughput_per_s"]) for each in (a, b))  # type: ignore[return-value]  # two
+    return a.contract["throughput_per_s"], b.contract["throughput_per_s"]
 
 
 def _reason(a: Report, b: Report) -> str:
@@ -295,8 +306,7 @@ class Reason:
 
 
 def _traffic(a: Report, b: Report) -> Reason:
-    dram = _sum("dram_read_bytes", "dram_write_bytes")
-    first, second = dram(a.contract), dram(b.contract)
+    first, second = _dram_bytes(a.contract), _dram_bytes(b.contract)
     if is_same(first, second):
         return Reason()
     cause, saved = _largest_saving(a, b)
@@ -308,8 +318,8 @@ def _traffic(a: Report, b: Report) -> Reason:
 
 def _largest_saving(a: Report, b: Report) -> tuple[str, float]:
     """The cause of DRAM traffic that shrank most from A to B, with its bytes."""
-    first = cast(Mapping[str, int], a.contract["dram_ledger"])
-    second = cast(Mapping[str, int], b.contract["dram_ledger"])
+    first = a.contract["dram_ledger"]
+    second = b.contract["dram_ledger"]
     saved = {cause: first[cause] - second.get(cause, 0) for cause in first}
     cause = max(sorted(saved), key=lambda name: saved[name], default="")
     return (CAUSES.get(cause, cause), saved[cause]) if cause and saved[cause] > 0 else ("", 0.0)
@@ -359,7 +369,7 @@ def differences(a: Report, b: Report) -> tuple[str, ...]:
         if a.contract[key] != b.contract[key]
     ]
     known = strategy_options()
-    first, second = (cast(Mapping[str, str], each.contract["options"]) for each in (a, b))
+    first, second = (each.contract["options"] for each in (a, b))
     for name in dict.fromkeys((*first, *second)):
         default = known[name].default if name in known else NOT_GIVEN
         one, other = first.get(name, default), second.get(name, default)
@@ -376,7 +386,7 @@ UNLISTED: Mapping[str, str] = {
     "max_instructions": "instructions allowed",
 }
 """Options of a report that `--set` does not take."""
-COMPARED: Mapping[str, str] = {
+COMPARED: Mapping[Literal["model", "profile", "batch", "dtype", "cluster_batch"], str] = {
     "model": "model",
     "profile": "chip",
     "batch": "batch",
@@ -386,4 +396,4 @@ COMPARED: Mapping[str, str] = {
 
 
 def _stalls(report: Report) -> Mapping[str, Mapping[str, float]]:
-    return cast(Mapping[str, Mapping[str, float]], report.contract["stalls"])
+    return report.contract["stalls"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Sequence
 
-from graphturbo_core.report.report import Json, Report
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.verify_rows import OutputEntry, VerifyEntry
 from graphturbo_core.units import counted
 
 
@@ -30,12 +30,12 @@ def verification_text(report: Report) -> str:
     """One line: what was replayed, how far the outputs are apart, or what is wrong first."""
     found, strategy = _verify(report), report.contract["strategy"]
     counts = (
-        f"{counted(cast(int, found['instructions']), 'instruction')} replayed in "
-        f"{counted(cast(int, found['rounds']), 'round')}"
+        f"{counted(found['instructions'], 'instruction')} replayed in "
+        f"{counted(found['rounds'], 'round')}"
     )
     if is_wrong(report):
         return f"{strategy}: VERIFICATION FAILED ({counts}): {_reason(found)}"
-    worst = cast("float | None", found["max_rel_error"]) or 0.0
+    worst = found["max_rel_error"] or 0.0
     return (
         f"{strategy}: verified against ONNX Runtime ({counts}): "
         f"{counted(len(outputs(report)), 'output')}, "
@@ -43,27 +43,27 @@ def verification_text(report: Report) -> str:
     )
 
 
-def outputs(report: Report) -> Sequence[Json]:
+def outputs(report: Report) -> Sequence[OutputEntry]:
     """A row for every output compared."""
-    return cast("Sequence[Json]", _verify(report)["outputs"])
+    return _verify(report)["outputs"]
 
 
 def fault_text(report: Report) -> str:
     """The first instruction that is wrong, with core, cycle and box; empty where none is."""
-    fault = cast("Json | None", _verify(report).get("fault"))
+    fault = _verify(report).get("fault")
     if fault is None:
         return ""
     where = f"core {fault['core']}, cycle {fault['cycle']}, box {fault['box']}"
     return f"{fault['rule']}: {fault['what']} ({where})"
 
 
-def _reason(found: Json) -> str:
-    fault = cast("Json | None", found.get("fault"))
+def _reason(found: VerifyEntry) -> str:
+    fault = found.get("fault")
     if fault is not None:
         return f"{fault['rule']}: {fault['what']}, core {fault['core']}, cycle {fault['cycle']}"
-    wrong = [str(row["name"]) for row in cast("Sequence[Json]", found["outputs"]) if not row["ok"]]
+    wrong = [row["name"] for row in found["outputs"] if not row["ok"]]
     return f"outputs differ and no single op does: {', '.join(wrong)}"
 
 
-def _verify(report: Report) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", report.contract["verify"])
+def _verify(report: Report) -> VerifyEntry:
+    return report.contract["verify"]

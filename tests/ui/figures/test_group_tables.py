@@ -49,18 +49,23 @@ def test_the_time_of_a_sub_graphs_kernels():
     assert told["pieces"] == "8, run as 2 kernels in this round"
 
 
+def split_along(report, axis, along, **further):
+    """The report with every sub-graph split along these axes, in its table and its contract."""
+    groups = tuple({**row, "split_axis": axis, "along": along} for row in report.tables["groups"])
+    listed = [{**row, "split_axis": axis, **further} for row in report.contract["groups"]]
+    tables = {**report.tables, "groups": groups}
+    return replace(report, tables=tables, contract={**report.contract, "groups": listed})
+
+
 def test_a_sub_graph_without_a_split_runs_whole():
-    groups = tuple({**row, "split_axis": -1, "along": ""} for row in FINE.tables["groups"])
-    report = replace(FINE, tables={**FINE.tables, "groups": groups})
+    report = split_along(FINE, -1, "")
     _, told = facts(Selection("A", "group", 0), {"A": report})
     assert told["split (Algorithm 1)"] == "none: it runs whole"
     assert group_table(report)[0]["split axis"] == "none"
 
 
 def test_all_axes_of_a_split_are_told():
-    more = {"split_axis": 2, "along": "axes 2 in 4 and 3 in 2"}
-    groups = tuple({**row, **more} for row in COARSE.tables["groups"])
-    report = replace(COARSE, tables={**COARSE.tables, "groups": groups})
+    report = split_along(COARSE, 2, "axes 2 in 4 and 3 in 2", further_splits=[[3, 2]])
     _, told = facts(Selection("A", "group", 0), {"A": report})
     split = "8 pieces along axes 2 in 4 and 3 in 2, carried by 6 of 6 ops"
     assert told["split (Algorithm 1)"] == split
