@@ -16,6 +16,10 @@ from tests.full import examples
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REQUIRE_BROWSER = "GRAPHTURBO_REQUIRE_BROWSER"
 
+pytest.register_assert_rewrite(
+    "tests.lowering", "tests.sim", "tests.soundness", "tests.strategies", "tests.verify"
+)  # fmt: skip
+
 settings.register_profile(
     "graphturbo",
     derandomize=True,

@@ -28,8 +28,8 @@ from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared
 from graphturbo_core.report.report import Report
 from tests.lowering.nets import STRATEGIES
-from tests.test_soundness import check_sound
-from tests.verify.test_samples import BATCH, SMALL, with_fewer_cores
+from tests.soundness import check_sound
+from tests.verify.small_samples import BATCH, SMALL, with_fewer_cores
 
 PAGE = Path(__file__).parents[1] / "docs" / "matrix.md"
 SAMPLED = ("astitch",)
@@ -298,7 +298,7 @@ Written by `python -m tests.matrix --write`, in parts where time asks for it. Ea
 the whole model at its own batch under {strategies}.
 
 - *Sound*: no invariant broken, no bound beaten, every byte and cycle booked (the checks of
-  `tests/test_soundness.py`).
+  `tests/soundness.py`).
 - *Replayed*: a small form of the model (the same kinds of layers, batch {batch}, so that shares
   differ) computes ONNX Runtime's numbers under every strategy on bounded buffers. The light models
   come in one size and are replayed with `{light_replay}`.

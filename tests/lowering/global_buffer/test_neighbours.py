@@ -26,7 +26,8 @@ from graphturbo_core.verify.static.claims import wrong_claim
 from graphturbo_core.verify.static.coverage import moved_twice
 from tests.lowering.counting import check_program
 from tests.lowering.nets import placements_of
-from tests.strategies.plus.test_fewer_pieces import NARROW, PART, feed_forward, made
+from tests.strategies.chains import NARROW, PART, feed_forward
+from tests.strategies.plus.plans import made
 
 GB = 8 * 2**20
 SLOTS = 2 * 2048 * 32 * 2

@@ -6,7 +6,7 @@ import pytest
 
 from graphturbo_core.pipeline import RunRequest, profile_names, run_reports
 from tests.models import imported, op_types
-from tests.test_soundness import check_sound
+from tests.soundness import check_right, check_sound
 from tests.verify import recurrent_table
 from tests.verify.models.recurrent import (
     DIRECTIONS,
@@ -21,7 +21,6 @@ from tests.verify.models.recurrent import (
     sized,
     some_sizes,
 )
-from tests.verify.test_samples import check_right
 
 
 def check_replays(form: Form, chip: str, strategies: tuple[str, ...] = STRATEGIES) -> None:
