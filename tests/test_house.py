@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-from tests.test_layers import ROOT, imports, name_of, sources
+from tests.house.source_files import ROOT, imports, name_of, sources
 
 MOST_FILES = 15
 """Per folder; `__init__` is not counted."""
@@ -80,3 +80,26 @@ def test_a_class_name_stands_once_in_the_library() -> None:
             if isinstance(node, ast.ClassDef):
                 files[node.name].add(name_of(path))
     assert {name for name, where in files.items() if len(where) > 1} == SHARED_NAMES
+
+
+def test_files_of_tests_import_nothing_of_each_other() -> None:
+    """What two of them share stands in a file beside them whose name does not begin with test."""
+    of_tests = {
+        name_of(path): [name for name in imports(path) if is_of_a_test_file(name)]
+        for folder in ("tests", "benchmarks")
+        for path in sources(folder)
+    }
+    assert {file: names for file, names in of_tests.items() if names} == {}
+
+
+def is_of_a_test_file(name: str) -> bool:
+    """Whether a full dotted name is a file of tests or something in one."""
+    own = name.split(".")
+    return own[0] == "tests" and any(part.startswith("test_") for part in own)
+
+
+def test_a_name_in_a_file_of_tests_is_seen() -> None:
+    assert is_of_a_test_file("tests.sim.test_trace.found")
+    assert is_of_a_test_file("tests.test_trace")
+    assert not is_of_a_test_file("tests.sim.programs.build")
+    assert not is_of_a_test_file("other.test_trace.found")

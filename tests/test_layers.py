@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.house.source_files import ROOT, imports, name_of, sources
 
 LAYERS = (
     "errors", "units", "limits", "compiled", "plain_yaml", "option_fields",
@@ -58,22 +57,6 @@ UI_MAY_IMPORT = (
 UI_LIBRARIES = ("streamlit", "plotly", "graphturbo_ui")
 
 
-def sources(folder: str) -> list[Path]:
-    return sorted((ROOT / folder).rglob("*.py"))
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Full dotted names that a module imports, wherever in the file; relative ones resolved."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            package = path.relative_to(ROOT).parts[:-1]
-            above = package[: len(package) - node.level + 1] if node.level else ()
-            base = ".".join((*above, *([node.module] if node.module else [])))
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
 def core_imports(path: Path) -> list[str]:
     """Names below `graphturbo_core` that a module imports, without that prefix."""
     prefix = "graphturbo_core."
@@ -82,10 +65,6 @@ def core_imports(path: Path) -> list[str]:
 
 def is_below(name: str, parents: tuple[str, ...]) -> bool:
     return any(name == parent or name.startswith(f"{parent}.") for parent in parents)
-
-
-def name_of(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
 
 
 def layer_of(path: Path) -> str:

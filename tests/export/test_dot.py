@@ -14,57 +14,10 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.export.dot import MAX_EDGES, MAX_OPS, dot_text, quoted
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.report.report import Report
 from tests.export.dot_reader import parsed
+from tests.export.dot_reports import HOSTILE, edge, group, node, report_of
 
 ROOT = Path(__file__).resolve().parents[2]
-CONTRACT = {"model": "m", "strategy": "graphturbo@8", "profile": "chip", "batch": 8}
-HOSTILE = [
-    'say "hi"',
-    '"',
-    '"quoted"',
-    '"]; evil [label="x"]; "',
-    "two\nlines",
-    "back\\slash",
-    "ends in \\",
-    "\\N and \\G and \\n",
-    "port:n:sw",
-    "<b>bold</b>",
-    "<<b>bold</b>>",
-    "a & b &amp; &lt;b&gt;",
-    "digraph",
-    "0.5",
-    "a -> b; // c",
-    "/* # */",
-    "名前 é",
-    "",
-]
-
-
-Row = dict[str, object]
-
-
-def node(index: int, op: str, group: int, op_type: str = "Relu") -> Row:
-    return {"index": index, "op": op, "op_type": op_type, "group": group}
-
-
-def edge(source: int, target: int, tensor: str, shape: str = "8x4") -> Row:
-    return {"source": source, "target": target, "tensor": tensor, "shape": shape}
-
-
-def report_of(nodes: list[Row], edges: list[Row], groups: list[Row]) -> Report:
-    tables = {"graph_nodes": nodes, "graph_edges": edges, "groups": groups}
-    return Report(CONTRACT, {name: tuple(rows) for name, rows in tables.items()}, {})
-
-
-def group(index: int, pieces: int = 1, axis: int = -1, name: str | None = None) -> Row:
-    return {
-        "index": index,
-        "name": f"g{index + 1}" if name is None else name,
-        "pieces": pieces,
-        "split_axis": axis,
-        "along": f"axis {axis}",
-    }
 
 
 def test_two_groups_by_hand() -> None:
@@ -158,7 +111,8 @@ def test_a_run_read_back(strategy: str) -> None:
 def test_the_same_bytes_whatever_the_hash_seed() -> None:
     script = (
         "import sys\n"
-        "from tests.export.test_dot import HOSTILE, dot_text, edge, group, node, report_of\n"
+        "from graphturbo_core.export.dot import dot_text\n"
+        "from tests.export.dot_reports import HOSTILE, edge, group, node, report_of\n"
         "nodes = [node(i, name, i % 3) for i, name in enumerate(HOSTILE)]\n"
         "edges = [edge(at, i, name) for i, name in enumerate(HOSTILE) for at in (-1, i - 1)]\n"
         "report = report_of(nodes, edges, [group(i) for i in range(3)])\n"

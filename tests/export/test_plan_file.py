@@ -31,7 +31,7 @@ from graphturbo_core.products.plan import Residency, Scope
 from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits
 from graphturbo_core.strategies.plan_files.record import recorded
 from tests.models import graph_of
-from tests.strategies.plus.test_plus import heavy, plus
+from tests.strategies.plus.plans import heavy, plus
 from tests.strategies.samples import hardware, sample_plan
 
 DIGEST = "0123456789abcdef"

@@ -16,7 +16,7 @@ from graphturbo_core.pipeline import Imports, RunRequest, profile_names, run_sha
 from graphturbo_core.report.report import Report
 from graphturbo_core.strategies.options import EVALUATIONS
 from tests.lowering.nets import STRATEGIES
-from tests.verify.test_samples import BATCH, SMALL, with_fewer_cores
+from tests.verify.small_samples import BATCH, SMALL, with_fewer_cores
 
 FILE = Path(__file__).parent / "digests.json"
 RUNS: Mapping[str, Mapping[str, str]] = {

@@ -8,7 +8,7 @@ import pytest
 
 from graphturbo_core.pipeline import profile_names
 from tests.frozen.digests import RUNS, Run, digests_of, kept, runs
-from tests.verify.test_samples import SMALL
+from tests.verify.small_samples import SMALL
 
 MODELS = tuple(SMALL)
 SOME = [

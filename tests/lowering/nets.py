@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -62,6 +62,13 @@ def analysed(model: onnx.ModelProto, batch: int) -> GraphSemantics:
 def plan_of(sem: GraphSemantics, strategy: str, hardware: Hardware) -> Plan:
     """A checked plan."""
     plan = make_plan(registry.parse_strategy(strategy), sem, hardware, "fp16", {})
+    plan.check()
+    return plan
+
+
+def tvm(sem: GraphSemantics, hardware: Hardware, options: Mapping[str, str]) -> Plan:
+    """A checked plan of TVM's kernels with these options."""
+    plan = make_plan(registry.parse_strategy("tvm"), sem, hardware, "fp16", options)
     plan.check()
     return plan
 

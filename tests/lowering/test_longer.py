@@ -24,9 +24,8 @@ from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
-from tests.lowering.stages.test_folding import by_rows
-from tests.lowering.tiling.test_caps import TEXT, turned
-from tests.lowering.tiling.test_wide_tiles import at_most, in_turn, long_nest, of_grain, tries
+from tests.lowering.small_plans import CHAIN, by_rows, long_nest, turned
+from tests.lowering.tiling.grains import at_most, in_turn, of_grain, tries
 from tests.strategies.samples import weighted
 
 ENOUGH = 10**6
@@ -121,7 +120,7 @@ def test_each_step_counts_what_it_knows(
     cap: int, fewest: int, placed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twelve kernels of seven tiles on each of four cores, each with a load and a store: 84."""
-    plan = plan_of(weighted(TEXT), "layerwise", chip("tiny"))
+    plan = plan_of(weighted(CHAIN), "layerwise", chip("tiny"))
     place, seen = Places.place, list[object]()
 
     def placing(places: Places, task: PlacementTask) -> KernelPlacement | None:

@@ -27,45 +27,15 @@ from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, plan_of, small_model, with_residency
 from tests.lowering.replay import ReplayError
-from tests.lowering.tiling.test_tiling import one_conv
-from tests.strategies.samples import weighted
+from tests.lowering.small_plans import batches, halo, k_cut, teaching
 
 Patch = Callable[[pytest.MonkeyPatch], None]
-
-HALO = (
-    "g (float[1,8,16,16] x, float[8,8,3,3] w, float[8,8,3,3] v) => (float[1,8,16,16] y)"
-    "{ a = Conv <pads = [1,1,1,1]> (x, w) y = Conv <pads = [1,1,1,1]> (a, v) }"
-)
-
-
-def teaching(strategy: str = "graphturbo:full", name: str = "generic-4x4") -> Plan:
-    return plan_of(small_model("teaching-resnet"), strategy, chip(name))
-
-
-def halo() -> Plan:
-    """Two convolutions of one sample over four cores, the map between them in LB."""
-    return plan_of(weighted(HALO), "graphturbo:full", chip("generic-4x4"))
-
-
-def k_cut() -> Plan:
-    """Two cuts of K, two rows each."""
-    return one_conv(64)[0]
 
 
 def streaming() -> Plan:
     return with_residency(
         plan_of(small_model("resnet"), "layerwise", chip("tiny")), Residency.STREAM
     )
-
-
-def batches() -> Plan:
-    """Pieces along the batch; the third and later ones are copies of the second."""
-    text = HALO.replace("float[1,", "float[16,")
-    small = replace(chip("tiny"), lb_data_bytes=32768, split_capacity_bytes=32768)
-    plan = plan_of(weighted(text), "graphturbo:full", small)
-    assert plan.groups[0].pieces > 2
-    assert plan.groups[0].split_axis == 0
-    return plan
 
 
 def no_exchange(patch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from graphturbo_core.hardware.hardware import Hardware, MatrixModel
 from graphturbo_core.ir.graph import AttributeValue, Graph, Op, Tensor, TensorKind
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 
@@ -70,3 +71,17 @@ def _op(node: onnx.NodeProto, index: int, opset: int) -> Op:
 def _attribute(item: onnx.AttributeProto) -> AttributeValue:
     value = helper.get_attribute_value(item)
     return tuple(value) if isinstance(value, list) else value
+
+
+def chip(model: MatrixModel = MatrixModel.PASSES) -> Hardware:
+    """64 x 32 array, 64 lanes, a transcendental is 4 operations, int8 twice as fast."""
+    return Hardware(
+        name="test", title="Test", clusters=1, cores=1, clock_hz=10**9, matrix_rows=64,
+        matrix_columns=32, matrix_model=model, matrix_rate={"fp16": 1, "int8": 2},
+        vector_lanes=64, vector_rate={"fp16": 1, "int8": 2}, transcendental_ops=4, dma_engines=1,
+        lb_data_bytes=1 << 20, lb_weight_bytes=1 << 18, staging_bytes=1 << 18, is_pooled=False,
+        gb_bytes=1 << 23, dram_bytes=1 << 32, lb_bandwidth=1, gb_bandwidth=1, dram_bandwidth=1,
+        link_bandwidth=1, dram_latency_cycles=0, gb_latency_cycles=0, link_latency_cycles=0,
+        launch_cycles=0, barrier_cycles=0, split_capacity_bytes=1 << 23, channel_padding=1,
+        numbers=(),
+    )  # fmt: skip

@@ -11,8 +11,7 @@ from graphturbo_core.ir.boxes import full_box
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InnerProduct, OpSemantics
 from graphturbo_core.semantics.cost import compute_cycles, matrix_cycles, product_peaks
 from graphturbo_core.semantics.work import total_macs, work_of
-from tests.semantics.models import semantics
-from tests.semantics.test_cost import chip
+from tests.semantics.models import chip, semantics
 
 
 def one(text: str, opset: int = 21) -> OpSemantics:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from random import Random
 from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
+from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware, MatrixModel
+from graphturbo_core.ir.boxes import Box
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import (
@@ -199,3 +202,82 @@ def _buffers(blocks: Sequence[Block], tensors: Sequence[str]) -> Buffers:
         is_spill=np.zeros(n, np.bool_),
         cores=np.ones(n, np.int32),
     )
+
+
+LOAD, PRODUCT, SUM = (MOVE, 0), (MATRIX, 0), (VECTOR, 0)
+
+
+@st.composite
+def few_steps(draw: st.DrawFn, most: int = 5) -> list[Step]:
+    found: list[Step] = []
+    for index in range(draw(st.integers(1, most))):
+        engine = draw(st.sampled_from([LOAD, (MOVE, 1), PRODUCT, SUM]))
+        is_move = engine[0] is MOVE
+        channels = st.dictionaries(st.sampled_from(["gb", "lb 0"]), st.integers(1, 5), min_size=1)
+        earlier = st.lists(st.integers(0, index - 1), max_size=2) if index else st.just([])
+        found.append(
+            Step(
+                engine,
+                hold=0 if is_move else draw(st.integers(1, 5)),
+                latency=draw(st.integers(0, 3)) if is_move else 0,
+                channels=draw(channels) if is_move else {},
+                data=draw(earlier),
+            )
+        )
+    return found
+
+
+BLOCKS = (Block(Memory.DRAM, 0, 500), Block(Memory.DRAM, 500, 500))
+
+
+@dataclass(frozen=True)
+class Access:
+    """One access of one instruction, unless `is_of_the_one_before` gives it to the earlier one."""
+
+    box: Box
+    is_write: bool
+    buffer: int = 0
+    segment: int = 0
+    is_of_the_one_before: bool = False
+
+
+def program_of(accesses: Sequence[Access], conflicts: Sequence[Sequence[int]] = ()) -> Program:
+    """Every move has a latency, so that the queue alone keeps nothing in order."""
+    held: list[list[Access]] = []
+    for access in accesses:
+        held += [] if access.is_of_the_one_before else [[]]
+        held[-1].append(access)
+    steps = [
+        Step(
+            (MOVE, 0), 1, latency=5, segment=group[0].segment,
+            reads=[a.buffer for a in group if not a.is_write],
+            writes=[a.buffer for a in group if a.is_write],
+            data=conflicts[row] if conflicts else (),
+        )
+        for row, group in enumerate(held)
+    ]  # fmt: skip
+    segments = [(0, 0)] * (1 + max(access.segment for access in accesses))
+    program = build(steps, segments=segments, blocks=BLOCKS)
+    box = np.zeros((2, len(accesses), MAX_RANK), np.int32)
+    box[1] = 1
+    for row, access in enumerate(accesses):
+        box[:, row, : len(access.box)] = np.array(access.box).T
+    return replace(program, access_lo=box[0], access_hi=box[1])
+
+
+def tiles(draw: Random, count: int) -> list[Access]:
+    """Tiles, windows over several, rows and all of it, in two buffers and two segments."""
+    accesses: list[Access] = []
+    for place in range(count):
+        row, column, depth = draw.randrange(9), draw.randrange(6), draw.randrange(3)
+        tile = ((3 * row, 3 * row + 3), (2 * column, 2 * column + 2), (depth, depth + 1))
+        window = ((3 * row, 3 * row + 5), (2 * column, 2 * column + 3), (0, 3))
+        shape = ((0, 29), (2 * column, 2 * column + 2), (0, 3))
+        whole = ((0, 29), (0, 13), (0, 3))
+        box = draw.choices((tile, window, shape, whole), (20, 6, 2, 1))[0]
+        access = Access(box, draw.random() < 0.4, draw.randrange(2), int(place > 0.7 * count))
+        before = accesses[-1] if accesses else access
+        is_next = place > 0 and access.is_write and before.segment == access.segment
+        is_same = is_next and draw.random() < 0.5
+        accesses.append(replace(access, is_of_the_one_before=is_same))
+    return accesses

@@ -9,18 +9,15 @@ from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.sim.kernels.kernel_bounds import least_cycles
 from graphturbo_core.sim.kernels.kernel_heads import heads_and_tails
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
+from tests.lowering.chips import shared
 from tests.lowering.nets import STRATEGIES, chip, plan_of, small_model
-from tests.lowering.stages.test_shared_engine import shared
-from tests.sim.programs import MATRIX, MOVE, VECTOR, Step, build
-
-LOAD, PRODUCT, SUM = (MOVE, 0), (MATRIX, 0), (VECTOR, 0)
+from tests.sim.programs import LOAD, MOVE, PRODUCT, SUM, Step, build, few_steps
 
 
 def least(*steps: Step) -> list[int]:
@@ -64,26 +61,6 @@ def test_addresses_do_not_count_and_kernels_are_apart() -> None:
 
 def test_no_instructions() -> None:
     assert least_cycles(build([])).tolist() == []
-
-
-@st.composite
-def few_steps(draw: st.DrawFn, most: int = 5) -> list[Step]:
-    found: list[Step] = []
-    for index in range(draw(st.integers(1, most))):
-        engine = draw(st.sampled_from([LOAD, (MOVE, 1), PRODUCT, SUM]))
-        is_move = engine[0] is MOVE
-        channels = st.dictionaries(st.sampled_from(["gb", "lb 0"]), st.integers(1, 5), min_size=1)
-        earlier = st.lists(st.integers(0, index - 1), max_size=2) if index else st.just([])
-        found.append(
-            Step(
-                engine,
-                hold=0 if is_move else draw(st.integers(1, 5)),
-                latency=draw(st.integers(0, 3)) if is_move else 0,
-                channels=draw(channels) if is_move else {},
-                data=draw(earlier),
-            )
-        )
-    return found
 
 
 @settings(max_examples=examples(200), deadline=None)

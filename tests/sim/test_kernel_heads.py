@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from graphturbo_core.sim.kernels import kernel_heads
 from graphturbo_core.sim.kernels.kernel_heads import heads_and_tails
 from tests.full import examples
-from tests.sim.programs import MATRIX, MOVE, VECTOR, Step, build
-from tests.sim.test_kernel_bounds import few_steps
+from tests.sim.programs import MATRIX, MOVE, VECTOR, Step, build, few_steps
 
 LOAD, PRODUCT, SUM = (MOVE, 0), (MATRIX, 0), (VECTOR, 0)
 

@@ -10,8 +10,8 @@ from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.program import Program
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
+from tests.lowering.chips import shared
 from tests.lowering.nets import chip, plan_of, small_model
-from tests.lowering.stages.test_shared_engine import shared
 
 CHIPS = {
     "tiny": chip("tiny"),

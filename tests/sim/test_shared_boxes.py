@@ -3,57 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
-from graphturbo_core.ir.boxes import Box, contains, intersect, is_empty
+from graphturbo_core.ir.boxes import contains, intersect, is_empty
 from graphturbo_core.products.arrays import owners
-from graphturbo_core.products.program import MAX_RANK, Memory, Program
+from graphturbo_core.products.program import Program
 from graphturbo_core.sim.checks import ordering, shared_boxes
 from graphturbo_core.sim.checks.ordering import unordered_accesses
 from graphturbo_core.sim.checks.shared_boxes import FEW_ACCESSES, pairs_within_buffers
-from tests.sim.programs import MOVE, Block, Step, build
+from tests.sim.programs import Access, program_of, tiles
 from tests.verify.equivalence import is_ordered
-
-BLOCKS = (Block(Memory.DRAM, 0, 500), Block(Memory.DRAM, 500, 500))
-
-
-@dataclass(frozen=True)
-class Access:
-    """One access of one instruction, unless `instruction` gives it to an earlier one."""
-
-    box: Box
-    is_write: bool
-    buffer: int = 0
-    segment: int = 0
-    is_of_the_one_before: bool = False
-
-
-def program_of(accesses: Sequence[Access], conflicts: Sequence[Sequence[int]] = ()) -> Program:
-    """Every move has a latency, so that the queue alone keeps nothing in order."""
-    held: list[list[Access]] = []
-    for access in accesses:
-        held += [] if access.is_of_the_one_before else [[]]
-        held[-1].append(access)
-    steps = [
-        Step(
-            (MOVE, 0), 1, latency=5, segment=group[0].segment,
-            reads=[a.buffer for a in group if not a.is_write],
-            writes=[a.buffer for a in group if a.is_write],
-            data=conflicts[row] if conflicts else (),
-        )
-        for row, group in enumerate(held)
-    ]  # fmt: skip
-    segments = [(0, 0)] * (1 + max(access.segment for access in accesses))
-    program = build(steps, segments=segments, blocks=BLOCKS)
-    box = np.zeros((2, len(accesses), MAX_RANK), np.int32)
-    box[1] = 1
-    for row, access in enumerate(accesses):
-        box[:, row, : len(access.box)] = np.array(access.box).T
-    return replace(program, access_lo=box[0], access_hi=box[1])
 
 
 def found(program: Program) -> list[tuple[int, int]]:
@@ -79,24 +42,6 @@ def by_definition(accesses: Sequence[Access]) -> set[tuple[int, int]]:
                 left.append((at, of, earlier))
         waiting = [*left, (row, instruction, later)]
     return pairs
-
-
-def tiles(draw: Random, count: int) -> list[Access]:
-    """Tiles, windows over several, rows and all of it, in two buffers and two segments."""
-    accesses: list[Access] = []
-    for place in range(count):
-        row, column, depth = draw.randrange(9), draw.randrange(6), draw.randrange(3)
-        tile = ((3 * row, 3 * row + 3), (2 * column, 2 * column + 2), (depth, depth + 1))
-        window = ((3 * row, 3 * row + 5), (2 * column, 2 * column + 3), (0, 3))
-        shape = ((0, 29), (2 * column, 2 * column + 2), (0, 3))
-        whole = ((0, 29), (0, 13), (0, 3))
-        box = draw.choices((tile, window, shape, whole), (20, 6, 2, 1))[0]
-        access = Access(box, draw.random() < 0.4, draw.randrange(2), int(place > 0.7 * count))
-        before = accesses[-1] if accesses else access
-        is_next = place > 0 and access.is_write and before.segment == access.segment
-        is_same = is_next and draw.random() < 0.5
-        accesses.append(replace(access, is_of_the_one_before=is_same))
-    return accesses
 
 
 @pytest.mark.parametrize("count", [2, 9, FEW_ACCESSES, 10 * FEW_ACCESSES])

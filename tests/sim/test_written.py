@@ -21,9 +21,9 @@ from graphturbo_core.sim.checks import first_writes
 from graphturbo_core.sim.checks.invariants import check_reads
 from graphturbo_core.sim.checks.written import unwritten_output, unwritten_read
 from graphturbo_core.sim.simulate import simulate
-from tests.lowering.emission.test_team import chain, gemm
-from tests.lowering.test_mutations import halo, k_cut, teaching
-from tests.sim.test_shared_boxes import Access, program_of, tiles
+from tests.lowering.emission.team_plans import chain, gemm
+from tests.lowering.small_plans import halo, k_cut, teaching
+from tests.sim.programs import Access, program_of, tiles
 from tests.verify.draft import Draft
 
 NEVER = first_writes.NEVER

@@ -11,7 +11,7 @@ from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.options import resolve_options, strategy_options
 from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec, parse_strategy
-from tests.strategies.graphturbo.test_readings import CASES as READINGS
+from tests.strategies.graphturbo.readings import READINGS
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
 
 

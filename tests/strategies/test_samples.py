@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.products.plan import Plan
-from tests.strategies.graphturbo.test_ordering import PUBLISHED
+from tests.strategies.chains import PUBLISHED
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
 
 RESNETS = ("resnet50-v1", "resnet50-v15", "resnet50-slim")

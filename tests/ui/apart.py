@@ -6,7 +6,7 @@ from functools import cache
 
 from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.report.report import Report
-from tests.frontend.passes.test_decompose import DECOMPOSED, block
+from tests.frontend.passes.decomposed_block import DECOMPOSED, block
 
 SOFTMAX, NORM = 4, 8
 """Places in the model, and of the ops in B."""

@@ -27,7 +27,7 @@ from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.pipeline import Recorder, RunRequest, run_report, run_reports
 from graphturbo_core.report.report import Report
 from tests.models import model_bytes
-from tests.test_soundness import check_sound
+from tests.soundness import check_sound
 
 STEPS = ["profile", "import", "divide the batch", "plan", "lower", "simulate"]
 SYMBOLIC = """chain (float[n, 8] x, float[8, 8] w) => (float[n, 8] y)

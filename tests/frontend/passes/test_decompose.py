@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import onnx
 import pytest
-from onnx import numpy_helper
 from onnxruntime import InferenceSession
 
 from graphturbo_core.errors import InvariantError
@@ -22,12 +20,10 @@ from graphturbo_core.strategies.baselines.stitch import stitched_kernels
 from graphturbo_core.strategies.layers.relay import relay_layers
 from sample_models.bert import BertSize, bert
 from sample_models.vit import VitSize, vit
+from tests.frontend.passes.decomposed_block import DECOMPOSED, RELAY, WHOLE, block
 from tests.frontend.reference import run_graph
 from tests.models import graph_of, model_bytes, op_types
 
-RELAY, WHOLE, DECOMPOSED = (
-    {"tvm.normalisation": value} for value in ("relay", "whole", "decomposed")
-)
 SOFTMAX_PARTS = "ReduceMax Sub Exp ReduceSum Div"
 NORM = "ReduceMean Sub Mul ReduceMean Add Sqrt Sub Div"
 
@@ -114,34 +110,6 @@ def test_a_graph_without_such_ops_is_itself() -> None:
 def test_statistics_that_nobody_reads_go() -> None:
     text = """g (float[4,5] x, float[5] s) => (float[4,5] y) { y, m = LayerNormalization (x, s) }"""
     assert op_types(parts_of(text)) == f"{NORM} Mul"
-
-
-BLOCK = """block (float[n,16,32] x, float[32,32] w, float[32] s, float[32] v)
-    => (float[n,16,32] y) {
-    q = MatMul (x, w)
-    k = Transpose <perm = [0,2,1]> (x)
-    a = MatMul (q, k)
-    c = Relu (a)
-    f = Softmax (c)
-    p = Mul (f, f)
-    o = MatMul (p, x)
-    r = Add (o, x)
-    t = LayerNormalization (r, s, v)
-    y = Relu (t)
-}"""
-
-
-def block() -> bytes:
-    """The weights of BLOCK as initializers."""
-    model = onnx.load_from_string(model_bytes(BLOCK))
-    rng = np.random.default_rng(0)
-    for name in ("w", "s", "v"):
-        (value,) = (each for each in model.graph.input if each.name == name)
-        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-        numbers = rng.normal(size=shape).astype(np.float32)
-        model.graph.initializer.append(numpy_helper.from_array(numbers, name))
-        model.graph.input.remove(value)
-    return bytes(model.SerializeToString())
 
 
 def graph(strategy: str, options: Mapping[str, str]) -> Graph:

@@ -8,7 +8,7 @@ from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.semantics.work import total_macs
 from tests.models import graph_of, imported, model_bytes, model_of, op_types
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right
 
 HEAD = "g (float[4,6,8] x) => (float[4,6,3] y)"
 WEIGHT = f"uint8[8,3] w = {{{','.join(str(7 * place % 256) for place in range(24))}}}"

@@ -6,7 +6,7 @@ import pytest
 
 from graphturbo_core.pipeline import RunRequest, run_report
 from tests.models import graph_of, model_bytes, op_types
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right
 
 NUMBERS = (
     "float xs = {0.05}, uint8 xz = {128}, float ws = {0.0213}, int8 wz = {0}, float ys = {0.0977},"

@@ -14,7 +14,7 @@ from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.hardware.variation import changed_profile
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report
-from graphturbo_core.products.plan import Plan, Residency
+from graphturbo_core.products.plan import Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
@@ -23,15 +23,15 @@ from graphturbo_core.sim.trace import Trace, Wait
 from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.planning import PlanTask, make_plan, plan_for
+from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.verify.static.causes import wrong_cause
 from sample_models.bert import BertSize, bert
 from sample_models.build_samples import teaching_resnet
 from tests.full import examples, in_turn
+from tests.lowering.chips import bare
 from tests.lowering.counting import check_program
-from tests.lowering.global_buffer.test_no_gb import bare
-from tests.lowering.nets import chip, conv_nets, small_model, with_residency
+from tests.lowering.nets import chip, conv_nets, small_model, tvm, with_residency
 from tests.strategies.samples import weighted
 
 OWN = {"tvm.weights": "own"}
@@ -45,12 +45,6 @@ TIMES = {
     "barrier_cycles": 20,
 }  # fmt: skip
 """DRAM 16 bytes a cycle and 10 cycles late, LB 64, a 4 x 4 array; a kernel opens at 100."""
-
-
-def tvm(sem: GraphSemantics, hardware: Hardware, options: Mapping[str, str]) -> Plan:
-    plan = make_plan(parse_strategy("tvm"), sem, hardware, "fp16", options)
-    plan.check()
-    return plan
 
 
 def starts(trace: Trace, kind: InstructionKind) -> list[int]:

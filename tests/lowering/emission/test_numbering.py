@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -25,12 +25,11 @@ from graphturbo_core.lowering.numbering import KnownKernels, KnownTemplate, numb
 from graphturbo_core.lowering.tiling.cutting import COARSEST, grains
 from graphturbo_core.pipeline import RunRequest, run_report, run_reports
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from tests.full import examples
-from tests.lowering.emission.test_template import CHIPS, _arrays
+from tests.lowering.chips import VARIED_CHIPS, random_chips
+from tests.lowering.equality import arrays_of, check_same, outcome
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
-from tests.lowering.test_random_chips import chips
 from tests.strategies.samples import weighted
 
 EXAMPLES = 24
@@ -51,29 +50,7 @@ def emitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ops
 
 
-def outcome(plan: Plan, limits: Limits, known: KnownKernels | None) -> Program | str:
-    """The program, or what the refusal says."""
-    try:
-        return lower(plan, limits, known=known)
-    except CapacityError as error:
-        return error.line()
-
-
-def check_same(pairs: Sequence[tuple[Plan, Limits]]) -> None:
-    """Lowered one after the other with what the ones before left, each is what it is alone."""
-    known = KnownKernels()
-    for plan, limits in pairs:
-        alone, found = outcome(plan, limits, None), outcome(plan, limits, known)
-        if isinstance(alone, str) or isinstance(found, str):
-            assert found == alone
-            continue
-        assert found.notes == alone.notes
-        wanted = _arrays(alone)
-        for name, array in _arrays(found).items():
-            assert np.array_equal(array, wanted[name]), (plan.strategy, name)
-
-
-@given(conv_nets(), chips(), st.permutations(STRATEGIES))
+@given(conv_nets(), random_chips(), st.permutations(STRATEGIES))
 @settings(max_examples=examples(EXAMPLES))
 def test_any_order_of_strategies(
     sem: GraphSemantics, hardware: Hardware, strategies: list[str]
@@ -81,10 +58,10 @@ def test_any_order_of_strategies(
     check_same([(plan_of(sem, each, hardware), DEFAULT_LIMITS) for each in strategies[:4]])
 
 
-@pytest.mark.parametrize("name", CHIPS)
+@pytest.mark.parametrize("name", VARIED_CHIPS)
 def test_levels_on_chips_of_each_kind(name: str) -> None:
     sem = small_model(NET)
-    check_same([(plan_of(sem, each, CHIPS[name]), DEFAULT_LIMITS) for each in STRATEGIES])
+    check_same([(plan_of(sem, each, VARIED_CHIPS[name]), DEFAULT_LIMITS) for each in STRATEGIES])
 
 
 def faster(plan: Plan, **changes: object) -> Plan:
@@ -128,7 +105,7 @@ def test_what_emission_reads_of_a_plan_beside_its_kernels(
 
     Without a GB no address says how weights come, or whether instructions are scheduled.
     """
-    one = CHIPS[name]
+    one = VARIED_CHIPS[name]
     hardware = replace(one, matrix_rate=dict(one.matrix_rate, bf16=2 * one.matrix_rate["fp16"]))
     plan = PLANS[what](hardware)
     other = CHANGES[change](plan)
@@ -142,8 +119,8 @@ def test_another_grain_of_the_same_tiles(monkeypatch: pytest.MonkeyPatch) -> Non
     found = []
     for grain in (finest, replace(finest, staging_sets=1)):
         monkeypatch.setattr(lowering, "grains", lambda _, only=grain: (only,))
-        found.append(_arrays(lower(plan, known=known)))
-        alone = _arrays(lower(plan))
+        found.append(arrays_of(lower(plan, known=known)))
+        alone = arrays_of(lower(plan))
         assert all(np.array_equal(found[-1][name], alone[name]) for name in alone)
     one, other = found
     assert np.array_equal(one["program.result_lo"], other["program.result_lo"])

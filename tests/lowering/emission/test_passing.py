@@ -23,8 +23,7 @@ from graphturbo_core.verify.replay.script import Script
 from graphturbo_core.verify.static.claims import wrong_claim
 from tests.lowering.nets import chip, plan_of
 from tests.models import imported
-from tests.test_soundness import check_sound, check_times
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right, check_sound, check_times
 
 WIDTH = 4096
 NOTE = "1 op(s) larger than LB: their bytes stream through one core's LB"

@@ -19,7 +19,7 @@ from graphturbo_core.sim.simulate import simulate
 from tests.full import EVERY_DAY, often
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of
-from tests.lowering.tiling.test_tiling import check_placements
+from tests.lowering.tiling.placements import check_placements
 from tests.models import graph_of, model_bytes
 
 SHIFTED = """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
@@ -11,16 +9,15 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
 from tests.full import in_turn, often
+from tests.lowering.chips import VARIED_CHIPS
 from tests.lowering.counting import check_program
-from tests.lowering.global_buffer.test_shards import sharing
+from tests.lowering.equality import arrays_of
 from tests.lowering.nets import STRATEGIES, analysed, chip, plan_of
-from tests.lowering.stages.test_shared_engine import shared
 from tests.models import graph_of, imported
 from tests.strategies.samples import weighted
 
@@ -36,16 +33,6 @@ g (float[1,8,16,16] x) => (float[1,{channels},16,16] y) {{
 }}"""
 
 
-def _arrays(program: Program) -> dict[str, np.ndarray]:
-    tables = ((program, "program"), (program.buffers, "buffers"))
-    return {
-        f"{name}.{field.name}": getattr(table, field.name)
-        for table, name in tables
-        for field in fields(table)
-        if isinstance(getattr(table, field.name), np.ndarray)
-    }
-
-
 def _small_resnet(batch: int) -> GraphSemantics:
     return analysed(build_samples.resnet("v15", (2, 1), 8, 32, 10), batch)
 
@@ -57,9 +44,9 @@ def test_copies_equal_what_they_stand_for(
     monkeypatch: pytest.MonkeyPatch, strategy: str, name: str, batch: int
 ) -> None:
     plan = plan_of(_small_resnet(batch), strategy, chip(name))
-    copied = _arrays(lowering.lower(plan))
+    copied = arrays_of(lowering.lower(plan))
     monkeypatch.setattr(numbering, "template_key", lambda setting, kinds: id(setting))
-    emitted = _arrays(lowering.lower(plan))
+    emitted = arrays_of(lowering.lower(plan))
     assert copied.keys() == emitted.keys()
     for key, value in copied.items():
         assert np.array_equal(value, emitted[key]), key
@@ -76,18 +63,10 @@ def test_a_split_over_channels_takes_other_weights(
     plan = plan_of(analyse(graph_of(_wide(channels))), "graphturbo:order", chip("tiny"))
     program = lowering.lower(plan)
     check_program(simulate(program))
-    copied = _arrays(program)
+    copied = arrays_of(program)
     monkeypatch.setattr(numbering, "template_key", lambda setting, kinds: id(setting))
-    emitted = _arrays(lowering.lower(plan))
+    emitted = arrays_of(lowering.lower(plan))
     assert all(np.array_equal(copied[key], emitted[key]) for key in copied)
-
-
-CHIPS = {
-    "tiny": chip("tiny"),
-    "generic-4x4": chip("generic-4x4"),
-    "sharing": sharing(),
-    "shared engine": shared(gb_bytes=1 << 16),
-}
 
 
 def _blocks(*ops: str) -> GraphSemantics:
@@ -119,7 +98,7 @@ def _emitted(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> tuple[dict[str, np.
         patch.setattr(numbering, "emit_kernel", counted)
         program = lowering.lower(plan)
     check_program(simulate(program))
-    return _arrays(program), calls
+    return arrays_of(program), calls
 
 
 def _check_copies(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> int:
@@ -135,7 +114,7 @@ def _check_copies(monkeypatch: pytest.MonkeyPatch, plan: Plan) -> int:
 
 @pytest.mark.parametrize(
     ("op", "strategy", "name"),
-    in_turn(["b{n} = Relu (a{n})", "b{n} = MatMul (a{n}, w{n})"], STRATEGIES, CHIPS),
+    in_turn(["b{n} = Relu (a{n})", "b{n} = MatMul (a{n}, w{n})"], STRATEGIES, VARIED_CHIPS),
 )
 def test_blocks_with_other_names_are_copied(
     monkeypatch: pytest.MonkeyPatch, op: str, strategy: str, name: str
@@ -143,7 +122,7 @@ def test_blocks_with_other_names_are_copied(
     """Names and numbers are all that eight equal blocks differ by; a weight read twice is shared
     between LBs where a chip does so.
     """
-    plan = plan_of(_blocks(*[op] * 8), strategy, CHIPS[name])
+    plan = plan_of(_blocks(*[op] * 8), strategy, VARIED_CHIPS[name])
     calls = _check_copies(monkeypatch, plan)
     assert calls <= max(1, len(plan.kernels) // 2)
 
@@ -168,7 +147,7 @@ def test_blocks_of_other_ops_are_not(
     assert mixed > alike
 
 
-@pytest.mark.parametrize("name", often(CHIPS, ("generic-4x4",)))
+@pytest.mark.parametrize("name", often(VARIED_CHIPS, ("generic-4x4",)))
 def test_layers_of_a_transformer_are_copied(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Six layers a Relay layer a kernel: the second to the fifth are alike."""
     size = BertSize(layers=6, hidden=16, heads=2, vocabulary=32, positions=16)
@@ -176,5 +155,5 @@ def test_layers_of_a_transformer_are_copied(name: str, monkeypatch: pytest.Monke
         bert(size, {"batch": 2, "sequence": 8}).SerializeToString(),
         ImportOptions("bert", dims={"batch": 2, "sequence": 8}),
     )
-    plan = plan_of(analyse(model), "tvm", CHIPS[name])
+    plan = plan_of(analyse(model), "tvm", VARIED_CHIPS[name])
     assert _check_copies(monkeypatch, plan) <= len(plan.kernels) // 2

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError, ProfileError
-from graphturbo_core.hardware.hardware import EngineKind, Hardware
+from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.hardware.profile import load_profile, parse_profile
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Residency, Scope
@@ -20,17 +18,11 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.verify.static.causes import wrong_cause
 from tests.full import examples, in_turn
+from tests.lowering.chips import bare
 from tests.lowering.counting import check_program
-from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
+from tests.lowering.nets import STRATEGIES, conv_nets, plan_of, small_model
+from tests.lowering.small_plans import GEMM
 from tests.strategies.samples import weighted
-
-GEMM = "g (float[16,16] x, float[16,12] w) => (float[16,12] y) { y = MatMul (x, w) }"
-
-
-def bare(name: str = "generic-4x4", **changes: object) -> Hardware:
-    """A chip with its GB, the GB's port and the system DMA taken away."""
-    none = {"gb_bytes": 0, "gb_bandwidth": 0, "gb_latency_cycles": 0, "dma_engines": 0}
-    return replace(chip(name), **(none | changes))  # type: ignore[arg-type]
 
 
 def test_weights_reach_every_lb_in_one_move_to_the_cycle() -> None:

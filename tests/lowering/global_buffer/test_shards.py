@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES
@@ -23,8 +22,8 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
 from tests.full import examples
+from tests.lowering.chips import sharing
 from tests.lowering.counting import check_program
-from tests.lowering.global_buffer.test_no_gb import bare
 from tests.lowering.nets import STRATEGIES, conv_nets, plan_of, small_model, with_residency
 from tests.strategies.samples import weighted
 
@@ -36,11 +35,6 @@ WIDE = (
     "{{ a = MatMul (x, w) y = MatMul (a, w) }}"
 )
 CYCLE = 10**9
-
-
-def sharing(name: str = "generic-4x4", **changes: object) -> Hardware:
-    """A chip without a GB whose LBs hold weights for each other."""
-    return bare(name, **{"weight_placement": "sharded"} | changes)
 
 
 def checked(plan: Plan) -> Program:

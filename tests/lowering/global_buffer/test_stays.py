@@ -27,10 +27,10 @@ from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.steps.kernels import Load
 from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
+from tests.lowering.chips import shared
 from tests.lowering.counting import check_program
-from tests.lowering.emission.test_template import _arrays
+from tests.lowering.equality import arrays_of
 from tests.lowering.nets import chip, placements_of, plan_of, small_model, with_residency
-from tests.lowering.stages.test_shared_engine import shared
 from tests.strategies.samples import weighted
 
 SOFT = (
@@ -293,7 +293,7 @@ def test_kernels_with_stays_are_copies_of_their_likes(
     assert len(emitted) < len(plan.kernels)
     monkeypatch.setattr(numbering, "template_key", lambda setting, kinds: id(setting))
     one_by_one = lower(plan)
-    found, wanted = _arrays(program), _arrays(one_by_one)
+    found, wanted = arrays_of(program), arrays_of(one_by_one)
     assert all(np.array_equal(found[name], wanted[name]) for name in wanted)
 
 

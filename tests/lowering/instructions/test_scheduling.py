@@ -20,9 +20,9 @@ from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.verify.static.claims import wrong_claim
 from tests.full import examples, in_turn
+from tests.lowering.chips import random_chips
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, conv_nets, small_model
-from tests.lowering.test_random_chips import chips
 from tests.strategies.samples import plan_of
 
 FENCE, LISTED = "graphturbo.fence", "graphturbo.list_scheduling"
@@ -109,7 +109,7 @@ def test_every_combination_replays(options: Mapping[str, str], profile: str, ord
     assert (in_flight == 0) == (options[FENCE] == "on")
 
 
-@given(conv_nets(), chips(), st.sampled_from(CASES), st.sampled_from(ORDERS))
+@given(conv_nets(), random_chips(), st.sampled_from(CASES), st.sampled_from(ORDERS))
 @settings(max_examples=examples(40))
 def test_sound_or_refused(
     sem: GraphSemantics, hardware: Hardware, options: Mapping[str, str], order: str

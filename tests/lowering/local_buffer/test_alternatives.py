@@ -30,7 +30,7 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from sample_models.bert import BertSize, bert
 from tests.lowering.counting import check_program
-from tests.lowering.emission.test_template import _arrays
+from tests.lowering.equality import arrays_of
 from tests.lowering.nets import chip, plan_of
 from tests.models import imported
 
@@ -116,10 +116,10 @@ def test_copies_of_another_placement_are_what_would_have_been_emitted(
 
     monkeypatch.setattr(numbering, "_copied", noted)
     plan = plan_of(encoder(4, 64, 16, 64), "graphturbo:full", chip("generic-4x4"))
-    copied = _arrays(lower(plan))
+    copied = arrays_of(lower(plan))
     assert any(taken)
     monkeypatch.setattr(numbering, "template_key", lambda setting, kinds: id(setting))
-    emitted = _arrays(lower(plan))
+    emitted = arrays_of(lower(plan))
     assert all(np.array_equal(copied[key], emitted[key]) for key in copied)
 
 

@@ -18,7 +18,7 @@ from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, placements_of, plan_of, with_residency
-from tests.lowering.tiling.test_tiling import CONV, one_conv
+from tests.lowering.small_plans import CONV, one_conv
 from tests.strategies.samples import weighted
 
 LARGE = (

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
+from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Residency, Scope
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
@@ -23,6 +21,7 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Wait
 from tests.full import EVERY_DAY, examples, often
+from tests.lowering.chips import shared
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model, with_residency
 from tests.strategies.samples import weighted
@@ -31,16 +30,6 @@ GEMM = "g (float[8,16] x, float[16,12] w) => (float[8,12] y) { y = MatMul (x, w)
 COMPUTE, PREFETCH, STORE = (
     InstructionKind.COMPUTE, InstructionKind.PREFETCH, InstructionKind.STORE
 )  # fmt: skip
-
-
-def shared(**changes: object) -> Hardware:
-    """generic-4x4 with one 4 x 4 array for all cores; GB 16, DRAM 8 bytes a cycle."""
-    numbers: dict[str, object] = {
-        "name": "shared", "shared_engine": "matrix", "matrix_rows": 4, "matrix_columns": 4,
-        "gb_bandwidth": 16 * 10**9, "dram_bandwidth": 8 * 10**9, "dram_latency_cycles": 10,
-        "gb_latency_cycles": 4, "launch_cycles": 100, "barrier_cycles": 20,
-    }  # fmt: skip
-    return replace(chip("generic-4x4"), **(numbers | changes))  # type: ignore[arg-type]
 
 
 def test_one_gemm_to_the_cycle() -> None:

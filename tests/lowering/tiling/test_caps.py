@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,19 +17,16 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.lowering.stages import folding
 from graphturbo_core.lowering.stages.classes import CoreClasses
 from graphturbo_core.lowering.stages.stage import kernel_stages
-from graphturbo_core.products.plan import Binding, Plan
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import InstructionKind, Memory
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
+from tests.lowering.chips import FEW_CORES, FOLDED_CHIPS
 from tests.lowering.counting import check_program
-from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of
-from tests.lowering.stages.test_folding import CHIPS, FEW
+from tests.lowering.nets import STRATEGIES, conv_nets, plan_of
+from tests.lowering.small_plans import CHAIN, CHAIN_OPS, turned
 from tests.strategies.samples import hardware, weighted
-
-OPS = 12
-CHAIN = "\n".join(f"t{i + 1} = Softmax <axis = 3> (t{i})" for i in range(OPS))
-TEXT = f"g (float[4,1,64,96] t0) => (float[4,1,64,96] t{OPS}) {{ {CHAIN} }}"
 
 
 def test_caps_of_a_large_model_follow_its_ops() -> None:
@@ -44,9 +39,9 @@ def test_caps_of_a_large_model_follow_its_ops() -> None:
 
 
 def test_a_chain_is_lowered_within_what_its_ops_allow() -> None:
-    plan = plan_of(weighted(TEXT), "layerwise", hardware("generic-4x4"))
+    plan = plan_of(weighted(CHAIN), "layerwise", hardware("generic-4x4"))
     fine = lower(plan)
-    per_op = -(-len(fine.hold_cycles) // OPS)
+    per_op = -(-len(fine.hold_cycles) // CHAIN_OPS)
     roomy = Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=per_op)
     assert len(lower(plan, roomy).hold_cycles) == len(fine.hold_cycles)
     with pytest.raises(CapacityError, match="too many instructions even with the coarsest tiles"):
@@ -55,7 +50,7 @@ def test_a_chain_is_lowered_within_what_its_ops_allow() -> None:
 
 @pytest.mark.parametrize("strategy", ["tvm", "graphturbo:lb"])
 def test_a_refusal_names_options_only_to_the_strategy_that_has_them(strategy: str) -> None:
-    plan = plan_of(weighted(TEXT), strategy, hardware("generic-4x4"))
+    plan = plan_of(weighted(CHAIN), strategy, hardware("generic-4x4"))
     with pytest.raises(CapacityError) as refused:
         lower(plan, Limits(max_instructions=1, max_instructions_coarsest=1, instructions_per_op=1))
     assert ("graphturbo.binding=literal" in refused.value.change) == (strategy != "tvm")
@@ -77,25 +72,14 @@ def exchanges(plan: Plan) -> tuple[int, int]:
 
 
 @settings(max_examples=examples(40))
-@given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from(CHIPS), st.booleans())
+@given(conv_nets(), st.sampled_from(STRATEGIES), st.sampled_from(FOLDED_CHIPS), st.booleans())
 def test_never_more_exchanges_are_counted_than_there_are(
     sem: GraphSemantics, strategy: str, hardware: Hardware, is_folded: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folding, "FOLDED_ABOVE", FEW if is_folded else hardware.cores)
+        patch.setattr(folding, "FOLDED_ABOVE", FEW_CORES if is_folded else hardware.cores)
         fewest, found = exchanges(plan_of(sem, strategy, hardware))
     assert fewest <= found
-
-
-def turned(cores: int) -> Plan:
-    """Rows of `a` lie on four cores; what reads them is cut by columns."""
-    text = "a = Exp (x) s = Softmax <axis = 0> (a) y = Exp (s)"
-    sem = weighted(f"g (float[4,16] x) => (float[4,16] y) {{ {text} }}")
-    plan = plan_of(sem, "graphturbo:order", chip("generic-4x4"))
-    rows, columns = Binding((0,), (4,), (0, 1, 2, 3)), Binding((1,), (cores,), tuple(range(cores)))
-    (kernel,) = plan.kernels
-    bindings = {"a": rows, "s": columns, "y": columns}
-    return replace(plan, kernels=(replace(kernel, bindings=bindings),))
 
 
 @pytest.mark.parametrize(("cores", "counted"), [(4, 12), (3, 9)])

@@ -19,7 +19,7 @@ from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
-from tests.lowering.emission.test_numbering import check_same
+from tests.lowering.equality import check_same
 from tests.lowering.nets import chip, lowered_with_placements, plan_of
 from tests.strategies.samples import weighted
 

@@ -21,8 +21,7 @@ from graphturbo_core.semantics.work import work_of
 from graphturbo_core.sim.simulate import simulate
 from sample_models.build_samples import teaching_resnet
 from tests.lowering.counting import check_program
-from tests.lowering.emission.test_feeding import tvm
-from tests.lowering.nets import chip
+from tests.lowering.nets import chip, tvm
 from tests.semantics.models import semantics
 from tests.strategies.samples import weighted
 

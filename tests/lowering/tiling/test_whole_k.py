@@ -17,9 +17,9 @@ from graphturbo_core.products.program import Memory, Program
 from graphturbo_core.sim.simulate import simulate
 from tests.lowering.counting import check_program
 from tests.lowering.nets import chip, placements_of, plan_of
-from tests.lowering.tiling.test_tile_sizes import weighted
-from tests.lowering.tiling.test_tiling import check_placements
+from tests.lowering.tiling.placements import check_placements
 from tests.models import model_of
+from tests.strategies.samples import weighted
 
 LB_BYTES = 65536
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from weakref import ref
@@ -12,17 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.limits import Limits
-from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
 from graphturbo_core.lowering.emission.emit import Common
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.numbering import KnownKernels
-from graphturbo_core.lowering.tiling.cutting import COARSEST, WIDEST, Grain, grains
+from graphturbo_core.lowering.tiling.cutting import COARSEST, WIDEST, Grain
 from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS, Tiling
-from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import InstructionKind, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.ledger import ledger
@@ -30,19 +25,12 @@ from graphturbo_core.sim.simulate import simulate
 from tests.full import examples
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, chip, placements_of, plan_of
-from tests.lowering.stages.test_folding import by_rows
-from tests.lowering.tiling.test_tiling import check_placements
+from tests.lowering.small_plans import LONG_NEST, by_rows, long_nest
+from tests.lowering.tiling.grains import at_most, in_turn, of_grain, tries
+from tests.lowering.tiling.placements import check_placements
 from tests.strategies.samples import weighted
 
-LONG_NEST = (
-    "g (float[8,64] x, float[64,64] w) => (float[8,64] y) { a = MatMul (x, w) "
-    "b = Relu (a) c = Sigmoid (b) d = Exp (c) y = Tanh (d) }"
-)
 SHORT_NEST = "g (float[8,64] x, float[64,64] w) => (float[8,64] y) { y = MatMul (x, w) }"
-
-
-def of_grain(patch: pytest.MonkeyPatch, *only: Grain) -> None:
-    patch.setattr(lowering, "grains", lambda _: only)
 
 
 def tiling_of(text: str, grain: Grain) -> tuple[Tiling, int]:
@@ -109,15 +97,6 @@ def test_wide_tiles_compute_the_same(sem: GraphSemantics, strategy: str, name: s
     check_program(trace)
 
 
-def long_nest() -> Plan:
-    return plan_of(weighted(LONG_NEST), "tvm", chip("tiny"))
-
-
-def at_most(most: int) -> Limits:
-    """Of coarsest tiles; finer ones are always over the cap."""
-    return Limits(max_instructions=1, max_instructions_coarsest=most, instructions_per_op=1)
-
-
 def within(most: int, *, is_each_core_simulated: bool = False) -> Program:
     """The nest in at most so many instructions."""
     limits = at_most(most)
@@ -159,27 +138,6 @@ def test_a_replay_is_to_blame_only_where_cores_are_alike(rows: int, is_told: boo
     with pytest.raises(CapacityError) as refused:
         lower(by_rows(rows, 4), at_most(1), is_each_core_simulated=True)
     assert ("leave out the replay" in refused.value.change) is is_told
-
-
-def in_turn(plan: Plan) -> list[Grain]:
-    """The grains as they are tried: coarser ones with finer tiles for few computes first."""
-    finest, *coarser = grains(plan.rules)
-    return [finest, *(grain for grain in coarser for _ in range(2))]
-
-
-def tries(
-    patch: pytest.MonkeyPatch, seen: Callable[[], int] = lambda: 0
-) -> list[tuple[Grain, int, int]]:
-    """Filled as grains are tried: grain, cores that the first stage has, what `seen` says then."""
-    found: list[tuple[Grain, int, int]] = []
-    lowered = lowering._lowered
-
-    def spy(plan: Plan, attempt: lowering._Attempt, known: KnownKernels) -> Program:
-        found.append((attempt.grain, len(attempt.stages[0][0].shares), seen()))
-        return lowered(plan, attempt, known)
-
-    patch.setattr(lowering, "_lowered", spy)
-    return found
 
 
 def test_what_was_listed_is_let_go_before_the_next_grain(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,8 +40,9 @@ from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.full import in_turn
 from tests.models import model_bytes
+from tests.soundness import check_right
 from tests.strategies.samples import hardware, plan_of, weighted
-from tests.verify.test_samples import BATCH, SMALL, check_right
+from tests.verify.small_samples import BATCH, SMALL
 
 CORES = tuple(range(8))
 SOFTMAX = """{

@@ -11,7 +11,7 @@ from graphturbo_core.semantics.fit import KernelHold, holding_boxes
 from graphturbo_core.semantics.nests import LoopNest, loop_nests
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.layers.relay import relay_layers
-from tests.strategies.graphturbo.test_splitting import HALO, POINTWISE
+from tests.strategies.chains import HALO, POINTWISE
 from tests.strategies.samples import weighted
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from tests.strategies.chains import PUBLISHED
 
-PUBLISHED = "a8 a7 b4 a6 a5 b3 c2 a4 a3 b2 a2 a1 b1 c1 d1"
 BREADTH_FIRST = "a1 a2 a3 a4 a5 a6 a7 a8 b1 b2 b3 b4 c1 c2 d1"
 
 

@@ -14,7 +14,8 @@ from onnx import numpy_helper
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
 from tests.models import model_of
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right
+from tests.strategies.graphturbo.readings import READINGS
 
 CHIPS = ("generic-4x4", "stcp920")
 
@@ -57,18 +58,6 @@ MODELS = {
 """Texts and what fills them. HEAVY: its weight takes 2,000 of 2,048 KiB, of which 64 are kept back;
 8,000 of 8,192 KiB, of which 256 are."""
 
-CASES = (
-    ("graphturbo.merging", "equal", "falling", {}),
-    ("graphturbo.merging", "largest", "falling", {}),
-    ("graphturbo.merging", "any", "falling", {}),
-    ("graphturbo.coverage", "outputs", "wide", {"graphturbo.merging": "any"}),
-    ("graphturbo.binding_of", "instances", "falling", {}),
-    ("graphturbo.gb_binding", "plain", "gated", {}),
-    ("graphturbo.conflicts", "lb", "gated", {}),
-    ("graphturbo.gb_room", "whole", "heavy", {}),
-)
-"""Option, value, model, and what else is set."""
-
 
 def model(name: str, chip: str) -> bytes:
     """The file; inputs v and w become weights, drawn from a seed."""
@@ -98,7 +87,7 @@ def kernels(report: Report) -> str:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize(("option", "value", "name", "others"), CASES)
+@pytest.mark.parametrize(("option", "value", "name", "others"), READINGS)
 def test_it_changes_the_plan_and_replays(
     option: str, value: str, name: str, others: dict[str, str], chip: str
 ) -> None:

@@ -16,17 +16,8 @@ from graphturbo_core.strategies.steps.splitting import (
     lexicographic,
     literal_candidates,
 )
+from tests.strategies.chains import HALO, POINTWISE
 from tests.strategies.samples import layers_of
-
-POINTWISE = """g (float[4,8,8,8] x, float[16,8,1,1] v, float[8,16,1,1] w) => (float[4,8,8,8] z) {
-    y = Conv(x, v)
-    z = Conv(y, w) }"""
-"""At 2 bytes: x and z 4 * 8 * 64 * 2 = 4,096, y 8,192. Peak: x + y = y + z = 12,288."""
-
-HALO = """g (float[1,8,8,8] x, float[8,8,3,3] v, float[8,8,3,3] w) => (float[1,8,8,8] z) {
-    y = Conv <pads = [1,1,1,1]> (x, v)
-    z = Conv <pads = [1,1,1,1]> (y, w) }"""
-"""A row of x, y or z takes 8 * 8 * 2 = 128 bytes, each tensor 1,024."""
 
 
 def whole(text: str) -> SubGraph:

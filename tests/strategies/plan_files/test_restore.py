@@ -23,7 +23,7 @@ from graphturbo_core.strategies.plan_files.record import (
 )
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
-from tests.strategies.plus.test_plus import heavy, plus, spent
+from tests.strategies.plus.plans import heavy, plus, spent
 from tests.strategies.samples import hardware, sample_plan, weighted
 
 STRATEGIES = (

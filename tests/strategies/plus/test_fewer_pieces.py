@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.products.plan import Plan, Residency
+from graphturbo_core.products.plan import Residency
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
+from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan, cuts_of
 from graphturbo_core.strategies.plus.fewer_pieces import fewer_pieces, neighbours_too
@@ -23,29 +22,9 @@ from graphturbo_core.strategies.steps.kernels import Target
 from tests.full import examples
 from tests.lowering.nets import chip, conv_nets
 from tests.lowering.nets import plan_of as chip_plan_of
+from tests.strategies.chains import NARROW, PART, feed_forward
+from tests.strategies.plus.plans import made
 from tests.strategies.samples import hardware, plan_of, weighted
-
-
-def feed_forward(inner: int) -> str:
-    """Two products and a residual, as in a transformer: 8 texts of 128 tokens."""
-    return f"""g (float[8,128,768] x, float[768,{inner}] w, float[{inner},768] v)
-      => (float[8,128,768] z)
-    {{ y = MatMul (x, w) r = Relu (y) m = MatMul (r, v) z = Add (m, x) }}"""
-
-
-NARROW = "g (float[1,64] x, float[64,512] w) => (float[1,512] y) { y = MatMul (x, w) }"
-
-
-@cache
-def made(text: str) -> tuple[Target, LayerGraph, Plan]:
-    sem, chip = weighted(text), hardware()
-    target = Target(sem, chip, "fp16", Binder(chip.cores, plain_by_kind))
-    graph = layer_graph(sem, relay_layers(sem), "fp16")
-    return target, graph, plan_of(sem, "graphturbo:full", chip)
-
-
-PART = 768 * 3072 * 2
-"""Bytes of w, and of v: 4,718,592. r has 6,291,456, and GB has no room for both."""
 
 
 def test_weights_that_nothing_holds_come_again_with_each_piece() -> None:

@@ -33,27 +33,14 @@ from graphturbo_core.strategies.steps.kernels import Spent, Target
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 from tests.lowering.nets import chip
 from tests.lowering.replay import replay
+from tests.strategies.chains import BOTH, LARGE, PAIR, PRODUCTS, QUARTERS, RESIDUAL, crossed
 from tests.strategies.samples import weighted
 
 PLUS = "graphturbo:plus"
-PAIR = """g (float[1,4,8,8] x, float[4,4,3,3] w0, float[4,4,3,3] w1) => (float[1,4,8,8] z)
-{ y = Conv <pads = [1,1,1,1]> (x, w0) r = Relu (y)
-  c = Conv <pads = [1,1,1,1]> (r, w1) z = Relu (c) }"""
-"""Two layers; a place of a result takes 4 channels x 9 = 36 products."""
-LARGE = """g (float[1,16,32,32] x, float[16,16,3,3] w0, float[16,16,3,3] w1)
-  => (float[1,16,32,32] z)
-{ y = Conv <pads = [1,1,1,1]> (x, w0) r = Relu (y)
-  c = Conv <pads = [1,1,1,1]> (r, w1) z = Relu (c) }"""
-RESIDUAL = """g (float[2,8,32,32] x, float[8,8,3,3] w0, float[8,8,3,3] w1) => (float[2,8,32,32] z)
-{ y = Conv <pads = [1,1,1,1]> (x, w0) r = Relu (y)
-  c = Conv <pads = [1,1,1,1]> (r, w1) d = Add (c, x) z = Relu (d) }"""
 STRIDED = """g (float[1,4,32,32] x, float[8,4,3,3] w0, float[8,8,3,3] w1, float[8,8,2,2] w2)
   => (float[1,8,8,8] z)
 { y = Conv <pads = [1,1,1,1], strides = [2,2]> (x, w0) r = Relu (y)
   c = Conv <pads = [2,0,0,2]> (r, w1) z = Conv <strides = [2,2]> (c, w2) }"""
-PRODUCTS = """g (float[2,64,64] x, float[64,128] w, float[128,64] v) => (float[2,64,64] z)
-{ a = MatMul (x, w) b = Relu (a) c = MatMul (b, v) z = Add (c, x) }"""
-BOTH = (0, 1)
 
 
 @cache
@@ -68,13 +55,6 @@ def cut(text: str, *cuts: GroupCut) -> Plan:
     plan = cut_plan(target, graph, cuts)
     plan.check()
     return plan
-
-
-def crossed(first: int, rows: int, second: int, columns: int, layers: tuple[int, ...]) -> GroupCut:
-    return GroupCut(layers, first, rows * columns, ((second, columns),))
-
-
-QUARTERS = crossed(2, 2, 3, 2, BOTH)
 
 
 def test_a_piece_is_a_box_cut_along_both_axes() -> None:

@@ -9,10 +9,8 @@ import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
-from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.graphturbo.fitting import section_of
 from graphturbo_core.strategies.layers.carry import carry_axis
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
@@ -28,16 +26,9 @@ from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
+from tests.strategies.chains import FEED_FORWARD
+from tests.strategies.plus.plans import heavy, plus, spent
 from tests.strategies.samples import hardware, sample_semantics, weighted
-
-HEAVY = """g (float[1,512] x, float[512,4096] w, float[4096,64] v) => (float[1,64] z)
-{ y = MatMul (x, w) r = Relu (y) z = MatMul (r, v) }"""
-"""w has 4 MiB, v 512 KiB: DRAM binds, and a split over columns reads a quarter of w a cluster."""
-
-
-def spent(plan: Plan) -> Spent:
-    trace = simulate(lower(plan))
-    return Spent(trace.makespan, trace.kernel_cycles)
 
 
 def cost(plan: Plan) -> int:
@@ -51,25 +42,6 @@ def flat(alone: int, shared: int) -> Cost:
         return Spent(alone if plan.clusters == 1 else shared, (1,) * len(plan.kernels))
 
     return count
-
-
-def plus(
-    sem: GraphSemantics,
-    chip: Hardware,
-    count: Cost | None = spent,
-    clusters: int = 4,
-    **options: str,
-) -> Plan:
-    given = {name.replace("_", "."): value for name, value in options.items()}
-    task = PlanTask(sem, chip, "fp16", given, clusters=clusters, cost=count)
-    plan = plan_for(parse_strategy("graphturbo:plus"), task)
-    plan.check()
-    return plan
-
-
-@cache
-def heavy() -> GraphSemantics:
-    return weighted(HEAVY)
 
 
 def test_where_weights_bind_clusters_share_them() -> None:
@@ -136,11 +108,6 @@ def test_lending_alone_and_both() -> None:
     assert not shared.cooperation.is_lent
     cycles = cost(plus(heavy(), hardware()))
     assert cycles <= min(cost(lent), cost(shared))
-
-
-FEED_FORWARD = """g (float[8,128,768] x, float[768,3072] w, float[3072,768] v)
-  => (float[8,128,768] z) { y = MatMul (x, w) r = Relu (y) m = MatMul (r, v) z = Add (m, x) }"""
-"""`:full` fetches v once for each of two pieces: 174,763 cycles (test_fewer_pieces.py)."""
 
 
 @cache

@@ -25,7 +25,6 @@ from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.held import HeldPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
-from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
 from graphturbo_core.strategies.steps.kernels import Spent, Target
 from graphturbo_core.strategies.tuned.making import Maker
@@ -34,15 +33,9 @@ from graphturbo_core.strategies.tuned.starts import find_starts
 from graphturbo_core.strategies.tuned.trials import Cost, identity
 from tests.lowering.nets import chip, small_model
 from tests.models import model_bytes
+from tests.strategies.chains import CHAIN
 from tests.strategies.samples import plan_of, sample_semantics, weighted
-
-CHAIN = """
-net (float[8, 16] x, float[16, 32] w1, float[32, 64] w2) => (float[8, 64] y) {
-  m = MatMul(x, w1)
-  y = MatMul(m, w2)
-}
-"""
-TUNED = parse_strategy("tuned")
+from tests.strategies.tuned.makers import TUNED, made_up
 
 
 def searched(
@@ -67,14 +60,6 @@ def real_spent(plan: Plan) -> Spent:
 def numbers(plan: Plan) -> dict[str, object]:
     """What the first decision says was done."""
     return dict(plan.decisions[0].numbers)
-
-
-def made_up(plan: Plan) -> Spent:
-    """100, less 10 each for two groups, for these in 4 and 1 pieces, and for w2 streamed."""
-    pieces = [group.pieces for group in plan.groups]
-    is_streamed = plan.kernels[-1].residency["w2"] is Residency.STREAM
-    saved = 10 * (len(pieces) == 2) + 10 * (pieces == [4, 1]) + 10 * is_streamed
-    return Spent(100 - saved, ())
 
 
 def test_it_finds_the_best_point_of_a_tiny_space() -> None:

@@ -6,89 +6,27 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
-import numpy as np
 import pytest
 
-from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.stays import Stay
-from graphturbo_core.semantics.cost import placed_on
-from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
-from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.layers.layer_graph import layer_graph
-from graphturbo_core.strategies.layers.relay import relay_layers
-from graphturbo_core.strategies.plan_files.held import HeldPlan
-from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import GroupCut, cuts_of
 from graphturbo_core.strategies.plus.keeping import chosen_stays
-from graphturbo_core.strategies.registry import parse_strategy
-from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.steps.kernels import Cost, Load, Spent, Target
-from graphturbo_core.strategies.tuned.beyond import Beyond
-from graphturbo_core.strategies.tuned.making import Maker
+from graphturbo_core.strategies.steps.kernels import Cost, Load, Spent
 from graphturbo_core.strategies.tuned.space import SearchSpace
-from graphturbo_core.strategies.tuned.starts import Start
 from graphturbo_core.strategies.tuned.trials import Trials, identity
-from graphturbo_core.verify.replay.replay import replay as replay_numbers
-from graphturbo_core.verify.replay.script import Script
-from graphturbo_core.verify.single_op import OpRunner, load_runtime
-from tests.lowering.nets import chip
-from tests.lowering.replay import replay
-from tests.strategies.plus.test_further_axes import BOTH, PAIR, PRODUCTS, QUARTERS, RESIDUAL
+from tests.strategies.chains import BOTH, PAIR, PRODUCTS, QUARTERS, RESIDUAL, SOFTMAX_PRODUCTS
 from tests.strategies.samples import weighted
+from tests.strategies.tuned.makers import (
+    BY_RULE,
+    checked,
+    made,
+    spent,
+    variables,
+)
 
 TWO, ONE = {"second axis": "two axes"}, {"second axis": "one axis"}
 NONE: frozenset[str] = frozenset()
-
-
-def made(
-    sem: GraphSemantics, profile: str, *cuts: GroupCut, clusters: int = 1, **changes: int
-) -> Maker:
-    """The makers of points whose one start has these groups."""
-    own = replace(chip(profile), **changes)
-    target = Target(
-        placed_on(sem, own, "fp16"), own, "fp16", Binder(own.cores, plain_by_kind),
-        clusters=clusters,
-    )  # fmt: skip
-    graph = layer_graph(sem, relay_layers(sem), "fp16")
-    beyond = Beyond(graph, own, clusters > 1 and own.can_cooperate)
-    return Maker(target, SearchSpace(graph, own, (Start("given", cuts),), beyond))
-
-
-def spent(plan: Plan) -> Spent:
-    trace = simulate(lower(plan))
-    return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
-
-
-def checked(maker: Maker, plan: Plan) -> None:
-    """It is a plan that its record gives again, and it replays."""
-    plan.check()
-    trace = simulate(lower(plan))
-    trace.check()
-    if plan.clusters == 1:
-        replay(trace)
-    else:
-        replayed_on_numbers(trace)
-    if plan.cooperation is None:
-        task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, HeldPlan(recorded(plan)))
-        assert plan_for(parse_strategy("tuned"), task) == plan
-    assert plan.strategy == "tuned"
-    assert maker.target.semantics is plan.semantics
-
-
-def replayed_on_numbers(trace: Trace) -> None:
-    """Clusters that share, as their Program says, and as numpy has it."""
-    random, tensors = np.random.default_rng(0), trace.program.plan.semantics.graph.tensors
-    given = {
-        name: random.integers(-4, 5, tensors[name].shape).astype(np.float32)
-        for name in ("x", "w", "v")
-    }
-    found = replay_numbers(Script(trace), given, OpRunner(load_runtime()))
-    wanted = np.maximum(given["x"] @ given["w"], 0) @ given["v"]
-    np.testing.assert_allclose(found["z"], wanted, rtol=1e-5)
 
 
 WHOLE, ROWS = GroupCut(BOTH, -1, 1), GroupCut(BOTH, 2, 4)
@@ -188,11 +126,6 @@ def test_an_axis_that_halos_do_not_ask_for() -> None:
     checked(maker, plan)
 
 
-def variables(maker: Maker) -> dict[str, tuple[str, ...]]:
-    space = maker.space
-    return {each.name: each.values for each in (*space.general, *space.special)}
-
-
 LAST = "g (float[8,16] x, float[16,32] w) => (float[8,32] y) { a = Softmax (x) y = MatMul (a, w) }"
 
 
@@ -224,15 +157,11 @@ def test_without_plus_nothing_is_added() -> None:
     assert names < variables(maker).keys()
 
 
-HEAVY = """g (float[512,1024] x, float[1024,512] w, float[512,256] v) => (float[512,256] y)
-{ a = Softmax (x) b = MatMul (a, w) c = Softmax (b) y = MatMul (c, v) }"""
-"""Four layers, each of a class of its own; w and v are 1 MiB and 256 KiB."""
 LAYERS = tuple(GroupCut((layer,), -1, 1) for layer in range(4))
-BY_RULE = {"stays": "by closed forms"}
 
 
 def trials(cost: Cost = spent, budget: int = 9) -> Trials:
-    return Trials(made(weighted(HEAVY), "stcp920", *LAYERS), cost, budget)
+    return Trials(made(weighted(SOFTMAX_PRODUCTS), "stcp920", *LAYERS), cost, budget)
 
 
 def weights(plan: Plan | None) -> set[str]:

@@ -8,10 +8,9 @@ from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.stays import Stay
 from graphturbo_core.strategies.plus.cuts import GroupCut
 from graphturbo_core.strategies.tuned.trials import Trials
-from tests.strategies.plus.test_further_axes import BOTH, PAIR
-from tests.strategies.plus.test_plus import HEAVY as SHARED
+from tests.strategies.chains import BOTH, HEAVY_WEIGHTS, PAIR
 from tests.strategies.samples import weighted
-from tests.strategies.tuned.test_tuned_beyond import BY_RULE, checked, made, spent, variables
+from tests.strategies.tuned.makers import BY_RULE, checked, made, spent, variables
 
 TOGETHER = (GroupCut((0,), -1, 1), GroupCut((1,), -1, 1))
 
@@ -31,14 +30,14 @@ SPLIT = {"co-operation": "cooperation, splits at 100 %"}
     [({}, (1, False)), (LENT, (1, True)), (SPLIT, (4, False)), (LENT | SPLIT, (4, True))],
 )
 def test_clusters_share_a_sample(point: dict[str, str], expected: tuple[int, bool]) -> None:
-    maker = made(weighted(SHARED), "stcp920", *TOGETHER, clusters=4)
+    maker = made(weighted(HEAVY_WEIGHTS), "stcp920", *TOGETHER, clusters=4)
     plan = maker.plan(maker.draft(point))
     assert clusters(plan) == expected
     checked(maker, plan)
 
 
 def test_where_clusters_co_operate_no_group_is_chosen() -> None:
-    maker = made(weighted(SHARED), "stcp920", *TOGETHER, clusters=4)
+    maker = made(weighted(HEAVY_WEIGHTS), "stcp920", *TOGETHER, clusters=4)
     assert maker.draft(SPLIT | {"pieces": "whole", **BY_RULE}) == maker.draft(SPLIT)
     streamed = maker.plan(maker.draft(SPLIT | {"weights": "stream"}))
     assert {held.value for k in streamed.kernels for held in k.residency.values()} == {"stream"}
@@ -54,7 +53,7 @@ def test_where_clusters_co_operate_no_group_is_chosen() -> None:
 
 def test_weights_stay_and_come_through_all_clusters_dram() -> None:
     """Which ones is told by the plan of one cluster's DRAM."""
-    own = Trials(made(weighted(SHARED), "stcp920", *TOGETHER, clusters=4), spent, 9)
+    own = Trials(made(weighted(HEAVY_WEIGHTS), "stcp920", *TOGETHER, clusters=4), spent, 9)
     found = own.evaluate({"stays 1": "stays", **LENT})
     assert found.plan is not None
     assert found.plan.stays == (Stay("v", 0, 1, 2**19),)

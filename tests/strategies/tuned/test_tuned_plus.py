@@ -38,18 +38,23 @@ from graphturbo_core.strategies.tuned.space import Point, SearchSpace
 from graphturbo_core.strategies.tuned.trials import Trials, TunedTrial, identity
 from tests.full import often
 from tests.lowering.nets import chip, small_model
-from tests.strategies.plus.test_further_axes import BOTH, LARGE, PAIR, QUARTERS
-from tests.strategies.plus.test_plus import FEED_FORWARD
-from tests.strategies.plus.test_plus import HEAVY as SHARED
+from tests.strategies.chains import (
+    BOTH,
+    FEED_FORWARD,
+    HEAVY_WEIGHTS,
+    LARGE,
+    PAIR,
+    QUARTERS,
+    SOFTMAX_PRODUCTS,
+)
 from tests.strategies.samples import hardware, weighted
-from tests.strategies.tuned.test_tuned_beyond import HEAVY
 
 SMALL_LBS = replace(hardware(), lb_data_bytes=65536, split_capacity_bytes=8 * 65536)
 MODELS = {
     "two axes": (LARGE, chip("tiny"), 1),
     "fewer pieces": (FEED_FORWARD, hardware(), 1),
-    "weights stay": (HEAVY, SMALL_LBS, 1),
-    "co-operation": (SHARED, hardware(), 4),
+    "weights stay": (SOFTMAX_PRODUCTS, SMALL_LBS, 1),
+    "co-operation": (HEAVY_WEIGHTS, hardware(), 4),
 }
 """What `graphturbo:plus` takes of each; a chip, and the clusters that may share."""
 WINNERS = {

@@ -12,8 +12,9 @@ from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import Spent
 from graphturbo_core.strategies.tuned.starts import LAYERS_WHOLE, Start, other_starts
 from tests.lowering.nets import chip
+from tests.strategies.chains import CHAIN
 from tests.strategies.samples import sample_semantics, weighted
-from tests.strategies.tuned.test_tuned import CHAIN, TUNED, made_up
+from tests.strategies.tuned.makers import TUNED, made_up
 
 OTHERS = {"tuned.starts": "others", "tuned.evaluations": "80"}
 

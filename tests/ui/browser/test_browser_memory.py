@@ -11,25 +11,15 @@ from playwright.sync_api import Browser, expect
 from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_ui.components.addresses import ADDRESSES
 from tests.ui.app_server import POLL_MS, AppPage, context_of
+from tests.ui.browser.memory_map import ALONE, MAP, PIXEL
 from tests.ui.contrast import faint_texts
 from tests.ui.synthetic import synthetic_report, with_rounds
 from tests.ui.synthetic_buffers import LANE_BYTES, LANES
 
 pytestmark = pytest.mark.browser
 
-MAP, GANTT = ADDRESSES.role, "Gantt chart"
+GANTT = "Gantt chart"
 SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Gantt"
-ALONE = """async ([script, html, numbers]) => {
-  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const { default: show } = await import(url);
-  document.body.innerHTML = html;
-  show({ data: new Uint8Array(numbers), parentElement: document.body, setStateValue: () => {} });
-}"""
-PIXEL = """(canvas, [x, y]) => {
-  const scale = canvas.width / canvas.clientWidth;
-  const at = [x, y].map((place) => Math.round(place * scale));
-  return [...canvas.getContext("2d").getImageData(...at, 1, 1).data].slice(0, 3);
-}"""
 ORANGE, GREEN = [230, 159, 0], [0, 158, 115]
 WEIGHTS = 4
 """The row of LB's weight part: below two strips, GB and the data part; a lane is 14 pixels."""

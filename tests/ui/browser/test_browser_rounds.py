@@ -15,7 +15,7 @@ from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components.addresses import ADDRESSES
 from tests.ui.app_server import PATIENCE_MS, AppPage, context_of
-from tests.ui.browser.test_browser_memory import ALONE, MAP, PIXEL
+from tests.ui.browser.memory_map import ALONE, MAP, PIXEL
 from tests.ui.gantt_page import GANTT, KIND_BLUE, OPEN, VECTOR, Chart, chart_of, report_with
 from tests.ui.synthetic import with_rounds
 

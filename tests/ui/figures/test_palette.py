@@ -18,6 +18,7 @@ from graphturbo_ui.palette import (
     TENSOR_COLOURS,
     WAIT_COLOURS,
 )
+from tests.ui.canvas_page import contrast
 
 SETS = [
     tuple(colours.values())
@@ -26,17 +27,6 @@ SETS = [
 GROUNDS = ("#ffffff", "#0e1117")
 LEAST_CONTRAST = 2.0
 """Of a filled area against the ground, told apart by its neighbours as well: orange on white."""
-
-
-def luminance(colour: str) -> float:
-    shares = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    linear = [s / 12.92 if s <= 0.03928 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 KIND_WORDS = {"exchange": "core to core", "prefetch": "DMA"}

@@ -8,7 +8,7 @@ import pytest
 
 from graphturbo_ui.figures import binding, pass_tables
 from graphturbo_ui.palette import GROUP_COLOURS
-from tests.ui.figures.test_palette import contrast
+from tests.ui.canvas_page import contrast
 from tests.ui.synthetic import synthetic_report
 
 READY = (

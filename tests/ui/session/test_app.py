@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
 
@@ -10,12 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from graphturbo_core import __version__
-from graphturbo_ui import charts, frame, shown
+from graphturbo_ui import frame
 from graphturbo_ui.jobs import Desk
 from tests.remote import fake_worker
+from tests.ui.session.app_page import APP, PATIENCE_S
 
-APP = Path(__file__).resolve().parents[3] / "graphturbo_ui" / "server" / "script.py"
-PATIENCE_S = 120
 RESCUE_S = 20.0
 """After so long a page that waits for B by mistake gets it, so that a test fails and ends."""
 
@@ -27,36 +25,6 @@ def app() -> AppTest:
     test.query_params["model"] = "teaching-resnet"
     test.query_params["batch"] = "8"
     return test
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """One worker that answers at once, for all tests that give it no orders."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(fake_worker.ORDERS, str(tmp_path_factory.mktemp("orders")))
-        desk = Desk(workers=1, target=fake_worker.main)
-        yield desk
-        desk.close()
-
-
-@pytest.fixture
-def answering(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    """The app's workers are that one."""
-    for module in (charts, frame, shown):
-        monkeypatch.setattr(module, "shared_desk", lambda: desk)
-    return desk
-
-
-@pytest.fixture
-def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder with orders for the workers, which are fake: what a strategy's run does."""
-    monkeypatch.setenv(fake_worker.ORDERS, str(tmp_path))
-    desk = Desk(workers=1, target=fake_worker.main)
-    for module in (charts, frame, shown):
-        monkeypatch.setattr(module, "shared_desk", lambda: desk)
-    yield tmp_path
-    fake_worker.forget(tmp_path)
-    desk.close()
 
 
 def said(app: AppTest) -> str:

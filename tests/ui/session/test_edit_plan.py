@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.session.test_app import APP, PATIENCE_S
+from tests.ui.session.app_page import APP, PATIENCE_S
 
 MODEL, CHIP, BATCH, A, B = "teaching-resnet", "generic-4x4", "64", "tvm@16", "graphturbo@16"
 

@@ -15,9 +15,7 @@ from graphturbo_ui import charts, frame, jobs, shown
 from graphturbo_ui.jobs import Desk
 from graphturbo_ui.session import run_state
 from tests.remote import fake_worker
-from tests.ui.session.test_app import APP, PATIENCE_S, answering, desk, orders
-
-__all__ = ["answering", "desk", "orders"]
+from tests.ui.session.app_page import APP, PATIENCE_S
 
 A, B = "tvm@2", "graphturbo@16"
 

@@ -20,7 +20,7 @@ from graphturbo_core.verify.replay.script import Script
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
 from graphturbo_core.verify.verify import whole_values
 from tests.lowering.nets import analysed, chip, conv_net, plan_of, small_model, with_residency
-from tests.lowering.test_mutations import batches, halo, k_cut
+from tests.lowering.small_plans import batches, halo, k_cut
 from tests.strategies.samples import weighted
 
 CONCAT = (

@@ -20,7 +20,7 @@ from tests.data.cut import cut_after, with_rows
 from tests.data.exports import export_names, exported
 from tests.full import IS_FULL
 from tests.models import imported
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right
 
 MEGA = 10**6
 BATCH = 4

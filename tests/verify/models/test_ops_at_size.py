@@ -13,8 +13,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from graphturbo_core.pipeline import RunRequest, run_reports
-from tests.test_soundness import check_sound
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right, check_sound
 
 STRATEGIES = ("layerwise", "tvm@2", "graphturbo:order@2", "graphturbo")
 BATCH = 2

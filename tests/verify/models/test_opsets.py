@@ -8,7 +8,7 @@ import pytest
 from graphturbo_core.errors import ModelError
 from graphturbo_core.pipeline import RunRequest, run_report
 from tests.models import graph_of, model_bytes, op_types
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right
 
 NEWEST = 26
 """What this ONNX Runtime replays; onnx itself describes later ones, which import takes."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import numpy_helper
 
@@ -15,7 +14,8 @@ from graphturbo_core.pipeline import RunRequest, run_reports
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
 from tests.models import model_of
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right
+from tests.verify.models.runtime_models import optimised
 
 NORMS = """g (float[2,24,64] x, float[64,64] w) => (float[2,24,64] y)
     <float two = {2}, float e = {0.00001}> {
@@ -63,20 +63,6 @@ def plain(name: str) -> onnx.ModelProto:
             drawn = generator.normal(0, 0.1, tuple(tensor.dims)).astype(np.float32)
             tensor.CopyFrom(numpy_helper.from_array(drawn, tensor.name))
     return model
-
-
-def optimised(
-    model: onnx.ModelProto, folder: Path, level: str = "ORT_ENABLE_EXTENDED"
-) -> onnx.ModelProto:
-    """What ONNX Runtime runs in place of the model, fused for a CPU."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
-    options.optimized_model_filepath = str(folder / "optimised.onnx")
-    options.log_severity_level = 4
-    onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    return onnx.load(options.optimized_model_filepath)
 
 
 def op_types(model: onnx.ModelProto) -> set[str]:

@@ -14,7 +14,8 @@ from benchmarks.paper.rows import ROWS
 from benchmarks.paper.switches import FARTHEST
 from graphturbo_core.pipeline import Imports, RunRequest, run_shared
 from graphturbo_core.strategies.options import EVALUATIONS, SPACE
-from tests.verify.test_samples import BATCH, SMALL, check_right
+from tests.soundness import check_right
+from tests.verify.small_samples import BATCH, SMALL
 
 RUNS = {
     "graphturbo:plus": ("generic-4x4", {}),

@@ -22,8 +22,8 @@ from graphturbo_core.pipeline import RunRequest, run_report
 from sample_models import build_samples
 from sample_models.bert import BertSize, bert
 from tests.models import model_of
-from tests.verify.models.test_optimised import optimised
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right
+from tests.verify.models.runtime_models import optimised
 
 SEED = 7
 BATCH = 4

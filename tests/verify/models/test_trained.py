@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from graphturbo_core.pipeline import RunRequest, run_reports
-from tests.verify.test_samples import check_right
+from tests.soundness import check_right
 
 ARE_REQUIRED = os.environ.get("GRAPHTURBO_REQUIRE_MODELS") == "1"
 SIDES = {"p2o.DynamicDimension.1": 96, "p2o.DynamicDimension.2": 128}
