@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from graphturbo_core.report.report import Report, Row
+from graphturbo_core.report.report import Report
+
+Row = dict[str, object]
 
 CONTRACT = {"model": "m", "strategy": "graphturbo@8", "profile": "chip", "batch": 8}
 
