@@ -25,6 +25,8 @@ BROWSER_PORT ?= 8501
 unexport PYTHONDONTWRITEBYTECODE
 # A worker begins with half of the tests, in their order, and takes some of the other's at the end.
 PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
+# CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
+BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
 .PHONY: help run test test-all test-full evidence checks lint types compiled samples check-samples bench clean
 .DEFAULT_GOAL := help
@@ -36,11 +38,11 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 	$(PYTHON) -m streamlit run app.py --server.port $(BROWSER_PORT)
 
 test: checks  ## lint, types, samples and all tests but slow ones and those in a browser
-	GRAPHTURBO_QUICK=1 $(PYTEST) -m "not browser and not slow"
+	GRAPHTURBO_QUICK=1 $(BUDGET) $(PYTEST) -m "not browser and not slow"
 
 test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models too; models x chips x strategies pairwise; onnx's node suite
-	$(PYTEST) -m "not browser"
-	$(PYTEST) -m browser
+	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
+	$(BUDGET) $(PYTEST) --durations=15 -m browser
 	$(PYTHON) -m tests.matrix --pairwise
 	$(PYTHON) -m tests.verify.node_table
 	$(PYTHON) -m benchmarks.pasted --check

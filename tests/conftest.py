@@ -1,4 +1,4 @@
-"""What every test may use: golden text, deterministic hypothesis, a Chromium if there is one."""
+"""What every test may use: golden text, deterministic hypothesis, CPU budgets, a Chromium."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.full import examples
+from tests.house.cpu_budget import register
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REQUIRE_BROWSER = "GRAPHTURBO_REQUIRE_BROWSER"
@@ -34,6 +35,10 @@ settings.load_profile("graphturbo")
 COLLECTED_EVERY = 100_000
 """Objects made between two searches for unused cycles (our choice: Python's 700 costs a tenth of
 the tests' time, most of it spent on looking at modules again and again)."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    register(config)
 
 
 def pytest_collection_finish() -> None:
