@@ -48,3 +48,19 @@ def in_turn(*axes: Iterable[object]) -> list[object]:
             marks = () if number == turn else (SLOW,)
             cases.append(pytest.param(*(v for _, v in row), value, marks=marks))
     return cases
+
+
+def paired(*axes: Iterable[object], is_full: bool = IS_FULL) -> list[object]:
+    """Parameters: those of `in_turn` that are not `slow`; all with GRAPHTURBO_FULL=1.
+
+    For sweeps that are slow as a whole: every value of an axis meets each of another one, where
+    the last axis has no more values than any other.
+    """
+    *others, last = (list(axis) for axis in axes)
+    if is_full:
+        return list(product(*others, last))
+    rows = product(*(enumerate(axis) for axis in others))
+    return [
+        (*(value for _, value in row), last[sum(number for number, _ in row) % len(last)])
+        for row in rows
+    ]

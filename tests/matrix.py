@@ -38,6 +38,8 @@ KEPT = tuple(strategy for strategy in STRATEGIES if strategy not in SAMPLED)
 SOUND, REPLAYED = "sound", "replayed"
 ROUNDS, PRINTED, LONGER = "one sample a cluster", "as printed", "longer program"
 CELLS_A_POOL = 24
+QUICKEST = "stcp920"
+"""The chip on which a whole light model takes the least time."""
 LIGHT = "light-"
 LIGHT_REPLAY = "graphturbo"
 """The light models come in one size; replayed with one strategy, which takes long enough."""
@@ -135,15 +137,16 @@ def whole_cell(model: str, chip: str) -> Cell:
 def pairwise_cells(models: Sequence[str], chips: Sequence[str]) -> tuple[Cell, ...]:
     """Small forms so that every pair of model, chip and strategy meets: one strategy a cell.
 
-    Strategy (i + j) mod S for model i on chip j; a model that meets too few strategies so gets
-    the others on the chip with its own number.
+    Strategy (i + j) mod S for model i on chip j. A model that meets too few strategies so gets the
+    others on the quickest chip.
     """
     count = len(STRATEGIES)
+    quickest = chips.index(QUICKEST) if QUICKEST in chips else 0
     cells = []
     for i, model in enumerate(models):
         for j, chip in enumerate(chips):
             own = [STRATEGIES[(i + j) % count]]
-            if j == i % len(chips):
+            if j == quickest:
                 own += [STRATEGIES[(i + k) % count] for k in range(len(chips), count)]
             is_light = model.startswith(LIGHT)
             strategies = (tuple(own), ()) if is_light else ((), tuple(own))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from tests.full import examples, in_turn, often
+from tests.full import examples, in_turn, often, paired
 
 
 def test_a_quarter_of_the_examples_and_four_at_least() -> None:
@@ -24,6 +24,15 @@ def test_each_combination_meets_one_of_the_last_axis_in_turn() -> None:
     assert [case.values for case in cases] == list(product("abc", "xy", "zw"))
     found = ["".join(values) for values in quick(cases)]
     assert found == ["axz", "ayw", "bxw", "byz", "cxz", "cyw"]
+
+
+def test_of_a_slow_sweep_every_pair_is_run() -> None:
+    found = ["".join(map(str, values)) for values in paired("abc", "xy", "zw", is_full=False)]  # type: ignore[call-overload]
+    assert found == ["axz", "ayw", "bxw", "byz", "cxz", "cyw"]
+    for axes in ((0, 1), (0, 2), (1, 2)):
+        pairs = {tuple(values[axis] for axis in axes) for values in found}
+        assert pairs == set(product(*(("abc", "xy", "zw")[axis] for axis in axes)))
+    assert paired("ab", "xy", is_full=True) == list(product("ab", "xy"))
 
 
 def test_what_is_looked_at_often_keeps_its_place() -> None:

@@ -18,10 +18,10 @@ HALO = """g (float[1,8,8,8] x, float[8,8,3,3] v, float[8,8,3,3] w) => (float[1,8
 """A row of x, y or z takes 8 * 8 * 2 = 128 bytes, each tensor 1,024."""
 
 
-def feed_forward(inner: int) -> str:
-    """Two products and a residual, as in a transformer: 8 texts of 128 tokens."""
-    return f"""g (float[8,128,768] x, float[768,{inner}] w, float[{inner},768] v)
-      => (float[8,128,768] z)
+def feed_forward(inner: int, tokens: int = 128) -> str:
+    """Two products and a residual, as in a transformer: 8 texts of so many tokens."""
+    return f"""g (float[8,{tokens},768] x, float[768,{inner}] w, float[{inner},768] v)
+      => (float[8,{tokens},768] z)
     {{ y = MatMul (x, w) r = Relu (y) m = MatMul (r, v) z = Add (m, x) }}"""
 
 

@@ -35,11 +35,13 @@ SLOTS = 2 * 2048 * 32 * 2
 ROOM = GB - SLOTS
 """8,126,464 bytes for w and v, which have 9,437,184: tiles of 98,304, 131,072 and 65,536."""
 LARGEST = 2048 * 32 * 2
+TOKENS = 16
+"""Of each text: weights are tiled as for 128, and `check_program` looks at an eighth of results."""
 
 
 def halves(inner: int = 3072, pieces: int = 2) -> Plan:
     """Both products of a feed-forward in one group, its texts in pieces."""
-    target, graph, _ = made(feed_forward(inner))
+    target, graph, _ = made(feed_forward(inner, TOKENS))
     return cut_plan(target, graph, [Cut((0, 1), 0, pieces)])
 
 
