@@ -28,7 +28,7 @@ PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
-.PHONY: help run test test-all test-full evidence checks lint types compiled samples check-samples bench clean
+.PHONY: help run test test-all test-full coverage evidence checks lint types compiled samples check-samples bench clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -51,6 +51,10 @@ test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models 
 test-full: $(MODELS)  ## whole models, every chip, every strategy: hours
 	GRAPHTURBO_FULL=1 $(PYTEST) tests/test_soundness.py tests/verify
 	$(PYTHON) -m tests.matrix
+
+coverage: $(TOOLS) compiled  ## write docs/coverage.md: lines of the library that the everyday tests run
+	GRAPHTURBO_QUICK=1 $(PYTEST) --cov --cov-report= -m "not browser and not slow"
+	$(PYTHON) -m tests.house.coverage_page
 
 evidence: $(EVIDENCE)  ## what takes longer than CI has, kept under docs/ with digests that CI checks: hours
 	$(PYTHON) -m benchmarks.evidence
@@ -78,7 +82,7 @@ bench: $(TOOLS)  ## what the README claims about speed, as a table
 	$(PYTHON) -m benchmarks.speed
 
 clean:  ## remove .venv and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 ifneq ($(RUNTIME),)

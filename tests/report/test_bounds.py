@@ -22,7 +22,7 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
-from tests.full import IS_FULL, SLOW
+from tests.full import SLOW
 from tests.models import graph_of, model_bytes
 from tests.report.random_schedules import file_of, random_schedule
 
@@ -192,7 +192,7 @@ def test_moves_and_views_cost_no_cycles() -> None:
     assert load == EngineLoad(0, 0, ())
 
 
-EVERY_DAY, ALL = 200, 2000 if IS_FULL else 1000
+EVERY_DAY, ALL = 200, 2000
 
 
 @pytest.mark.parametrize(
