@@ -36,6 +36,8 @@ from graphturbo_core.frontend.shapes.values import (
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
 
+Inferred = dict[tuple[object, ...], tuple[tuple[tuple[int, ...], str], ...]]
+"""Shapes and element types of outputs, by all that decides them."""
 _SMALL_FLOAT_ELEMENTS = 16
 """Floating constants up to this size are shown to inference (Resize's scales, Range's ends)."""
 
@@ -75,6 +77,7 @@ def typed_tensors(draft: Draft, limits: Limits) -> Mapping[str, Tensor]:
 
 def _typed(draft: Draft, limits: Limits) -> _Typed:
     tensors = dict(draft.sources)
+    inferred: Inferred = {}
     notes: list[str] = []
     typed: list[Op] = []
     refused: list[tuple[Op, ModelError]] = []
@@ -84,7 +87,7 @@ def _typed(draft: Draft, limits: Limits) -> _Typed:
             behind.append(op)
             continue
         try:
-            outputs, is_recorded = _outputs(op, draft, tensors, limits)
+            outputs, is_recorded = _outputs(op, draft, tensors, (limits, inferred))
         except ModelError as error:
             if error.code not in REASONS:
                 raise
@@ -97,13 +100,14 @@ def _typed(draft: Draft, limits: Limits) -> _Typed:
 
 
 def _outputs(
-    op: Op, draft: Draft, tensors: Mapping[str, Tensor], limits: Limits
+    op: Op, draft: Draft, tensors: Mapping[str, Tensor], rest: tuple[Limits, Inferred]
 ) -> tuple[tuple[Tensor, ...], bool]:
     """What an op gives, and whether shapes were only to be had from the file's own record."""
+    limits, inferred = rest
     if op.name in draft.refused:
         raise draft.refused[op.name]
     if not is_custom(op):
-        return infer_outputs(op, tensors, limits), False
+        return infer_outputs(op, tensors, limits, inferred), False
     known = fused_outputs(op, tensors, limits)
     return (known, False) if known else (recorded_outputs(op, draft.recorded, limits), True)
 
@@ -113,14 +117,24 @@ def _recorded_note(op: Op, outputs: Iterable[Tensor]) -> str:
     return f"{op.name}: shapes of {op.domain}.{op.op_type} taken from the file: {shapes}"
 
 
-def infer_outputs(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
+def infer_outputs(
+    op: Op,
+    tensors: Mapping[str, Tensor],
+    limits: Limits,
+    inferred: Inferred | None = None,
+) -> tuple[Tensor, ...]:
     """The outputs of an op with a schema; a value is set where all that decides it is known.
+
+    `inferred`: what equal ops gave before; it grows.
 
     Raises:
         ModelError: SHAPE_MISMATCH, DYNAMIC_SHAPE, NOT_A_TENSOR, BAD_CONSTANT.
     """
     is_fill = op.op_type == "ConstantOfShape" and not op.domain
-    outputs = (_fill_output if is_fill else _inferred)(op, tensors, limits)
+    if is_fill:
+        outputs = _fill_output(op, tensors, limits)
+    else:
+        outputs = _memoised(op, tensors, limits, {} if inferred is None else inferred)
     _check_reshape(op, tensors)
     values = _values(op, tensors, outputs, limits)
     if values is None:
@@ -143,6 +157,30 @@ def _fill_output(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple
     shape = checked_shape(sizes.reshape(-1).tolist(), _label(op), limits)
     dtype = str(op.attributes["value_dtype"])
     return (Tensor(op.outputs[0], shape, dtype, TensorKind.ACTIVATION),)
+
+
+def _memoised(
+    op: Op, tensors: Mapping[str, Tensor], limits: Limits, inferred: Inferred
+) -> tuple[Tensor, ...]:
+    """The outputs of an op; equal ones, of which no input has a value, are inferred once."""
+    sources = [tensors[name] if name else None for name in op.inputs]
+    if any(tensor is not None and tensor.value is not None for tensor in sources):
+        return _inferred(op, tensors, limits)
+    key = (
+        op.op_type, op.domain, op.opset, tuple(sorted(op.attributes.items())),
+        tuple(None if each is None else (each.shape, each.dtype) for each in sources),
+        tuple(map(op.inputs.index, op.inputs)), tuple(map(bool, op.outputs)),
+    )  # fmt: skip
+    names = [name for name in op.outputs if name]
+    known = inferred.get(key)
+    if known is None:
+        found = _inferred(op, tensors, limits)
+        inferred[key] = tuple((tensor.shape, tensor.dtype) for tensor in found)
+        return found
+    return tuple(
+        Tensor(name, shape, dtype, TensorKind.ACTIVATION)
+        for name, (shape, dtype) in zip(names, known, strict=True)
+    )
 
 
 def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:

@@ -138,17 +138,25 @@ def _separated(boxes: dict[int, Box]) -> dict[int, float]:
     """
     order = sorted(boxes, key=lambda name: (boxes[name].first, boxes[name].wanted, name))
     left: dict[int, float] = {}
-    last, begin, end = np.zeros((3, 0))
+    taken: list[tuple[float, float, int]] = []
+    begins: list[float] = []
+    rightmost, first = 0.0, -1
     for name in order:
         box = boxes[name]
-        is_open = last >= box.first
-        last, begin, end = last[is_open], begin[is_open], end[is_open]
-        is_crowded = len(begin) > MAX_CHOICES
-        left[name] = float(end.max()) + GAP if is_crowded else _nearest(box, begin, end)
-        place = np.searchsorted(begin, left[name], side="right")
-        last = np.insert(last, place, box.last)
-        begin = np.insert(begin, place, left[name])
-        end = np.insert(end, place, left[name] + box.columns)
+        if box.first != first:
+            first = box.first
+            taken = [each for each in taken if each[2] >= first]
+            begins = [begin for begin, _, _ in taken]
+            rightmost = max((end for _, end, _ in taken), default=0.0)
+        if len(taken) > MAX_CHOICES:
+            begin = rightmost + GAP
+        else:
+            begin = _nearest(box, np.array(begins), np.array([end for _, end, _ in taken]))
+        place = bisect_right(begins, begin)
+        begins.insert(place, begin)
+        taken.insert(place, (begin, begin + box.columns, box.last))
+        rightmost = max(rightmost, begin + box.columns)
+        left[name] = begin
     return left
 
 

@@ -67,6 +67,29 @@ class GbUse:
 DEFAULT_GB_USE = GbUse()
 
 
+MOST_BOUND = 256
+"""Kernels whose bindings are kept: a group is bound when it is fitted, and again when it is placed
+(our choice: more groups than most models have)."""
+
+
+class _Bindings:
+    """Bindings of the kernels that were asked for last, by their nests and boxes."""
+
+    def __init__(self, binder: Binder, semantics: GraphSemantics) -> None:
+        self._binder, self._semantics = binder, semantics
+        self._known: dict[tuple[object, ...], KernelBinding] = {}
+
+    def __call__(self, nests: tuple[LoopNest, ...], boxes: Mapping[str, Box]) -> KernelBinding:
+        key = (tuple(nest.ops for nest in nests), tuple(boxes.items()))
+        found = self._known.pop(key, None)
+        if found is None:
+            found = self._binder(self._semantics, nests, boxes)
+            if len(self._known) >= MOST_BOUND:
+                del self._known[next(iter(self._known))]
+        self._known[key] = found
+        return found
+
+
 @dataclass(frozen=True)
 class Target:
     """What all kernels of a plan are made for.
@@ -85,6 +108,11 @@ class Target:
     clusters: int = 1
     cost: Cost | None = field(default=None, repr=False, compare=False)
     gb_use: GbUse = DEFAULT_GB_USE
+
+    @cached_property
+    def bound(self) -> Callable[[tuple[LoopNest, ...], Mapping[str, Box]], KernelBinding]:
+        """Algorithm 4 on a kernel's nests and boxes."""
+        return _Bindings(self.binder, self.semantics)
 
     @cached_property
     def budget(self) -> MemoryBudget:
@@ -156,7 +184,7 @@ class BoundKernel:
 
 def bind_instance(target: Target, instance: Instance, nests: tuple[LoopNest, ...]) -> BoundKernel:
     """Algorithm 4 on one instance."""
-    binding = target.binder(target.semantics, nests, instance.boxes)
+    binding = target.bound(nests, instance.boxes)
     return BoundKernel(target, instance, nests, binding)
 
 
