@@ -71,14 +71,14 @@ class Team:
         if self.clusters == 1:
             return own
         return tuple(
-            replace(channel, name=self._channel_name(channel.name, cluster))
-            for cluster in range(self.clusters)
-            for channel in own
+            self._channel(channel, cluster) for cluster in range(self.clusters) for channel in own
         )
 
-    def _channel_name(self, name: str, cluster: int) -> str:
-        kind, _, core = name.rpartition(" ")
-        return f"{kind} {self.core(int(core), cluster)}" if kind else f"{name} {cluster}"
+    def _channel(self, channel: Channel, cluster: int) -> Channel:
+        """The channel that a cluster numbers so, by the chip's numbers."""
+        core = channel.core if channel.core < 0 else self.core(channel.core, cluster)
+        owner = (cluster + channel.away) % self.clusters
+        return replace(channel, core=core, cluster=owner, away=0)
 
     def core(self, core: int, cluster: int) -> int:
         """The chip's number of a core, GB or DRAM share that a cluster names so."""

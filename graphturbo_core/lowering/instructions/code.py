@@ -24,6 +24,7 @@ from graphturbo_core.lowering.stages.classes import CoreClasses
 from graphturbo_core.products.program import (
     Cause,
     Channel,
+    ChannelKind,
     Engine,
     InstructionKind,
     IntArray,
@@ -95,12 +96,14 @@ class Machine:
         chip = self.hardware
         cores = range(chip.cores)
         return (
-            *(Channel(f"lb {core}", chip.lb_bandwidth) for core in cores),
-            *(Channel(f"link in {core}", chip.link_bandwidth) for core in cores),
-            *(Channel(f"link out {core}", chip.link_bandwidth) for core in cores),
-            *([Channel("gb", chip.gb_bandwidth)] if chip.has_gb else []),
-            Channel("dram", chip.dram_bandwidth),
-            *(Channel(f"dram +{away}", chip.dram_bandwidth) for away in range(1, self.clusters)),
+            *(Channel(ChannelKind.LB_PORT, chip.lb_bandwidth, core) for core in cores),
+            *(Channel(ChannelKind.LINK_IN, chip.link_bandwidth, core) for core in cores),
+            *(Channel(ChannelKind.LINK_OUT, chip.link_bandwidth, core) for core in cores),
+            *([Channel(ChannelKind.GB_PORT, chip.gb_bandwidth)] if chip.has_gb else []),
+            *(
+                Channel(ChannelKind.DRAM_SHARE, chip.dram_bandwidth, away=away)
+                for away in range(self.clusters)
+            ),
         )
 
     def lb(self, core: int) -> int:
