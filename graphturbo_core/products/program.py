@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, IntEnum
+from enum import IntEnum, StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class Engine:
         return f"{owner}{times} {self.kind.value}"
 
 
-class ChannelKind(Enum):
+class ChannelKind(StrEnum):
     """What a channel is; the value begins its name."""
 
     LB_PORT = "lb"
@@ -103,9 +103,9 @@ class Channel:
     def name(self) -> str:
         """Short name: `lb 3`, `link in 3`, `link out 3`, `gb`, `dram`, `dram 1`, `dram +1`."""
         if self.away:
-            return f"{self.kind.value} +{self.away}"
+            return f"{self.kind} +{self.away}"
         owner = self.core if self.core >= 0 else self.cluster
-        return self.kind.value if owner is None else f"{self.kind.value} {owner}"
+        return str(self.kind) if owner is None else f"{self.kind} {owner}"
 
 
 @dataclass(frozen=True)
