@@ -16,7 +16,7 @@ from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.emission.template import Setting
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory
 from graphturbo_core.lowering.global_buffer.fixed import check_fixed
-from graphturbo_core.lowering.instructions.code import Machine
+from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.local_buffer.placement import (
     KernelPlacement,
     PlacementTask,

@@ -14,8 +14,9 @@ from graphturbo_core.ir.graph import Graph
 from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.emission.emit import Common, Room, emit_kernel
 from graphturbo_core.lowering.emission.template import Setting, copied, template_key
-from graphturbo_core.lowering.instructions.code import KernelCode, Machine
+from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import find_conflicts
+from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.instructions.schedule import schedule, schedule_by_layer
 from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions

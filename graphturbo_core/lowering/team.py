@@ -18,13 +18,9 @@ from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.global_buffer.dram import Abroad
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
-from graphturbo_core.lowering.instructions.code import (
-    COLUMNS,
-    KernelCode,
-    Machine,
-    far_core,
-)
+from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey
+from graphturbo_core.lowering.instructions.machine import End, Machine, Route, far_core
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, Channel, Engine, IntArray, Memory
@@ -45,11 +41,6 @@ class Team:
     def _own_engines(self) -> tuple[Engine, ...]:
         return self.machine.engines()
 
-    @cached_property
-    def _own_channels(self) -> int:
-        """Channels of a cluster; DRAM is the last of them."""
-        return self.machine.far(Memory.DRAM) + 1
-
     def engines(self) -> tuple[Engine, ...]:
         """Those of cluster 0, then of cluster 1 ...; cores and DMA engines are numbered on."""
         return tuple(
@@ -67,18 +58,26 @@ class Team:
 
     def channels(self) -> tuple[Channel, ...]:
         """As `Machine.channels`, cluster by cluster; the shares of DRAM once."""
-        own = self.machine.channels()[: self._own_channels]
-        if self.clusters == 1:
-            return own
         return tuple(
-            replace(channel, name=self._channel_name(channel.name, cluster))
+            self._channel(channel, cluster)
             for cluster in range(self.clusters)
-            for channel in own
+            for channel in self.machine.channels()
+            if channel.away == 0
         )
 
-    def _channel_name(self, name: str, cluster: int) -> str:
-        kind, _, core = name.rpartition(" ")
-        return f"{kind} {self.core(int(core), cluster)}" if kind else f"{name} {cluster}"
+    def _channel(self, channel: Channel, cluster: int) -> Channel:
+        """The channel that a cluster numbers so, by the chip's numbers."""
+        core = channel.core if channel.core < 0 else self.core(channel.core, cluster)
+        owner = (cluster + channel.away) % self.clusters if self.clusters > 1 else None
+        return replace(channel, core=core, cluster=owner, away=0)
+
+    @cached_property
+    def _channel_numbers(self) -> IntArray:
+        """Per cluster and channel of `machine`, the chip's number of the channel."""
+        number = {channel: place for place, channel in enumerate(self.channels())}
+        own = self.machine.channels()
+        every = [[number[self._channel(o, at)] for o in own] for at in range(self.clusters)]
+        return np.array(every, dtype=np.int64)
 
     def core(self, core: int, cluster: int) -> int:
         """The chip's number of a core, GB or DRAM share that a cluster names so."""
@@ -97,9 +96,38 @@ class Team:
 
     def channel_numbers(self, channels: IntArray, cluster: int) -> IntArray:
         """The chip's numbers of the channels that a cluster names so."""
-        own = self._own_channels
-        away = np.maximum(channels - own + 1, 0)
-        return np.asarray((cluster + away) % self.clusters * own + np.minimum(channels, own - 1))
+        return np.asarray(self._channel_numbers[cluster][channels])
+
+    def port(self, end: End) -> int:
+        """`Machine.port` by the chip's numbers."""
+        cluster = self._cluster(end)
+        own = self.machine.port(self._own_end(end, cluster))
+        return int(self._channel_numbers[cluster, own])
+
+    def route(self, source: End, target: End) -> Route:
+        """`Machine.route` by the chip's numbers; of two clusters that of the nearer end moves."""
+        cluster = self._cluster(min(source, target))
+        ends = self._own_end(source, cluster), self._own_end(target, cluster)
+        return self._on_chip(self.machine.route(*ends), cluster)
+
+    def copy_route(self, end: End) -> Route:
+        """`Machine.copy_route` by the chip's numbers."""
+        cluster = self._cluster(end)
+        return self._on_chip(self.machine.copy_route(self._own_end(end, cluster)), cluster)
+
+    def _on_chip(self, route: Route, cluster: int) -> Route:
+        channels = self._channel_numbers[cluster][list(route.channels)]
+        return replace(route, channels=tuple(channels.tolist()))
+
+    def _cluster(self, end: End) -> int:
+        return int(self.cluster_of(np.array(end[1])))
+
+    def _own_end(self, end: End, cluster: int) -> End:
+        """An end by the chip's numbers, as a cluster names it."""
+        memory, core = end
+        if core >= 0:
+            return memory, core - cluster * self.machine.hardware.cores
+        return memory, far_core((CLUSTER_CORE - core - cluster) % self.clusters)
 
     def key(self, key: SharedKey, cluster: int) -> SharedKey:
         """A shared buffer's identity on the chip."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.hardware.hardware import EngineKind
+from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind
 from graphturbo_core.products.plan import Plan
 
 IntArray = NDArray[np.int64]
@@ -74,12 +74,38 @@ class Engine:
         return f"{owner}{times} {self.kind.value}"
 
 
+class ChannelKind(StrEnum):
+    """What a channel is; the value begins its name."""
+
+    LB_PORT = "lb"
+    LINK_IN = "link in"
+    LINK_OUT = "link out"
+    GB_PORT = "gb"
+    DRAM_SHARE = "dram"
+
+
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A shared way for bytes: `lb 3`, `link in 3`, `link out 3`, `gb`, `dram`."""
+    """A path that one transfer at a time occupies; bandwidth in bytes/s.
 
-    name: str
+    `core` is -1 for a channel that the cores of a cluster share. `cluster` is None where one
+    cluster runs the program alone. `away` is the distance to a DRAM share of another cluster, in
+    clusters, as `Machine` numbers it; 0 in a Program.
+    """
+
+    kind: ChannelKind
     bandwidth: int
+    core: int = CLUSTER_CORE
+    cluster: int | None = None
+    away: int = 0
+
+    @property
+    def name(self) -> str:
+        """Short name: `lb 3`, `link in 3`, `link out 3`, `gb`, `dram`, `dram 1`, `dram +1`."""
+        if self.away:
+            return f"{self.kind} +{self.away}"
+        owner = self.core if self.core >= 0 else self.cluster
+        return str(self.kind) if owner is None else f"{self.kind} {owner}"
 
 
 @dataclass(frozen=True)

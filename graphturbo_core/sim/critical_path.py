@@ -12,7 +12,7 @@ from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.products.arrays import Integer, int64
-from graphturbo_core.products.program import IntArray, Program
+from graphturbo_core.products.program import ChannelKind, IntArray, Program
 from graphturbo_core.sim.trace import Trace, Wait
 
 
@@ -42,12 +42,12 @@ RESOURCE_OF_ENGINE = {
     EngineKind.DMA: Resource.MOVE,
 }
 RESOURCE_OF_CHANNEL = {
-    "dram": Resource.DRAM,
-    "gb": Resource.GB,
-    "lb": Resource.LB,
-    "link": Resource.LINK,
+    ChannelKind.DRAM_SHARE: Resource.DRAM,
+    ChannelKind.GB_PORT: Resource.GB,
+    ChannelKind.LB_PORT: Resource.LB,
+    ChannelKind.LINK_IN: Resource.LINK,
+    ChannelKind.LINK_OUT: Resource.LINK,
 }
-"""By the first word of a channel's name."""
 WORK, LATENCY, LAUNCH, BARRIER = range(4)
 """Parts of the path, for compiled code: an instruction's hold, its latency, a segment's ends."""
 NO_CHANNEL = -1
@@ -176,7 +176,7 @@ def _resources(
 ) -> IntArray:
     """The resource of every stretch."""
     engines = [RESOURCE_OF_ENGINE[engine.kind] for engine in program.engines]
-    channels = [RESOURCE_OF_CHANNEL[one.name.split()[0]] for one in program.channels]
+    channels = [RESOURCE_OF_CHANNEL[one.kind] for one in program.channels]
     of_engine = np.array([*engines, Resource.MOVE], np.int64)
     of_channel = np.array([*channels, Resource.MOVE], np.int64)
     engine = np.append(program.engine, -1)[instruction]

@@ -20,6 +20,7 @@ from graphturbo_core.products.program import (
     Buffers,
     Cause,
     Channel,
+    ChannelKind,
     Engine,
     InstructionKind,
     Memory,
@@ -27,6 +28,17 @@ from graphturbo_core.products.program import (
 )
 
 MATRIX, VECTOR, MOVE = EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE
+CORES = 4
+_PORTS = (ChannelKind.LB_PORT, ChannelKind.LINK_IN, ChannelKind.LINK_OUT)
+CHANNELS = {
+    channel.name: channel
+    for channel in (
+        *(Channel(kind, 1, core) for kind in _PORTS for core in range(CORES)),
+        Channel(ChannelKind.GB_PORT, 1),
+        Channel(ChannelKind.DRAM_SHARE, 1),
+    )
+}
+"""Channels of one byte per second, by the names that a Step uses."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +126,7 @@ def build(
     return Program(
         plan=_plan(steps, chip or hardware(), blocks),
         engines=used,
-        channels=tuple(Channel(name, 1) for name in names),
+        channels=tuple(CHANNELS[name] for name in names),
         tensors=tensors,
         buffers=_buffers(blocks, tensors),
         engine=np.array([used.index(s.find()) for s in steps], np.int16),

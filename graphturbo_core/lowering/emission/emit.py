@@ -20,10 +20,10 @@ from graphturbo_core.lowering.instructions.code import (
     Compute,
     Crossing,
     KernelCode,
-    Machine,
     Where,
 )
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer
+from graphturbo_core.lowering.instructions.machine import End, Machine
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
 from graphturbo_core.lowering.tiling.cutting import staging_sets
@@ -272,14 +272,14 @@ class _Emitter:
 
     def _far_bytes(self, accesses: list[Access]) -> tuple[Crossing, ...]:
         """What a compute that works beyond LB reads and writes there, memory by memory."""
-        found: dict[tuple[Memory, int], int] = {}
+        found: dict[End, int] = {}
         for access in accesses:
             buffer = self.builder.buffers[access.buffer]
             if buffer.memory >= Memory.GB:
-                place = buffer.memory, CLUSTER_CORE - buffer.core
+                end = buffer.memory, buffer.core
                 size = tensor_bytes(self.plan, access.tensor, access.box)
-                found[place] = found.get(place, 0) + size
-        return tuple(Crossing(*place, size) for place, size in found.items())
+                found[end] = found.get(end, 0) + size
+        return tuple(Crossing(end, size) for end, size in found.items())
 
     def _read(self, operand: Operand, step: int, core: int, box: Box) -> list[Access]:
         """One access; more where a shared engine reads what lies in several buffers of GB."""

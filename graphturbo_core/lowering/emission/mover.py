@@ -13,13 +13,12 @@ from graphturbo_core.lowering.global_buffer.sites import Shard, Site
 from graphturbo_core.lowering.instructions.code import (
     Access,
     CodeBuilder,
-    Machine,
     Move,
     Use,
     Where,
-    far_core,
 )
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffer, SharedKey
+from graphturbo_core.lowering.instructions.machine import End, Machine, Route, far_core
 from graphturbo_core.lowering.stages.owners import Owners, Part, joined
 from graphturbo_core.lowering.stages.stage import Cut, Stage, tensor_bytes
 from graphturbo_core.products.plan import Plan
@@ -27,6 +26,7 @@ from graphturbo_core.products.program import Cause, InstructionKind, Memory
 
 Spot = tuple[Memory, int, int]
 """Memory, core (-1: none), byte offset."""
+_OWN_GB: End = (Memory.GB, far_core(0))
 
 
 class Targets(NamedTuple):
@@ -122,12 +122,9 @@ class Mover:
     ) -> None:
         """DRAM -> GB by a DMA engine, of this box and of others that are `alike`."""
         site, box = what
-        ways = (self.machine.far(Memory.DRAM, site.away), self.machine.far(Memory.GB))
-        channels = [Use(channel, alike) for channel in ways]
-        move = self._move(
-            (site, box), (Memory.DRAM, Memory.GB), channels,
-            halo_bytes=halo_bytes, cores=alike,
-        )  # fmt: skip
+        route = self.machine.route((Memory.DRAM, far_core(site.away)), _OWN_GB)
+        ends = (Memory.DRAM, Memory.GB)
+        move = self._move(what, ends, route, halo_bytes=halo_bytes, cores=alike)
         accesses = (Access(self.shared(site), False, box), Access(target, True, box))
         if site.away != self._away:
             self._away, self._prefetcher = site.away, 1 - self._prefetcher
@@ -136,10 +133,8 @@ class Mover:
 
     def write_back(self, where: Where, site: Site, box: Box, source: int) -> None:
         """GB -> DRAM by a DMA engine."""
-        move = self._move(
-            (site, box), (Memory.GB, Memory.DRAM),
-            [Use(self.machine.far(Memory.GB)), Use(self.machine.far(Memory.DRAM))],
-        )  # fmt: skip
+        route = self.machine.route(_OWN_GB, _end(site))
+        move = self._move((site, box), (Memory.GB, Memory.DRAM), route)
         accesses = (Access(source, False, box), Access(self.shared(site), True, box))
         self.builder.move(self._dma(1), InstructionKind.STORE, where, move, accesses)
 
@@ -164,15 +159,10 @@ class Mover:
         issuer, kind = where.tile % self.machine.hardware.cores, InstructionKind.BROADCAST
         if targets.cores == 1:
             kind, issuer = InstructionKind.LOAD, next(iter(targets.buffers))
-        memory = Memory.DRAM if source is None else Memory.GB
-        channels = [
-            Use(self.machine.far(memory), targets.alike),
-            *(Use(self.machine.lb(core)) for core in targets.buffers),
-        ]
-        move = self._move(
-            (weight, box), (memory, Memory.LB_WEIGHT), channels,
-            cores=targets.alike,
-        )  # fmt: skip
+        begin = (Memory.DRAM, far_core(weight.away)) if source is None else _OWN_GB
+        route = self._route_to(begin, targets)
+        ends = (begin[0], Memory.LB_WEIGHT)
+        move = self._move((weight, box), ends, route, cores=targets.alike)
         accesses = (
             Access(self.shared(weight) if source is None else source, False, box),
             *self._filled(targets),
@@ -188,14 +178,10 @@ class Mover:
         kind, issuer = InstructionKind.BROADCAST, shard.core
         if targets.cores == 1:
             kind, issuer = InstructionKind.EXCHANGE, next(iter(targets.buffers))
-        links = [self.machine.link(shard.core, core) for core in targets.buffers]
-        channels = (
-            Use(self.machine.lb(shard.core)), Use(links[0][0]), *(Use(link) for _, link in links),
-            *(Use(self.machine.lb(core)) for core in targets.buffers),
-        )  # fmt: skip
         size = tensor_bytes(self.plan, shard.tensor, shard.box)
-        ends, latency = (Memory.LB_WEIGHT, Memory.LB_WEIGHT), self._link_latency
-        move = Move(size, 0, *ends, Cause.NONE, latency, channels, targets.alike)
+        route = self._route_to((Memory.LB_WEIGHT, shard.core), targets)
+        uses, ends = self._uses(route, targets.alike), (Memory.LB_WEIGHT, Memory.LB_WEIGHT)
+        move = Move(size, 0, *ends, Cause.NONE, route.latency_cycles, uses, targets.alike)
         accesses = (Access(source, False, shard.box), *self._filled(targets))
         self.builder.move(self.machine.engine(EngineKind.MOVE, issuer), kind, where, move, accesses)
 
@@ -204,20 +190,18 @@ class Mover:
         for buffer in targets.buffers.values():
             yield Access(buffer, True, self.builder.buffers[buffer].box)
 
-    @property
-    def _link_latency(self) -> int:
-        return self.machine.hardware.link_latency_cycles
+    def _route_to(self, source: End, targets: Targets) -> Route:
+        """From a memory to the LBs of `targets`."""
+        return self.machine.route(source, *((Memory.LB_WEIGHT, core) for core in targets.buffers))
 
     def load(
         self, where: Where, site: Site, box: Box, halo_bytes: int, target: tuple[int, int]
     ) -> None:
         """GB or DRAM -> LB; `target` is (core, buffer)."""
         core, buffer = target
-        cores, channels = self._far_and_near(site, core)
-        move = self._move(
-            (site, box), (site.memory, Memory.LB_DATA), channels,
-            halo_bytes=halo_bytes, cores=cores,
-        )  # fmt: skip
+        route = self.machine.route(_end(site), (Memory.LB_DATA, core))
+        cores, ends = self.machine.classes.size(core), (site.memory, Memory.LB_DATA)
+        move = self._move((site, box), ends, route, halo_bytes=halo_bytes, cores=cores)
         accesses = (*self._reads(site, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.LOAD, where, move, accesses)
@@ -227,10 +211,10 @@ class Mover:
     ) -> None:
         """So many bytes out of the box of a table, by index -> LB; `target` is (core, buffer)."""
         core, buffer = target
-        ends = (table.memory, Memory.LB_DATA)
-        cores, channels = self._far_and_near(table, core)
-        latency = self.machine.latency(max(ends), table.away)
-        move = Move(size_bytes, 0, *ends, table.cause, latency, channels, cores)
+        route = self.machine.route(_end(table), (Memory.LB_DATA, core))
+        cores, ends = self.machine.classes.size(core), (table.memory, Memory.LB_DATA)
+        uses = self._uses(route, cores)
+        move = Move(size_bytes, 0, *ends, table.cause, route.latency_cycles, uses, cores)
         accesses = (Access(self.shared(table), False, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.LOAD, where, move, accesses)
@@ -238,8 +222,9 @@ class Mover:
     def store(self, where: Where, site: Site, box: Box, source: tuple[int, int]) -> None:
         """LB -> GB or DRAM; `source` is (core, buffer)."""
         core, buffer = source
-        cores, (far, near) = self._far_and_near(site, core)
-        move = self._move((site, box), (Memory.LB_DATA, site.memory), (near, far), cores=cores)
+        route = self.machine.route((Memory.LB_DATA, core), _end(site))
+        cores, ends = self.machine.classes.size(core), (Memory.LB_DATA, site.memory)
+        move = self._move((site, box), ends, route, cores=cores)
         accesses = (Access(buffer, False, box), Access(self.shared(site), True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.STORE, where, move, accesses)
@@ -255,18 +240,16 @@ class Mover:
 
         The receivers of a class are served by the senders of one, each by as many; what one gets
         from several of them comes in one move. Of one class both ends are the same simulated core:
-        its port carries both.
+        its port carries both. So the channels of a class carry the bytes of all receivers in equal
+        shares.
         """
         (sender, source), (receiver, target) = ends
         size = sum(tensor_bytes(self.plan, tensor, part.box) for part in parts)
-        cores, among = (self.machine.classes.size(core) for core in (receiver, sender))
-        link_out, link_in = self.machine.link(sender, receiver)
-        channels = (
-            Use(self.machine.lb(sender), cores, among), Use(link_out, cores, among),
-            Use(link_in), Use(self.machine.lb(receiver)),
-        )  # fmt: skip
+        cores, sharers = self.machine.classes.size(receiver), self.machine.sharers
+        route = self.machine.route((Memory.LB_DATA, sender), (Memory.LB_DATA, receiver))
+        uses = tuple([Use(channel, cores, sharers[channel]) for channel in route.channels])
         memories = (Memory.LB_DATA, Memory.LB_DATA)
-        move = Move(size, 0, *memories, Cause.NONE, self._link_latency, channels, cores)
+        move = Move(size, 0, *memories, Cause.NONE, route.latency_cycles, uses, cores)
         accesses = (
             Access(source, False, reduce(hull, (part.like for part in parts))),
             *(Access(target, True, box) for box in joined(part.box for part in parts)),
@@ -280,29 +263,35 @@ class Mover:
         """LB -> the same LB, through its port both ways; `target` is (core, buffer)."""
         core, buffer = target
         size = tensor_bytes(self.plan, tensor, box)
-        memories, channels = (Memory.LB_DATA, Memory.LB_DATA), (Use(self.machine.lb(core), 2),)
-        cores = self.machine.classes.size(core)
-        move = Move(size, 0, *memories, Cause.NONE, self._link_latency, channels, cores)
+        cores, memories = self.machine.classes.size(core), (Memory.LB_DATA, Memory.LB_DATA)
+        route = self.machine.copy_route((Memory.LB_DATA, core))
+        uses = self._uses(route, cores)
+        move = Move(size, 0, *memories, Cause.NONE, route.latency_cycles, uses, cores)
         accesses = (Access(source, False, box), Access(buffer, True, box))
         engine = self.machine.engine(EngineKind.MOVE, core)
         self.builder.move(engine, InstructionKind.COPY, where, move, accesses)
 
-    def _far_and_near(self, site: Site, core: int) -> tuple[int, tuple[Use, Use]]:
-        """How many cores move at once, and through what: the port they share, an LB's each."""
-        cores, far = self.machine.classes.size(core), self.machine.far(site.memory, site.away)
-        return cores, (Use(far, cores), Use(self.machine.lb(core)))
+    def _uses(self, route: Route, cores: int) -> tuple[Use, ...]:
+        """Each channel of a core once; what cores share, for all that move at once."""
+        is_shared = self.machine.is_shared
+        return tuple([Use(each, cores if is_shared[each] else 1) for each in route.channels])
 
     def _move(
         self,
         what: tuple[Site, Box],
         ends: tuple[Memory, Memory],
-        channels: Sequence[Use],
+        route: Route,
         *,
         halo_bytes: int = 0,
         cores: int = 1,
     ) -> Move:
-        """A move between LB, GB and DRAM; the farther end sets the latency."""
+        """A move between LB, GB and DRAM."""
         site, box = what
         size = tensor_bytes(self.plan, site.tensor, box)
-        latency = self.machine.latency(max(ends), site.away)
-        return Move(size, halo_bytes, *ends, site.cause, latency, tuple(channels), cores)
+        uses = self._uses(route, cores)
+        return Move(size, halo_bytes, *ends, site.cause, route.latency_cycles, uses, cores)
+
+
+def _end(site: Site) -> End:
+    """GB or DRAM, in which the site lies."""
+    return site.memory, far_core(site.away)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
-from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode, far_core
+from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
+from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.products.program import MAX_RANK, IntArray, Memory
 from graphturbo_core.semantics.access import AxisKind

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.instructions.code import far_core
 from graphturbo_core.lowering.instructions.local_buffers import SHARD, STAY, SharedKey
+from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.products.program import Cause, Memory
 
 SPILLS = -2

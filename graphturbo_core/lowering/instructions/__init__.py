@@ -1,7 +1,8 @@
 """One kernel's instructions as a table, their conflicts, and their order.
 
 - `local_buffers.py`: buffers of one kernel, collected and then as columns.
-- `code.py`: KernelCode, Machine: instructions before global numbers; engines and channels.
+- `machine.py`: Machine: engines, channels, and the route of each transfer.
+- `code.py`: KernelCode: instructions before global numbers.
 - `weight_causes.py`: which weight moves refetch what was fetched before.
 - `conflicts.py`: earlier instructions that each one must wait for, by sweeps, never pairwise.
 - `schedule.py`: instruction scheduling at `:full`: list scheduler, then backward and forward

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind, Hardware
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.instructions.local_buffers import (
     LocalBuffer,
@@ -20,109 +19,8 @@ from graphturbo_core.lowering.instructions.local_buffers import (
     columns_of,
     pack_boxes,
 )
-from graphturbo_core.lowering.stages.classes import CoreClasses
-from graphturbo_core.products.program import (
-    Cause,
-    Channel,
-    Engine,
-    InstructionKind,
-    IntArray,
-    Memory,
-)
-
-
-def far_core(cluster: int) -> int:
-    """What stands for the core of a buffer in a cluster's GB or DRAM."""
-    return CLUSTER_CORE - cluster
-
-
-PASSING_CORE = 0
-"""The core whose engine and LB ops larger than an LB take (our choice: they run one by one)."""
-_CORE_ENGINES = (EngineKind.MATRIX, EngineKind.VECTOR, EngineKind.MOVE)
-
-
-@dataclass(frozen=True)
-class Machine:
-    """Numbering of a cluster's engines and channels: those of the cores that are simulated.
-
-    An engine that is named by another core is that of the core which stands for it. `clusters`:
-    how many co-operate; behind its own channels come the DRAM shares of the others, nearest first.
-    """
-
-    hardware: Hardware
-    classes: CoreClasses
-    clusters: int = 1
-
-    def engines(self) -> tuple[Engine, ...]:
-        """Engines core by core, then the system DMA engines, then the one that cores share."""
-        chip, sizes = self.hardware, self.classes.sizes
-        cores = [
-            Engine(kind, core, 0, sizes[core])
-            for core in self.classes.simulated
-            for kind in self._own
-        ]
-        dma = [Engine(EngineKind.DMA, CLUSTER_CORE, index) for index in range(chip.dma_engines)]
-        shared = [Engine(EngineKind.MATRIX, CLUSTER_CORE, 0)] if chip.has_shared_matrix else []
-        return (*cores, *dma, *shared)
-
-    @property
-    def _own(self) -> tuple[EngineKind, ...]:
-        """Engines that every core has."""
-        return _CORE_ENGINES[1:] if self.hardware.has_shared_matrix else _CORE_ENGINES
-
-    def engine(self, kind: EngineKind, core: int) -> int:
-        """Index of an engine; for DMA `core` is the DMA engine's own number."""
-        return self._engine_numbers[kind.value][core]
-
-    @cached_property
-    def _engine_numbers(self) -> Mapping[str, Mapping[int, int]]:
-        """Index by kind and core: asked for with every instruction."""
-        own, dma = self._own, self.hardware.dma_engines
-        cores = len(own) * len(self.classes.simulated)
-        found: dict[str, dict[int, int]] = {kind.value: {} for kind in _CORE_ENGINES}
-        for place, kind in enumerate(own):
-            for core in range(len(self.classes.leaders)):
-                found[kind.value][core] = len(own) * self.classes.place(core) + place
-        for kind in _CORE_ENGINES:
-            is_shared = kind is EngineKind.MATRIX and self.hardware.has_shared_matrix
-            engine = cores + dma if is_shared else found[kind.value][PASSING_CORE]
-            found[kind.value][CLUSTER_CORE] = engine
-        found[EngineKind.DMA.value] = {number: cores + number for number in range(dma)}
-        return found
-
-    def channels(self) -> tuple[Channel, ...]:
-        """LB ports, link ports in, link ports out, the GB port if any, the cluster's DRAM share."""
-        chip = self.hardware
-        cores = range(chip.cores)
-        return (
-            *(Channel(f"lb {core}", chip.lb_bandwidth) for core in cores),
-            *(Channel(f"link in {core}", chip.link_bandwidth) for core in cores),
-            *(Channel(f"link out {core}", chip.link_bandwidth) for core in cores),
-            *([Channel("gb", chip.gb_bandwidth)] if chip.has_gb else []),
-            Channel("dram", chip.dram_bandwidth),
-            *(Channel(f"dram +{away}", chip.dram_bandwidth) for away in range(1, self.clusters)),
-        )
-
-    def lb(self, core: int) -> int:
-        """Channel of a core's LB port."""
-        return core
-
-    def link(self, source: int, target: int) -> tuple[int, int]:
-        """Channels of a move between cores: out of the source, into the target."""
-        cores = self.hardware.cores
-        return 2 * cores + source, cores + target
-
-    def far(self, memory: Memory, away: int = 0) -> int:
-        """Channel of GB or DRAM; `away`: of which cluster's DRAM, counted from this one on."""
-        own = 3 * self.hardware.cores + (memory is Memory.DRAM and self.hardware.has_gb)
-        return own + away
-
-    def latency(self, memory: Memory, away: int = 0) -> int:
-        """Latency of GB or DRAM in cycles; `away` as in `far`."""
-        chip = self.hardware
-        if away and memory is Memory.DRAM and chip.remote_dram_latency_cycles is not None:
-            return chip.remote_dram_latency_cycles
-        return chip.dram_latency_cycles if memory is Memory.DRAM else chip.gb_latency_cycles
+from graphturbo_core.lowering.instructions.machine import PASSING_CORE, End, Machine
+from graphturbo_core.products.program import Cause, InstructionKind, IntArray, Memory
 
 
 class Access(NamedTuple):
@@ -147,7 +45,7 @@ class Where(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A channel on a move's way, held as long as `times` transfers take on one of `among`.
+    """A channel of a move's route, held as long as `times` transfers take on one of `among`.
 
     Where a core stands for others, all of them move at once: through a port that all share one
     after the other, through the ports of others of a class in equal shares.
@@ -172,10 +70,9 @@ class Move(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Bytes that a compute reads from GB or DRAM and writes there; `away` as in `Machine.far`."""
+    """Bytes that a compute reads from GB or DRAM and writes there."""
 
-    memory: Memory
-    away: int
+    end: End
     size_bytes: int
 
 
@@ -236,11 +133,11 @@ class CodeBuilder:
         Where that passes an LB, its result is visible a latency of the farthest memory later.
         """
         size_bytes = sum(way.size_bytes for way in work.far)
-        ways = [(self.machine.far(way.memory, way.away), way.size_bytes) for way in work.far]
+        ways = [(self.machine.port(way.end), way.size_bytes) for way in work.far]
         latency = 0
         if work.is_passing:
-            ways.append((self.machine.lb(PASSING_CORE), size_bytes))
-            latency = max(self.machine.latency(way.memory, way.away) for way in work.far)
+            ways.append((self.machine.port((Memory.LB_DATA, PASSING_CORE)), size_bytes))
+            latency = max(self.machine.latency(way.end) for way in work.far)
         transfer_cycles = self.machine.hardware.transfer_cycles
         ports = tuple(
             (channel, transfer_cycles(size, self.bandwidths[channel])) for channel, size in ways

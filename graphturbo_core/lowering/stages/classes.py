@@ -37,14 +37,6 @@ class CoreClasses:
         """Who stands for the core; the cluster for itself."""
         return core if core < 0 else self.leaders[core]
 
-    @cached_property
-    def _places(self) -> Mapping[int, int]:
-        return {core: place for place, core in enumerate(self.simulated)}
-
-    def place(self, core: int) -> int:
-        """Place of the core that stands for this one among those that are simulated."""
-        return self._places[self.leaders[core]]
-
     def size(self, core: int) -> int:
         """Of how many cores the one named, which must stand for its class, is one."""
         return self.sizes[core]

@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.arrays import owners
-from graphturbo_core.products.program import IntArray, Memory, Program
+from graphturbo_core.products.program import ChannelKind, IntArray, Memory, Program
 from graphturbo_core.strategies.steps.kernels import Load
 
 
 def kernel_loads(program: Program) -> tuple[Load, ...]:
     """Of each kernel of the plan; of several DRAM shares the busiest one counts."""
     count = len(program.plan.kernels)
-    shares = [place for place, each in enumerate(program.channels) if each.name.startswith("dram")]
+    shares = [
+        place
+        for place, channel in enumerate(program.channels)
+        if channel.kind is ChannelKind.DRAM_SHARE
+    ]
     row = owners(program.channel_at)
     dram = _most(program.kernel[row], program.channel, program.channel_cycles, shares, count)
     on_core = [

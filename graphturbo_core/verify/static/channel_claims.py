@@ -8,14 +8,13 @@ from graphturbo_core.lowering.team import Team
 from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.verify.static.claim_rows import (
-    FAR,
     Claim,
     access_bytes,
     ends_of,
     first_claim,
     moves_of,
 )
-from graphturbo_core.verify.static.ports import ports, team_of
+from graphturbo_core.verify.static.ports import engine_ports, ports, routes, team_of
 
 
 def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
@@ -30,9 +29,7 @@ def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
     passing = program.plan.semantics.passing_ops
     is_passing = np.array([op.name in passing for op in program.plan.semantics.graph.ops])
     through = np.flatnonzero(is_passing[program.op[rows]])
-    core = np.array([engine.core for engine in program.engines])[program.engine[rows[through]]]
-    own, each = team.machine.hardware.cores, team.machine.far(Memory.DRAM) + 1
-    port = core % own + core // own * each
+    port = engine_ports(program, team)[program.engine[rows[through]]]
     pairs = np.column_stack((
         np.concatenate((rows, rows[through])),
         np.concatenate((ports(program, team)[program.access_buffer[found]], port)),
@@ -45,16 +42,8 @@ def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
 
 def wrong_channels(program: Program) -> Claim | None:
     """Rule 4: channels, their times, holds and latencies."""
-    chip, moves, (read, write) = program.plan.hardware, moves_of(program), ends_of(program)
-    team, owner = team_of(program), owners(program.access_at)
-    memory = int64(program.buffers.memory)
-    is_move = program.kind[owner] != InstructionKind.COMPUTE
-    port = ports(program, team)[program.access_buffer[is_move]]
-    source, target = program.access_buffer[read], program.access_buffer[write]
-    linked, links = _links(program, team)
-    rows = np.concatenate((owner[is_move], linked))
-    both = np.column_stack((rows, np.concatenate((port, links))))
-    wanted, times = np.unique(both, axis=0, return_counts=True)
+    chip, moves, team = program.plan.hardware, moves_of(program), team_of(program)
+    wanted, times, latency = _move_ways(program, team)
     ways, sums = _compute_ways(program, team)
     size = np.concatenate((program.size_bytes[wanted[:, 0]], sums))
     wanted = np.concatenate((wanted, ways))
@@ -75,12 +64,7 @@ def wrong_channels(program: Program) -> Claim | None:
     is_bad = program.channel_cycles != cycles
     if is_bad.any():
         return first_claim(is_bad, owner, "CHANNEL", lambda at: f"takes a channel not {cycles[at]}")
-    latencies = np.array([chip.link_latency_cycles] * len(Memory))
-    latencies[[Memory.GB, Memory.DRAM]] = chip.gb_latency_cycles, chip.dram_latency_cycles
-    latency = latencies[np.maximum(memory[source], memory[target])]
-    if chip.remote_dram_latency_cycles is not None:
-        cluster = team.cluster_of(int64(program.buffers.core))
-        latency[cluster[source] != cluster[target]] = chip.remote_dram_latency_cycles
+    latency = latency[moves]
     is_bad = (program.hold_cycles[moves] != slowest[moves]) | (
         program.latency_cycles[moves] != latency
     )
@@ -90,22 +74,24 @@ def wrong_channels(program: Program) -> Claim | None:
     )  # fmt: skip
 
 
-def _links(program: Program, team: Team) -> tuple[IntArray, IntArray]:
-    """Rows and links of the moves between cores: one out, and one into each target."""
-    machine, cores = team.machine, team.machine.hardware.cores
-    owner, core = owners(program.access_at), program.buffers.core[program.access_buffer]
-    is_move = program.kind != InstructionKind.COMPUTE
-    is_near = is_move & ~np.isin(program.source, FAR) & ~np.isin(program.target, FAR)
-    is_near &= program.kind != InstructionKind.COPY
-    accesses = np.flatnonzero(is_near[owner])
-    links = [
-        (machine.link(0, at % cores)[1] if is_write else machine.link(at % cores, 0)[0])
-        + at // cores * (machine.far(Memory.DRAM) + 1)
-        for at, is_write in zip(
-            core[accesses].tolist(), program.access_write[accesses].tolist(), strict=True
-        )
-    ]
-    return owner[accesses], np.array(links, dtype=np.int64)
+def _move_ways(program: Program, team: Team) -> tuple[IntArray, IntArray, IntArray]:
+    """Rows and channels of the routes of moves, how often each is passed, and rows' latencies.
+
+    A channel on the ways to several targets carries the bytes once.
+    """
+    owner, moves, (read, _) = owners(program.access_at), moves_of(program), ends_of(program)
+    source = np.full(program.size, -1, dtype=np.int64)
+    source[moves] = program.access_buffer[read]
+    writes = np.flatnonzero(program.access_write & (source[owner] >= 0))
+    row = owner[writes]
+    found = routes(program, team, (source[row], int64(program.access_buffer[writes])))
+    latency = np.zeros(program.size, dtype=np.int64)
+    np.maximum.at(latency, row, found.latency_cycles)
+    pairs = np.column_stack((row[found.move], found.channel))
+    wanted, place = np.unique(pairs, axis=0, return_inverse=True)
+    times = np.zeros(len(wanted), dtype=np.int64)
+    np.maximum.at(times, place.ravel(), found.times)
+    return wanted, times, latency
 
 
 def _sorted(rows: IntArray, channels: IntArray) -> IntArray:
@@ -114,7 +100,7 @@ def _sorted(rows: IntArray, channels: IntArray) -> IntArray:
 
 
 def _difference(wanted: IntArray, stated: IntArray) -> Claim:
-    """The first row whose channels are not those at its ends."""
+    """The first row whose channels are not those of its route."""
     pairs = {tuple(pair) for pair in wanted.tolist()} ^ {tuple(pair) for pair in stated.tolist()}
     row, channel = min(pairs, default=(int(wanted[0, 0]), -1))
     return row, "CHANNEL", f"channel {channel} is taken and not at its ends, or the other way round"

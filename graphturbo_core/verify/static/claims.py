@@ -6,6 +6,7 @@ import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.box_bytes import box_bytes
+from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.semantics.cost import compute_cycles
@@ -98,10 +99,12 @@ def _latency_of(program: Program, row: int) -> int:
     team, own = team_of(program), plan.cluster_of(int(program.kernel[row]))
     clusters = team.cluster_of(int64(program.buffers.core[buffers])).tolist()
     memories = map(Memory, program.buffers.memory[buffers].tolist())
-    return max(
-        team.machine.latency(memory, int(cluster != own))
+    far = (
+        team.machine.latency((memory, far_core(int(cluster != own))))
         for memory, cluster in zip(memories, clusters, strict=True)
+        if memory in FAR
     )
+    return max(far, default=0)
 
 
 def _shape(program: Program) -> Claim | None:

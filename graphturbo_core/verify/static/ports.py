@@ -1,10 +1,13 @@
-"""Program -> how its engines and channels are numbered, and the channel of every buffer."""
+"""Program -> how its engines and channels are numbered, and the route between its buffers."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+
 import numpy as np
 
-from graphturbo_core.lowering.instructions.code import Machine
+from graphturbo_core.lowering.instructions.machine import End, Machine, Route
 from graphturbo_core.lowering.stages.classes import every_core
 from graphturbo_core.lowering.team import Team
 from graphturbo_core.products.arrays import int64
@@ -19,8 +22,53 @@ def team_of(program: Program) -> Team:
 
 def ports(program: Program, team: Team) -> IntArray:
     """The channel of every buffer's memory."""
-    memory, core = int64(program.buffers.memory), int64(program.buffers.core)
-    machine, cluster = team.machine, team.cluster_of(core)
-    far = np.where(memory == Memory.DRAM, machine.far(Memory.DRAM), machine.far(Memory.GB))
-    own = np.where(memory >= Memory.GB, far, core % machine.hardware.cores)
-    return int64(own + cluster * (machine.far(Memory.DRAM) + 1))
+    known, place = np.unique(_ends(program), axis=0, return_inverse=True)
+    found = [team.port((Memory(memory), core)) for memory, core in known.tolist()]
+    return np.array(found, dtype=np.int64)[place.ravel()]
+
+
+def engine_ports(program: Program, team: Team) -> IntArray:
+    """The LB port of every engine's core; -1 for an engine of no core."""
+    cores = [engine.core for engine in program.engines]
+    found = [team.port((Memory.LB_DATA, core)) if core >= 0 else -1 for core in cores]
+    return np.array(found, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """Routes of moves: one row per move and channel. `times`: how often the move passes it."""
+
+    latency_cycles: IntArray
+    move: IntArray
+    channel: IntArray
+    times: IntArray
+
+
+def routes(program: Program, team: Team, buffers: tuple[IntArray, IntArray]) -> Routes:
+    """Routes from source to target buffers; each pair of memories is looked up once."""
+    ends = _ends(program)
+    pairs = np.column_stack([ends[of] for of in buffers])
+    known, place = np.unique(pairs, axis=0, return_inverse=True)
+    ways = [
+        _route(team, (Memory(a), core), (Memory(b), other)) for a, core, b, other in known.tolist()
+    ]
+    passes = [Counter(way.channels) for way in ways]
+    channel, times = np.full((2, len(ways), max(map(len, passes), default=0)), -1, dtype=np.int64)
+    for row, passed in enumerate(passes):
+        channel[row, : len(passed)] = list(passed)
+        times[row, : len(passed)] = list(passed.values())
+    place = place.ravel()
+    move, hop = np.nonzero(channel[place] >= 0)
+    latency = np.array([way.latency_cycles for way in ways], dtype=np.int64)
+    return Routes(latency[place], move, channel[place[move], hop], times[place[move], hop])
+
+
+def _route(team: Team, source: End, target: End) -> Route:
+    """Within one LB bytes go through its port both ways."""
+    is_copy = source[1] == target[1] >= 0
+    return team.copy_route(source) if is_copy else team.route(source, target)
+
+
+def _ends(program: Program) -> IntArray:
+    """Memory and core of every buffer."""
+    return np.column_stack((int64(program.buffers.memory), int64(program.buffers.core)))

@@ -94,11 +94,8 @@ def test_four_alike_take_as_long_as_worked_out_for_each() -> None:
     assert occupancy(folded).lb_total.peak_bytes == occupancy(each).lb_total.peak_bytes
 
 
-def test_a_halo_comes_from_a_core_like_the_neighbour() -> None:
-    """Rows 2 a core: cores 1 and 2 get a row from each side, the outer ones from one.
-
-    Two convolutions in LB; of the first one's map 6 rows of 8 x 8 x 2 bytes go from core to core.
-    """
+def two_convolutions() -> Plan:
+    """In LB, two rows per core: cores 1 and 2 get a row from each side, the outer ones from one."""
     text = (
         "g (float[1,8,8,8] x, float[8,8,3,3] w, float[8,8,3,3] v) => (float[1,8,8,8] y)"
         "{ a = Conv <pads = [1,1,1,1]> (x, w) y = Conv <pads = [1,1,1,1]> (a, v) }"
@@ -106,8 +103,12 @@ def test_a_halo_comes_from_a_core_like_the_neighbour() -> None:
     plan = plan_of(weighted(text), "graphturbo:order", chip("generic-4x4"))
     (kernel,) = plan.kernels
     rows = Binding((2,), (4,), (0, 1, 2, 3))
-    plan = replace(plan, kernels=(replace(kernel, bindings={"a": rows, "y": rows}),))
-    folded, each = both(plan)
+    return replace(plan, kernels=(replace(kernel, bindings={"a": rows, "y": rows}),))
+
+
+def test_a_halo_comes_from_a_core_like_the_neighbour() -> None:
+    """Of the first convolution's map 6 rows of 8 x 8 x 2 bytes go from core to core."""
+    folded, each = both(two_convolutions())
     program = folded.program
     moved = np.flatnonzero(program.kind == InstructionKind.EXCHANGE)
     receivers = [program.engines[e].core for e in program.engine[moved]]

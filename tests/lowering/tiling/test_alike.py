@@ -16,7 +16,7 @@ from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.emission.costs import OpCosts
 from graphturbo_core.lowering.emission.emit import Common
-from graphturbo_core.lowering.instructions.code import Machine
+from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, weight_causes
 from graphturbo_core.lowering.stages.classes import every_core
 from graphturbo_core.lowering.stages.expected import expected_times, stage_load
