@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
+import pytest
 from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import Hardware, MatrixModel
+from graphturbo_core.lowering.stages import folding
 from tests.lowering.nets import chip
 
 
@@ -85,3 +89,10 @@ def random_chips(draw: st.DrawFn) -> Hardware:
         launch_cycles=draw(st.sampled_from([0, 1, 2000])),
         barrier_cycles=draw(st.sampled_from([0, 200])),
     )
+
+
+@contextmanager
+def folding_above(cores: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folding, "FOLDED_ABOVE", cores)
+        yield

@@ -94,3 +94,21 @@ LONG_NEST = (
 def long_nest() -> Plan:
     """A product and four ops on its result, one kernel."""
     return plan_of(weighted(LONG_NEST), "tvm", chip("tiny"))
+
+
+def two_convolutions() -> Plan:
+    """In LB, two rows per core: cores 1 and 2 get a row from each side, the outer ones from one."""
+    text = (
+        "g (float[1,8,8,8] x, float[8,8,3,3] w, float[8,8,3,3] v) => (float[1,8,8,8] y)"
+        "{ a = Conv <pads = [1,1,1,1]> (x, w) y = Conv <pads = [1,1,1,1]> (a, v) }"
+    )
+    plan = plan_of(weighted(text), "graphturbo:order", chip("generic-4x4"))
+    (kernel,) = plan.kernels
+    rows = Binding((2,), (4,), (0, 1, 2, 3))
+    return replace(plan, kernels=(replace(kernel, bindings={"a": rows, "y": rows}),))
+
+
+TWICE = (
+    "g (float[16,16] x, float[16,16] w) => (float[16,16] y) { a = MatMul (x, w) y = MatMul (a, w) }"
+)
+"""Two products by one weight."""

@@ -16,10 +16,10 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.verify.static import ports
 from graphturbo_core.verify.static.claims import wrong_claim
+from tests.lowering.chips import FEW_CORES, folding_above, sharing
 from tests.lowering.counting import check_program
-from tests.lowering.global_buffer.test_shards import TWICE, sharing
 from tests.lowering.nets import chip, plan_of, small_model, with_residency
-from tests.lowering.stages.test_folding import FEW, folding_above, two_convolutions
+from tests.lowering.small_plans import TWICE, two_convolutions
 from tests.strategies.samples import weighted
 
 LINKS = (ChannelKind.LINK_IN, ChannelKind.LINK_OUT)
@@ -118,7 +118,7 @@ def test_a_bus_carries_the_bytes_of_cores_that_are_simulated_as_one(
     on: Callable[[type[Machine], Plan], Trace],
 ) -> None:
     """Cores 0 and 3 each get a row of 128 bytes; cores 1 and 2, simulated as one, get two."""
-    with folding_above(FEW):
+    with folding_above(FEW_CORES):
         program = on(BusMachine, two_convolutions()).program
     assert program.size_bytes[between_cores(program)].tolist() == [128, 256, 256, 128]
     check_bus(program, InstructionKind.EXCHANGE)

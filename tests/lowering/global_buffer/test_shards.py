@@ -25,11 +25,9 @@ from tests.full import examples
 from tests.lowering.chips import sharing
 from tests.lowering.counting import check_program
 from tests.lowering.nets import STRATEGIES, conv_nets, plan_of, small_model, with_residency
+from tests.lowering.small_plans import TWICE
 from tests.strategies.samples import weighted
 
-TWICE = (
-    "g (float[16,16] x, float[16,16] w) => (float[16,16] y) { a = MatMul (x, w) y = MatMul (a, w) }"
-)
 WIDE = (
     "g (float[16,{n}] x, float[{n},{n}] w) => (float[16,{n}] y)"
     "{{ a = MatMul (x, w) y = MatMul (a, w) }}"

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,10 +9,9 @@ from hypothesis import strategies as st
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.lowering.stages import folding
 from graphturbo_core.lowering.stages.folding import core_classes
 from graphturbo_core.lowering.stages.stage import kernel_stages
-from graphturbo_core.products.plan import Binding, Plan
+from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.busy import busy_cycles
@@ -25,17 +20,10 @@ from graphturbo_core.sim.occupancy import occupancy
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from tests.full import examples, paired
-from tests.lowering.chips import FEW_CORES, FOLDED_CHIPS, bare, sharing
-from tests.lowering.nets import STRATEGIES, chip, conv_nets, plan_of, small_model
-from tests.lowering.small_plans import GEMM, by_rows
+from tests.lowering.chips import FEW_CORES, FOLDED_CHIPS, bare, folding_above, sharing
+from tests.lowering.nets import STRATEGIES, conv_nets, plan_of, small_model
+from tests.lowering.small_plans import GEMM, by_rows, two_convolutions
 from tests.strategies.samples import weighted
-
-
-@contextmanager
-def folding_above(cores: int) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folding, "FOLDED_ABOVE", cores)
-        yield
 
 
 def both(plan: Plan) -> tuple[Trace, Trace]:
@@ -92,18 +80,6 @@ def test_four_alike_take_as_long_as_worked_out_for_each() -> None:
     assert program.notes == ("1 of 4 cores a cluster are simulated, each for all alike",)
     # a core holds 128 bytes of x, 384 of w and 96 of y at most at once: w and y, or x and w
     assert occupancy(folded).lb_total.peak_bytes == occupancy(each).lb_total.peak_bytes
-
-
-def two_convolutions() -> Plan:
-    """In LB, two rows per core: cores 1 and 2 get a row from each side, the outer ones from one."""
-    text = (
-        "g (float[1,8,8,8] x, float[8,8,3,3] w, float[8,8,3,3] v) => (float[1,8,8,8] y)"
-        "{ a = Conv <pads = [1,1,1,1]> (x, w) y = Conv <pads = [1,1,1,1]> (a, v) }"
-    )
-    plan = plan_of(weighted(text), "graphturbo:order", chip("generic-4x4"))
-    (kernel,) = plan.kernels
-    rows = Binding((2,), (4,), (0, 1, 2, 3))
-    return replace(plan, kernels=(replace(kernel, bindings={"a": rows, "y": rows}),))
 
 
 def test_a_halo_comes_from_a_core_like_the_neighbour() -> None:
