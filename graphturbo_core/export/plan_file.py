@@ -12,6 +12,7 @@ import yaml
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.hardware.profile import SPLIT_CAPACITY
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.plain_yaml import YamlKind, shown
@@ -122,8 +123,18 @@ def graph_digest(graph: Graph) -> str:
 
 
 def chip_digest(hardware: Hardware) -> str:
-    """Digest of every number of a profile, whatever it is called and wherever they are from."""
-    return _digest(repr([(number.key, number.value) for number in hardware.numbers]))
+    """Digest of every number of a profile, whatever it is called and wherever they are from.
+
+    A split capacity that the profile leaves out counts as all bytes of a cluster's LBs, whatever
+    rules divide them: a plan is for a chip, not for these rules.
+    """
+    derived = hardware.cores * hardware.lb_data_bytes
+    is_derived = hardware.split_capacity_bytes is None
+    values = [
+        (number.key, derived if is_derived and number.key == SPLIT_CAPACITY else number.value)
+        for number in hardware.numbers
+    ]
+    return _digest(repr(values))
 
 
 def _digest(text: str) -> str:

@@ -39,6 +39,7 @@ PROFILE_YAML = YamlKind(
 MOST_PARSED = 16
 """Profiles whose chips are kept (our choice: all that are shipped, and a few of a user's)."""
 
+SPLIT_CAPACITY = "cluster.split_capacity_bytes"
 PROFILES_FOLDER = Path(__file__).resolve().parents[2] / "hardware_profiles"
 
 
@@ -227,9 +228,11 @@ def _hardware(profile: Profile) -> Hardware:
         if chip.remote_dram_latency_cycles is None
         else chip.remote_dram_latency_cycles.value,
     )
-    if split_capacity is not None:
-        return hardware
-    return replace(hardware, numbers=_with_split_capacity(hardware))
+    if split_capacity is None:
+        capacity = _derived_capacity(hardware)
+    else:
+        capacity = _sourced(SPLIT_CAPACITY, split_capacity)
+    return replace(hardware, numbers=_before_the_core(capacity, hardware.numbers))
 
 
 def _placement(entry: Entry[Literal["replicated", "sharded"]] | None) -> str:
@@ -242,16 +245,20 @@ def _value_or_none(entry: Entry[int] | None) -> int:
     return 0 if entry is None else entry.value
 
 
-def _with_split_capacity(hardware: Hardware) -> tuple[Sourced, ...]:
-    """A chip's numbers, and the split capacity that its LBs come to, before those of a core."""
+def _derived_capacity(hardware: Hardware) -> Sourced:
+    """The split capacity that a chip's LBs come to."""
     source = "derived: data parts of a cluster's LBs (cores x LB data)"
     if hardware.is_pooled:
         source = "derived: a cluster's LBs without the part of each pool that holds weights"
     value = memory_budget(hardware, DEFAULT_RULES).split_bytes
-    derived = Sourced("cluster.split_capacity_bytes", value, source, is_assumption=False)
-    found = hardware.numbers
+    return Sourced(SPLIT_CAPACITY, value, source, is_assumption=False)
+
+
+def _before_the_core(capacity: Sourced, numbers: tuple[Sourced, ...]) -> tuple[Sourced, ...]:
+    """The numbers with the split capacity as the cluster's last."""
+    found = [number for number in numbers if number.key != SPLIT_CAPACITY]
     at = next(row for row, number in enumerate(found) if number.key.startswith("core."))
-    return (*found[:at], derived, *found[at:])
+    return (*found[:at], capacity, *found[at:])
 
 
 def _rates(rates: Rates) -> dict[str, int]:
