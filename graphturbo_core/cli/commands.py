@@ -38,8 +38,7 @@ from graphturbo_core.cli.output import (
 )
 from graphturbo_core.cli.register_text import register_json, register_tables
 from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
-from graphturbo_core.export.difference import difference_text
-from graphturbo_core.export.differences import differences
+from graphturbo_core.export.differences import difference_text, differences
 from graphturbo_core.export.dot import dot_text
 from graphturbo_core.export.files import SUFFIXES, json_text
 from graphturbo_core.export.trace_json import trace_json

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 MAX_ROWS = 200
 """Rows of one part that are told, and how many more there are."""
-NO_DIFFERENCE = "no difference"
 NONE = "-"
 """What stands for something that one of the two does not have."""
 
@@ -28,16 +27,3 @@ def capped(rows: Sequence[Difference]) -> list[Difference]:
         return list(rows)
     more = f"and {len(rows) - MAX_ROWS} more"
     return [*rows[:MAX_ROWS], Difference(rows[0].part, more, "", "")]
-
-
-def difference_text(rows: Sequence[Difference]) -> str:
-    """The rows as lines below the names of their parts."""
-    lines: list[str] = []
-    part = ""
-    for row in rows:
-        if row.part != part:
-            part = row.part
-            lines.append(f"{part}:")
-        change = f": {row.a} -> {row.b}" if row.a or row.b else ""
-        lines.append(f"  {row.subject}{change}")
-    return "\n".join(lines) or NO_DIFFERENCE

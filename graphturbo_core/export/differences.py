@@ -1,6 +1,8 @@
-"""Two texts -> Differences: of two plan files, or of two listings of programs."""
+"""Two texts -> Differences: of two plan files, or of two listings of programs; those as text."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.export.difference import Difference
@@ -9,6 +11,8 @@ from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.export.program_diff import program_differences
 from graphturbo_core.export.program_text import LISTING
 from graphturbo_core.plain_yaml import shown
+
+NO_DIFFERENCE = "no difference"
 
 
 def differences(a: str, b: str, names: tuple[str, str]) -> list[Difference]:
@@ -26,3 +30,16 @@ def differences(a: str, b: str, names: tuple[str, str]) -> list[Difference]:
         return program_differences(a, b)
     files = [read_plan(text.encode(), name) for text, name in zip((a, b), names, strict=True)]
     return plan_differences(files[0], files[1])
+
+
+def difference_text(rows: Sequence[Difference]) -> str:
+    """The rows as lines below the names of their parts."""
+    lines: list[str] = []
+    part = ""
+    for row in rows:
+        if row.part != part:
+            part = row.part
+            lines.append(f"{part}:")
+        change = f": {row.a} -> {row.b}" if row.a or row.b else ""
+        lines.append(f"  {row.subject}{change}")
+    return "\n".join(lines) or NO_DIFFERENCE

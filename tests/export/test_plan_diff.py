@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphturbo_core.export import difference
-from graphturbo_core.export.difference import NONE, Difference, capped, difference_text
+from graphturbo_core.export.difference import NONE, Difference, capped
+from graphturbo_core.export.differences import difference_text
 from graphturbo_core.export.plan_diff import plan_differences
 from graphturbo_core.export.plan_file import Origin, PlanFile
 from graphturbo_core.products.cooperation import Cooperation
