@@ -11,7 +11,7 @@ In: model bytes, a chip profile and a `RunRequest`. Out: a Report.
 - `tried.py`: the cost of a plan, for strategies that evaluate several. It is the trial cache: a
   plan that an earlier run simulated is not simulated again. The chosen plan's Program and Trace are
   the cached ones.
-- `emission.py`: the plan file that a run follows, and the files that it writes.
+- `plan_io.py`: the plan file that a run follows, and the files that it writes.
 - `pipeline.py`: the recipe, import to report. `Recorder.run` times and checks each step.
 - `register.py`: the assumption register: every assumed number halved and doubled, every choice
   replaced, and run again.

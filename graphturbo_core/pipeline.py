@@ -10,7 +10,6 @@ from itertools import count
 from time import perf_counter
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
-from graphturbo_core.emission import check_emit, emitted, held_file, named_plan, origin_of
 from graphturbo_core.errors import GraphTurboError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import read_input_dims
@@ -21,6 +20,7 @@ from graphturbo_core.ir.dtypes import NUMBER_FORMATS
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.option_fields import StrategyOption
+from graphturbo_core.plan_io import check_emit, emitted, held_file, named_plan, origin_of
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, Step
