@@ -53,10 +53,11 @@ class Tried:
     def spent(self, plan: Plan) -> Spent | None:
         """What a plan takes; None where it is refused."""
         for each in self.known:
-            if each.max_instructions == self.max_instructions and each.plan.is_lowered_as(plan):
-                if each.spent is not None:
-                    self._keep_least(each.spent.cycles, None)
-                return each.spent
+            if each.max_instructions != self.max_instructions or not each.plan.is_lowered_as(plan):
+                continue
+            if each.spent is not None:
+                self._keep_least(each.spent.cycles, None)
+            return each.spent
         try:
             trace = simulate(self._lower(plan))
         except (CapacityError, PlanError):

@@ -141,12 +141,13 @@ def _renamed(node: onnx.NodeProto, names: Mapping[str, str]) -> onnx.NodeProto:
     changed.input[:] = _all(node.input, names)
     changed.output[:] = _all(node.output, names)
     for attribute in changed.attribute:
-        if attribute.HasField("g"):
-            inner = [_renamed(n, names) for n in attribute.g.node]
-            del attribute.g.node[:]
-            attribute.g.node.extend(inner)
-            for value in attribute.g.output:
-                value.name = names.get(value.name, value.name)
+        if not attribute.HasField("g"):
+            continue
+        inner = [_renamed(n, names) for n in attribute.g.node]
+        del attribute.g.node[:]
+        attribute.g.node.extend(inner)
+        for value in attribute.g.output:
+            value.name = names.get(value.name, value.name)
     return changed
 
 

@@ -70,9 +70,10 @@ def as_imported(
     inputs = graph_inputs(model.graph)
     for value in inputs:
         dims = value.type.tensor_type.shape.dim
-        for axis, dim in enumerate(dims):
-            if symbol_of(dim, value.name, axis) is not None:
-                dim.dim_value = shapes.get(value.name, (1,) * len(dims))[axis]
+        sizes = shapes.get(value.name, (1,) * len(dims))
+        open_axes = [axis for axis, dim in enumerate(dims) if symbol_of(dim, value.name, axis)]
+        for axis in open_axes:
+            dims[axis].dim_value = sizes[axis]
     inline_branches(model, bind(inputs, (), ImportOptions(""), {}), limits)
     return model
 
@@ -83,15 +84,15 @@ def _check_sizes(graph: Graph) -> None:
     Raises:
         ModelError: EMPTY_TENSOR for a value without elements, such as a window past its input.
     """
-    for op in graph.ops:
-        for name in op.outputs:
-            if name and not graph.tensors[name].elements:
-                raise ModelError(
-                    "EMPTY_TENSOR",
-                    f"{name!r} has shape {list(graph.tensors[name].shape)}, no element",
-                    f"computed by {op.op_type} {op.name!r}",
-                    "use a larger input or correct the attributes",
-                )
+    results = ((op, name) for op in graph.ops for name in op.outputs if name)
+    for op, name in results:
+        if not graph.tensors[name].elements:
+            raise ModelError(
+                "EMPTY_TENSOR",
+                f"{name!r} has shape {list(graph.tensors[name].shape)}, no element",
+                f"computed by {op.op_type} {op.name!r}",
+                "use a larger input or correct the attributes",
+            )
 
 
 def read_input_dims(data: bytes) -> tuple[InputDim, ...]:

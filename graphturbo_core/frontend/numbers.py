@@ -81,10 +81,8 @@ def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
 def _weights(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:
     """Name and tensor of every initializer and Constant node."""
     yield from ((proto.name, proto) for proto in graph.initializer)
-    for node in graph.node:
-        for attribute in node.attribute:
-            if node.op_type == "Constant" and attribute.name == "value":
-                yield node.output[0], attribute.t
+    for node in (node for node in graph.node if node.op_type == "Constant"):
+        yield from ((node.output[0], a.t) for a in node.attribute if a.name == "value")
 
 
 def _known_shapes(graph: onnx.GraphProto) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from math import prod
 
 import onnx
@@ -144,10 +145,9 @@ def _empty(proto: onnx.TensorProto) -> None:
 
 def _forget_comments(model: onnx.ModelProto) -> None:
     proposals = [entry.value for entry in model.metadata_props if entry.key == PROPOSED_DIMS]
-    for message in (model, *_commented(model)):
-        for field in COMMENTS:
-            if field in message.DESCRIPTOR.fields_by_name:
-                message.ClearField(field)
+    for message, field in product((model, *_commented(model)), COMMENTS):
+        if field in message.DESCRIPTOR.fields_by_name:
+            message.ClearField(field)
     for value in proposals:
         model.metadata_props.add(key=PROPOSED_DIMS, value=value)
 

@@ -117,9 +117,8 @@ class Graph:
         """The ops that read each tensor, in topological order, each once."""
         readers: dict[str, list[Op]] = {name: [] for name in self.tensors}
         for op in self.ops:
-            for name in dict.fromkeys(op.inputs):
-                if name:
-                    readers[name].append(op)
+            for name in dict.fromkeys(filter(None, op.inputs)):
+                readers[name].append(op)
         return {name: tuple(ops) for name, ops in readers.items()}
 
     def activations_in(self, op: Op) -> tuple[str, ...]:
@@ -157,11 +156,10 @@ class Graph:
             if op.name in names:
                 raise InvariantError("GRAPH_NAME", f"two ops are named {op.name!r}")
             names.add(op.name)
-            for name in op.inputs:
-                if name and name not in known:
-                    raise InvariantError(
-                        "GRAPH_ORDER", f"{op.name!r} reads {name!r} before it is written"
-                    )
+            early = [name for name in op.inputs if name and name not in known]
+            if early:
+                what = f"{op.name!r} reads {early[0]!r} before it is written"
+                raise InvariantError("GRAPH_ORDER", what)
             known.update(name for name in op.outputs if name)
         self._check_origins()
         missing = [name for name in self.outputs if name not in known]

@@ -88,10 +88,14 @@ def crossings(
         tensor: BoxIndex([outputs[kernel][tensor] for kernel in kernels])
         for tensor, kernels in made.items()
     }
-    for reader, boxes in enumerate(reads):
-        for tensor, box in boxes.items():
-            for place in found[tensor].meeting(box) if tensor in found else ():
-                maker = made[tensor][place]
-                is_part = not is_empty(intersect(outputs[maker][tensor], box))
-                if is_part and cooperation.cluster_of[maker] != cooperation.cluster_of[reader]:
-                    yield ClusterCrossing(tensor, maker, reader)
+    handed = (
+        (tensor, made[tensor][place], reader)
+        for reader, boxes in enumerate(reads)
+        for tensor, box in boxes.items()
+        if tensor in found
+        for place in found[tensor].meeting(box)
+    )
+    for tensor, maker, reader in handed:
+        is_part = not is_empty(intersect(outputs[maker][tensor], reads[reader][tensor]))
+        if is_part and cooperation.cluster_of[maker] != cooperation.cluster_of[reader]:
+            yield ClusterCrossing(tensor, maker, reader)

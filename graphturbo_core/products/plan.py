@@ -377,10 +377,10 @@ class Plan:
         """What a kernel reads, and every graph output, some kernel hands out."""
         graph = self.semantics.graph
         given = covered.keys() | set(graph.inputs)
-        for kernel in self.kernels:
-            for tensor in kernel.boxes:
-                if tensor not in kernel.bindings and tensor not in given:
-                    raise InvariantError("PLAN_READ", f"{kernel.name} reads {tensor!r}: no source")
+        reads = ((kernel, tensor) for kernel in self.kernels for tensor in kernel.boxes)
+        for kernel, tensor in reads:
+            if tensor not in kernel.bindings and tensor not in given:
+                raise InvariantError("PLAN_READ", f"{kernel.name} reads {tensor!r}: no source")
         for tensor in graph.outputs:
             if tensor in graph.producer and tensor not in covered:
                 raise InvariantError("PLAN_OUTPUT", f"output {tensor!r} is handed out by no kernel")

@@ -121,11 +121,11 @@ class KernelHold:
         """Live bytes when the tensors `kept` stay to the end and other results are streamed."""
         change: dict[int, list[int]] = defaultdict(lambda: [0] * (len(self.nests) + 1))
         for name, (first, last) in self._lifetimes(kept).items():
+            is_streamed = self._is_streamed(name, kept)
             for core, box in self.boxes[name].items():
                 steps = change[core]
                 size = volume(box) * self.element_bytes[name]
-                if self._is_streamed(name, kept):
-                    size = min(size, self.ring_bytes)
+                size = min(size, self.ring_bytes) if is_streamed else size
                 steps[first] += size
                 steps[last + 1] -= size
         return {core: tuple(accumulate(steps))[:-1] for core, steps in sorted(change.items())}

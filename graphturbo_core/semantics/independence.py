@@ -181,11 +181,10 @@ def _piece_dependence(
         shapes = graph.tensors[name].shape, small.tensors[own].shape
         if not _is_in_step((box, needed[own]), shapes, (samples[0], more)):
             return f"a sample needs {list(box)} of {name!r}, alone it would read another part"
-    for name in graph.inputs:
-        if name in boxes and not is_empty(boxes[name]):
-            own_part = _piece(graph, small, name, samples, batch)
-            if own_part is None or not contains(own_part, boxes[name]):
-                return f"a sample needs other samples' part of input {name!r}"
+    for name in (n for n in graph.inputs if n in boxes and not is_empty(boxes[n])):
+        own_part = _piece(graph, small, name, samples, batch)
+        if own_part is None or not contains(own_part, boxes[name]):
+            return f"a sample needs other samples' part of input {name!r}"
     return None
 
 

@@ -164,10 +164,11 @@ def _own(
         following = [place for place, read in enumerate(access.axes) if read.out_axis == axis]
         if following != ([] if samples is None else [samples.axis]):
             return None
-        if samples is not None:
-            if access.axes[samples.axis].kind not in (AxisKind.SAME, AxisKind.PERMUTED):
-                return None
-            inner.add(samples.inner)
+        if samples is None:
+            continue
+        if access.axes[samples.axis].kind not in (AxisKind.SAME, AxisKind.PERMUTED):
+            return None
+        inner.add(samples.inner)
     return inner.pop() if len(inner) == 1 else None
 
 
@@ -176,9 +177,9 @@ def _unordered(
 ) -> str | None:
     for name in new.outputs:
         shape = new.tensors[name].shape
+        if name not in found and old.tensors[name].shape == shape:
+            continue
         if name not in found:
-            if old.tensors[name].shape == shape:
-                continue
             return f"output {name!r} does not hold samples"
         if found[name].axis or found[name].inner * batches[1] != shape[0]:
             return f"output {name!r} does not hold a sample after the other"

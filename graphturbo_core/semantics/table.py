@@ -9,7 +9,7 @@ from functools import cached_property
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Graph, Op
-from graphturbo_core.semantics.access import AxisMap, OpSemantics
+from graphturbo_core.semantics.access import AxisMap, InputAccess, OpSemantics
 from graphturbo_core.semantics.kinds import op_kinds
 from graphturbo_core.semantics.known_needs import KnownNeeds
 from graphturbo_core.semantics.ops import (
@@ -138,13 +138,14 @@ class GraphSemantics:
             if len(semantics.accesses) != len(op.outputs):
                 raise InvariantError("SEMANTICS_OUTPUTS", f"{op.name!r} lacks reads of an output")
             for access in (access for reads in semantics.accesses for access in reads):
-                sizes = tuple(axis.size for axis in access.axes)
-                if sizes != self.graph.tensors[access.tensor].shape:
-                    raise InvariantError(
-                        "SEMANTICS_SHAPE",
-                        f"{op.name!r} reads {access.tensor!r} as {sizes}, "
-                        f"its shape is {self.graph.tensors[access.tensor].shape}",
-                    )
+                self._check_sizes(op, access)
+
+    def _check_sizes(self, op: Op, access: InputAccess) -> None:
+        sizes = tuple(axis.size for axis in access.axes)
+        shape = self.graph.tensors[access.tensor].shape
+        if sizes != shape:
+            what = f"{op.name!r} reads {access.tensor!r} as {sizes}, its shape is {shape}"
+            raise InvariantError("SEMANTICS_SHAPE", what)
 
 
 def analyse(graph: Graph, whole: GraphSemantics | None = None) -> GraphSemantics:

@@ -39,13 +39,12 @@ class DimBinding:
 
 def symbolic_dims(inputs: Sequence[onnx.ValueInfoProto]) -> tuple[InputDim, ...]:
     """All symbolic dimensions, in order; one without a name is called `input:axis`."""
-    found = []
-    for value in inputs:
-        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-            symbol = symbol_of(dim, value.name, axis)
-            if symbol is not None:
-                found.append(InputDim(value.name, axis, symbol))
-    return tuple(found)
+    return tuple(
+        InputDim(value.name, axis, symbol)
+        for value in inputs
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim)
+        if (symbol := symbol_of(dim, value.name, axis)) is not None
+    )
 
 
 def with_proposals(dims: Sequence[InputDim], proposed: Mapping[str, int]) -> tuple[InputDim, ...]:

@@ -119,23 +119,28 @@ def _callees_first(functions: Functions) -> Iterator[Key]:
     """
     done: set[Key] = set()
     for start in functions:
-        path = [start] if start not in done else []
-        on_path = dict.fromkeys(path)
-        waiting = [_callees(functions, start)]
-        while path:
-            callee = next((key for key in waiting[-1] if key not in done), None)
-            if callee in on_path:
-                raise _recursive([*path[path.index(callee) :], callee])
-            if callee is not None:
-                path.append(callee)
-                on_path[callee] = None
-                waiting.append(_callees(functions, callee))
-                continue
-            waiting.pop()
-            finished = path.pop()
-            del on_path[finished]
-            done.add(finished)
-            yield finished
+        if start not in done:
+            yield from _with_callees(functions, start, done)
+
+
+def _with_callees(functions: Functions, start: Key, done: set[Key]) -> Iterator[Key]:
+    """The functions that `start` calls and that are not done, then `start`; they join `done`."""
+    path, on_path = [start], {start}
+    waiting = [_callees(functions, start)]
+    while path:
+        callee = next((key for key in waiting[-1] if key not in done), None)
+        if callee in on_path:
+            raise _recursive([*path[path.index(callee) :], callee])
+        if callee is not None:
+            path.append(callee)
+            on_path.add(callee)
+            waiting.append(_callees(functions, callee))
+            continue
+        waiting.pop()
+        finished = path.pop()
+        on_path.remove(finished)
+        done.add(finished)
+        yield finished
 
 
 def _callees(functions: Functions, key: Key) -> Iterator[Key]:

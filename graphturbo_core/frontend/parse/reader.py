@@ -97,9 +97,10 @@ def check_inputs(inputs: Iterable[onnx.ValueInfoProto]) -> None:
                 f"input {value.name!r} has no shape in the file",
                 change="export the model with input shapes (symbolic ones will do)",
             )
-        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-            if symbol_of(dim, value.name, axis) is None:
-                _check_size(value.name, axis, dim.dim_value)
+        dims = enumerate(value.type.tensor_type.shape.dim)
+        fixed = ((axis, dim) for axis, dim in dims if symbol_of(dim, value.name, axis) is None)
+        for axis, dim in fixed:
+            _check_size(value.name, axis, dim.dim_value)
 
 
 def _check_size(name: str, axis: int, size: int) -> None:

@@ -57,14 +57,11 @@ def topological_order(
     waiting = []
     readers: dict[int, list[int]] = {}
     for index, node in enumerate(nodes):
-        sources = {
-            _producer_of(name, producer, given, labels[index]) for name in node.input if name
-        }
-        sources.discard(None)
+        read = (_producer_of(name, producer, given, labels[index]) for name in node.input if name)
+        sources = {source for source in read if source is not None}
         waiting.append(len(sources))
         for source in sources:
-            if source is not None:
-                readers.setdefault(source, []).append(index)
+            readers.setdefault(source, []).append(index)
     order = _kahn(waiting, readers)
     if len(order) < len(nodes):
         raise _cycle(nodes, labels, set(order), producer)
@@ -75,16 +72,16 @@ def _producers(
     nodes: Sequence[onnx.NodeProto], labels: Sequence[str], given: Collection[str]
 ) -> dict[str, int]:
     producer: dict[str, int] = {}
-    for index, node in enumerate(nodes):
-        for name in filter(None, node.output):
-            if name in producer or name in given:
-                other = labels[producer[name]] if name in producer else "an input or weight"
-                raise ModelError(
-                    "DUPLICATE_VALUE",
-                    f"value {name!r} is written by {labels[index]} and by {other}",
-                    change="give every value its own name",
-                )
-            producer[name] = index
+    outputs = ((index, name) for index, node in enumerate(nodes) for name in node.output if name)
+    for index, name in outputs:
+        if name in producer or name in given:
+            other = labels[producer[name]] if name in producer else "an input or weight"
+            raise ModelError(
+                "DUPLICATE_VALUE",
+                f"value {name!r} is written by {labels[index]} and by {other}",
+                change="give every value its own name",
+            )
+        producer[name] = index
     return producer
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -176,8 +177,7 @@ def placed_target(
         lambda axis: behind * old == below[axis] * target[axis] and axis < len(target) - 1,
         lambda axis: below[axis] == behind and target[axis] % old == 0,
     )
-    for rule in rules:
-        for axis, size in enumerate(target):
-            if rule(axis):
-                return [*target[:axis], size // old * new, *target[axis + 1 :]]
+    for rule, (axis, size) in product(rules, enumerate(target)):
+        if rule(axis):
+            return [*target[:axis], size // old * new, *target[axis + 1 :]]
     return None

@@ -90,11 +90,11 @@ class _Partition:
 
     def join_levels(self) -> None:
         """Rule 2."""
-        for maker, readers in enumerate(self.readers):
-            for reader in readers:
-                is_stitched = not (self.is_boundary[maker] or self.is_boundary[reader])
-                if is_stitched and self.level[maker] == self.level[reader]:
-                    self.parent[self.root(reader)] = self.root(maker)
+        makers = enumerate(self.readers)
+        for maker, reader in ((maker, reader) for maker, readers in makers for reader in readers):
+            is_stitched = not (self.is_boundary[maker] or self.is_boundary[reader])
+            if is_stitched and self.level[maker] == self.level[reader]:
+                self.parent[self.root(reader)] = self.root(maker)
 
     def sink(self) -> None:
         """Rule 3, the last levels first, so that what a region joins stays where it is."""
@@ -104,9 +104,8 @@ class _Partition:
             first = min(map(self._rank, readers), default=None)
             if first is None or first[1]:
                 continue
-            for reader in sorted(readers):
-                if self._rank(reader) == first:
-                    self.parent[self.root(own)] = reader
+            for reader in (reader for reader in sorted(readers) if self._rank(reader) == first):
+                self.parent[self.root(own)] = reader
 
     def _rank(self, root: int) -> tuple[int, bool]:
         """A region's or a compute-intensive op's place in the order of kernels."""
@@ -140,12 +139,15 @@ def _packs(regions: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
     """Regions of a level, one after the other, as many to a pack as the limit allows."""
     pack: list[Sequence[int]] = []
     count = 0
-    for region in regions:
-        for begin in range(0, len(region), MAX_STITCHED_OPS):
-            part = region[begin : begin + MAX_STITCHED_OPS]
-            if count + len(part) > MAX_STITCHED_OPS:
-                yield pack
-                pack, count = [], 0
-            pack.append(part)
-            count += len(part)
+    parts = (
+        region[begin : begin + MAX_STITCHED_OPS]
+        for region in regions
+        for begin in range(0, len(region), MAX_STITCHED_OPS)
+    )
+    for part in parts:
+        if count + len(part) > MAX_STITCHED_OPS:
+            yield pack
+            pack, count = [], 0
+        pack.append(part)
+        count += len(part)
     yield pack

@@ -174,11 +174,11 @@ class _Stitching(KernelWalk):
             inferred = infer_binding(self.sem, nest, own, tensor)
             if inferred is not None:
                 yield self.maker[tensor], inferred
-        for tensor in (t for t in nest_outputs(self.sem, nest) if self._is_alike(t, nest)):
-            for reader in self.readers.get(tensor, ()):
-                handed = hand_on(self.sem, self.nests[reader], own, tensor)
-                if handed is not None:
-                    yield reader, handed
+        alike = (t for t in nest_outputs(self.sem, nest) if self._is_alike(t, nest))
+        for tensor, reader in ((t, reader) for t in alike for reader in self.readers.get(t, ())):
+            handed = hand_on(self.sem, self.nests[reader], own, tensor)
+            if handed is not None:
+                yield reader, handed
 
     def _is_alike(self, tensor: str, nest: LoopNest) -> bool:
         """Whether a result is divided as its nest is; one of another rank lies on one core."""
@@ -239,10 +239,12 @@ def reads_own(sem: GraphSemantics, nest: LoopNest, tensor: str, bound: Bound) ->
     for number, result in enumerate(results):
         if result not in bindings or result not in boxes:
             continue
-        for access in _reads_of(sem, nest, tensor, number):
-            own = bindings[result], boxes[result]
-            if not (_is_one_to_one(access, own, held) or _finds_own(access, own, held)):
-                return False
+        own = bindings[result], boxes[result]
+        if not all(
+            _is_one_to_one(access, own, held) or _finds_own(access, own, held)
+            for access in _reads_of(sem, nest, tensor, number)
+        ):
+            return False
     return True
 
 

@@ -98,9 +98,8 @@ def _schemes(
         if len(nest.ops) > 1:
             numbers = {"values": len(nest.ops) - 1}
             yield Decision(SCHEME_STEP, RULE_LOCAL, nest.ops, True, numbers)
-        for tensor in nest_outputs(sem, nest):
-            if tensor in readers and tensor in kernel.bindings:
-                yield _scheme(sem, tensor, readers[tensor], kernel)
+        handed_on = (t for t in nest_outputs(sem, nest) if t in readers and t in kernel.bindings)
+        yield from (_scheme(sem, tensor, readers[tensor], kernel) for tensor in handed_on)
 
 
 def _scheme(

@@ -134,12 +134,12 @@ class CoarseGraph:
         limit = rank[end]
         stack, seen = [start], {start}
         while stack:
-            for reader in self.readers[stack.pop()]:
-                if reader == end:
-                    return True
-                if reader not in seen and rank[reader] < limit:
-                    seen.add(reader)
-                    stack.append(reader)
+            readers = self.readers[stack.pop()]
+            if end in readers:
+                return True
+            unseen = [r for r in readers if r not in seen and rank[r] < limit]
+            seen.update(unseen)
+            stack += unseen
         return False
 
     def is_convex(self, parts: Sequence[int]) -> bool:
@@ -150,12 +150,12 @@ class CoarseGraph:
         stack = [r for part in parts for r in self.readers[part] if r not in inside]
         seen = set(stack)
         while stack:
-            for reader in self.readers[stack.pop()]:
-                if reader in inside:
-                    return False
-                if reader not in seen and rank[reader] < limit:
-                    seen.add(reader)
-                    stack.append(reader)
+            readers = self.readers[stack.pop()]
+            if not inside.isdisjoint(readers):
+                return False
+            unseen = [r for r in readers if r not in seen and rank[r] < limit]
+            seen.update(unseen)
+            stack += unseen
         return True
 
     def contract(self, parts: Sequence[int], split: SplitInfo | None) -> int:
@@ -188,11 +188,10 @@ class CoarseGraph:
         inside = set(parts)
         readers = {r: None for part in parts for r in self.readers[part] if r not in inside}
         sources = {s: None for part in parts for s in self.sources[part] if s not in inside}
-        for near, edges in ((readers, self.sources), (sources, self.readers)):
-            for part in near:
-                for old in parts:
-                    edges[part].pop(old, None)
-                edges[part][merged] = None
+        for edges in (*(self.sources[r] for r in readers), *(self.readers[s] for s in sources)):
+            for old in parts:
+                edges.pop(old, None)
+            edges[merged] = None
         for part in parts:
             del self.readers[part], self.sources[part]
         self.readers[merged], self.sources[merged] = readers, sources
@@ -216,8 +215,8 @@ class CoarseGraph:
                 return CoarseRegion(found, has_join=True)
             if last in stops or not self.readers[last]:
                 break
-            for reader in self.readers[last]:
-                if reader not in seen:
-                    seen.add(reader)
-                    heapq.heappush(waiting, (self.rank[reader], reader))
+            unseen = [reader for reader in self.readers[last] if reader not in seen]
+            seen.update(unseen)
+            for reader in unseen:
+                heapq.heappush(waiting, (self.rank[reader], reader))
         return CoarseRegion(found, has_join=False)

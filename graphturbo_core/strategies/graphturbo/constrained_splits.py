@@ -52,11 +52,12 @@ class ConstrainedSplits:
         """
         for layers in self.constraints.merges:
             part = SubGraph(graph, layers)
-            if self(part) is None:
-                if layers in self.constraints.alone:
-                    raise _refused(self._subject(part), "; ".join(self._whys(part)))
-                names = [graph.layers[index].name for index in layers]
-                raise refused_merge(names, "; ".join(self._whys(part)))
+            if self(part) is not None:
+                continue
+            if layers in self.constraints.alone:
+                raise _refused(self._subject(part), "; ".join(self._whys(part)))
+            names = [graph.layers[index].name for index in layers]
+            raise refused_merge(names, "; ".join(self._whys(part)))
 
     def followed(self, part: SubGraph, section: FittedSection) -> tuple[Decision, ...]:
         """What the plan file fixed of a group, as a decision.

@@ -222,10 +222,11 @@ class _Merger:
             merged = self._merge_diamond(region.parts) if region.has_join else None
             for part in region.parts:
                 met_by.setdefault(part, []).append(fork)
-            if merged is not None:
-                again = {merged, *(f for part in region.parts for f in met_by.pop(part))}
-                for near in again & self.coarse.parts.keys():
-                    heapq.heappush(waiting, (rank[near], near))
+            if merged is None:
+                continue
+            again = {merged, *(f for part in region.parts for f in met_by.pop(part))}
+            for near in again & self.coarse.parts.keys():
+                heapq.heappush(waiting, (rank[near], near))
 
     def _merge_diamond(self, parts: list[int]) -> int | None:
         """With its fork, or else, as in rule 1, what lies between and the join.

@@ -120,9 +120,8 @@ def _dataflow(sem: GraphSemantics) -> _Dataflow:
     outputs = tuple(dict.fromkeys(graph.outputs))
     if len(outputs) > 1:
         returned = builder.add(FusionKind.TUPLE)
-        for name in outputs:
-            if name in source:
-                builder.connect(source[name], returned, FusionKind.INJECTIVE)
+        for node in [source[name] for name in outputs if name in source]:
+            builder.connect(node, returned, FusionKind.INJECTIVE)
     return builder.finish()
 
 
@@ -292,10 +291,10 @@ class _Fusion:
         found: dict[int, None] = {}
         stack = [node]
         while stack:
-            for edge in self._dataflow.readers[stack.pop()]:
-                if edge.target != target and edge.target not in found:
-                    found[edge.target] = None
-                    stack.append(edge.target)
+            targets = (edge.target for edge in self._dataflow.readers[stack.pop()])
+            unseen = dict.fromkeys(t for t in targets if t != target and t not in found)
+            found |= unseen
+            stack += unseen
         return list(found)
 
     def _fits(self, node: int, between: list[int], target: int) -> bool:
@@ -342,13 +341,12 @@ def _layer_order(graph: Graph, roots: dict[str, int], groups: list[int]) -> list
     rank = {group: place for place, group in enumerate(groups)}
     readers: dict[int, set[int]] = {group: set() for group in groups}
     waiting = dict.fromkeys(groups, 0)
-    for op in graph.ops:
-        for producer in (graph.producer.get(name) for name in op.inputs):
-            if producer is None or roots[producer.name] == roots[op.name]:
-                continue
-            if roots[op.name] not in readers[roots[producer.name]]:
-                readers[roots[producer.name]].add(roots[op.name])
-                waiting[roots[op.name]] += 1
+    read = ((name, op) for op in graph.ops for name in op.inputs if name in graph.producer)
+    edges = {(roots[graph.producer[name].name], roots[op.name]) for name, op in read}
+    for producer, reader in edges:
+        if producer != reader:
+            readers[producer].add(reader)
+            waiting[reader] += 1
     ready = [(rank[group], group) for group in groups if not waiting[group]]
     order: list[int] = []
     while ready:

@@ -129,10 +129,9 @@ class _Names:
         self.graph = graph
         self.groups = groups
         self.layer_of = {op: layer.index for layer in layers for op in layer.ops}
-        for name, ops in groups.items():
-            for op in ops:
-                if op not in graph.op_by_name:
-                    raise unknown("op", op, graph.op_by_name, f"edits.names.{name}")
+        for name, op in ((name, op) for name, ops in groups.items() for op in ops):
+            if op not in graph.op_by_name:
+                raise unknown("op", op, graph.op_by_name, f"edits.names.{name}")
 
     def ops(self, name: str, where: str) -> tuple[str, ...]:
         """An op, or all that a name stands for; an op goes before a name."""
@@ -174,14 +173,9 @@ def _united(merges: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
     """Sets that share a layer as one, by their first layer."""
     sets: list[set[int]] = []
     for merge in merges:
-        joined = set(merge)
-        apart = []
-        for known in sets:
-            if joined.isdisjoint(known):
-                apart.append(known)
-            else:
-                joined |= known
-        sets = [*apart, joined]
+        apart = [known for known in sets if known.isdisjoint(merge)]
+        meeting = [known for known in sets if not known.isdisjoint(merge)]
+        sets = [*apart, set(merge).union(*meeting)]
     return tuple(sorted(tuple(sorted(layers)) for layers in sets))
 
 
@@ -290,14 +284,17 @@ def _residencies(
 def _check_merges(constraints: PlanConstraints, layers: Sequence[Layer]) -> None:
     """Nothing that must be in one group must also be apart, or be split in two ways."""
     for merge in constraints.merges:
-        inside = set(merge)
-        for first, second in constraints.apart:
-            if first in inside and second in inside:
-                both = f"{shown(layers[first].name)} and {shown(layers[second].name)}"
-                what = f"{both} must be in one group and apart"
-                raise PlanError("PLAN_CONFLICT", what, "edits.keep_apart", "drop one of them")
-        for key, constrained in (("pieces", constraints.pieces), ("axis", constraints.axes)):
-            values = sorted({constrained[layer] for layer in merge if layer in constrained})
-            if len(values) > 1:
-                what = f"layers that must be one group are asked for {values[0]} and {values[1]}"
-                raise PlanError("PLAN_CONFLICT", what, f"edits.{key}", "keep one of them")
+        _check_merge(set(merge), constraints, layers)
+
+
+def _check_merge(merge: set[int], constraints: PlanConstraints, layers: Sequence[Layer]) -> None:
+    for first, second in constraints.apart:
+        if first in merge and second in merge:
+            both = f"{shown(layers[first].name)} and {shown(layers[second].name)}"
+            what = f"{both} must be in one group and apart"
+            raise PlanError("PLAN_CONFLICT", what, "edits.keep_apart", "drop one of them")
+    for key, constrained in (("pieces", constraints.pieces), ("axis", constraints.axes)):
+        values = sorted({constrained[layer] for layer in merge if layer in constrained})
+        if len(values) > 1:
+            what = f"layers that must be one group are asked for {values[0]} and {values[1]}"
+            raise PlanError("PLAN_CONFLICT", what, f"edits.{key}", "keep one of them")

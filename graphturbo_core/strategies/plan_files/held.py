@@ -68,12 +68,13 @@ def check_followed(plan: Plan, constraints: PlanConstraints) -> None:
         InvariantError: a constraint is not satisfied: our bug.
     """
     _check_groups(plan, constraints)
-    for key, constrained in (("binding", constraints.bindings), ("scope", constraints.scopes)):
-        for tensor in constrained:
-            if not any(tensor in _held(kernel, key) for kernel in plan.kernels):
-                what = f"{shown(tensor)} only passes between ops that share tiles"
-                where, change = f"edits.{key}.{tensor}", "name a tensor that `kernels` lists"
-                raise PlanError("PLAN_NO_EFFECT", what, where, change)
+    bound = (("binding", tensor) for tensor in constraints.bindings)
+    scoped = (("scope", tensor) for tensor in constraints.scopes)
+    for key, tensor in (*bound, *scoped):
+        if not any(tensor in _held(kernel, key) for kernel in plan.kernels):
+            what = f"{shown(tensor)} only passes between ops that share tiles"
+            where, change = f"edits.{key}.{tensor}", "name a tensor that `kernels` lists"
+            raise PlanError("PLAN_NO_EFFECT", what, where, change)
     for tensor, piece in constraints.piece_scopes:
         _check_piece(plan, tensor, piece)
     for kernel in plan.kernels:
@@ -120,9 +121,9 @@ def _check_groups(plan: Plan, constraints: PlanConstraints) -> None:
             raise InvariantError("PLAN_NOT_FOLLOWED", f"layers {first}, {second} are not apart")
     _check_alone(constraints, {layer: group.layers for layer, group in group_of.items()})
     for constrained, name in ((constraints.pieces, "pieces"), (constraints.axes, "split_axis")):
-        for layer, value in constrained.items():
-            if getattr(group_of[layer], name) != value:
-                raise InvariantError("PLAN_NOT_FOLLOWED", f"{name} of layer {layer}")
+        wrong = [key for key, value in constrained.items() if getattr(group_of[key], name) != value]
+        if wrong:
+            raise InvariantError("PLAN_NOT_FOLLOWED", f"{name} of layer {wrong[0]}")
 
 
 def _check_alone(constraints: PlanConstraints, layers_with: Mapping[int, tuple[int, ...]]) -> None:

@@ -333,11 +333,11 @@ def _check_bindings(place: _Place, bindings: Mapping[str, Binding]) -> None:
     _check_names("binding", bindings, {tensor for _, tensor in outputs}, place.instance.name)
     axes_of = dict(zip(place.nests, kernel_axes(sem, place.nests, boxes), strict=True))
     for nest, tensor in outputs:
-        if nest.is_on_cluster(sem):
-            if bindings[tensor] != ON_CLUSTER:
-                what = f"binding of {shown(tensor)}: {SHARED_ENGINE}"
-                raise record_refused(what, place.instance.name)
+        if nest.is_on_cluster(sem) and bindings[tensor] == ON_CLUSTER:
             continue
+        if nest.is_on_cluster(sem):
+            what = f"binding of {shown(tensor)}: {SHARED_ENGINE}"
+            raise record_refused(what, place.instance.name)
         axes, binding = axes_of[nest], bindings[tensor]
         rank = len(sem.graph.tensors[tensor].shape)
         is_alike = rank == len(sem.graph.tensors[nest.output].shape)

@@ -8,7 +8,7 @@ forms by dynamic programming along the order; lowering and simulator then say wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from graphturbo_core.products.plan import Decision, Group, Plan
@@ -28,6 +28,8 @@ PRICES = (100, 140)
 """Percent of its estimate at which a split run is taken; a plan for each (our choice: the closed
 forms leave out how loads and computes of a kernel overlap)."""
 RULE_RUN = "runs of layers, alone or split over clusters, whose estimates sum to the least"
+_Way = tuple[int, Run | None, int]
+"""Cycles up to a layer, the run that ends there, and the axis of the run before it."""
 
 
 def cooperating_plans(
@@ -58,22 +60,33 @@ def cheapest_runs(runs: Runs, price: int) -> tuple[Run, ...]:
     What a run reads is taken as left by the run before it. Linear in layers times `LONGEST_RUN`.
     Ties: the run that is found first, alone before split, short before long.
     """
-    best: list[dict[int, tuple[int, Run | None, int]]] = [{ALONE: (0, None, ALONE)}]
+    best: list[dict[int, _Way]] = [{ALONE: (0, None, ALONE)}]
     for last in range(1, runs.count + 1):
-        here: dict[int, tuple[int, Run | None, int]] = {}
-        for run in runs.ending[last]:
-            for before, (cycles, _, _) in best[run.first].items():
-                own = run.cycles if run.axis == ALONE else run.cycles * price // 100
-                total = cycles + own + runs.crossing_cycles(before, run)
-                if run.axis == ALONE and (before != ALONE or not run.first):
-                    total += runs.kernel_cycles
-                if run.axis not in here or total < here[run.axis][0]:
-                    here[run.axis] = (total, run, before)
-        best.append(here)
+        best.append(_cheapest_by_axis(_ways(runs, price, best, last)))
     return _traced(best)
 
 
-def _traced(best: Sequence[dict[int, tuple[int, Run | None, int]]]) -> tuple[Run, ...]:
+def _cheapest_by_axis(ways: Iterator[tuple[int, Run, int]]) -> dict[int, _Way]:
+    cheapest: dict[int, _Way] = {}
+    for cycles, run, before in ways:
+        if run.axis not in cheapest or cycles < cheapest[run.axis][0]:
+            cheapest[run.axis] = cycles, run, before
+    return cheapest
+
+
+def _ways(
+    runs: Runs, price: int, best: Sequence[Mapping[int, _Way]], last: int
+) -> Iterator[tuple[int, Run, int]]:
+    """Every way to `last`, by the runs that end there and by what came before them."""
+    for run in runs.ending[last]:
+        own = run.cycles if run.axis == ALONE else run.cycles * price // 100
+        for before, (cycles, _, _) in best[run.first].items():
+            is_new_kernel = run.axis == ALONE and (before != ALONE or not run.first)
+            kernel_cycles = runs.kernel_cycles if is_new_kernel else 0
+            yield cycles + own + runs.crossing_cycles(before, run) + kernel_cycles, run, before
+
+
+def _traced(best: Sequence[Mapping[int, _Way]]) -> tuple[Run, ...]:
     """The chosen runs in order; neighbours that run alone are one."""
     last = len(best) - 1
     axis = min(best[last], key=lambda own: (best[last][own][0], own))

@@ -61,16 +61,17 @@ def neighbours_too(
     A group in fewer pieces waits for all pieces of the groups before it: what was handed on in LB
     piece by piece then waits elsewhere, unless they come in fewer pieces too.
     """
-    found = []
-    for own, cut in zip(cuts_of(plan), fewer, strict=True):
-        best = cut
-        if own == cut and own.pieces > 1:
-            tried = _Tried(target, SubGraph(graph, own.layers), own)
-            lower = tried.counts[min(1, len(tried.counts) - 1)]
-            if _fits_gb(target.hardware, tried.overflow_bytes(lower)):
-                best = replace(own, pieces=lower)
-        found.append(best)
-    return tuple(found)
+    return tuple(
+        _one_count_down(target, graph, cut) if own == cut and own.pieces > 1 else cut
+        for own, cut in zip(cuts_of(plan), fewer, strict=True)
+    )
+
+
+def _one_count_down(target: Target, graph: LayerGraph, cut: GroupCut) -> GroupCut:
+    tried = _Tried(target, SubGraph(graph, cut.layers), cut)
+    lower = tried.counts[min(1, len(tried.counts) - 1)]
+    is_fitting = _fits_gb(target.hardware, tried.overflow_bytes(lower))
+    return replace(cut, pieces=lower) if is_fitting else cut
 
 
 @dataclass(frozen=True)

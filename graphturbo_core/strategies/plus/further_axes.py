@@ -220,19 +220,22 @@ class FurtherAxes:
         forms. That is looked at where one of them is wanting (`is_wanting`). On a tie as it is; the
         plan's own groups where no more than `least_gain` cycles are saved.
         """
-        cuts, took = self.timed.cuts, self._took
+        cuts = self.timed.cuts
         if not any(self._wanting):
             return cuts
         best = [_Link(0, 0, None)]
-        for last, own in enumerate(cuts, 1):
-            ways = [_Link(best[-1].cycles + took[last - 1], last - 1, own)]
-            for first in range(last - 1, max(-1, last - 1 - MOST_JOINED), -1):
-                made = self._crossed(first, last) if any(self._wanting[first:last]) else None
-                if made is not None:
-                    cut, cycles = made
-                    ways.append(_Link(best[first].cycles + cycles, first, cut))
-            best.append(min(ways, key=lambda way: way.cycles))
-        return _followed(best) if sum(took) - best[-1].cycles > least_gain else cuts
+        for last in range(1, len(cuts) + 1):
+            best.append(min(self._ways(best, last), key=lambda way: way.cycles))
+        return _followed(best) if sum(self._took) - best[-1].cycles > least_gain else cuts
+
+    def _ways(self, best: Sequence[_Link], last: int) -> Iterator[_Link]:
+        """Ways to the end of the group before `last`: as it is, then joined with those before."""
+        yield _Link(best[-1].cycles + self._took[last - 1], last - 1, self.timed.cuts[last - 1])
+        for first in range(last - 1, max(-1, last - 1 - MOST_JOINED), -1):
+            made = self._crossed(first, last) if any(self._wanting[first:last]) else None
+            if made is not None:
+                cut, cycles = made
+                yield _Link(best[first].cycles + cycles, first, cut)
 
     def _crossed(self, first: int, last: int) -> tuple[GroupCut, int] | None:
         """The groups from `first` to before `last` as one; None where that promises nothing."""

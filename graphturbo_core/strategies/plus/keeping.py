@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from graphturbo_core.products.plan import Plan, Residency
@@ -192,10 +193,11 @@ class _Books:
         )
         for each in ranked:
             size = self._size(each)
-            if self._saved(each, size):
-                for run in each.runs[1:]:
-                    self._slack[run.first] -= min(self._slack[run.first], self._cycles(size))
-                self._take(Stay(each.weight, each.kernels.start, each.kernels.stop - 1, size))
+            if not self._saved(each, size):
+                continue
+            for run in each.runs[1:]:
+                self._slack[run.first] -= min(self._slack[run.first], self._cycles(size))
+            self._take(Stay(each.weight, each.kernels.start, each.kernels.stop - 1, size))
 
     def _size(self, each: _Again) -> int:
         """Bytes that may stay: all of it where some kernels share its fetch already."""
@@ -257,12 +259,9 @@ def _spans(name: str, runs: Sequence[_Run]) -> Iterator[_Again]:
     """All runs of a weight, and those that touch."""
     if len(runs) > 1:
         yield _Again(name, tuple(runs))
-    touching = [runs[0]]
-    for run in runs[1:]:
-        if run.first != touching[-1].last + 1:
-            if 1 < len(touching) < len(runs):
-                yield _Again(name, tuple(touching))
-            touching = []
-        touching.append(run)
-    if 1 < len(touching) < len(runs):
-        yield _Again(name, tuple(touching))
+    touching = [[runs[0]]]
+    for before, run in pairwise(runs):
+        if run.first != before.last + 1:
+            touching.append([])
+        touching[-1].append(run)
+    yield from (_Again(name, tuple(part)) for part in touching if 1 < len(part) < len(runs))

@@ -60,9 +60,10 @@ class Timed:
         """Per place, bytes that are handed over it from LB to LB, and in no memory besides."""
         found = _Crossing(self.graph)
         for kernel in self.plan.kernels:
-            for tensor, box in kernel.outputs.items():
-                if kernel.scopes[tensor] is Scope.LB:
-                    found.add(tensor, volume(box) * self.plan.element_bytes[tensor])
+            in_lb = (t for t in kernel.outputs if kernel.scopes[t] is Scope.LB)
+            for tensor in in_lb:
+                size = volume(kernel.outputs[tensor]) * self.plan.element_bytes[tensor]
+                found.add(tensor, size)
         return found.by_place
 
 

@@ -33,15 +33,13 @@ def piece_work(target: Target, section: Section, piece: int) -> PieceWork:
     boxes = needed_boxes(sem, ops, section.piece_outputs(sem, piece))
     own = {name for op in ops for name in op.outputs}
     work = {EngineKind.MATRIX: 0, EngineKind.VECTOR: 0}
-    for op in ops:
+    computed = (op for op in ops if not sem.by_op[op.name].is_view)
+    results = ((op, index) for op in computed for index, name in enumerate(op.outputs) if name)
+    for op, index in results:
         semantics = sem.by_op[op.name]
-        for index, name in enumerate(op.outputs):
-            if name and not semantics.is_view:
-                done = work_of(semantics, boxes[name], index)
-                kind, cycles = compute_cycles(
-                    done, semantics, target.hardware, target.number_format
-                )
-                work[kind] += cycles
+        done = work_of(semantics, boxes[op.outputs[index]], index)
+        kind, cycles = compute_cycles(done, semantics, target.hardware, target.number_format)
+        work[kind] += cycles
     read = {name: box for name, box in boxes.items() if name not in own}
     weights = {n: b for n, b in read.items() if graph.tensors[n].kind is TensorKind.WEIGHT}
     activations = {name: box for name, box in read.items() if name not in weights}

@@ -88,10 +88,9 @@ def product_reads(plan: Plan, kernel: KernelPlan) -> dict[str, int]:
         box = kernel.boxes.get(op.outputs[0])
         if weight not in kernel.residency or box is None or is_empty(box):
             continue
-        for access in semantics.accesses[0]:
-            if access.tensor == weight:
-                size = volume(access.box(box)) * plan.element_bytes[weight]
-                found[weight] = max(found.get(weight, 0), size)
+        for access in (access for access in semantics.accesses[0] if access.tensor == weight):
+            size = volume(access.box(box)) * plan.element_bytes[weight]
+            found[weight] = max(found.get(weight, 0), size)
     return found
 
 

@@ -55,16 +55,21 @@ def kernel_axes(
 def _inherited(
     sem: GraphSemantics, nest: LoopNest, own: NestAxes, found: Mapping[str, NestAxes]
 ) -> NestAxes:
-    ranks = list(own.ranks)
-    for access in (access for name in nest.ops for access in sem.by_op[name].accesses[0]):
-        if access.tensor not in found:
-            continue
+    ranks = own.ranks
+    accesses = (access for name in nest.ops for access in sem.by_op[name].accesses[0])
+    for access in (access for access in accesses if access.tensor in found):
         above = found[access.tensor].ranks
-        for axis, rank in enumerate(ranks):
-            follows = following(access, axis)
-            if rank is not AxisRank.NEVER and 0 <= follows < len(above):
-                ranks[axis] = max(rank, min(above[follows], AxisRank.MOVED))
-    return NestAxes(own.sizes, tuple(ranks))
+        ranks = tuple(
+            _not_better(rank, following(access, axis), above) for axis, rank in enumerate(ranks)
+        )
+    return NestAxes(own.sizes, ranks)
+
+
+def _not_better(rank: AxisRank, follows: int, above: Sequence[AxisRank]) -> AxisRank:
+    """The rank of an axis, no better than that of the axis that it follows or MOVED."""
+    if rank is AxisRank.NEVER or not 0 <= follows < len(above):
+        return rank
+    return max(rank, min(above[follows], AxisRank.MOVED))
 
 
 def nest_axes(sem: GraphSemantics, nest: LoopNest, boxes: Mapping[str, Box]) -> NestAxes:

@@ -197,13 +197,11 @@ class _BindingWalk(KernelWalk):
 
     def run(self) -> None:
         """Depth first from the last nest backwards; every nest is visited once."""
-        stack: list[int] = []
-        for root in range(len(self.nests) - 1, -1, -1):
-            stack.append(root)
-            while stack:
-                place = stack.pop()
-                if place not in self.bound:
-                    stack += reversed(self._visit(place))
+        stack = list(range(len(self.nests)))
+        while stack:
+            place = stack.pop()
+            if place not in self.bound:
+                stack += reversed(self._visit(place))
 
     def _visit(self, place: int) -> list[int]:
         """Bind a nest and hand inferred bindings down; the producers to visit next."""
@@ -286,18 +284,18 @@ def fixed_bindings(
         PlanError: PLAN_BINDING, one cannot be, or tensors of one nest are bound apart.
     """
     found: dict[int, Binding] = {}
-    for place, nest in enumerate(nests) if binder.fixed else ():
-        outputs = (t for op in nest.ops for t in sem.graph.op_by_name[op].outputs)
-        for tensor in (t for t in outputs if t in binder.fixed):
-            binding = binder.fixed[tensor]
-            fault = SHARED_ENGINE if nest.is_on_cluster(sem) else ""
-            fault = fault or _fixed_fault(binder, sem, axes[place], tensor)
-            if not fault and found.setdefault(place, binding) != binding:
-                fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
-            if fault:
-                what = f"{tensor!r} cannot be bound so: {fault}"
-                where, change = f"edits.binding.{tensor}", "change axes, grid or cores, or drop it"
-                raise PlanError("PLAN_BINDING", what, where, change)
+    ops = ((place, op) for place, nest in enumerate(nests) if binder.fixed for op in nest.ops)
+    outputs = ((place, t) for place, op in ops for t in sem.graph.op_by_name[op].outputs)
+    for place, tensor in ((place, t) for place, t in outputs if t in binder.fixed):
+        nest, binding = nests[place], binder.fixed[tensor]
+        fault = SHARED_ENGINE if nest.is_on_cluster(sem) else ""
+        fault = fault or _fixed_fault(binder, sem, axes[place], tensor)
+        if not fault and found.setdefault(place, binding) != binding:
+            fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
+        if fault:
+            what = f"{tensor!r} cannot be bound so: {fault}"
+            where, change = f"edits.binding.{tensor}", "change axes, grid or cores, or drop it"
+            raise PlanError("PLAN_BINDING", what, where, change)
     return found
 
 
@@ -314,19 +312,19 @@ def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str
     None where a bound axis is reduced or needed whole, that is, absent from the operand, or lies
     elsewhere in it, as behind others that are laid side by side.
     """
-    for name in nest.ops:
-        for access in sem.by_op[name].accesses[0]:
-            if access.tensor != tensor:
-                continue
-            shape = sem.by_op[name].output_shapes[0]
-            follows = [
-                max(following(access, axis), _moved_little(access, axis, shape, parts))
-                for axis, parts in zip(own.axes, own.grid, strict=True)
-            ]
-            if any(axis < 0 for axis in follows):
-                return None
-            return Binding(tuple(follows), own.grid, own.cores)
-    return None
+    ops = (sem.by_op[name] for name in nest.ops)
+    accesses = ((op, access) for op in ops for access in op.accesses[0])
+    read = next(((op, access) for op, access in accesses if access.tensor == tensor), None)
+    if read is None:
+        return None
+    op, access = read
+    follows = [
+        max(following(access, axis), _moved_little(access, axis, op.output_shapes[0], parts))
+        for axis, parts in zip(own.axes, own.grid, strict=True)
+    ]
+    if any(axis < 0 for axis in follows):
+        return None
+    return Binding(tuple(follows), own.grid, own.cores)
 
 
 def _moved_little(access: InputAccess, axis: int, shape: tuple[int, ...], parts: int) -> int:

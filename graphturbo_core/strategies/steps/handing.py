@@ -42,20 +42,16 @@ class _Handing:
         self.handed: list[dict[str, Binding]] = [{} for _ in count]
         self.parked: list[set[str]] = [set() for _ in count]
         self.makers: list[dict[str, list[int]]] = [{} for _ in count]
-        for tensor, makers in self.graph.readers.items():
-            for maker, readers in makers.items():
-                for reader in readers:
-                    self.makers[reader].setdefault(tensor, []).append(maker)
+        for tensor, maker, reader in self.graph.edges():
+            self.makers[reader].setdefault(tensor, []).append(maker)
 
     def run(self) -> tuple[BoundKernel, ...]:
         """Depth first from the last instance backwards; every instance is bound once."""
-        stack: list[int] = []
-        for root in range(len(self.graph.instances) - 1, -1, -1):
-            stack.append(root)
-            while stack:
-                number = stack.pop()
-                if number not in self.bound:
-                    stack += reversed(list(self._visit(number)))
+        stack = list(range(len(self.graph.instances)))
+        while stack:
+            number = stack.pop()
+            if number not in self.bound:
+                stack += reversed(list(self._visit(number)))
         return tuple(self._parking(number) for number in range(len(self.graph.instances)))
 
     def _visit(self, number: int) -> Iterator[int]:
@@ -65,19 +61,19 @@ class _Handing:
         binder = replace(target.binder, handed=self.handed[number])
         binding = binder(target.semantics, nests, instance.boxes)
         self.bound[number] = BoundKernel(target, instance, nests, binding)
-        for nest in reversed(nests):
-            if nest.is_on_cluster(target.semantics):
-                continue
-            for tensor in nest_reads(target.semantics, nest):
-                own = binding.bindings[nest.output]
-                inferred = infer_binding(target.semantics, nest, own, tensor)
-                for maker in self.makers[number].get(tensor, ()):
-                    if inferred is not None:
-                        self._hand(maker, tensor, inferred)
-                    yield maker
+        on_cores = (nest for nest in reversed(nests) if not nest.is_on_cluster(target.semantics))
+        reads = ((nest, t) for nest in on_cores for t in nest_reads(target.semantics, nest))
+        for nest, tensor in reads:
+            own = binding.bindings[nest.output]
+            inferred = infer_binding(target.semantics, nest, own, tensor)
+            for maker in self.makers[number].get(tensor, ()):
+                self._hand(maker, tensor, inferred)
+                yield maker
 
-    def _hand(self, maker: int, tensor: str, inferred: Binding) -> None:
-        """The first reader's binding is taken; another one parks the result."""
+    def _hand(self, maker: int, tensor: str, inferred: Binding | None) -> None:
+        """The first reader's binding is taken; another parks the result; None is no binding."""
+        if inferred is None:
+            return
         own = self.bound.get(maker)
         known = own.binding.bindings[tensor] if own else None
         if (known or self.handed[maker].setdefault(tensor, inferred)) != inferred:

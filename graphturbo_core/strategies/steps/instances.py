@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -122,11 +122,18 @@ class InstanceGraph:
     def producers(self) -> tuple[tuple[int, ...], ...]:
         """Per instance, the instances whose output boxes meet what it needs, rising."""
         needed: list[set[int]] = [set() for _ in self.instances]
-        for readers in self.readers.values():
-            for producer, numbers in readers.items():
-                for number in numbers:
-                    needed[number].add(producer)
+        for _, producer, reader in self.edges():
+            needed[reader].add(producer)
         return tuple(tuple(sorted(numbers)) for numbers in needed)
+
+    def edges(self) -> Iterator[tuple[str, int, int]]:
+        """Every tensor that one instance hands to another, with its producer and its reader."""
+        return (
+            (tensor, producer, reader)
+            for tensor, producers in self.readers.items()
+            for producer, readers in producers.items()
+            for reader in readers
+        )
 
     @cached_property
     def readers(self) -> Mapping[str, Mapping[int, tuple[int, ...]]]:
@@ -136,11 +143,10 @@ class InstanceGraph:
         for tensor, makers in self.handed_out.items():
             readers[tensor] = {number: [] for number in makers}
             parts[tensor] = BoxIndex([self.instances[maker].outputs[tensor] for maker in makers])
-        for number, instance in enumerate(self.instances):
-            for tensor in self.inputs[number]:
-                if tensor in parts:
-                    for place in parts[tensor].meeting(instance.boxes[tensor]):
-                        readers[tensor][self.handed_out[tensor][place]].append(number)
+        inputs = ((number, tensor) for number, read in enumerate(self.inputs) for tensor in read)
+        for number, tensor in ((number, tensor) for number, tensor in inputs if tensor in parts):
+            for place in parts[tensor].meeting(self.instances[number].boxes[tensor]):
+                readers[tensor][self.handed_out[tensor][place]].append(number)
         return {
             tensor: {maker: tuple(numbers) for maker, numbers in found.items()}
             for tensor, found in readers.items()

@@ -21,10 +21,12 @@ nor whole (a table, a large constant) is not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 
 from graphturbo_core.errors import PlanError
+from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.products.plan import Residency, Scope, shard_part
 from graphturbo_core.semantics.table import GraphSemantics
@@ -163,19 +165,26 @@ def _constrained(
         if target.feeding.has_own_fetches:
             _check_own(target.semantics, own)
         for residency, limit in limits.items():
-            names = [name for name, held in own.items() if held is residency]
-            size = sum(layer[name] for name in names)
-            if names and size > limit:
-                how = "sharded" if residency is Residency.SHARDED else f"held in {residency.value}"
-                raise PlanError(
-                    "PLAN_RESIDENCY",
-                    f"the weights {', '.join(names)} cannot be {how}: their "
-                    f"{size} bytes are more than the {max(0, limit)} there is room for",
-                    f"edits.residency.{names[0]}",
-                    "choose GB or stream, or drop it" if hardware.has_gb else "choose stream",
-                )
+            sizes = {name: layer[name] for name, held in own.items() if held is residency}
+            _check_room(sizes, residency, limit, hardware)
         found.update(own)
     return found
+
+
+def _check_room(
+    sizes: Mapping[str, int], residency: Residency, limit: int, hardware: Hardware
+) -> None:
+    size = sum(sizes.values())
+    if not sizes or size <= limit:
+        return
+    how = "sharded" if residency is Residency.SHARDED else f"held in {residency.value}"
+    raise PlanError(
+        "PLAN_RESIDENCY",
+        f"the weights {', '.join(sizes)} cannot be {how}: their "
+        f"{size} bytes are more than the {max(0, limit)} there is room for",
+        f"edits.residency.{next(iter(sizes))}",
+        "choose GB or stream, or drop it" if hardware.has_gb else "choose stream",
+    )
 
 
 def _check_cores(sem: GraphSemantics, constrained: Mapping[str, Residency]) -> None:
@@ -246,17 +255,10 @@ def _parked_bytes(
     place_of = {number: place for place, number in enumerate(order)}
     change = [0] * (len(order) + 1)
     for place, (number, placement) in enumerate(zip(order, placements, strict=True)):
-        for tensor, scope in placement.scopes.items():
-            if scope is not Scope.GB:
-                continue
+        for tensor in (tensor for tensor, scope in placement.scopes.items() if scope is Scope.GB):
             size = volume(graph.instances[number].outputs[tensor]) * element_bytes[tensor]
             readers = graph.readers[tensor][number]
             last = max((place_of[reader] for reader in readers), default=place)
             change[place] += size
             change[last + 1] -= size
-    live = 0
-    parked = []
-    for step in change[:-1]:
-        live += step
-        parked.append(live)
-    return parked
+    return list(accumulate(change[:-1]))

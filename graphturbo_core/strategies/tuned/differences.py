@@ -159,11 +159,12 @@ def _axes(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
     for group in plan.groups:
         was = old.get(group.layers)
         before = was.further_splits if was is not None else ()
-        if group.further_splits != before:
-            said: Numbers = {"pieces": group.pieces, "along": _along(group)}
-            if was is not None:
-                said |= {f"pieces_of_{word}": was.pieces, f"along_of_{word}": _along(was)}
-            yield Decision(STEP, RULE_AXES, (group.name,), True, said)
+        if group.further_splits == before:
+            continue
+        said: Numbers = {"pieces": group.pieces, "along": _along(group)}
+        if was is not None:
+            said |= {f"pieces_of_{word}": was.pieces, f"along_of_{word}": _along(was)}
+        yield Decision(STEP, RULE_AXES, (group.name,), True, said)
 
 
 def _along(group: Group) -> str:

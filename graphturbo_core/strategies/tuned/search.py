@@ -126,12 +126,12 @@ class _SearchWalk:
         """Rule 2, a point each time; what `graphturbo:plus` adds comes first."""
         added = {name for name, _ in self.space.beyond.of_model()} if self.space.beyond else set()
         ranked = sorted(self.space.general, key=lambda variable: variable.name not in added)
-        for variable in ranked:
-            for value in variable.values if variable.name != START else ():
-                best = self.trials.best.point
-                if value != best[variable.name]:
-                    self._try({**best, variable.name: value})
-                    yield
+        names = ((variable.name, variable.values) for variable in ranked if variable.name != START)
+        for name, value in ((name, value) for name, values in names for value in values):
+            best = self.trials.best.point
+            if value != best[name]:
+                self._try({**best, name: value})
+                yield
 
     def in_turns(self, random: Random) -> None:
         """Rules 2 and 3."""

@@ -63,7 +63,8 @@ class Shaper:
     def _merged(self, point: Point, own: dict[tuple[int, ...], GroupCut]) -> Iterator[GroupCut]:
         """Rules 1 and 2."""
         held: GroupCut | None = None
-        for layers, is_joined in self._runs(point):
+        cuts = self.start(point).cuts
+        for layers, is_joined in (run for cut in cuts for run in self._runs(point, cut)):
             joined = (
                 self._joined((*held.layers, *layers), own, point) if held and is_joined else None
             )
@@ -73,17 +74,16 @@ class Shaper:
         if held is not None:
             yield held
 
-    def _runs(self, point: Point) -> Iterator[tuple[tuple[int, ...], bool]]:
+    def _runs(self, point: Point, cut: GroupCut) -> Iterator[tuple[tuple[int, ...], bool]]:
         """Runs of layers that stay together, and whether each is to join the one before."""
-        for cut in self.start(point).cuts:
-            run: list[int] = []
-            is_joined = self._is_flipped(point, cut.layers[0])
-            for layer in cut.layers:
-                if run and self._is_flipped(point, layer):
-                    yield tuple(run), is_joined
-                    run, is_joined = [], False
-                run.append(layer)
-            yield tuple(run), is_joined
+        run: list[int] = []
+        is_joined = self._is_flipped(point, cut.layers[0])
+        for layer in cut.layers:
+            if run and self._is_flipped(point, layer):
+                yield tuple(run), is_joined
+                run, is_joined = [], False
+            run.append(layer)
+        yield tuple(run), is_joined
 
     def _is_flipped(self, point: Point, layer: int) -> bool:
         """Whether it is the other way than in the start between this layer and the one before."""

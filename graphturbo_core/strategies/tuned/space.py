@@ -91,9 +91,8 @@ class SearchSpace:
             yield Variable(f"order {number}", (AS_IS, WAITS), size)
             if any(self.graph.has_weights[layer] for layer in layers):
                 yield Variable(f"weights {number}", (AS_IS, *self._residencies), size)
-            if self.beyond is not None:
-                for name, values in self.beyond.of_class(number, layers, tuple(STEPS)):
-                    yield Variable(name, (AS_IS, *values), size)
+            beyond = self.beyond.of_class(number, layers, tuple(STEPS)) if self.beyond else ()
+            yield from (Variable(name, (AS_IS, *values), size) for name, values in beyond)
 
     def _of_pairs(self) -> Iterator[Variable]:
         """Of neighbours in the line of any start."""

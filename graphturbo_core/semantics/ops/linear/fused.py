@@ -219,12 +219,11 @@ def narrow_product(view: OpView) -> OpSemantics | None:
     last, columns = len(rows), view.shape_out()[-1]
     depth = view.shape()[-1]
     beside = []
-    for place in range(2, len(view.op.inputs)):
-        if view.has_input(place):
-            maps = _of_columns(view.shape(place), columns, last)
-            if maps is None:
-                return None
-            beside.append(InputAccess(view.op.inputs[place], maps))
+    for place in filter(view.has_input, range(2, len(view.op.inputs))):
+        maps = _of_columns(view.shape(place), columns, last)
+        if maps is None:
+            return None
+        beside.append(InputAccess(view.op.inputs[place], maps))
     data_axes = (*(same(size, axis) for axis, size in enumerate(rows)), reduced(depth))
     weight_axes = (same(columns, last), *(whole(size) for size in view.shape(1)[1:]))
     return OpSemantics(
