@@ -42,12 +42,18 @@ def _choice_rows(part: str, a: Origin | Edits, b: Origin | Edits) -> Iterator[Di
     for key in (field.name for field in fields(a)):
         own, other = getattr(a, key), getattr(b, key)
         if isinstance(own, Mapping) and isinstance(other, Mapping):
-            for name in dict.fromkeys([*own, *other]):
-                if own.get(name) != other.get(name):
-                    said = _value(own.get(name, NONE)), _value(other.get(name, NONE))
-                    yield Difference(part, f"{key} {name}", *said)
+            yield from _name_rows(part, key, own, other)
         elif own != other:
             yield Difference(part, key, _value(own), _value(other))
+
+
+def _name_rows(
+    part: str, key: str, a: Mapping[str, object], b: Mapping[str, object]
+) -> Iterator[Difference]:
+    for name in dict.fromkeys([*a, *b]):
+        if a.get(name) != b.get(name):
+            said = _value(a.get(name, NONE)), _value(b.get(name, NONE))
+            yield Difference(part, f"{key} {name}", *said)
 
 
 def _value(value: object) -> str:
@@ -99,10 +105,11 @@ def _joined(rows: Sequence[Difference]) -> list[Difference]:
 def _group_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
     """Groups of the same ops whose split differs, then those that share some ops only."""
     for own, other in _families(a.groups, b.groups):
-        if len(own) == len(other) == 1:
-            if _split(own[0]) != _split(other[0]):
-                name = f"{own[0].name}, {_ops_text(own[0])}"
-                yield Difference(part, name, _split_text(own[0]), _split_text(other[0]))
+        is_pair = len(own) == len(other) == 1
+        if is_pair and _split(own[0]) != _split(other[0]):
+            name = f"{own[0].name}, {_ops_text(own[0])}"
+            yield Difference(part, name, _split_text(own[0]), _split_text(other[0]))
+        if is_pair:
             continue
         what = "merged" if len(own) > len(other) else "split" if len(own) < len(other) else "cut"
         subject = f"{what} otherwise: {_ops_text(own[0])}"
@@ -119,18 +126,31 @@ def _families(
     for first in a:
         if first.name in seen:
             continue
-        own: dict[str, GroupRecord] = {first.name: first}
-        other: dict[str, GroupRecord] = {}
-        pending = [first]
-        while pending:
-            for op in pending.pop().ops:
-                for found, index in ((own, in_a), (other, in_b)):
-                    group = index.get(op)
-                    if group is not None and group.name not in found:
-                        found[group.name] = group
-                        pending.append(group)
+        own, other = _family(first, in_a, in_b)
         seen |= own.keys()
         yield list(own.values()), list(other.values())
+
+
+def _family(
+    first: GroupRecord, in_a: Mapping[str, GroupRecord], in_b: Mapping[str, GroupRecord]
+) -> tuple[dict[str, GroupRecord], dict[str, GroupRecord]]:
+    """The groups of A and those of B, by name, that hang together with this one of A."""
+    own: dict[str, GroupRecord] = {first.name: first}
+    other: dict[str, GroupRecord] = {}
+    sides = (own, in_a), (other, in_b)
+    pending = [first]
+    while pending:
+        ops = pending.pop().ops
+        met = (
+            (found, index[op])
+            for op in ops
+            for found, index in sides
+            if op in index and index[op].name not in found
+        )
+        for found, group in met:
+            found[group.name] = group
+            pending.append(group)
+    return own, other
 
 
 def _groups_text(groups: Sequence[GroupRecord]) -> str:

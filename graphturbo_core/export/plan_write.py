@@ -160,9 +160,9 @@ def _round_lines(tree: Mapping[str, Plain]) -> Iterator[str]:
             continue
         rows = cast(list[dict[str, Plain]], tree[key])
         yield f"    {key}:\n" if rows else f"    {key}: []\n"
-        for row in rows:
-            for place, (name, value) in enumerate(row.items()):
-                yield entry("        " if place else "      - ", name, value)
+        entries = ((place, *item) for row in rows for place, item in enumerate(row.items()))
+        for place, name, value in entries:
+            yield entry("        " if place else "      - ", name, value)
     for key in ("notes", "across_layers", "shared"):
         if key in tree:
             yield entry("    ", key, tree[key])

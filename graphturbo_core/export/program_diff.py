@@ -53,15 +53,19 @@ def _listing(text: str) -> _Listing:
     found = _Listing()
     for number, line in enumerate(text.split("\n"), 1):
         try:
-            if line.startswith(KERNEL):
-                _take_kernel(found, line)
-            elif line and not line.startswith("#"):
-                _take_instruction(found, line)
+            _take_line(found, line)
         except (ValueError, IndexError) as error:
             what, where = f"line {number} is no line of a program", "the listing"
             change = "give a file that `run --emit program` wrote"
             raise PlanError("PLAN_LISTING", what, where, change) from error
     return found
+
+
+def _take_line(found: _Listing, line: str) -> None:
+    if line.startswith(KERNEL):
+        _take_kernel(found, line)
+    elif line and not line.startswith("#"):
+        _take_instruction(found, line)
 
 
 def _take_kernel(found: _Listing, line: str) -> None:

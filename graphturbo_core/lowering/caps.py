@@ -91,9 +91,10 @@ def fewest_exchanges(
     read = {operand.tensor for stage in running for operand in stage.operands}
     total = 0
     for name, held in placement.residents.items():
-        if held.cut is not None and held.shares and name in read:
-            if held.cut not in owners:
-                owners[held.cut] = Owners(held.cut, classes)
-            counts = map(owners[held.cut].count, held.boxes.values())
-            total += sum(max(0, count - 1 - alike) for count in counts)
+        if held.cut is None or not held.shares or name not in read:
+            continue
+        if held.cut not in owners:
+            owners[held.cut] = Owners(held.cut, classes)
+        counts = map(owners[held.cut].count, held.boxes.values())
+        total += sum(max(0, count - 1 - alike) for count in counts)
     return total

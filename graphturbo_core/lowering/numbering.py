@@ -159,15 +159,14 @@ def _chosen(
     """
     chosen = []
     for each, count in zip(known, times, strict=True):
-        found = each
-        if each.shorter is not None:
-            without = room.with_kernels(each.kernel.code, -count)
-            changed = without.with_kernels(each.shorter.code, count)
-            if changed.holds(0, 0):
-                room = changed
-            else:
-                found = each._replace(shorter=None)
-        chosen.append(found)
+        if each.shorter is None:
+            chosen.append(each)
+            continue
+        without = room.with_kernels(each.kernel.code, -count)
+        changed = without.with_kernels(each.shorter.code, count)
+        has_room = changed.holds(0, 0)
+        room = changed if has_room else room
+        chosen.append(each if has_room else each._replace(shorter=None))
     return chosen
 
 

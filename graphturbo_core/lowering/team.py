@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -186,13 +187,13 @@ def _weights_everywhere(
     """Weights in the DRAM of clusters that run nothing: where a cluster that works has them."""
     assert plan.cooperation is not None
     first = plan.cooperation.working[0]
-    found = {}
-    for name, tensor in plan.semantics.graph.tensors.items():
-        own = (Memory.DRAM.name, name, CLUSTER_CORE, -1)
-        if tensor.kind is TensorKind.WEIGHT:
-            for cluster in range(plan.clusters):
-                found[team.key(own, cluster)] = offsets[team.key(own, first)]
-    return found
+    tensors = plan.semantics.graph.tensors.items()
+    weights = [name for name, tensor in tensors if tensor.kind is TensorKind.WEIGHT]
+    keys = [(Memory.DRAM.name, name, CLUSTER_CORE, -1) for name in weights]
+    return {
+        team.key(own, cluster): offsets[team.key(own, first)]
+        for own, cluster in product(keys, range(plan.clusters))
+    }
 
 
 def _abroad(plan: Plan, cluster: int) -> Abroad:

@@ -250,9 +250,7 @@ def whole_values(script: Script, given: Mapping[str, Array], runner: OpRunner) -
     values = dict(given)
     for op in script.graph.ops:
         semantics = script.semantics.by_op[op.name]
-        for index, name in enumerate(op.outputs):
-            if not name:
-                continue
+        for index, name in ((index, name) for index, name in enumerate(op.outputs) if name):
             box = full_box(script.graph.tensors[name].shape)
             task = TileTask(script.graph, op, semantics, index, box, None)
             operands = [

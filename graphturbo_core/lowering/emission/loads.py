@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeVar
 
 from graphturbo_core.hardware.hardware import CLUSTER_CORE
 from graphturbo_core.ir.boxes import (
@@ -26,6 +27,7 @@ from graphturbo_core.lowering.tiling.tiling import Tile, hull_fetched, row_axes
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Memory
 
+_Holder = TypeVar("_Holder", Site, int)
 _Readers = tuple[str, list[Operand], bool]
 """A tensor, the operands that read it, and whether it comes tile by tile."""
 
@@ -124,22 +126,21 @@ class OperandFeeder:
 
     def advance(self, stage: Stage, step: int, tiles: Mapping[int, Tile]) -> None:
         """Load all that the tiles of `step` read and is not there yet."""
-        for core, tile in tiles.items():
-            for tensor, operands, is_streamed in self._readers:
-                if not (is_streamed or self._pending.get((tensor, core))):
-                    continue
-                box = hull_fetched(stage, operands, tile)
-                where = Where(self._op_index[operands[0].op.name], stage.layer, step)
-                if stage.is_on_cluster:
-                    self._find_in_gb(where, stage, operands[0], (core, box, tile))
-                    continue
-                self._load_pending(where, tensor, core, box)
-                if not is_streamed or is_empty(box):
-                    continue
-                if len(operands) == 1 and operands[0].is_lookup:
-                    self._look_up(where, stage, operands[0], (core, box, tile))
-                else:
-                    self._stream(where, stage, operands[0], (core, box, tile))
+        for (core, tile), (tensor, operands, is_streamed) in product(tiles.items(), self._readers):
+            if not (is_streamed or self._pending.get((tensor, core))):
+                continue
+            box = hull_fetched(stage, operands, tile)
+            where = Where(self._op_index[operands[0].op.name], stage.layer, step)
+            if stage.is_on_cluster:
+                self._find_in_gb(where, stage, operands[0], (core, box, tile))
+                continue
+            self._load_pending(where, tensor, core, box)
+            if not is_streamed or is_empty(box):
+                continue
+            if len(operands) == 1 and operands[0].is_lookup:
+                self._look_up(where, stage, operands[0], (core, box, tile))
+            else:
+                self._stream(where, stage, operands[0], (core, box, tile))
 
     def locate(self, tensor: str, core: int, step: int, box: Box) -> tuple[int, Box]:
         """The LB buffer that this core reads in `step`, and the box in its coordinates."""
@@ -149,8 +150,8 @@ class OperandFeeder:
 
     def parts(self, tensor: str, step: int, box: Box) -> list[tuple[int, Box]]:
         """The buffers beyond LB where a stage that works there finds a box, and their parts."""
-        parts = ((buffer, intersect(part, box)) for buffer, part in self._parts[tensor, step])
-        return [(buffer, part) for buffer, part in parts if not is_empty(part)]
+        parts = self._parts[tensor, step]
+        return _with_elements((buffer, intersect(part, box)) for buffer, part in parts)
 
     def _find_in_gb(
         self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
@@ -164,7 +165,7 @@ class OperandFeeder:
         sites = self._around.sources.get(tensor, ())
         if stage.is_passing:
             found = [(self._mover.shared(site), intersect(site.box, box)) for site in sites]
-            self._parts[tensor, step] = [(b, part) for b, part in found if not is_empty(part)]
+            self._parts[tensor, step] = _with_elements(found)
             return
         if (stage.index, tensor) not in self._placement.rings or is_empty(box):
             return
@@ -177,7 +178,7 @@ class OperandFeeder:
                 self._fetch(where, operand, (known[1], box), self._own(stage, operand, tile.box))
                 self._streamed[tensor, core] = known
             found += [(known[1], intersect(s.box, box)) for s in sites if s.memory is Memory.DRAM]
-        self._parts[tensor, step] = [(b, part) for b, part in found if not is_empty(part)]
+        self._parts[tensor, step] = _with_elements(found)
 
     def _fetch(self, where: Where, operand: Operand, target: tuple[int, Box], own: Box) -> None:
         """DRAM -> GB for the parts of a tile that lie in DRAM."""
@@ -204,10 +205,8 @@ class OperandFeeder:
     def _queue_loads(self, stage: Stage, operand: Operand, placed: Resident) -> None:
         for core, box in placed.boxes.items():
             own = self._own(stage, operand, stage.shares.get(core, stage.box))
-            for site in self._around.sources.get(operand.tensor, ()):
-                part = intersect(site.box, box)
-                if is_empty(part):
-                    continue
+            sites = self._around.sources.get(operand.tensor, ())
+            for site, part in _with_elements((site, intersect(site.box, box)) for site in sites):
                 chunks = [_Chunk(site, b, own) for b in self._chunks(stage, operand, part)]
                 self._pending.setdefault((operand.tensor, core), []).extend(chunks)
 
@@ -295,9 +294,13 @@ class OperandFeeder:
             for leader, parts in owners.by_leader(box, core).items():
                 ends = (leader, self.held(source, leader)), target
                 self._mover.exchange(where, placed.tensor, parts, ends)
-            if placed.own is not None and core in placed.own.boxes:
-                part = intersect(placed.own.boxes[core], box)
-                if not is_empty(part):
-                    self._mover.copy(
-                        where, placed.tensor, part, self.held(placed.own, core), target
-                    )
+            if placed.own is None or core not in placed.own.boxes:
+                continue
+            part = intersect(placed.own.boxes[core], box)
+            if not is_empty(part):
+                self._mover.copy(where, placed.tensor, part, self.held(placed.own, core), target)
+
+
+def _with_elements(parts: Iterable[tuple[_Holder, Box]]) -> list[tuple[_Holder, Box]]:
+    """The parts that are not empty, each with the site or buffer that holds it."""
+    return [(holder, part) for holder, part in parts if not is_empty(part)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
 from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
+from graphturbo_core.lowering.stages.stage import Operand, Stage, stage_operands
 from graphturbo_core.products.program import MAX_RANK, IntArray, Memory
 from graphturbo_core.semantics.access import AxisKind
 
@@ -198,27 +200,29 @@ def _edges(setting: Setting) -> Hashable:
     that follow an output axis (a split over channels).
     """
     found: list[tuple[int, int, int, bool, bool]] = []
-    for stage in setting.placement.stages:
-        shape = stage.first.output_shapes[stage.output_index]
-        for operand in stage.operands:
-            box = setting.placement.kernel.boxes.get(operand.tensor)
-            number = setting.number[operand.tensor]
-            for axis, how in enumerate(operand.access.axes):
-                if how.out_axis < 0:
-                    continue
-                begin = stage.box[how.out_axis][0]
-                if box is None:
-                    found.append((number, axis, begin, True, True))
-                    continue
-                if how.kind in _PLACELESS:
-                    continue
-                lo, hi = box[axis]
-                row = (number, axis, lo, True, True)
-                if how.kind is AxisKind.WINDOW and how.size == shape[how.out_axis] * how.stride:
-                    distance = lo - begin * how.stride
-                    row = (number, axis, distance, lo == 0, hi == how.size)
-                found.append(row)
+    for stage, operand in stage_operands(setting.placement.stages):
+        box = setting.placement.kernel.boxes.get(operand.tensor)
+        number = setting.number[operand.tensor]
+        found += [(number, *edge) for edge in _operand_edges(stage, operand, box)]
     return tuple(found)
+
+
+def _operand_edges(
+    stage: Stage, operand: Operand, box: Box | None
+) -> Iterator[tuple[int, int, bool, bool]]:
+    """Axis, place or distance and edges touched; `box`: of the operand, None: from elsewhere."""
+    shape = stage.first.output_shapes[stage.output_index]
+    for axis, how in enumerate(operand.access.axes):
+        if how.out_axis < 0 or (box is not None and how.kind in _PLACELESS):
+            continue
+        begin = stage.box[how.out_axis][0]
+        if box is None:
+            yield axis, begin, True, True
+        elif how.kind is AxisKind.WINDOW and how.size == shape[how.out_axis] * how.stride:
+            lo, hi = box[axis]
+            yield axis, lo - begin * how.stride, lo == 0, hi == how.size
+        else:
+            yield axis, box[axis][0], True, True
 
 
 def copied(
@@ -317,11 +321,10 @@ def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
         found[Memory.GB.name, name, -1, held.maker] = (Memory.GB.name, names[name], -1, maker)
     for shard, other_shard in zip(old.shards.values(), new.shards.values(), strict=True):
         found[shard.key] = other_shard.key
-    for back in (0, 1):
-        for name, resident in model.placement.residents.items():
-            for core in resident.made.boxes:
-                key = (KEPT, name, core, old.kernel - back)
-                found[key] = (KEPT, names[name], core, new.kernel - back)
+    for back, (name, resident) in product((0, 1), model.placement.residents.items()):
+        for core in resident.made.boxes:
+            key = (KEPT, name, core, old.kernel - back)
+            found[key] = (KEPT, names[name], core, new.kernel - back)
     return found | _staying(names, old, new) | _in_dram(names, old.lenders)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, full_box, intersect, is_empty
-from graphturbo_core.ir.graph import TensorKind
+from graphturbo_core.ir.graph import Graph, TensorKind
 from graphturbo_core.lowering.addresses.allocator import OffsetAllocator
 from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
@@ -46,17 +47,7 @@ def dram_offsets(
     What other clusters read (`abroad`) stays to the end of the round: DRAM has room for it.
     """
     graph = plan.semantics.graph
-    spans: dict[SharedKey, tuple[int, int]] = {}
-    last = len(surroundings)
-    for index, around in enumerate(surroundings):
-        sites = [site for found in around.sources.values() for site in found]
-        for site in (*sites, *around.targets.values()):
-            if site.memory is Memory.DRAM and not site.away:
-                first, _ = spans.get(site.key, (index, index))
-                spans[site.key] = (first, last if site.tensor in abroad else index)
-    for name, tensor in graph.tensors.items():
-        if tensor.kind is not TensorKind.ACTIVATION or name in graph.output_names:
-            spans[(Memory.DRAM.name, name, -1, -1)] = (0, last)
+    spans = _dram_spans(graph, surroundings, abroad)
     dram = OffsetAllocator(plan.hardware.dram_bytes)
     offsets: dict[SharedKey, int] = {}
     for key, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):
@@ -73,3 +64,20 @@ def dram_offsets(
             )
         offsets[key] = offset
     return offsets
+
+
+def _dram_spans(
+    graph: Graph, surroundings: tuple[Surroundings, ...], abroad: frozenset[str]
+) -> dict[SharedKey, tuple[int, int]]:
+    """The first and the last kernel that need each tensor in DRAM."""
+    spans: dict[SharedKey, tuple[int, int]] = {}
+    last = len(surroundings)
+    for index, around in enumerate(surroundings):
+        sites = (*chain.from_iterable(around.sources.values()), *around.targets.values())
+        for site in (site for site in sites if site.memory is Memory.DRAM and not site.away):
+            first, _ = spans.get(site.key, (index, index))
+            spans[site.key] = (first, last if site.tensor in abroad else index)
+    for name, tensor in graph.tensors.items():
+        if tensor.kind is not TensorKind.ACTIVATION or name in graph.output_names:
+            spans[(Memory.DRAM.name, name, -1, -1)] = (0, last)
+    return spans

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -154,9 +154,8 @@ def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
     if not plan.hardware.has_gb:
         return GbRing(0, 0)
     for placement in placements:
-        for stage, items in zip(placement.stages, placement.items, strict=True):
-            if fetches_own(plan, stage):
-                continue
+        pairs = zip(placement.stages, placement.items, strict=True)
+        for stage, items in (pair for pair in pairs if not fetches_own(plan, pair[0])):
             slot = max(slot, item_gb_bytes(plan, items) if items else 0)
             small = max(small, small_bytes(plan, stage))
     tiles = max((placement.cluster_ring_bytes for placement in placements), default=0)
@@ -167,44 +166,52 @@ def _outputs(
     plan: Plan, placements: Sequence[KernelPlacement], abroad: frozenset[str]
 ) -> list[_Output]:
     """Everything left outside LB, in order of production; `abroad`: what other clusters read."""
-    graph = plan.semantics.graph
-    readers = _Readers(placements)
-    found: list[_Output] = []
-    for index, placement in enumerate(placements):
-        in_gb = cluster_reads(placement.stages)
-        for stage in placement.stages:
-            tensor = stage.output
-            box = placement.kernel.outputs.get(tensor)
-            scope = placement.scope(tensor)
-            is_output = tensor in graph.output_names
-            if box is None:
-                box, last = placement.kernel.boxes[tensor], index
-                if scope is Scope.LB:
-                    continue
-            else:
-                last = readers.last(tensor, box, index)
-            held = placement.kernel.boxes[tensor]
-            is_read_there = tensor in in_gb or (stage.is_on_cluster and tensor in placement.read)
-            is_read_back = tensor in placement.spilled and tensor in placement.read
-            is_needed = is_output or last > index or tensor not in placement.kernel.outputs
-            is_needed |= is_read_there or is_read_back or (scope is Scope.DRAM and tensor in abroad)
-            is_needed |= stage.is_passing
-            if scope is Scope.LB or not is_needed:
-                continue
-            found.append(
-                _Output(
-                    tensor,
-                    box,
-                    index,
-                    last,
-                    scope is Scope.GB and not is_output,
-                    is_output,
-                    tensor in placement.spilled and tensor not in placement.kernel.outputs,
-                    held if is_read_there or is_read_back else box,
-                    is_read_there,
-                )
-            )
-    return found
+    names, readers = plan.semantics.graph.output_names, _Readers(placements)
+    return [
+        output
+        for index, placement in enumerate(placements)
+        for output in _kernel_outputs((index, placement), names, readers, abroad)
+    ]
+
+
+def _kernel_outputs(
+    kernel: tuple[int, KernelPlacement],
+    output_names: Collection[str],
+    readers: _Readers,
+    abroad: frozenset[str],
+) -> Iterator[_Output]:
+    """What one kernel leaves outside LB, stage by stage."""
+    index, placement = kernel
+    in_gb = cluster_reads(placement.stages)
+    for stage in placement.stages:
+        tensor = stage.output
+        scope = placement.scope(tensor)
+        if scope is Scope.LB:
+            continue
+        is_output = tensor in output_names
+        held = placement.kernel.boxes[tensor]
+        box, last = held, index
+        if tensor in placement.kernel.outputs:
+            box = placement.kernel.outputs[tensor]
+            last = readers.last(tensor, box, index)
+        is_read_there = tensor in in_gb or (stage.is_on_cluster and tensor in placement.read)
+        is_read_back = tensor in placement.spilled and tensor in placement.read
+        is_needed = is_output or last > index or tensor not in placement.kernel.outputs
+        is_needed |= is_read_there or is_read_back or (scope is Scope.DRAM and tensor in abroad)
+        is_needed |= stage.is_passing
+        if not is_needed:
+            continue
+        yield _Output(
+            tensor,
+            box,
+            index,
+            last,
+            scope is Scope.GB and not is_output,
+            is_output,
+            tensor in placement.spilled and tensor not in placement.kernel.outputs,
+            held if is_read_there or is_read_back else box,
+            is_read_there,
+        )
 
 
 class _Readers:

@@ -19,15 +19,18 @@ def check_fixed(plan: Plan, placements: Sequence[KernelPlacement], far: FarMemor
     if not plan.fixed and not plan.fixed_pieces:
         return
     for index, placement in enumerate(placements):
-        held = far.surroundings[index].held
-        for name, memory in (*_lost(placement, far), *_streamed(placement, held.keys(), far)):
-            if name in plan.fixed or (name, placement.kernel.piece) in plan.fixed_pieces:
-                raise CapacityError(
-                    "PLAN_NOT_HELD",
-                    f"{name!r} of kernel {placement.kernel.name!r} found no room in {memory}",
-                    "where the plan fixes it",
-                    "choose a farther memory under `edits`, or more pieces",
-                )
+        held, kernel = far.surroundings[index].held, placement.kernel
+        elsewhere = (*_lost(placement, far), *_streamed(placement, held.keys(), far))
+        fixed = plan.fixed | {name for name, piece in plan.fixed_pieces if piece == kernel.piece}
+        unmet = [(name, memory) for name, memory in elsewhere if name in fixed]
+        if unmet:
+            name, memory = unmet[0]
+            raise CapacityError(
+                "PLAN_NOT_HELD",
+                f"{name!r} of kernel {kernel.name!r} found no room in {memory}",
+                "where the plan fixes it",
+                "choose a farther memory under `edits`, or more pieces",
+            )
 
 
 def _lost(placement: KernelPlacement, far: FarMemory) -> Iterator[tuple[str, str]]:

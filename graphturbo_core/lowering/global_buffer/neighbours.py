@@ -111,8 +111,7 @@ def _read_boxes(placement: KernelPlacement, tensor: str) -> frozenset[Box]:
         box
         for items in placement.items
         if items is not None and items.operand.tensor == tensor
-        for item in items.items
-        for box in item.boxes
+        for box, _ in items.box_fetches()
     )
 
 

@@ -85,13 +85,12 @@ def _fetched(plan: Plan, placement: KernelPlacement) -> Iterator[tuple[What, Nee
     for stage, items in zip(placement.stages, placement.items, strict=True):
         if stage.index in placement.views.skipped:
             continue
-        for tensor, (_, box) in small_weights(plan, stage).items():
-            if _is_sharded(placement, tensor):
-                yield (tensor, box), whole_fetch(stage, box).needers
+        small = ((tensor, box) for tensor, (_, box) in small_weights(plan, stage).items())
+        for what in (what for what in small if _is_sharded(placement, what[0])):
+            yield what, whole_fetch(stage, what[1]).needers
         if items is not None and _is_sharded(placement, items.operand.tensor):
-            for item in items.items:
-                for box, fetch in item.boxes.items():
-                    yield (items.operand.tensor, box), fetch.needers
+            tensor = items.operand.tensor
+            yield from (((tensor, box), fetch.needers) for box, fetch in items.box_fetches())
 
 
 def _is_sharded(placement: KernelPlacement, tensor: str) -> bool:

@@ -14,7 +14,8 @@ from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.global_buffer.sites import EarlyFetch, StayingBox
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
-from graphturbo_core.lowering.stages.stage import cluster_reads, tensor_bytes
+from graphturbo_core.lowering.stages.stage import Stage, cluster_reads, tensor_bytes
+from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.stays import Stay
 
@@ -61,20 +62,27 @@ def place_stays(
     found = Found(tuple({} for _ in placements), tuple([] for _ in placements))
     room = _Room(plan.hardware.gb_bytes, tops)
     for stay in plan.stays:
-        left = stay.size_bytes
-        kernels = range(stay.first, stay.last + 1)
-        reads_of = boxes_read(placements, kernels, {stay.weight}).get(stay.weight, {})
-        for box, reads in reads_of.items():
-            if any((stay.weight, box) in found.of_kernel[read.kernel] for read in reads):
-                continue
-            size = staying_bytes(plan, stay.weight, box, reads)
-            offset = room.place(size, stay) if size <= left else None
-            if offset is None:
-                break
-            left -= size
-            is_early = stay.weight not in placements[stay.first].kernel.residency
-            found.add((stay.weight, box), reads, offset, stay.first if is_early else None)
+        _place_stay(plan, placements, stay, found, room)
     return found.stays(room.floors)
+
+
+def _place_stay(
+    plan: Plan, placements: Sequence[KernelPlacement], stay: Stay, found: Found, room: _Room
+) -> None:
+    """Give the boxes of one weight a place, in order, until the bytes of the stay are used."""
+    left = stay.size_bytes
+    kernels = range(stay.first, stay.last + 1)
+    is_early = stay.weight not in placements[stay.first].kernel.residency
+    reads_of = boxes_read(placements, kernels, {stay.weight}).get(stay.weight, {})
+    for box, reads in reads_of.items():
+        if any((stay.weight, box) in found.of_kernel[read.kernel] for read in reads):
+            continue
+        size = staying_bytes(plan, stay.weight, box, reads)
+        offset = room.place(size, stay) if size <= left else None
+        if offset is None:
+            break
+        left -= size
+        found.add((stay.weight, box), reads, offset, stay.first if is_early else None)
 
 
 def boxes_read(
@@ -90,16 +98,21 @@ def boxes_read(
     for kernel in kernels:
         placement = placements[kernel]
         barred |= cluster_reads(placement.stages)
-        for stage, items in zip(placement.stages, placement.items, strict=True):
-            if items is None or (weights is not None and items.operand.tensor not in weights):
-                continue
-            boxes = found.setdefault(items.operand.tensor, {})
-            for item in items.items:
-                for box, fetch in item.boxes.items():
-                    reads = boxes.setdefault(box, [])
-                    if not reads or reads[-1].kernel != kernel:
-                        reads.append(Read(kernel, items.operand.op.name, stage.layer, fetch.alike))
+        streamed = (
+            (stage, items)
+            for stage, items in zip(placement.stages, placement.items, strict=True)
+            if items is not None and (weights is None or items.operand.tensor in weights)
+        )
+        for stage, items in streamed:
+            _add_reads(found.setdefault(items.operand.tensor, {}), kernel, stage, items)
     return {n: boxes for n, boxes in found.items() if n not in barred and _is_one_way(boxes)}
+
+
+def _add_reads(boxes: dict[Box, list[Read]], kernel: int, stage: Stage, items: WeightItems) -> None:
+    for box, fetch in items.box_fetches():
+        reads = boxes.setdefault(box, [])
+        if not reads or reads[-1].kernel != kernel:
+            reads.append(Read(kernel, items.operand.op.name, stage.layer, fetch.alike))
 
 
 def _is_one_way(boxes: Mapping[Box, Sequence[Read]]) -> bool:

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.boxes import Box, Interval, with_interval
 from graphturbo_core.lowering.stages.classes import CoreClasses, every_core
-from graphturbo_core.lowering.stages.stage import Cut, Operand, Stage, used_shares
+from graphturbo_core.lowering.stages.stage import (
+    Cut,
+    Operand,
+    Stage,
+    stage_operands,
+    used_shares,
+)
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import IntArray
 from graphturbo_core.semantics.access import AxisKind, AxisMap
@@ -119,11 +125,10 @@ def _tensors(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> Iterator[_Tens
     made_before: dict[str, Cut] = {}
     read_before: dict[str, list[_ShareReader]] = {}
     for kernel, stages in zip(plan.kernels, kernels, strict=True):
-        made, read = dict(made_before), {name: list(read_before[name]) for name in made_before}
-        for stage in stages:
-            made[stage.output] = stage.cut
-            for operand in stage.operands:
-                read.setdefault(operand.tensor, []).append(_reader(stage, operand))
+        made = made_before | {stage.output: stage.cut for stage in stages}
+        read = {name: list(read_before[name]) for name in made_before}
+        for stage, operand in stage_operands(stages):
+            read.setdefault(operand.tensor, []).append(_reader(stage, operand))
         for name in dict.fromkeys((*made, *read)):
             yield _Tensor(made.get(name), tuple(dict.fromkeys(read.get(name, ()))))
         made_before = {name: made[name] for name in sorted(kernel.kept) if name in made}
@@ -149,12 +154,17 @@ def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
         yield _common(need, _own_part(reader, share))
         if own is not None:
             yield _common(need, own)
-        for place, axis in enumerate(reader.axes):
-            if axis.kind in _CLIPPED:
-                yield np.column_stack((need.lo[:, place] == 0, need.hi[:, place] == axis.size))
+        yield from _edges_touched(need, reader.axes)
         around = need if around is None else _hull(around, need)
     if around is not None:
         yield around.extents
+
+
+def _edges_touched(need: _Boxes, axes: Sequence[AxisMap]) -> Iterator[IntArray]:
+    """Whether each core's need begins and ends at the tensor's edges, axis by clipped axis."""
+    for place, axis in enumerate(axes):
+        if axis.kind in _CLIPPED:
+            yield np.column_stack((need.lo[:, place] == 0, need.hi[:, place] == axis.size))
 
 
 def _shares(cut: Cut, cores: int) -> _Boxes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from graphturbo_core.ir.boxes import Box, Interval, hull, intersect
 from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.semantics.access import AxisKind, InputAccess
@@ -38,20 +40,26 @@ def owned_boxes(plan: Plan, kernel: KernelPlan) -> dict[str, Box]:
 
     A group of one piece answers for all that it computes.
     """
-    graph, by_op = plan.semantics.graph, plan.semantics.by_op
     if plan.groups[kernel.group].pieces == 1:
         return dict(kernel.boxes)
     owned: dict[str, Box] = dict(kernel.outputs)
-    for name in reversed(kernel.ops):
-        op = graph.op_by_name[name]
-        for output, accesses in zip(op.outputs, by_op[name].accesses, strict=False):
-            if output not in kernel.boxes:
-                continue
-            own = owned.setdefault(output, kernel.boxes[output])
-            for access in accesses:
-                source = access.tensor
-                if source in kernel.bindings and source not in kernel.outputs:
-                    part = own_box(access, graph.tensors[output].shape, own)
-                    part = intersect(part, kernel.boxes[source])
-                    owned[source] = hull(owned[source], part) if source in owned else part
+    inner = kernel.bindings.keys() - kernel.outputs.keys()
+    for output, accesses in _computed_outputs(plan, kernel):
+        own = owned.setdefault(output, kernel.boxes[output])
+        shape = plan.semantics.graph.tensors[output].shape
+        within = (access for access in accesses if access.tensor in inner)
+        for access in within:
+            source = access.tensor
+            part = intersect(own_box(access, shape, own), kernel.boxes[source])
+            owned[source] = hull(owned[source], part) if source in owned else part
     return owned
+
+
+def _computed_outputs(
+    plan: Plan, kernel: KernelPlan
+) -> Iterator[tuple[str, Sequence[InputAccess]]]:
+    """The tensors that a kernel computes, last op first, and what is read for each."""
+    graph, by_op = plan.semantics.graph, plan.semantics.by_op
+    for name in reversed(kernel.ops):
+        outputs = zip(graph.op_by_name[name].outputs, by_op[name].accesses, strict=False)
+        yield from ((output, accesses) for output, accesses in outputs if output in kernel.boxes)

@@ -75,9 +75,9 @@ class Owners:
         key = box, core
         if key not in self._known:
             found: dict[int, list[Part]] = {}
-            for part in self.parts(box):
-                if part.owner != core:
-                    found.setdefault(part.leader, []).append(part)
+            others = (part for part in self.parts(box) if part.owner != core)
+            for part in others:
+                found.setdefault(part.leader, []).append(part)
             self._known[key] = found
         return self._known[key]
 

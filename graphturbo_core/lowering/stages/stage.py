@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
@@ -240,9 +240,8 @@ def _operands(plan: Plan, ops: tuple[Op, ...], output_index: int) -> tuple[Opera
         semantics = plan.semantics.by_op[op.name]
         contraction = semantics.contraction
         accesses = semantics.accesses[output_index if op is ops[0] else 0]
-        for access in accesses:
-            if access.tensor in inside:
-                continue
+        outside = (access for access in accesses if access.tensor not in inside)
+        for access in outside:
             is_weight = graph.tensors[access.tensor].kind is TensorKind.WEIGHT
             is_contracted = contraction is not None and access.tensor == contraction.weight
             is_data = contraction is not None and access.tensor == contraction.data
@@ -280,11 +279,15 @@ def merge_needs(known: dict[int, Box], more: Mapping[int, Box]) -> None:
 def holdings(stages: tuple[Stage, ...]) -> dict[str, dict[int, Box]]:
     """For every activation that cores read in the kernel: the hull that each core's stages need."""
     found: dict[str, dict[int, Box]] = {}
-    for stage in core_stages(stages):
-        for operand in stage.operands:
-            if not operand.is_weight:
-                merge_needs(found.setdefault(operand.tensor, {}), needs(stage, operand))
+    for stage, operand in stage_operands(core_stages(stages)):
+        if not operand.is_weight:
+            merge_needs(found.setdefault(operand.tensor, {}), needs(stage, operand))
     return found
+
+
+def stage_operands(stages: tuple[Stage, ...]) -> Iterator[tuple[Stage, Operand]]:
+    """Every operand of these stages in order, each with its stage."""
+    return ((stage, operand) for stage in stages for operand in stage.operands)
 
 
 def core_stages(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:

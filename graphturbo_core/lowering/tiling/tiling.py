@@ -210,17 +210,21 @@ def _order_key(tiling: Tiling) -> Callable[[TileKey], TileKey]:
 def _core_tiles(stage: Stage, tiling: Tiling, share: Box) -> dict[TileKey, Tile]:
     depths = _depths(stage, tiling) or (None,)
     found: dict[TileKey, Tile] = {}
-    for row, row_box in enumerate(row_boxes(share, tiling.parts)):
-        for column, box in enumerate(column_boxes(stage, tiling.columns, row_box)):
-            if not volume(box):
-                continue
-            for depth, cut in enumerate(depths):
-                fetched = None if tiling.is_data_whole else cut
-                is_last = depth == len(depths) - 1
-                found[row, column, depth] = Tile(
-                    row, column, depth, box, cut, fetched, depth == 0, is_last
-                )
+    for row, column, box in _output_boxes(stage, tiling, share):
+        for depth, cut in enumerate(depths):
+            fetched = None if tiling.is_data_whole else cut
+            is_last = depth == len(depths) - 1
+            found[row, column, depth] = Tile(
+                row, column, depth, box, cut, fetched, depth == 0, is_last
+            )
     return found
+
+
+def _output_boxes(stage: Stage, tiling: Tiling, share: Box) -> Iterator[tuple[int, int, Box]]:
+    """The output boxes of a core's tiles that are not empty, with row and column."""
+    for row, row_box in enumerate(row_boxes(share, tiling.parts)):
+        columns = enumerate(column_boxes(stage, tiling.columns, row_box))
+        yield from ((row, column, box) for column, box in columns if volume(box))
 
 
 def column_boxes(stage: Stage, columns: int, box: Box) -> list[Box]:

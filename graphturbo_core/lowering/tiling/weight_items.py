@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.addresses.allocator import aligned
@@ -49,6 +49,10 @@ class WeightItems:
         """Whether the items stay in LB while the stage runs."""
         return bool(self.offsets)
 
+    def box_fetches(self) -> Iterator[tuple[Box, Fetch]]:
+        """The boxes of all items in order, each with its fetch."""
+        return chain.from_iterable(item.boxes.items() for item in self.items)
+
 
 def weight_items(
     plan: Plan, stage: Stage, cut: tuple[Tiling, Steps], room: tuple[Residency | None, int]
@@ -66,19 +70,27 @@ def weight_items(
     is_held = residency in {Residency.LB, Residency.SHARDED}
     if is_held and not stage.is_on_cluster:
         items = _items(stage, operand, cut, is_resident=True)
-        if not plan.feeding.tiles_ahead:
-            items = _at_once(stage, items)
-            passes_gb = plan.hardware.has_gb and not plan.feeding.has_own_fetches
-            if passes_gb and item_gb_bytes(plan, items) > plan.hardware.gb_bytes // 2:
-                return _items(stage, operand, cut, is_resident=False)
-        sizes = [
-            aligned(max(tensor_bytes(plan, operand.tensor, box) for box in item.boxes))
-            for item in items.items
-        ]
-        if sum(sizes) <= room_bytes:
-            offsets = tuple(accumulate(sizes[:-1], initial=0))
-            return replace(items, offsets=offsets, size_bytes=sum(sizes))
+        resident = _in_room(plan, stage, items, room_bytes)
+        if resident is not None:
+            return resident
     return _items(stage, operand, cut, is_resident=False)
+
+
+def _in_room(plan: Plan, stage: Stage, items: WeightItems, room_bytes: int) -> WeightItems | None:
+    """A resident weight with each item's bytes in LB; None: it has no room there, or on its way."""
+    if not plan.feeding.tiles_ahead:
+        items = _at_once(stage, items)
+        passes_gb = plan.hardware.has_gb and not plan.feeding.has_own_fetches
+        if passes_gb and item_gb_bytes(plan, items) > plan.hardware.gb_bytes // 2:
+            return None
+    tensor = items.operand.tensor
+    sizes = [
+        aligned(max(tensor_bytes(plan, tensor, box) for box in item.boxes)) for item in items.items
+    ]
+    if sum(sizes) > room_bytes:
+        return None
+    offsets = tuple(accumulate(sizes[:-1], initial=0))
+    return replace(items, offsets=offsets, size_bytes=sum(sizes))
 
 
 def _items(
@@ -96,9 +108,9 @@ def _items(
     is_shared = is_by_weight and not _follows_rows(stage, operand)
     for number, step in enumerate(steps):
         key = _key(next(iter(step.values())), is_shared)
+        if key not in known and not is_resident:
+            known.clear()
         if key not in known:
-            if not is_resident:
-                known.clear()
             known[key] = len(items)
             items.append((number, {}))
         of_step.append(known[key])

@@ -27,7 +27,7 @@ from math import ceil
 
 from graphturbo_core.hardware.hardware import EngineKind, Hardware
 from graphturbo_core.ir.boxes import full_box
-from graphturbo_core.report.bounds.need import counted
+from graphturbo_core.report.bounds.need import counted, needed_outputs
 from graphturbo_core.report.bounds.regions import Region
 from graphturbo_core.semantics.access import FusionKind, OpSemantics, Work
 from graphturbo_core.semantics.cost import BYTE_FORMAT, compute_cycles, least_cycles_per_mac
@@ -85,13 +85,16 @@ def engine_load(
     either = []
     for op in sem.graph.ops:
         semantics = sem.by_op[op.name]
-        for index, name in enumerate(op.outputs):
-            region = regions.get(name)
-            if region is None or not region.elements or not semantics.accesses[index]:
-                continue
-            if semantics.contraction is not None and semantics.contraction.groups > 1:
-                either.append(_grouped(semantics, region.elements, hardware, number_format))
-                continue
+        made = [
+            (index, region)
+            for index, region in needed_outputs(op, regions)
+            if region.elements and semantics.accesses[index]
+        ]
+        if semantics.contraction is not None and semantics.contraction.groups > 1:
+            elements = (region.elements for _, region in made)
+            either += [_grouped(semantics, count, hardware, number_format) for count in elements]
+            continue
+        for index, region in made:
             kind, own = _least_cycles((semantics, index), region, hardware, number_format)
             cycles[kind] += own
     return EngineLoad(cycles[EngineKind.MATRIX], cycles[EngineKind.VECTOR], tuple(either))

@@ -62,11 +62,12 @@ def model_need(sem: GraphSemantics, outputs: Mapping[str, Region] | None = None)
     macs, is_exact = 0, True
     for op in sem.graph.ops:
         semantics = sem.by_op[op.name]
-        for index, name in enumerate(op.outputs):
-            if name in regions and has_products(semantics):
-                own, is_sum = needed_macs(semantics, regions[name], index)
-                macs += own
-                is_exact &= is_sum and regions[name].is_exact
+        if not has_products(semantics):
+            continue
+        for index, region in needed_outputs(op, regions):
+            own, is_sum = needed_macs(semantics, region, index)
+            macs += own
+            is_exact &= is_sum and region.is_exact
     return ModelNeed(macs, is_exact, regions, _touched(sem.graph, regions))
 
 
@@ -104,6 +105,11 @@ def counted(need: Need) -> Box:
     return tuple((0, len(places)) for places in need)
 
 
+def needed_outputs(op: Op, regions: Mapping[str, Region]) -> Iterator[tuple[int, Region]]:
+    """The outputs of an op of which something is needed: place and region."""
+    return ((index, regions[name]) for index, name in enumerate(op.outputs) if name in regions)
+
+
 def _touched(graph: Graph, regions: Mapping[str, Region]) -> dict[str, int]:
     tensors = graph.tensors
     return {
@@ -129,13 +135,10 @@ def _read(
 ) -> Iterator[tuple[str, Region]]:
     """What an op needs of its inputs for what is needed of its outputs."""
     semantics = sem.by_op[op.name]
-    for index, name in enumerate(op.outputs):
-        if name not in regions:
-            continue
-        for read in semantics.accesses[index]:
-            found = _image(sem.graph, op, (semantics, index), read, regions[name])
-            if found.elements or not found.is_exact:
-                yield read.tensor, found
+    for index, region in needed_outputs(op, regions):
+        reads = semantics.accesses[index]
+        found = ((r.tensor, _image(sem.graph, op, (semantics, index), r, region)) for r in reads)
+        yield from (pair for pair in found if pair[1].elements or not pair[1].is_exact)
 
 
 def _image(

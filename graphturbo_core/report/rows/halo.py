@@ -44,10 +44,9 @@ def _computed_boxes(program: Program) -> dict[str, set[Box]]:
     """Per tensor the distinct boxes that kernels compute of it."""
     graph, found = program.plan.semantics.graph, dict[str, set[Box]]()
     for kernel in program.plan.kernels:
-        for op in kernel.ops:
-            for name in graph.op_by_name[op].outputs:
-                if name in kernel.boxes:
-                    found.setdefault(name, set()).add(kernel.boxes[name])
+        outputs = (name for op in kernel.ops for name in graph.op_by_name[op].outputs)
+        for name in (name for name in outputs if name in kernel.boxes):
+            found.setdefault(name, set()).add(kernel.boxes[name])
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import numpy as np
 from fast_sugiyama import from_edges
@@ -74,11 +74,10 @@ def preferred_places(ops: int, edges: Sequence[Edge]) -> list[float]:
         transpose=False,
     )
     place = [0.0] * ops
-    for positions, *_ in layouts:
-        for node, (x, _) in positions:
-            number = int(node)
-            if number < ops:
-                place[number] = round(float(x), 3)
+    for node, (x, _) in chain.from_iterable(positions for positions, *_ in layouts):
+        number = int(node)
+        if number < ops:
+            place[number] = round(float(x), 3)
     return place
 
 

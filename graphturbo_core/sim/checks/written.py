@@ -96,12 +96,14 @@ def _handed_out(program: Program) -> tuple[Handed, ...]:
     in_dram = np.flatnonzero(buffers.memory == Memory.DRAM)
     place = {(int(buffers.tensor[row]), int(buffers.core[row])): int(row) for row in in_dram}
     number = {name: at for at, name in enumerate(program.tensors)}
+    outputs = graph.output_names
+    computed = {name for name in outputs if graph.tensors[name].kind is TensorKind.ACTIVATION}
     found = []
     for at, kernel in enumerate(plan.kernels):
-        for name in sorted(name for name in kernel.outputs if name in graph.output_names):
+        handed = kernel.outputs.keys() & computed
+        for name in sorted(handed):
             key = number.get(name, -1), CLUSTER_CORE - plan.cluster_of(at)
-            if graph.tensors[name].kind is TensorKind.ACTIVATION:
-                found.append(Handed(at, name, kernel.outputs[name], place.get(key, -1)))
+            found.append(Handed(at, name, kernel.outputs[name], place.get(key, -1)))
     return tuple(part for part in found if not is_empty(part.box))
 
 

@@ -101,20 +101,20 @@ class _Replay:
         """
         program, tensors = self.program, self.script.graph.tensors
         asked = asked_elements(program).tolist()
-        for row, touches in enumerate(self.script.touches):
-            for touch in touches:
-                name = program.tensors[int(program.buffers.tensor[touch.buffer])]
-                size = element_bytes(tensors[name].dtype, program.plan.number_format)
-                if program.buffers.memory[touch.buffer] == Memory.STAGING:
-                    size = ACCUMULATOR_BYTES
-                there = int(program.buffers.size_bytes[touch.buffer])
-                elements = volume(self.values.boxes[touch.buffer])
-                if asked[touch.buffer] >= 0:
-                    elements = min(elements, asked[touch.buffer])
-                wanted = size * elements
-                if there < wanted:
-                    what = f"buffer {touch.buffer} has {there} bytes for {wanted}"
-                    raise self.script.fault("BUFFER_SIZE", what, row, touch)
+        by_row = enumerate(self.script.touches)
+        for row, touch in ((row, touch) for row, touches in by_row for touch in touches):
+            name = program.tensors[int(program.buffers.tensor[touch.buffer])]
+            size = element_bytes(tensors[name].dtype, program.plan.number_format)
+            if program.buffers.memory[touch.buffer] == Memory.STAGING:
+                size = ACCUMULATOR_BYTES
+            there = int(program.buffers.size_bytes[touch.buffer])
+            elements = volume(self.values.boxes[touch.buffer])
+            if asked[touch.buffer] >= 0:
+                elements = min(elements, asked[touch.buffer])
+            wanted = size * elements
+            if there < wanted:
+                what = f"buffer {touch.buffer} has {there} bytes for {wanted}"
+                raise self.script.fault("BUFFER_SIZE", what, row, touch)
 
     def _start(self, row: int) -> None:
         touches = self.script.touches[row]

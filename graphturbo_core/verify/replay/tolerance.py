@@ -59,9 +59,8 @@ def relative_tolerances(semantics: GraphSemantics) -> dict[str, float]:
     for op in graph.ops:
         before = max((found.get(name, 0.0) for name in op.inputs if name), default=0.0)
         terms = rounded_terms(semantics.by_op[op.name], graph, op)
-        for name in op.outputs:
-            if name:
-                found[name] = _of_output(graph, op, name, (before, terms))
+        for name in filter(None, op.outputs):
+            found[name] = _of_output(graph, op, name, (before, terms))
     return {name: 2.0 * tolerance for name, tolerance in found.items()}
 
 

@@ -27,23 +27,11 @@ def wrong_cause(program: Program) -> Wrong | None:
     3. A graph input is INPUT, a graph output in DRAM is OUTPUT, whichever way it goes.
     4. All else is SPILL where its buffer is one, else ACTIVATION.
     """
-    graph, tensors = program.plan.semantics.graph, program.tensors
     fetched = _Fetched({}, {})
     far = _far_accesses(program)
     for row in range(program.size):
         access = int(far[row])
-        wanted = Cause.NONE
-        if access >= 0:
-            buffer = int(program.access_buffer[access])
-            name = tensors[int(program.buffers.tensor[buffer])]
-            is_dram = program.buffers.memory[buffer] == Memory.DRAM
-            wanted = Cause.SPILL if program.buffers.is_spill[buffer] else Cause.ACTIVATION
-            if graph.tensors[name].kind is TensorKind.WEIGHT:
-                wanted = _of_weight(program, (row, access), fetched)
-            elif graph.tensors[name].kind is TensorKind.INPUT:
-                wanted = Cause.INPUT
-            elif is_dram and name in graph.outputs:
-                wanted = Cause.OUTPUT
+        wanted = _of_move(program, (row, access), fetched) if access >= 0 else Cause.NONE
         if program.cause[row] != wanted:
             return row, f"is booked to {Cause(program.cause[row]).name}, not to {wanted.name}"
     return None
@@ -68,6 +56,19 @@ class _Fetched:
 
     elements: dict[tuple[int, int, int], NDArray[np.bool_]]
     looked_up: dict[tuple[int, int, int], int]
+
+
+def _of_move(program: Program, at: tuple[int, int], fetched: _Fetched) -> Cause:
+    """`at`: the move and its access at the farther end."""
+    graph, buffer = program.plan.semantics.graph, int(program.access_buffer[at[1]])
+    name = program.tensors[int(program.buffers.tensor[buffer])]
+    if graph.tensors[name].kind is TensorKind.WEIGHT:
+        return _of_weight(program, at, fetched)
+    if graph.tensors[name].kind is TensorKind.INPUT:
+        return Cause.INPUT
+    if program.buffers.memory[buffer] == Memory.DRAM and name in graph.outputs:
+        return Cause.OUTPUT
+    return Cause.SPILL if program.buffers.is_spill[buffer] else Cause.ACTIVATION
 
 
 def _of_weight(program: Program, at: tuple[int, int], fetched: _Fetched) -> Cause:

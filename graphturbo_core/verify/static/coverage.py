@@ -82,10 +82,9 @@ def moved_twice(program: Program) -> tuple[int, int] | None:
     order = rows[np.argsort(program.access_buffer[rows], kind="stable")]
     buffers, starts = np.unique(program.access_buffer[order], return_index=True)
     for buffer, group in zip(buffers.tolist(), np.split(order, starts[1:]), strict=True):
-        if len(group) > 1:
-            pair = _meeting(program, buffer, group)
-            if pair is not None:
-                return int(owner[pair[0]]), int(owner[pair[1]])
+        pair = _meeting(program, buffer, group) if len(group) > 1 else None
+        if pair is not None:
+            return int(owner[pair[0]]), int(owner[pair[1]])
     return None
 
 

@@ -85,13 +85,13 @@ class _Count:
     def _all_reads(self, kernel: int) -> dict[str, list[tuple[tuple[AxisMap, ...], str]]]:
         """`_readers` of every tensor."""
         found: dict[str, list[tuple[tuple[AxisMap, ...], str]]] = {}
+        boxes = self.plan.kernels[kernel].boxes
         for op in self.plan.kernels[kernel].ops:
             outputs = self.graph.op_by_name[op].outputs
-            reads = self.plan.semantics.by_op[op].accesses
-            for output, accesses in zip(outputs, reads, strict=False):
-                if output in self.plan.kernels[kernel].boxes:
-                    for access in accesses:
-                        found.setdefault(access.tensor, []).append((access.axes, output))
+            reads = zip(outputs, self.plan.semantics.by_op[op].accesses, strict=False)
+            pairs = ((each, output) for output, group in reads if output in boxes for each in group)
+            for access, output in pairs:
+                found.setdefault(access.tensor, []).append((access.axes, output))
         return found
 
     def _computed(self, row: int, target: int, output: str) -> Iterator[Box]:
@@ -163,11 +163,11 @@ class _Count:
         for axis in axes:
             part: Interval = (0, axis.size)
             lo, hi = out_box[axis.out_axis] if axis.out_axis >= 0 else (0, 0)
-            if axis.kind is AxisKind.OFFSET:
-                # Slices of an axis that is whole: other readers have the rest of it.
-                if hi - lo < shape[axis.out_axis]:
-                    part = axis.interval(out_box)
-            elif axis.out_axis >= 0:
+            is_offset = axis.kind is AxisKind.OFFSET
+            # Slices of an axis that is whole: other readers have the rest of it.
+            if is_offset and hi - lo < shape[axis.out_axis]:
+                part = axis.interval(out_box)
+            elif not is_offset and axis.out_axis >= 0:
                 rows = max(1, shape[axis.out_axis])
                 part = lo * axis.size // rows, hi * axis.size // rows
             own.append(part)
