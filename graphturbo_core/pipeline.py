@@ -34,7 +34,7 @@ from graphturbo_core.strategies.options import (
     resolve_options,
     strategy_options,
 )
-from graphturbo_core.strategies.plan_files.held import NO_HELD_PLAN
+from graphturbo_core.strategies.plan_files.held import NO_PINNED_PLAN
 from graphturbo_core.strategies.plan_files.record import SEARCHED
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec, parse_strategy
@@ -246,7 +246,7 @@ def _run(
         )  # fmt: skip
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
-            held.held(size) if held is not None else NO_HELD_PLAN,
+            held.held(size) if held is not None else NO_PINNED_PLAN,
             rounds.division.clusters_a_round, _cost(recorder, suffix, request, tried),
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, tried), request)

@@ -17,7 +17,7 @@ from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.plain_yaml import YamlKind, shown
 from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import Record
 from graphturbo_core.strategies.registry import parse_strategy
 
@@ -64,7 +64,7 @@ class PlanFile:
     edits: Edits = NO_EDITS
     rounds: Mapping[int, Record] = field(default_factory=lambda: MappingProxyType({}))
 
-    def held(self, size: int) -> HeldPlan:
+    def held(self, size: int) -> PinnedPlan:
         """What the file says of a round of so many samples.
 
         Raises:
@@ -74,7 +74,7 @@ class PlanFile:
             sizes = ", ".join(map(str, self.rounds)) or "none"
             what = f"the plan has rounds of {sizes} samples, the run one of {size}"
             raise PlanError("PLAN_ROUND", what, "record.rounds", "emit the plan again")
-        return HeldPlan(self.rounds.get(size), self.edits)
+        return PinnedPlan(self.rounds.get(size), self.edits)
 
 
 def check_origin(found: Origin, wanted: Origin) -> None:

@@ -18,7 +18,7 @@ from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.global_buffer.dram import Abroad
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory, place_far
-from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
+from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey
 from graphturbo_core.lowering.instructions.machine import End, Machine, Route, far_core
@@ -161,7 +161,7 @@ def place_team_far(plan: Plan, placements: list[KernelPlacement], team: Team) ->
     """`place_far` cluster by cluster; surroundings in the order of the plan's kernels."""
     if plan.cooperation is None:
         return place_far(plan, placements)
-    around: dict[int, Surroundings] = {}
+    around: dict[int, KernelEnvironment] = {}
     offsets: dict[SharedKey, int] = {}
     spilled: dict[tuple[str, str], None] = {}
     without: frozenset[str] = frozenset()

@@ -22,7 +22,7 @@ from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.products.cooperation import ClusterCrossing, Cooperation, crossings
 from graphturbo_core.products.layers import Layer
 from graphturbo_core.products.scheduling import Scheduling
-from graphturbo_core.products.stays import Place, Stay, stay_fault
+from graphturbo_core.products.stays import GbRetention, Place, stay_fault
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
 
@@ -228,7 +228,7 @@ class Plan:
     fixed_pieces: frozenset[tuple[str, int]] = frozenset()
     feeding: Feeding = DEFAULT_FEEDING
     cooperation: Cooperation | None = None
-    stays: tuple[Stay, ...] = ()
+    stays: tuple[GbRetention, ...] = ()
 
     def is_lowered_as(self, other: Plan) -> bool:
         """Whether the two make the same Program: of the same graph, and apart in `SAID` alone."""

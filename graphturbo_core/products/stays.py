@@ -1,4 +1,4 @@
-"""Stay: a weight's place in GB over several kernels, and which stays make no sense."""
+"""GbRetention: a weight's place in GB over several kernels, and which make no sense."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphturbo_core.hardware.hardware import Hardware
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class GbRetention:
     """A place in GB for a weight, from the start of kernel `first` to the end of kernel `last`.
 
     Boxes of the weight take it in the order in which those kernels fetch them, as far as
@@ -41,7 +41,7 @@ class Place:
     has_own_fetches: bool
 
 
-def stay_fault(stays: Sequence[Stay], place: Place) -> str:
+def stay_fault(stays: Sequence[GbRetention], place: Place) -> str:
     """Why these stays cannot be, "" where they can."""
     if not stays:
         return ""

@@ -15,8 +15,8 @@ from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.options import chosen_strategy, tile_rules
 from graphturbo_core.strategies.plan_files.edits import find_constraints
 from graphturbo_core.strategies.plan_files.held import (
-    NO_HELD_PLAN,
-    HeldPlan,
+    NO_PINNED_PLAN,
+    PinnedPlan,
     check_followed,
     check_no_edits,
     check_no_groups,
@@ -40,7 +40,7 @@ class PlanTask:
     hardware: Hardware
     number_format: str
     options: Mapping[str, str]
-    held: HeldPlan = NO_HELD_PLAN
+    held: PinnedPlan = NO_PINNED_PLAN
     clusters: int = 1
     cost: Cost | None = field(default=None, repr=False)
 

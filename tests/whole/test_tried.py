@@ -19,7 +19,7 @@ from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import SAID, Plan
 from graphturbo_core.products.program import Program
 from graphturbo_core.products.scheduling import BY_LAYER
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.planning import make_plan
@@ -146,7 +146,7 @@ def test_plans_are_lowered_alike_that_differ_in_what_is_said(plan: Plan) -> None
         "fixed_pieces": frozenset({("input", 0)}),
         "feeding": replace(plan.feeding, tiles=1),
         "cooperation": Cooperation(2, (0,) * len(plan.kernels), tuple(range(len(plan.kernels)))),
-        "stays": (Stay("stem/conv/weight", 0, 1, 32),),
+        "stays": (GbRetention("stem/conv/weight", 0, 1, 32),),
     }
     assert others.keys() | SAID == {each.name for each in fields(plan)}
     for name, value in others.items():

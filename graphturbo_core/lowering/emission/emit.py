@@ -13,7 +13,7 @@ from graphturbo_core.lowering.emission.costs import OpCosts
 from graphturbo_core.lowering.emission.loads import OperandFeeder
 from graphturbo_core.lowering.emission.mover import Mover
 from graphturbo_core.lowering.emission.weight_sources.feeder import WeightFeeder
-from graphturbo_core.lowering.global_buffer.sites import Surroundings
+from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment
 from graphturbo_core.lowering.instructions.code import (
     Access,
     CodeBuilder,
@@ -85,7 +85,7 @@ class Common:
 
 
 def emit_kernel(
-    common: Common, placement: KernelPlacement, around: Surroundings, room: Room
+    common: Common, placement: KernelPlacement, around: KernelEnvironment, room: Room
 ) -> KernelCode:
     """All instructions of one kernel in layer order.
 
@@ -131,7 +131,7 @@ class _Emitter:
     """Writes one kernel's computes and stores; feeders write what must come before them."""
 
     def __init__(
-        self, common: Common, placement: KernelPlacement, around: Surroundings, room: Room
+        self, common: Common, placement: KernelPlacement, around: KernelEnvironment, room: Room
     ) -> None:
         self.common = common
         self.plan = plan = common.plan

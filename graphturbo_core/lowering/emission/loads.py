@@ -17,7 +17,7 @@ from graphturbo_core.ir.boxes import (
     volume,
 )
 from graphturbo_core.lowering.emission.mover import Mover
-from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
+from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.code import Where
 from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident
@@ -46,7 +46,7 @@ class OperandFeeder:
         self,
         plan: Plan,
         placement: KernelPlacement,
-        around: Surroundings,
+        around: KernelEnvironment,
         mover: Mover,
         op_index: Mapping[str, int],
     ) -> None:

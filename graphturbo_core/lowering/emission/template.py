@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
-from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
+from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
 from graphturbo_core.lowering.instructions.machine import far_core
@@ -35,7 +35,7 @@ class Setting:
     """
 
     placement: KernelPlacement
-    around: Surroundings
+    around: KernelEnvironment
     others: tuple[KernelPlacement, ...] = ()
 
     @cached_property
@@ -162,7 +162,7 @@ def _shards(setting: Setting) -> Hashable:
 
 
 def _stays(setting: Setting) -> Hashable:
-    """Without `StayingBox.number`; ops and layers of early fetches by their place among them."""
+    """Without `RetainedBox.number`; ops and layers of early fetches by their place among them."""
     number, early = setting.number, setting.around.early
     ops = {op: place for place, op in enumerate(dict.fromkeys(each.op for each in early))}
     layers = {own: place for place, own in enumerate(dict.fromkeys(e.layer for e in early))}
@@ -329,7 +329,7 @@ def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
 
 
 def _staying(
-    names: Mapping[str, str], old: Surroundings, new: Surroundings
+    names: Mapping[str, str], old: KernelEnvironment, new: KernelEnvironment
 ) -> dict[SharedKey, SharedKey]:
     """The buffers of weights that stay in GB."""
     found = {each.key: new.stays[names[n], box].key for (n, box), each in old.stays.items()}

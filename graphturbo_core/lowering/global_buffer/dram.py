@@ -10,7 +10,7 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.ir.boxes import Box, full_box, intersect, is_empty
 from graphturbo_core.ir.graph import Graph, TensorKind
 from graphturbo_core.lowering.addresses.allocator import OffsetAllocator
-from graphturbo_core.lowering.global_buffer.sites import Site, Surroundings
+from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.stages.stage import tensor_bytes
 from graphturbo_core.products.plan import Plan
@@ -40,7 +40,7 @@ ALONE = Abroad()
 
 
 def dram_offsets(
-    plan: Plan, surroundings: tuple[Surroundings, ...], abroad: frozenset[str]
+    plan: Plan, surroundings: tuple[KernelEnvironment, ...], abroad: frozenset[str]
 ) -> dict[SharedKey, int]:
     """Weights, inputs and outputs for all of the round, other tensors while they are needed.
 
@@ -67,7 +67,7 @@ def dram_offsets(
 
 
 def _dram_spans(
-    graph: Graph, surroundings: tuple[Surroundings, ...], abroad: frozenset[str]
+    graph: Graph, surroundings: tuple[KernelEnvironment, ...], abroad: frozenset[str]
 ) -> dict[SharedKey, tuple[int, int]]:
     """The first and the last kernel that need each tensor in DRAM."""
     spans: dict[SharedKey, tuple[int, int]] = {}

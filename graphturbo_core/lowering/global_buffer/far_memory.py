@@ -16,7 +16,7 @@ from graphturbo_core.lowering.addresses.allocator import OffsetAllocator, aligne
 from graphturbo_core.lowering.global_buffer.dram import ALONE, Abroad, dram_offsets
 from graphturbo_core.lowering.global_buffer.neighbours import held_weights, with_neighbours
 from graphturbo_core.lowering.global_buffer.shards import place_shards
-from graphturbo_core.lowering.global_buffer.sites import SPILLS, GbRing, Site, Surroundings
+from graphturbo_core.lowering.global_buffer.sites import SPILLS, GbRing, KernelEnvironment, Site
 from graphturbo_core.lowering.global_buffer.stays import place_stays
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
@@ -29,13 +29,13 @@ from graphturbo_core.products.program import Cause, Memory
 
 @dataclass(frozen=True)
 class FarMemory:
-    """Surroundings of every kernel, and the address of every shared buffer.
+    """Environment of every kernel, and the address of every shared buffer.
 
     `spilled`: tensors and the kernels that left them in DRAM for want of room in GB, by name.
     `without_shards`: sharded weights that are streamed, at least in part, for want of room.
     """
 
-    surroundings: tuple[Surroundings, ...]
+    surroundings: tuple[KernelEnvironment, ...]
     offsets: Mapping[SharedKey, int]
     spilled: tuple[tuple[str, str], ...]
     without_shards: frozenset[str]
@@ -121,7 +121,7 @@ def place_far(
     parts = {tensor: _Parts(sites) for tensor, sites in written.items()}
     shards = place_shards(plan, placements)
     blanks = (
-        Surroundings(
+        KernelEnvironment(
             index, {}, {}, rings[index], held[index], found,
             stays=stays.of_kernel[index], early=stays.early[index],
         )
@@ -276,9 +276,9 @@ def _rings_ahead(
 def _surroundings(
     plan: Plan,
     placements: Sequence[KernelPlacement],
-    blank: Surroundings,
+    blank: KernelEnvironment,
     left: tuple[Mapping[str, _Parts], Abroad],
-) -> Surroundings:
+) -> KernelEnvironment:
     """`blank` with the kernel's sources and targets; `left`: here by kernels, and abroad."""
     written, abroad = left
     index = blank.kernel

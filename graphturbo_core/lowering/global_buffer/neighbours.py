@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, full_box
 from graphturbo_core.lowering.addresses.allocator import aligned
-from graphturbo_core.lowering.global_buffer.sites import HeldWeight
+from graphturbo_core.lowering.global_buffer.sites import ResidentWeight
 from graphturbo_core.lowering.global_buffer.stays import (
     Found,
     Read,
@@ -52,7 +52,7 @@ def held_weights(
     placements: Sequence[KernelPlacement],
     taken: tuple[NDArray[np.int64], Stays],
     offsets: dict[SharedKey, int],
-) -> list[dict[str, HeldWeight]]:
+) -> list[dict[str, ResidentWeight]]:
     """Weights that as a whole stay in GB over a run of kernels of one group.
 
     `taken`: bytes from below, which rise by them, and what stays at the end of GB. A weight of
@@ -60,7 +60,7 @@ def held_weights(
     held but what a plan file places: `with_neighbours` has the parts.
     """
     tops, stays = taken
-    held: list[dict[str, HeldWeight]] = [{} for _ in placements]
+    held: list[dict[str, ResidentWeight]] = [{} for _ in placements]
     for first, last in neighbour_runs(placements):
         free = int(tops[first : last + 1].max())
         end = int(stays.floors[first : last + 1].min())
@@ -77,7 +77,7 @@ def held_weights(
             free += size
             fetched: frozenset[Box] = frozenset()
             for index in range(first, last + 1):
-                held[index][tensor] = HeldWeight(first, fetched)
+                held[index][tensor] = ResidentWeight(first, fetched)
                 fetched |= _read_boxes(placements[index], tensor)
         tops[first : last + 1] = free
     return held
@@ -128,7 +128,7 @@ def with_neighbours(
     plan: Plan,
     placements: Sequence[KernelPlacement],
     taken: tuple[NDArray[np.int64], Stays],
-    held: Sequence[Mapping[str, HeldWeight]],
+    held: Sequence[Mapping[str, ResidentWeight]],
 ) -> Stays:
     """What stays by the plan, and below it, run by run, other boxes that neighbours read.
 

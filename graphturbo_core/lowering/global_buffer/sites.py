@@ -87,7 +87,7 @@ class GbRing:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldWeight:
+class ResidentWeight:
     """A weight tensor that has a place in GB from kernel `maker` on; which boxes are there already.
 
     Pieces of a split over channels read different boxes.
@@ -117,7 +117,7 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class StayingBox:
+class RetainedBox:
     """A box of a weight that stays in GB over several kernels, and as many more that are `alike`.
 
     `number` tells the boxes that stay apart; `is_first`: this kernel fetches it.
@@ -136,16 +136,16 @@ class StayingBox:
 
 
 @dataclass(frozen=True, slots=True)
-class EarlyFetch:
+class AheadFetch:
     """A box that stays, fetched by a kernel before those that read it: for that op and layer."""
 
-    staying: StayingBox
+    staying: RetainedBox
     op: str
     layer: int
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class KernelEnvironment:
     """Everything outside a kernel's own buffers that its code refers to.
 
     `kernel` is its place in order. `shards`: by tensor and box, those that it reads. `lenders`: how
@@ -157,8 +157,8 @@ class Surroundings:
     sources: Mapping[str, tuple[Site, ...]]
     targets: Mapping[str, Site]
     ring: GbRing
-    held: Mapping[str, HeldWeight]
+    held: Mapping[str, ResidentWeight]
     shards: Mapping[tuple[str, Box], Shard] = field(default_factory=dict)
     lenders: int = 1
-    stays: Mapping[tuple[str, Box], StayingBox] = field(default_factory=dict)
-    early: tuple[EarlyFetch, ...] = ()
+    stays: Mapping[tuple[str, Box], RetainedBox] = field(default_factory=dict)
+    early: tuple[AheadFetch, ...] = ()

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box, BoxIndex
 from graphturbo_core.lowering.addresses.allocator import aligned
-from graphturbo_core.lowering.global_buffer.sites import EarlyFetch, StayingBox
+from graphturbo_core.lowering.global_buffer.sites import AheadFetch, RetainedBox
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Stage, cluster_reads, tensor_bytes
 from graphturbo_core.lowering.tiling.weight_items import WeightItems
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 
 What = tuple[str, Box]
 """A box of a weight."""
@@ -30,8 +30,8 @@ class Stays:
     `floors`: the lowest byte of GB that is taken by what stays while each kernel runs.
     """
 
-    of_kernel: tuple[Mapping[What, StayingBox], ...]
-    early: tuple[tuple[EarlyFetch, ...], ...]
+    of_kernel: tuple[Mapping[What, RetainedBox], ...]
+    early: tuple[tuple[AheadFetch, ...], ...]
     offsets: Mapping[SharedKey, int]
     floors: NDArray[np.int64]
 
@@ -67,7 +67,7 @@ def place_stays(
 
 
 def _place_stay(
-    plan: Plan, placements: Sequence[KernelPlacement], stay: Stay, found: Found, room: _Room
+    plan: Plan, placements: Sequence[KernelPlacement], stay: GbRetention, found: Found, room: _Room
 ) -> None:
     """Give the boxes of one weight a place, in order, until the bytes of the stay are used."""
     left = stay.size_bytes
@@ -137,8 +137,8 @@ def is_cut_otherwise(boxes: frozenset[Box]) -> bool:
 class Found:
     """What stays so far, by kernel."""
 
-    of_kernel: tuple[dict[What, StayingBox], ...]
-    early: tuple[list[EarlyFetch], ...]
+    of_kernel: tuple[dict[What, RetainedBox], ...]
+    early: tuple[list[AheadFetch], ...]
     offsets: dict[SharedKey, int] = field(default_factory=dict)
 
     def add(
@@ -151,13 +151,13 @@ class Found:
         number, alike = len(self.offsets), reads[0].alike
         first = reads[0].kernel if fetcher is None else fetcher
         for read in reads:
-            self.of_kernel[read.kernel][what] = StayingBox(
+            self.of_kernel[read.kernel][what] = RetainedBox(
                 *what, alike, number, read.kernel == first
             )
-        staying = StayingBox(*what, alike, number, is_first=fetcher is not None)
+        staying = RetainedBox(*what, alike, number, is_first=fetcher is not None)
         self.offsets[staying.key] = offset
         if fetcher is not None:
-            self.early[fetcher].append(EarlyFetch(staying, reads[0].op, reads[0].layer))
+            self.early[fetcher].append(AheadFetch(staying, reads[0].op, reads[0].layer))
 
     def stays(self, floors: NDArray[np.int64]) -> Stays:
         """All of it; `floors`: as of Stays."""
@@ -173,7 +173,7 @@ class _Room:
         self._taken: list[tuple[int, int, int, int]] = []
         self.floors = np.full(len(tops), gb_bytes, dtype=np.int64)
 
-    def place(self, size_bytes: int, stay: Stay) -> int | None:
+    def place(self, size_bytes: int, stay: GbRetention) -> int | None:
         """The highest offset that is free in all kernels of the stay; None: there is none.
 
         Linear in the places taken so far, which lie from the highest to the lowest.

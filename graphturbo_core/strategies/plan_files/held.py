@@ -1,4 +1,4 @@
-"""HeldPlan: a plan that somebody holds as a file, and whether a strategy followed its edits."""
+"""PinnedPlan: a plan that somebody keeps as a file, and whether a strategy followed its edits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphturbo_core.strategies.plan_files.record import Record
 
 
 @dataclass(frozen=True)
-class HeldPlan:
+class PinnedPlan:
     """What a plan file says of one round: a record of the plan, and what a person changed of it.
 
     Without edits the record is the plan. With edits the strategy decides again, and follows them.
@@ -30,7 +30,7 @@ class HeldPlan:
         return self.edits != NO_EDITS
 
 
-NO_HELD_PLAN = HeldPlan()
+NO_PINNED_PLAN = PinnedPlan()
 
 
 def check_no_groups(constraints: PlanConstraints, strategy: str) -> None:

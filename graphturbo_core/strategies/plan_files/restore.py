@@ -21,7 +21,7 @@ from graphturbo_core.products.plan import (
     Scope,
 )
 from graphturbo_core.products.scheduling import Scheduling
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.fit import nest_outputs, nest_reads
 from graphturbo_core.semantics.nests import LoopNest
 from graphturbo_core.strategies.graphturbo.fitting import section_of
@@ -302,14 +302,14 @@ def _kernel(place: _Place, record: KernelRecord) -> KernelPlan:
     )
 
 
-def _stays(kernels: Sequence[KernelPlan], records: Sequence[StayRecord]) -> tuple[Stay, ...]:
+def _stays(kernels: Sequence[KernelPlan], records: Sequence[StayRecord]) -> tuple[GbRetention, ...]:
     """Weights that stay in GB, by the places of the kernels that the record names."""
     place_of = {kernel.name: place for place, kernel in enumerate(kernels)}
     for name in (end for record in records for end in (record.first, record.last)):
         if name not in place_of:
             raise record_refused(f"a weight stays for {shown(name)}, which is no kernel", "stays")
     return tuple(
-        Stay(record.weight, place_of[record.first], place_of[record.last], record.size_bytes)
+        GbRetention(record.weight, place_of[record.first], place_of[record.last], record.size_bytes)
         for record in records
     )
 

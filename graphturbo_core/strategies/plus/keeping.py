@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from graphturbo_core.products.plan import Plan, Residency
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.weight_bytes import product_reads
 from graphturbo_core.strategies.steps.kernels import Spent
 
@@ -38,7 +38,7 @@ class _Run(NamedTuple):
 
 def chosen_stays(
     plan: Plan, spent: Spent, barred: frozenset[str], wanted: frozenset[str] = NOTHING
-) -> tuple[Stay, ...]:
+) -> tuple[GbRetention, ...]:
     """Which weights shall stay in GB from when to when, by what DRAM has to do in each kernel.
 
     0. Those that are `wanted` have the first right to room, as in `wanted_stays`.
@@ -59,7 +59,7 @@ def chosen_stays(
     return tuple(books.stays)
 
 
-def wanted_stays(plan: Plan, spent: Spent, wanted: frozenset[str]) -> tuple[Stay, ...]:
+def wanted_stays(plan: Plan, spent: Spent, wanted: frozenset[str]) -> tuple[GbRetention, ...]:
     """These weights alone stay, whether or not that promises anything, as far as GB has room.
 
     From the first kernel that fetches them to the last that reads them; where kernels share one
@@ -72,7 +72,9 @@ def wanted_stays(plan: Plan, spent: Spent, wanted: frozenset[str]) -> tuple[Stay
     return tuple(books.stays)
 
 
-def paying_stays(plan: Plan, before: Sequence[int], after: Sequence[int]) -> tuple[Stay, ...]:
+def paying_stays(
+    plan: Plan, before: Sequence[int], after: Sequence[int]
+) -> tuple[GbRetention, ...]:
     """The stays of a plan whose kernels got shorter, in sum; cycles of each without and with stays.
 
     A stay touches the kernel that fetches and those that read it. Stays that touch a kernel in
@@ -131,7 +133,7 @@ class _Books:
             for kernel in plan.kernels
         ]
         self._left = [dict(reads) for reads in self._reads]
-        self.stays: list[Stay] = []
+        self.stays: list[GbRetention] = []
 
     def _cycles(self, size_bytes: int) -> int:
         return self._hardware.transfer_cycles(size_bytes, self._hardware.dram_bandwidth)
@@ -175,7 +177,7 @@ class _Books:
             if is_early:
                 self._idle[stay.first] -= min(self._idle[stay.first], cycles)
 
-    def _wanted(self, name: str, runs: Sequence[_Run]) -> Stay | None:
+    def _wanted(self, name: str, runs: Sequence[_Run]) -> GbRetention | None:
         """The stay of a weight as far as GB has room; where a run is of several, all of it."""
         first = runs[0].first - (len(runs) == 1)
         last = runs[-1].last
@@ -183,7 +185,7 @@ class _Books:
         size = min(whole, max(0, min(self._room[max(0, first) : last + 1])))
         is_whole = any(run.last > run.first for run in runs)
         is_there = first >= 0 and size > 0 and (size == whole or not is_whole)
-        return Stay(name, first, last, size) if is_there else None
+        return GbRetention(name, first, last, size) if is_there else None
 
     def keep_for_later(self) -> None:
         """Rule 1."""
@@ -197,7 +199,7 @@ class _Books:
                 continue
             for run in each.runs[1:]:
                 self._slack[run.first] -= min(self._slack[run.first], self._cycles(size))
-            self._take(Stay(each.weight, each.kernels.start, each.kernels.stop - 1, size))
+            self._take(GbRetention(each.weight, each.kernels.start, each.kernels.stop - 1, size))
 
     def _size(self, each: _Again) -> int:
         """Bytes that may stay: all of it where some kernels share its fetch already."""
@@ -222,7 +224,7 @@ class _Books:
         size = self._size(each)
         return self._saved(each, size) / (size * len(each.kernels)) if size else 0.0
 
-    def _take(self, stay: Stay) -> None:
+    def _take(self, stay: GbRetention) -> None:
         """Book a stay."""
         self.stays.append(stay)
         for kernel in range(stay.first, stay.last + 1):
@@ -252,7 +254,7 @@ class _Books:
             return
         self._slack[reader] -= self._cycles(size)
         self._idle[early] -= self._cycles(size)
-        self._take(Stay(name, early, run.last, size))
+        self._take(GbRetention(name, early, run.last, size))
 
 
 def _spans(name: str, runs: Sequence[_Run]) -> Iterator[_Again]:

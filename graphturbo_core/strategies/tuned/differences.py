@@ -8,7 +8,7 @@ from itertools import groupby
 
 from graphturbo_core.ir.boxes import volume
 from graphturbo_core.products.plan import Decision, Group, Plan, Scope, along_text
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 
 Numbers = dict[str, int | float | str]
 STEP = "search"
@@ -186,7 +186,7 @@ def _staying(plan: Plan) -> set[tuple[str, str, str, int]]:
     return {(s.weight, names[s.first], names[s.last], s.size_bytes) for s in plan.stays}
 
 
-def _sums(stays: Sequence[Stay], ending: str) -> Numbers:
+def _sums(stays: Sequence[GbRetention], ending: str) -> Numbers:
     size = sum(stay.size_bytes for stay in stays)
     return {f"stays{ending}": len(stays), f"bytes{ending}": size}
 

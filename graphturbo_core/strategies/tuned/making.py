@@ -9,7 +9,7 @@ from functools import cached_property
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.products.plan import KernelPlan, Plan, ReadyStep, Residency
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.graphturbo.levels import PLUS
 from graphturbo_core.strategies.graphturbo.ordering import order_instances
 from graphturbo_core.strategies.plan_files.record import SEARCHED
@@ -87,7 +87,7 @@ class Maker:
             is_lent=is_lent,
         )
 
-    def plan(self, draft: PlanDraft, stays: tuple[Stay, ...] = ()) -> Plan:
+    def plan(self, draft: PlanDraft, stays: tuple[GbRetention, ...] = ()) -> Plan:
         """The plan of a draft; which weights stay, its own simulation must have told.
 
         Raises:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.keeping import (
     chosen_stays,
     paying_stays,
@@ -68,14 +68,14 @@ def point_before(point: Point) -> Point:
     return {**alone, **dict.fromkeys(is_stay, AS_IS)}
 
 
-def stays_of(asked: Staying, plan: Plan, spent: Spent) -> tuple[Stay, ...]:
+def stays_of(asked: Staying, plan: Plan, spent: Spent) -> tuple[GbRetention, ...]:
     """The stays that are chosen for a plan that took so much without any."""
     if asked.rule == AS_IS:
         return wanted_stays(plan, spent, asked.wanted)
     return chosen_stays(plan, spent, asked.barred, asked.wanted)
 
 
-def paid_stays(asked: Staying, kept: Plan, before: Spent, after: Spent) -> tuple[Stay, ...]:
+def paid_stays(asked: Staying, kept: Plan, before: Spent, after: Spent) -> tuple[GbRetention, ...]:
     """Of the stays of a plan those that paid, and those that are wanted; what it took each way."""
     paid = paying_stays(kept, before.kernel_cycles, after.kernel_cycles)
     return tuple(stay for stay in kept.stays if stay in paid or stay.weight in asked.wanted)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.steps.kernels import Cost, Spent
 from graphturbo_core.strategies.tuned.beyond import PAID
@@ -85,7 +85,7 @@ class Trials:
         draft = self.maker.draft(point)
         if draft in self._known:
             return replace(self._known[draft], point=point, is_known=True)
-        stays: tuple[Stay, ...] = ()
+        stays: tuple[GbRetention, ...] = ()
         if draft.staying.is_asked:
             found = self._stays(point, draft)
             if found is None:
@@ -102,7 +102,7 @@ class Trials:
         self._known[draft] = self._known[key]
         return TunedTrial(point, plan, self._known[key].spent, is_known=True)
 
-    def _stays(self, point: Point, draft: PlanDraft) -> tuple[Stay, ...] | None:
+    def _stays(self, point: Point, draft: PlanDraft) -> tuple[GbRetention, ...] | None:
         """The stays of a point; None where they cannot be known or are not worth trying."""
         base = self.evaluate(point_before(point))
         if base.plan is None or base.spent is None or self.is_over:
@@ -123,7 +123,7 @@ class Trials:
             if trial.spent is not None and trial.plan is not None and not trial.plan.stays
         )
 
-    def _made(self, draft: PlanDraft, stays: tuple[Stay, ...]) -> Plan | None:
+    def _made(self, draft: PlanDraft, stays: tuple[GbRetention, ...]) -> Plan | None:
         try:
             return self.maker.plan(draft, stays)
         except (CapacityError, PlanError):

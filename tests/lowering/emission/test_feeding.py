@@ -21,7 +21,7 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace, Wait
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
@@ -304,13 +304,13 @@ def test_every_switch_replays(model: str, profile: str, options: Mapping[str, st
 
 def test_a_plan_that_shares_weights_is_refused_where_each_core_fetches_its_own() -> None:
     sem, spec = weighted(GEMM), parse_strategy("tvm")
-    constrained = HeldPlan(None, Edits(residency={"w": Residency.GB}))
+    constrained = PinnedPlan(None, Edits(residency={"w": Residency.GB}))
     task = PlanTask(sem, chip("generic-4x4"), "fp16", OWN, constrained)
     with pytest.raises(PlanError, match="w cannot be shared: each core fetches its own from DRAM"):
         plan_for(spec, task)
     shared = with_residency(tvm(sem, chip("generic-4x4"), {}), Residency.GB)
-    restored = replace(task, held=HeldPlan(recorded(shared)))
+    restored = replace(task, held=PinnedPlan(recorded(shared)))
     with pytest.raises(PlanError, match="w cannot be shared: each core fetches its own from DRAM"):
         plan_for(spec, restored)
     own = tvm(sem, chip("generic-4x4"), OWN)
-    assert plan_for(spec, replace(task, held=HeldPlan(recorded(own)))) == own
+    assert plan_for(spec, replace(task, held=PinnedPlan(recorded(own)))) == own

@@ -15,13 +15,13 @@ from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering.emission.emit import Common, Room, emit_kernel
 from graphturbo_core.lowering.emission.template import Setting, copied, template_key
 from graphturbo_core.lowering.global_buffer.sites import (
-    EarlyFetch,
+    AheadFetch,
     GbRing,
-    HeldWeight,
+    KernelEnvironment,
+    ResidentWeight,
+    RetainedBox,
     Shard,
     Site,
-    StayingBox,
-    Surroundings,
 )
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Resident, Ring
@@ -33,7 +33,7 @@ from graphturbo_core.lowering.tiling.tiling import Tiling
 from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.products.program import Memory
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from tests.lowering.chips import shared, sharing
 from tests.lowering.nets import chip, plan_of
 from tests.lowering.small_plans import HALO, TWICE, batches, halo, one_conv, turned
@@ -46,7 +46,7 @@ THRICE = """g (float[16,64] x, float[64,64] w, float[64,64] v) => (float[16,64] 
 { a = MatMul (x, w) b = MatMul (a, v) y = MatMul (b, w) }"""
 
 
-def _staying(text: str, *stays: Stay) -> Plan:
+def _staying(text: str, *stays: GbRetention) -> Plan:
     plan = plan_of(weighted(text), "tvm", replace(chip("generic-4x4"), cores=1))
     return replace(plan, scheduling=ACROSS_LAYERS, stays=stays)
 
@@ -60,8 +60,8 @@ CASES = {
     "a weight in shards": (lambda: plan_of(weighted(TWICE), "layerwise", sharing()), 0),
     "tiles of a resident weight": (lambda: one_conv(40)[0], 0),
     "a shared engine": (lambda: plan_of(weighted(TWICE), "tvm", shared()), 0),
-    "fetched early": (lambda: _staying(SOFT, Stay("w", 0, 1, 8192)), 0),
-    "staying": (lambda: _staying(THRICE, Stay("w", 0, 2, 8192)), 2),
+    "fetched early": (lambda: _staying(SOFT, GbRetention("w", 0, 1, 8192)), 0),
+    "staying": (lambda: _staying(THRICE, GbRetention("w", 0, 2, 8192)), 2),
 }
 """Plans, and the kernel of each."""
 
@@ -91,10 +91,10 @@ Names are not changed either: the key has their places in `Setting.names`.
 NESTED = {
     "placement": KernelPlacement, "placement.kernel": KernelPlan, "placement.stages": Stage,
     "placement.tilings": Tiling, "placement.residents": Resident, "placement.rings": Ring,
-    "placement.views": Views, "placement.weights": WeightPart, "around": Surroundings,
+    "placement.views": Views, "placement.weights": WeightPart, "around": KernelEnvironment,
     "around.sources": Site, "around.targets": Site, "around.ring": GbRing,
-    "around.held": HeldWeight, "around.shards": Shard, "around.stays": StayingBox,
-    "around.early": EarlyFetch, "around.early.staying": StayingBox,
+    "around.held": ResidentWeight, "around.shards": Shard, "around.stays": RetainedBox,
+    "around.early": AheadFetch, "around.early.staying": RetainedBox,
 }  # fmt: skip
 """What emission reads, by path."""
 NAMES = {"str", "tuple[str, ...]"}

@@ -16,7 +16,7 @@ from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
@@ -179,10 +179,10 @@ def test_kernels_that_cut_a_weight_otherwise_share_nothing_of_it() -> None:
 
 def test_stays_of_the_plan_come_first() -> None:
     """All of v stays by the plan, what is left is for w; where half of v does, so does more."""
-    found = kept(sound(replace(halves(), stays=(Stay("v", 0, 1, PART),))))
+    found = kept(sound(replace(halves(), stays=(GbRetention("v", 0, 1, PART),))))
     assert found["v"] == PART
     assert ROOM - PART - LARGEST < found["w"] <= ROOM - PART
-    found = kept(sound(replace(halves(), stays=(Stay("v", 0, 1, PART // 2),))))
+    found = kept(sound(replace(halves(), stays=(GbRetention("v", 0, 1, PART // 2),))))
     assert found["v"] > PART // 2
     assert ROOM - LARGEST < sum(found.values()) <= ROOM
 
@@ -225,5 +225,5 @@ def test_parts_give_way_to_what_the_plan_wants_to_stay() -> None:
     """So they are not in the end of what a kernel has in GB; a part that the plan says is."""
     program = lower(halves())
     assert [load.gb_bytes for load in kernel_loads(program)] == [0, 0]
-    program = lower(replace(halves(), stays=(Stay("v", 0, 1, PART // 2),)))
+    program = lower(replace(halves(), stays=(GbRetention("v", 0, 1, PART // 2),)))
     assert [load.gb_bytes for load in kernel_loads(program)] == [GB, GB]

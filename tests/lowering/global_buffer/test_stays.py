@@ -18,7 +18,7 @@ from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.feeding import Feeding
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
@@ -47,12 +47,12 @@ def one_core() -> Hardware:
     return replace(chip("generic-4x4"), cores=1)
 
 
-def soft(*stays: Stay) -> Plan:
+def soft(*stays: GbRetention) -> Plan:
     plan = plan_of(weighted(SOFT), "tvm", one_core())
     return replace(plan, scheduling=ACROSS_LAYERS, stays=stays)
 
 
-def thrice(*stays: Stay) -> Plan:
+def thrice(*stays: GbRetention) -> Plan:
     return replace(plan_of(weighted(THRICE), "tvm", one_core()), stays=stays)
 
 
@@ -91,7 +91,7 @@ def test_what_is_fetched_early_takes_an_earlier_kernels_cycles() -> None:
     200 = 2,926. Then the product waits for a alone: 2,182 + 128 + 662 + 200 = 3,172.
     """
     assert checked(soft()).kernel_cycles == (2652, 3756)
-    trace = checked(soft(Stay("w", 0, 1, W_BYTES)))
+    trace = checked(soft(GbRetention("w", 0, 1, W_BYTES)))
     assert trace.kernel_cycles == (2926, 3172)
     assert fetched(trace.program, "w") == [(0, W_BYTES, "WEIGHT_FIRST")]
 
@@ -106,7 +106,7 @@ def test_what_each_kernel_takes_of_dram_core_and_gb() -> None:
         Load(32 + 32, 88, 0),
         Load(32 + 512 + 512, 32 + 64 + 512, 0),
     )
-    assert kernel_loads(checked(soft(Stay("w", 0, 1, W_BYTES))).program) == (
+    assert kernel_loads(checked(soft(GbRetention("w", 0, 1, W_BYTES))).program) == (
         Load(32 + 32 + 512, 88, end),
         Load(32 + 512, 32 + 64 + 512, end),
     )
@@ -117,7 +117,7 @@ def test_a_kernels_own_weights_come_before_those_of_later_ones() -> None:
     text = """g (float[16,64] x, float[64,256] w, float[256,256] v) => (float[16,256] y)
     { a = MatMul (x, w) y = MatMul (a, v) }"""
     plan = plan_of(weighted(text), "tvm", replace(one_core(), lb_weight_bytes=8192))
-    plan = replace(plan, scheduling=ACROSS_LAYERS, stays=(Stay("v", 0, 1, 131072),))
+    plan = replace(plan, scheduling=ACROSS_LAYERS, stays=(GbRetention("v", 0, 1, 131072),))
     program = checked(plan).program
     is_first = (program.kernel == 0) & (program.kind == InstructionKind.PREFETCH)
     tensor = program.buffers.tensor[program.access_buffer[program.access_at[:-1]]][is_first]
@@ -127,17 +127,17 @@ def test_a_kernels_own_weights_come_before_those_of_later_ones() -> None:
 
 
 def test_an_early_fetch_is_for_its_reader() -> None:
-    program = checked(soft(Stay("w", 0, 1, W_BYTES))).program
+    program = checked(soft(GbRetention("w", 0, 1, W_BYTES))).program
     (row,) = np.flatnonzero(program.kind == InstructionKind.PREFETCH)
     product = [op.op_type for op in program.plan.semantics.graph.ops].index("MatMul")
     assert (program.kernel[row], program.op[row]) == (0, product)
     assert program.layer[row] == program.layer[program.op == product].max()
 
 
-@pytest.mark.parametrize("stays", [(), (Stay("w", 0, 1, 32),)])
-def test_nothing_else_may_be_for_an_op_of_another_kernel(stays: tuple[Stay, ...]) -> None:
+@pytest.mark.parametrize("stays", [(), (GbRetention("w", 0, 1, 32),)])
+def test_nothing_else_may_be_for_an_op_of_another_kernel(stays: tuple[GbRetention, ...]) -> None:
     """The load of x in the first kernel as one for the product; or w without its stay."""
-    program = checked(soft(Stay("w", 0, 1, W_BYTES))).program
+    program = checked(soft(GbRetention("w", 0, 1, W_BYTES))).program
     (product,) = set(program.op[program.kernel == 1].tolist())
     row = int(np.flatnonzero(program.kind == InstructionKind.LOAD)[0])
     wrong = {"plan": soft()} if not stays else {"op": _with(program.op, row, product)}
@@ -146,8 +146,8 @@ def test_nothing_else_may_be_for_an_op_of_another_kernel(stays: tuple[Stay, ...]
 
 
 def test_a_stay_of_another_weight_is_no_leave_to_fetch_early() -> None:
-    program = checked(thrice(Stay("v", 0, 1, W_BYTES))).program
-    found = wrong_claim(replace(program, plan=thrice(Stay("w", 0, 2, W_BYTES))))
+    program = checked(thrice(GbRetention("v", 0, 1, W_BYTES))).program
+    found = wrong_claim(replace(program, plan=thrice(GbRetention("w", 0, 2, W_BYTES))))
     assert found is not None and found[1] == "PLACE"
 
 
@@ -164,7 +164,7 @@ def test_a_weight_that_stays_is_not_fetched_again() -> None:
         (0, W_BYTES, "WEIGHT_FIRST"),
         (2, W_BYTES, "WEIGHT_AGAIN"),
     ]
-    once = checked(thrice(Stay("w", 0, 2, W_BYTES)))
+    once = checked(thrice(GbRetention("w", 0, 2, W_BYTES)))
     assert fetched(once.program, "w") == [(0, W_BYTES, "WEIGHT_FIRST")]
     assert once.kernel_cycles[:2] == again.kernel_cycles[:2]
     assert once.kernel_cycles[2] < again.kernel_cycles[2] - 512 + 128
@@ -179,7 +179,7 @@ def test_what_a_kernel_streams_again_and_again_it_fetches_once_where_it_stays() 
     assert sum(again) > 2 * W_BYTES
     reads = boxes_read(placements_of(plan), range(3))["w"].values()
     assert {tuple(read.kernel for read in each) for each in reads} == {(0, 2)}
-    once = fetched(checked(replace(plan, stays=(Stay("w", 0, 2, W_BYTES),))).program, "w")
+    once = fetched(checked(replace(plan, stays=(GbRetention("w", 0, 2, W_BYTES),))).program, "w")
     assert sum(size for _, size, _ in once) == W_BYTES
     assert {kernel for kernel, *_ in once} == {0}
 
@@ -204,13 +204,13 @@ def test_kernels_agree_for_how_many_boxes_one_stands() -> None:
 def test_a_stay_takes_no_more_than_its_bytes() -> None:
     """A core's 4,096 bytes take two tiles of 2,048: three of the four stay, one is streamed."""
     plan = plan_of(weighted(SOFT), "tvm", replace(one_core(), lb_weight_bytes=4096))
-    program = checked(replace(plan, stays=(Stay("w", 0, 1, W_BYTES - 1),))).program
+    program = checked(replace(plan, stays=(GbRetention("w", 0, 1, W_BYTES - 1),))).program
     assert [row[:2] for row in fetched(program, "w")] == [(0, 2048)] * 3 + [(1, 2048)]
 
 
 def test_what_finds_no_room_is_streamed() -> None:
     """GB has the ring of two slots of 8,192 and room for one weight more, not for two."""
-    plan = thrice(Stay("w", 0, 2, W_BYTES), Stay("v", 0, 1, W_BYTES))
+    plan = thrice(GbRetention("w", 0, 2, W_BYTES), GbRetention("v", 0, 1, W_BYTES))
     assert [kernel for kernel, *_ in fetched(checked(plan).program, "v")] == [0]
     small = replace(plan, hardware=replace(plan.hardware, gb_bytes=3 * W_BYTES))
     program = checked(small).program
@@ -224,7 +224,7 @@ def test_a_place_is_used_again_when_its_stay_is_over() -> None:
     { a = Softmax (x) b = MatMul (a, w) c = Softmax (b) y = MatMul (c, v) }"""
     plan = replace(
         plan_of(weighted(text), "tvm", one_core()),
-        stays=(Stay("w", 0, 1, W_BYTES), Stay("v", 2, 3, W_BYTES)),
+        stays=(GbRetention("w", 0, 1, W_BYTES), GbRetention("v", 2, 3, W_BYTES)),
     )
     program = checked(plan).program
     buffers = program.buffers
@@ -257,13 +257,13 @@ def test_what_stays_and_what_neighbours_hold_share_no_byte(gb_bytes: int) -> Non
     checked(replace(plan, stays=everything(plan)[::2]))
 
 
-def everything(plan: Plan) -> tuple[Stay, ...]:
+def everything(plan: Plan) -> tuple[GbRetention, ...]:
     """Of every second weight an early stay, of the others one over all readers; as GB has room."""
-    found: list[Stay] = []
+    found: list[GbRetention] = []
     for number, (weight, size) in enumerate(plan.weight_bytes.items()):
         readers = [k for k, own in enumerate(plan.kernels) if weight in own.residency]
         first = max(0, readers[0] - number % 2)
-        stay = Stay(weight, first, readers[-1], size)
+        stay = GbRetention(weight, first, readers[-1], size)
         if first < readers[-1] and not replace(plan, stays=(*found, stay)).stay_fault:
             found.append(stay)
     return tuple(found)
@@ -282,7 +282,7 @@ def test_kernels_with_stays_are_copies_of_their_likes(
     """Pairs of kernels, some with a stay; the same program comes from each emitted by itself."""
     plan = replace(
         plan_of(weighted(FOUR), "tvm", one_core()),
-        stays=tuple(Stay(f"w{n}", 2 * n, 2 * n + 1, W_BYTES) for n in with_stay),
+        stays=tuple(GbRetention(f"w{n}", 2 * n, 2 * n + 1, W_BYTES) for n in with_stay),
     )
     emitted = []
     emit = numbering.emit_kernel
@@ -300,7 +300,7 @@ def test_kernels_with_stays_are_copies_of_their_likes(
 def test_what_a_shared_engine_reads_has_no_stay() -> None:
     sem = weighted(SOFT)
     plan = plan_of(sem, "tvm", shared())
-    program = checked(replace(plan, stays=(Stay("w", 0, 1, W_BYTES),))).program
+    program = checked(replace(plan, stays=(GbRetention("w", 0, 1, W_BYTES),))).program
     assert {kernel for kernel, *_ in fetched(program, "w")} == {1}
 
 
@@ -309,7 +309,7 @@ def test_lent_dram_brings_what_stays() -> None:
     hardware = replace(chip("stcp920"), cores=2)
     plan = plan_of(weighted(SOFT), "tvm", hardware)
     lent = Cooperation(4, (0, 0), (0, 1), is_lent=True)
-    checked(replace(plan, stays=(Stay("w", 0, 1, W_BYTES),), cooperation=lent))
+    checked(replace(plan, stays=(GbRetention("w", 0, 1, W_BYTES),), cooperation=lent))
 
 
 def refused(plan: Plan) -> str:
@@ -322,21 +322,21 @@ def refused(plan: Plan) -> str:
 @pytest.mark.parametrize(
     ("stays", "why"),
     [
-        ((Stay("w", 1, 1, 32),), "from kernel 1 to 1 of 2"),
-        ((Stay("w", -1, 1, 32),), "from kernel -1 to 1 of 2"),
-        ((Stay("w", 0, 2, 32),), "from kernel 0 to 2 of 2"),
-        ((Stay("x", 0, 1, 32),), "ends in kernel 1, which does not read it"),
-        ((Stay("w", 0, 1, 0),), "is of 0 bytes of 8192"),
-        ((Stay("w", 0, 1, W_BYTES + 1),), "is of 8193 bytes of 8192"),
-        ((Stay("w", 0, 1, W_BYTES),) * 257, "2105344 bytes of weights stay in GB at once"),
+        ((GbRetention("w", 1, 1, 32),), "from kernel 1 to 1 of 2"),
+        ((GbRetention("w", -1, 1, 32),), "from kernel -1 to 1 of 2"),
+        ((GbRetention("w", 0, 2, 32),), "from kernel 0 to 2 of 2"),
+        ((GbRetention("x", 0, 1, 32),), "ends in kernel 1, which does not read it"),
+        ((GbRetention("w", 0, 1, 0),), "is of 0 bytes of 8192"),
+        ((GbRetention("w", 0, 1, W_BYTES + 1),), "is of 8193 bytes of 8192"),
+        ((GbRetention("w", 0, 1, W_BYTES),) * 257, "2105344 bytes of weights stay in GB at once"),
     ],
 )
-def test_stays_that_make_no_sense_are_refused(stays: tuple[Stay, ...], why: str) -> None:
+def test_stays_that_make_no_sense_are_refused(stays: tuple[GbRetention, ...], why: str) -> None:
     assert why in refused(soft(*stays))
 
 
 def test_stays_need_a_gb_that_all_kernels_share() -> None:
-    plan = soft(Stay("w", 0, 1, W_BYTES))
+    plan = soft(GbRetention("w", 0, 1, W_BYTES))
     without = replace(plan.hardware, gb_bytes=0)
     assert "which the chip does not have" in refused(replace(plan, hardware=without))
     own = Feeding(has_own_fetches=True)

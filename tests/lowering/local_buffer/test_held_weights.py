@@ -12,7 +12,7 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.global_buffer.stays import is_cut_otherwise
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.verify.static.coverage import moved_twice
 from tests.lowering.nets import chip, plan_of
@@ -43,6 +43,6 @@ def test_kernels_that_cut_a_weight_otherwise_do_not_hold_it() -> None:
     program = lower(plan)
     assert moved_twice(program) is None
     weight = "conv1_w_0"
-    staying = replace(plan, stays=(Stay(weight, 0, 1, plan.weight_bytes[weight]),))
+    staying = replace(plan, stays=(GbRetention(weight, 0, 1, plan.weight_bytes[weight]),))
     staying.check()
     assert np.array_equal(lower(staying).access_buffer, program.access_buffer)

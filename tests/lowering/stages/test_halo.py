@@ -12,7 +12,7 @@ from graphturbo_core.products.plan import Binding, Plan
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.verify.static.halo_bytes import wrong_halo
@@ -57,7 +57,7 @@ def in_pieces(text: str, pieces: int) -> Plan:
     semantics = weighted(text)
     first, last = (op.name for op in semantics.graph.ops)
     edits = Edits(merge=((first, last),), pieces={first: pieces}, axis={first: 2})
-    task = PlanTask(semantics, chip("generic-4x4"), "fp16", {}, HeldPlan(None, edits))
+    task = PlanTask(semantics, chip("generic-4x4"), "fp16", {}, PinnedPlan(None, edits))
     return plan_for(parse_strategy("graphturbo:order"), task)
 
 

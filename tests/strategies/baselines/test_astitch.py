@@ -35,7 +35,7 @@ from graphturbo_core.strategies.baselines.stitch_schemes import (
 )
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.full import in_turn
@@ -244,7 +244,7 @@ def test_one_nest_alone_is_bound_as_ever() -> None:
 
 
 def edited(sem: GraphSemantics, edits: Edits) -> Plan:
-    task = PlanTask(sem, hardware(), "fp16", {}, HeldPlan(None, edits))
+    task = PlanTask(sem, hardware(), "fp16", {}, PinnedPlan(None, edits))
     plan = plan_for(parse_strategy("astitch"), task)
     simulate(lower(plan)).check()
     return plan

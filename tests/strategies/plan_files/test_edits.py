@@ -21,7 +21,7 @@ from graphturbo_core.strategies.plan_files.edits import (
     with_groups,
     with_other_names,
 )
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
@@ -36,7 +36,7 @@ LAST, FC = "stage2/block2/conv2", "head/fc"
 def edited(edits: Edits, strategy: str = "graphturbo", profile: str = CHIP) -> Plan:
     """The plan with edits; groups are named as in the plan without."""
     before = sample_plan(MODEL, BATCH, strategy, profile)
-    held = HeldPlan(None, with_groups(edits, recorded(before).ops_of_groups))
+    held = PinnedPlan(None, with_groups(edits, recorded(before).ops_of_groups))
     semantics = sample_semantics(MODEL, BATCH)
     plan = plan_for(
         parse_strategy(strategy), PlanTask(semantics, before.hardware, "fp16", {}, held)
@@ -381,7 +381,7 @@ def test_weights_that_no_lb_has_room_for_are_refused() -> None:
         "g (float[1,64,8,8] x, float[64,64,3,3] w) => (float[1,64,8,8] y)"
         "{ y = Conv <pads = [1,1,1,1]> (x, w) }"
     )
-    held = HeldPlan(None, Edits(residency={"w": Residency.LB}))
+    held = PinnedPlan(None, Edits(residency={"w": Residency.LB}))
     task = PlanTask(weighted(text), chip("tiny"), "fp16", {}, held)
     with pytest.raises(PlanError, match="73728 bytes are more than the 4096"):
         plan_for(parse_strategy("tvm"), task)
@@ -400,7 +400,7 @@ def test_what_lowering_cannot_place_as_fixed_is_refused(
         "{ a = Conv <pads = [1,1,1,1]> (x, w) b = Conv <pads = [1,1,1,1]> (a, v) y = Add (b, a) }"
     )
     small = replace(chip("tiny"), lb_data_bytes=lb_bytes)
-    held = HeldPlan(None, Edits(scope={"a": {1: Scope.LB} if is_of_piece else Scope.LB}))
+    held = PinnedPlan(None, Edits(scope={"a": {1: Scope.LB} if is_of_piece else Scope.LB}))
     options = {"graphturbo.fit": "cluster"}  # the core's closed form would raise the pieces
     task = PlanTask(weighted(text), small, "fp16", options, held)
     plan = plan_for(parse_strategy("graphturbo"), task)

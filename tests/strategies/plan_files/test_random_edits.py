@@ -13,7 +13,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan, Residency, Scope
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits, with_groups
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
@@ -52,7 +52,7 @@ SHAPES = {
 }
 
 
-def held_to(strategy: str, chip: str, held: HeldPlan) -> Plan:
+def held_to(strategy: str, chip: str, held: PinnedPlan) -> Plan:
     base = sample_plan(MODEL, BATCH, strategy, chip)
     task = PlanTask(base.semantics, base.hardware, "fp16", {}, held)
     return plan_for(parse_strategy(strategy), task)
@@ -67,12 +67,12 @@ def test_edits_are_followed_or_refused(strategy: str, chip: str, data: st.DataOb
     base = recorded(sample_plan(MODEL, BATCH, strategy, chip))
     edits = with_groups(Edits(**data.draw(st.fixed_dictionaries(kinds))), base.ops_of_groups)
     try:
-        plan = held_to(strategy, chip, HeldPlan(base, edits))
+        plan = held_to(strategy, chip, PinnedPlan(base, edits))
         plan.check()
         trace = simulate(lower(plan))
     except (PlanError, CapacityError) as error:
         assert error.code.startswith("PLAN_"), error.line()
         return
     trace.check()
-    again = held_to(strategy, chip, HeldPlan(recorded(plan)))
+    again = held_to(strategy, chip, PinnedPlan(recorded(plan)))
     assert again == replace(plan, fixed=frozenset(), fixed_pieces=frozenset())

@@ -11,9 +11,9 @@ import pytest
 from graphturbo_core.errors import PlanError
 from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Binding, Plan, Residency, Scope
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import (
     GroupRecord,
     KernelRecord,
@@ -40,7 +40,7 @@ CASES = [
 def restored(plan: Plan, record: Record, strategy: str, clusters: int = 1) -> Plan:
     """What the record says; so many clusters would be idle but for one."""
     task = PlanTask(
-        plan.semantics, plan.hardware, plan.number_format, {}, HeldPlan(record), clusters
+        plan.semantics, plan.hardware, plan.number_format, {}, PinnedPlan(record), clusters
     )
     found = plan_for(parse_strategy(strategy), task)
     found.check()
@@ -76,7 +76,7 @@ def test_a_record_of_other_kernels_is_its_plan_again(options: dict[str, str]) ->
     task = PlanTask(plain.semantics, plain.hardware, plain.number_format, options)
     plan = plan_for(parse_strategy(strategy), task)
     assert plan != plain
-    held = replace(task, held=HeldPlan(recorded(plan)))
+    held = replace(task, held=PinnedPlan(recorded(plan)))
     assert plan_for(parse_strategy(strategy), held) == plan
 
 
@@ -186,7 +186,7 @@ FORGED = {
 def test_a_record_with_stays_is_its_plan_again() -> None:
     plain = sample_plan(*PLAN_ARGUMENTS)
     plan = restored(plain, stays()(recorded(plain)), "graphturbo")
-    assert plan.stays == (Stay("stage1/block1/conv1/weight", 0, 2, 1024),)
+    assert plan.stays == (GbRetention("stage1/block1/conv1/weight", 0, 2, 1024),)
     assert restored(plain, recorded(plan), "graphturbo") == plan
 
 
@@ -240,7 +240,7 @@ def test_every_piece_of_clusters_has_a_part_of_each_result() -> None:
 
 def test_an_edited_plan_has_the_round_to_itself() -> None:
     plan = shared_plan()
-    held = HeldPlan(recorded(plan), Edits(residency={"w": Residency.STREAM}))
+    held = PinnedPlan(recorded(plan), Edits(residency={"w": Residency.STREAM}))
     task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, held, 4, spent)
     assert plan_for(parse_strategy("graphturbo:plus"), task).cooperation is None
 

@@ -20,7 +20,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import GroupRecord, Record, recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import GroupCut, cut_groups, cut_plan, cuts_of
@@ -229,7 +229,7 @@ def cost(plan: Plan) -> Spent:
     return Spent(trace.makespan, trace.kernel_cycles)
 
 
-def plus(sem: GraphSemantics, held: HeldPlan | None = None, axes: str = "on") -> Plan:
+def plus(sem: GraphSemantics, held: PinnedPlan | None = None, axes: str = "on") -> Plan:
     task = PlanTask(sem, chip("tiny"), "fp16", {"plus.axes": axes}, cost=cost)
     plan = plan_for(parse_strategy(PLUS), replace(task, held=held) if held else task)
     plan.check()
@@ -252,11 +252,11 @@ def test_plus_takes_it_where_it_costs_less(text: str, expected: list[GroupCut]) 
     assert list(cuts_of(plan)) == expected
     assert 5 * cost(plan).cycles < 4 * cost(without).cycles
     replay(simulate(lower(plan)))
-    assert plus(sem, HeldPlan(recorded(plan))) == plan
+    assert plus(sem, PinnedPlan(recorded(plan))) == plan
     assert proposed(plan)[-1] == "full, two axes"
     assert not any("two axes" in name for name in proposed(without))
     assert not any(group.further_splits for group in without.groups)
-    assert "two axes" not in " ".join(proposed(plus(sem, HeldPlan(edits=Edits(axis={"z": 2})))))
+    assert "two axes" not in " ".join(proposed(plus(sem, PinnedPlan(edits=Edits(axis={"z": 2})))))
 
 
 FORGED: dict[str, tuple[Callable[[GroupRecord], GroupRecord], str]] = {
@@ -279,7 +279,7 @@ def test_a_forged_split_is_refused(case: str) -> None:
     (group,) = recorded(plan).groups
     record: Record = replace(recorded(plan), groups=(change(group),))
     with pytest.raises(PlanError) as caught:
-        plus(plan.semantics, HeldPlan(record))
+        plus(plan.semantics, PinnedPlan(record))
     assert caught.value.code == "PLAN_RECORD"
     assert said in caught.value.what
 

@@ -10,13 +10,13 @@ import pytest
 
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan, Residency
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
 from graphturbo_core.strategies.plus.keeping import (
@@ -78,15 +78,15 @@ def test_how_much_is_fetched_early(
     early: tuple[int, int, int, int], reader: tuple[int, int, int, int], expected: int
 ) -> None:
     spent = took(BUSY, early, reader)
-    assert chosen_stays(planned(SOFT), spent, NONE) == (Stay("w", 1, 2, expected),)
+    assert chosen_stays(planned(SOFT), spent, NONE) == (GbRetention("w", 1, 2, expected),)
 
 
 def test_the_nearest_kernel_fetches_first() -> None:
     """100 idle cycles there; of the 500 that the reader gains, 400 are left to the one before."""
     spent = took((2000, 1000, 2000, 0), (1000, 900, 1000, 0), (900, 900, 400, 0))
     assert chosen_stays(planned(SOFT), spent, NONE) == (
-        Stay("w", 1, 2, 1600),
-        Stay("w", 0, 2, 6400),
+        GbRetention("w", 1, 2, 1600),
+        GbRetention("w", 0, 2, 6400),
     )
 
 
@@ -102,7 +102,7 @@ def test_nothing_stays_where_nothing_is_gained() -> None:
 def test_a_weight_stays_for_its_next_reader() -> None:
     """The last kernel gains 1 cycle of the 512 in which w is fetched again, or none."""
     assert chosen_stays(planned(THRICE), took(BUSY, BUSY, (1000, 900, 999, 0)), NONE) == (
-        Stay("w", 0, 2, W_BYTES),
+        GbRetention("w", 0, 2, W_BYTES),
     )
     assert chosen_stays(planned(THRICE), took(BUSY, BUSY, BUSY), NONE) == ()
 
@@ -114,7 +114,7 @@ def test_a_weight_that_stays_takes_room_and_gain_from_those_fetched_early() -> N
     """
     full = GB_BYTES - 12_000
     spent = took((1000, 200, 1000, 0), (1000, 1000, 400, full), (1000, 1000, 400, 0))
-    assert chosen_stays(planned(THRICE), spent, NONE) == (Stay("w", 0, 2, 8000),)
+    assert chosen_stays(planned(THRICE), spent, NONE) == (GbRetention("w", 0, 2, 8000),)
 
 
 SHARED = """g (float[16,64] x, float[64,64] w, float[64,64] v) => (float[16,64] y)
@@ -123,11 +123,11 @@ SHARED = """g (float[16,64] x, float[64,64] w, float[64,64] v) => (float[16,64] 
 
 @pytest.mark.parametrize(
     ("free_bytes", "expected"),
-    [(12_300, (Stay("w", 1, 4, W_BYTES),)), (12_000, ())],
+    [(12_300, (GbRetention("w", 1, 4, W_BYTES),)), (12_000, ())],
     ids=["all of w", "a part of w"],
 )
 def test_what_neighbours_share_stays_whole_or_not_at_all(
-    free_bytes: int, expected: tuple[Stay, ...]
+    free_bytes: int, expected: tuple[GbRetention, ...]
 ) -> None:
     """Kernels 1 and 2 are of one group and hold w in GB; 4 reads it too, 3 leaves few bytes free.
 
@@ -152,18 +152,18 @@ W_ALONE = frozenset({"w"})
     ("text", "kernels", "expected"),
     [
         # One kernel reads w, and none gains by it: it comes in the kernel before.
-        (SOFT, (BUSY, BUSY, BUSY), (Stay("w", 1, 2, W_BYTES),)),
+        (SOFT, (BUSY, BUSY, BUSY), (GbRetention("w", 1, 2, W_BYTES),)),
         # 1,000 bytes are free there; of the 3,000 in the reader a third is for what it streams.
-        (SOFT, (BUSY, (*BUSY[:3], GB_BYTES - 1000), BUSY), (Stay("w", 1, 2, 1000),)),
-        (SOFT, (BUSY, BUSY, (*BUSY[:3], GB_BYTES - 3000)), (Stay("w", 1, 2, 2000),)),
+        (SOFT, (BUSY, (*BUSY[:3], GB_BYTES - 1000), BUSY), (GbRetention("w", 1, 2, 1000),)),
+        (SOFT, (BUSY, BUSY, (*BUSY[:3], GB_BYTES - 3000)), (GbRetention("w", 1, 2, 2000),)),
         (SOFT, (BUSY, (*BUSY[:3], GB_BYTES), BUSY), ()),
         # Several do: from the first to the last of them.
-        (THRICE, (BUSY, BUSY, BUSY), (Stay("w", 0, 2, W_BYTES),)),
+        (THRICE, (BUSY, BUSY, BUSY), (GbRetention("w", 0, 2, W_BYTES),)),
     ],
     ids=["one reader", "GB before", "GB of the reader", "no room", "two readers"],
 )
 def test_a_weight_that_is_wanted_stays_as_far_as_gb_has_room(
-    text: str, kernels: tuple[tuple[int, int, int, int], ...], expected: tuple[Stay, ...]
+    text: str, kernels: tuple[tuple[int, int, int, int], ...], expected: tuple[GbRetention, ...]
 ) -> None:
     assert wanted_stays(planned(text), took(*kernels), W_ALONE) == expected
     assert wanted_stays(planned(text), took(*kernels), NONE) == ()
@@ -188,8 +188,8 @@ def test_what_is_wanted_has_room_and_gain_before_the_rest() -> None:
     full = GB_BYTES - 12_000
     spent = took((1000, 400, 1000, 0), (1000, 1000, 400, full), (1000, 1000, 999, 0))
     plan = planned(THRICE)
-    assert chosen_stays(plan, spent, W_ALONE) == (Stay("v", 0, 1, 8000),)
-    assert chosen_stays(plan, spent, NONE, W_ALONE) == (Stay("w", 0, 2, 8000),)
+    assert chosen_stays(plan, spent, W_ALONE) == (GbRetention("v", 0, 1, 8000),)
+    assert chosen_stays(plan, spent, NONE, W_ALONE) == (GbRetention("w", 0, 2, 8000),)
 
 
 def test_what_is_wanted_takes_idle_cycles_and_gain() -> None:
@@ -199,15 +199,18 @@ def test_what_is_wanted_takes_idle_cycles_and_gain() -> None:
     """
     spent = took(BUSY, (1000, 400, 1000, 0), BUSY, (1000, 1000, 400, 0), BUSY)
     plan = planned(FIVE)
-    assert chosen_stays(plan, spent, NONE) == (Stay("w1", 1, 3, W_BYTES),)
-    early = Stay("w0", 1, 2, W_BYTES)
+    assert chosen_stays(plan, spent, NONE) == (GbRetention("w1", 1, 3, W_BYTES),)
+    early = GbRetention("w0", 1, 2, W_BYTES)
     wanted = frozenset({"w0"})
-    assert chosen_stays(plan, spent, NONE, wanted) == (early, Stay("w1", 1, 3, 1408))
+    assert chosen_stays(plan, spent, NONE, wanted) == (early, GbRetention("w1", 1, 3, 1408))
     spent = took((2000, 0, 2000, 0), (1000, 1000, 400, 0))
-    assert chosen_stays(paired(), spent, NONE) == (Stay("w", 0, 1, W_BYTES), Stay("v", 0, 1, 1408))
+    assert chosen_stays(paired(), spent, NONE) == (
+        GbRetention("w", 0, 1, W_BYTES),
+        GbRetention("v", 0, 1, 1408),
+    )
     assert chosen_stays(paired(), spent, NONE, frozenset({"v"})) == (
-        Stay("v", 0, 1, W_BYTES),
-        Stay("w", 0, 1, 1408),
+        GbRetention("v", 0, 1, W_BYTES),
+        GbRetention("w", 0, 1, 1408),
     )
 
 
@@ -235,7 +238,7 @@ def test_stays_that_share_a_kernel_pay_together(
 ) -> None:
     """Stays 0 and 1 touch kernels 0, 2 and 3 between them, stay 2 kernels 1 and 4."""
     plan = planned(FIVE)
-    stays = (Stay("w0", 0, 2, 32), Stay("w1", 2, 3, 32), Stay("w2", 1, 4, 32))
+    stays = (GbRetention("w0", 0, 2, 32), GbRetention("w1", 2, 3, 32), GbRetention("w2", 1, 4, 32))
     plan = replace(plan, stays=stays)
     paid = paying_stays(plan, (100,) * 5, after)
     assert paid == tuple(stays[place] for place in expected)
@@ -249,7 +252,7 @@ def test_no_bound_counts_what_may_be_in_gb_already() -> None:
     """Bytes a kernel fetches at least: of v and w, all but what their stays have for it."""
     plan = planned(THRICE)
     assert [size for _, size in fetched(plan)] == [W_BYTES] * 3
-    stays = (Stay("w", 0, 2, W_BYTES), Stay("v", 0, 1, 1000))
+    stays = (GbRetention("w", 0, 2, W_BYTES), GbRetention("v", 0, 1, 1000))
     found = [size for _, size in fetched(replace(plan, stays=stays))]
     assert found == [W_BYTES, W_BYTES - 1000, 0]
 
@@ -265,7 +268,7 @@ HEAVY = """g (float[512,1024] x, float[1024,512] w, float[512,512] v) => (float[
 
 def plus(option: str = "on", edits: Edits | None = None, **changes: object) -> Plan:
     given = {"plus.keeping": option, "plus.cooperation": "off", "plus.lending": "off"}
-    held = HeldPlan(edits=edits) if edits else HeldPlan()
+    held = PinnedPlan(edits=edits) if edits else PinnedPlan()
     chip = replace(hardware(), **changes)
     task = PlanTask(weighted(HEAVY), chip, "fp16", given, held, cost=spent)
     return plan_for(parse_strategy("graphturbo:plus"), task)

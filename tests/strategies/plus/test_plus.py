@@ -16,7 +16,7 @@ from graphturbo_core.strategies.layers.carry import carry_axis
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus import cooperating
@@ -127,7 +127,7 @@ def test_fewer_pieces_where_weights_come_again() -> None:
     assert [group.pieces for group in full.groups] == [1, 2]
     assert [group.pieces for group in plan.groups] == [1, 1]
     assert cost(full) - cost(plan) > 100_000
-    task = PlanTask(feed_forward(), chip, "fp16", {}, HeldPlan(recorded(plan)), cost=spent)
+    task = PlanTask(feed_forward(), chip, "fp16", {}, PinnedPlan(recorded(plan)), cost=spent)
     assert plan_for(parse_strategy("graphturbo:plus"), task).kernels == plan.kernels
 
 
@@ -206,7 +206,7 @@ def test_each_way_to_group_anew_can_be_switched_off(option: str, rest: list[str]
 
 
 def test_a_plan_file_that_says_how_many_pieces_is_followed() -> None:
-    held = HeldPlan(edits=Edits(pieces={"z": 4}))
+    held = PinnedPlan(edits=Edits(pieces={"z": 4}))
     task = PlanTask(feed_forward(), hardware(), "fp16", {}, held, cost=by_layer)
     plan = plan_for(parse_strategy("graphturbo:plus"), task)
     assert plan.groups[-1].pieces == 4

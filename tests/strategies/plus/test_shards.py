@@ -11,7 +11,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.products.plan import Plan, Residency, shard_part
 from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.strategies.samples import weighted
@@ -34,7 +34,7 @@ def sharing(lb_weight_bytes: int) -> Hardware:
 
 
 def planned(hardware: Hardware, edits: Edits = NO_EDITS, text: str = CHAIN) -> Plan:
-    task = PlanTask(weighted(text), hardware, "fp16", {}, HeldPlan(None, edits))
+    task = PlanTask(weighted(text), hardware, "fp16", {}, PinnedPlan(None, edits))
     return plan_for(parse_strategy("layerwise"), task)
 
 

@@ -15,7 +15,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import GroupCut
@@ -72,7 +72,7 @@ def checked(maker: Maker, plan: Plan) -> None:
     else:
         replayed_on_numbers(trace)
     if plan.cooperation is None:
-        task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, HeldPlan(recorded(plan)))
+        task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, PinnedPlan(recorded(plan)))
         assert plan_for(parse_strategy("tuned"), task) == plan
     assert plan.strategy == "tuned"
     assert maker.target.semantics is plan.semantics

@@ -22,7 +22,7 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import HeldPlan
+from graphturbo_core.strategies.plan_files.held import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
@@ -279,7 +279,7 @@ def test_each_decision_is_in_the_plan_and_restored(
     plan = maker.plan(maker.draft(point))
     plan.check()
     assert is_so(plan)
-    task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, HeldPlan(recorded(plan)))
+    task = PlanTask(plan.semantics, plan.hardware, "fp16", {}, PinnedPlan(recorded(plan)))
     assert plan_for(TUNED, task) == plan
     assert real_cost(plan) > 0
 
@@ -298,7 +298,7 @@ def test_a_plan_file_says_whether_layers_are_scheduled_together() -> None:
 
 
 def test_edits_are_refused() -> None:
-    held = HeldPlan(None, Edits(pieces={"m": 2}))
+    held = PinnedPlan(None, Edits(pieces={"m": 2}))
     task = PlanTask(weighted(CHAIN), chip("tiny"), "fp16", {}, held, lambda plan: 1)
     with pytest.raises(PlanError, match="searches and follows no edits"):
         plan_for(TUNED, task)

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from graphturbo_core.products.plan import Plan, Residency
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.cuts import GroupCut, cuts_of
 from graphturbo_core.strategies.plus.keeping import chosen_stays
 from graphturbo_core.strategies.steps.kernels import Cost, Load, Spent
@@ -197,16 +197,16 @@ def test_weights_stay_as_the_closed_forms_say_of_the_plan() -> None:
     ("point", "stays"),
     [
         # Kernel 0 fetches w early, kernel 2 v: each is read by one kernel alone, 1 and 3.
-        ({"stays 1": "stays"}, (Stay("w", 0, 1, 2**20),)),
-        ({"stays 3": "stays"}, (Stay("v", 2, 3, 2**18),)),
+        ({"stays 1": "stays"}, (GbRetention("w", 0, 1, 2**20),)),
+        ({"stays 3": "stays"}, (GbRetention("v", 2, 3, 2**18),)),
         (
             {"stays 1": "stays", "stays 3": "stays"},
-            (Stay("w", 0, 1, 2**20), Stay("v", 2, 3, 2**18)),
+            (GbRetention("w", 0, 1, 2**20), GbRetention("v", 2, 3, 2**18)),
         ),
         ({"stays 1": "does not stay"}, ()),
     ],
 )
-def test_weights_of_a_class_stay(point: dict[str, str], stays: tuple[Stay, ...]) -> None:
+def test_weights_of_a_class_stay(point: dict[str, str], stays: tuple[GbRetention, ...]) -> None:
     own = trials()
     found = own.evaluate(point)
     assert found.plan is not None
@@ -221,7 +221,7 @@ def test_a_class_may_be_left_out_of_those_that_stay() -> None:
     assert weights(found.plan) == {"v"}
     found = trials().evaluate(BY_RULE | {"stays 1": "stays"})
     assert found.plan is not None
-    assert found.plan.stays[0] == Stay("w", 0, 1, 2**20)
+    assert found.plan.stays[0] == GbRetention("w", 0, 1, 2**20)
     assert weights(found.plan) == {"w", "v"}
 
 
@@ -231,7 +231,9 @@ def test_stays_are_those_of_the_plan_that_other_decisions_make() -> None:
     found = own.evaluate(BY_RULE | {"pieces 1": "two more", "weights": "stream"})
     assert found.plan is not None
     assert len(found.plan.kernels) == 7
-    assert [stay for stay in found.plan.stays if stay.weight == "w"] == [Stay("w", 1, 4, 2**20)]
+    assert [stay for stay in found.plan.stays if stay.weight == "w"] == [
+        GbRetention("w", 1, 4, 2**20)
+    ]
     assert {stay.last for stay in found.plan.stays if stay.weight == "v"} == {6}
     checked(own.maker, found.plan)
     assert identity(found.plan) != identity(replace(found.plan, stays=()))
@@ -261,7 +263,7 @@ def told(plan: Plan) -> Spent:
 def test_of_those_that_stay_the_ones_that_paid_stay() -> None:
     own = trials(told)
     found = own.evaluate({"stays": "those that paid"})
-    both = (Stay("w", 0, 1, 2**20), Stay("v", 2, 3, 2**18))
+    both = (GbRetention("w", 0, 1, 2**20), GbRetention("v", 2, 3, 2**18))
     assert [trial.plan.stays for trial in own.done if trial.plan] == [(), both, both[1:]]
     assert found.plan == own.done[-1].plan == own.best.plan
     kept = own.evaluate({"stays": "those that paid", "stays 1": "stays"})

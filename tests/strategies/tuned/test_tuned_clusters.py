@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.cuts import GroupCut
 from graphturbo_core.strategies.tuned.trials import Trials
 from tests.strategies.chains import BOTH, HEAVY_WEIGHTS, PAIR
@@ -56,7 +56,7 @@ def test_weights_stay_and_come_through_all_clusters_dram() -> None:
     own = Trials(made(weighted(HEAVY_WEIGHTS), "stcp920", *TOGETHER, clusters=4), spent, 9)
     found = own.evaluate({"stays 1": "stays", **LENT})
     assert found.plan is not None
-    assert found.plan.stays == (Stay("v", 0, 1, 2**19),)
+    assert found.plan.stays == (GbRetention("v", 0, 1, 2**19),)
     assert clusters(found.plan) == (1, True)
     assert [clusters(trial.plan) for trial in own.done if trial.plan] == [(1, False), (1, True)]
     checked(own.maker, found.plan)

@@ -12,7 +12,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.stays import Stay
+from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
@@ -282,11 +282,11 @@ def test_second_axes_are_told() -> None:
 def test_stays_and_clusters_are_told() -> None:
     """Two kernels; w1 is read by the second."""
     plan = cut(PAIR, GroupCut((0,), -1, 1), GroupCut((1,), -1, 1))
-    kept = replace(plan, stays=(Stay("w1", 0, 1, 100),))
+    kept = replace(plan, stays=(GbRetention("w1", 0, 1, 100),))
     rule = "keeps weights in GB from kernel to kernel otherwise"
     said = {"weights": 1, "stays": 1, "bytes": 100, "stays_of_plus": 0, "bytes_of_plus": 0}
     assert otherwise(plan, kept) == {rule: said}
-    more = replace(plan, stays=(Stay("w1", 0, 1, 120),))
+    more = replace(plan, stays=(GbRetention("w1", 0, 1, 120),))
     assert otherwise(kept, more)[rule] == said | {
         "bytes": 120, "stays_of_plus": 1, "bytes_of_plus": 100,
     }  # fmt: skip

@@ -1,7 +1,7 @@
 """The ways in which weights come to LBs, one file per way.
 
-In: a stage's weight items (of `tiling`), and where a kernel finds what lies outside its LBs
-(`Surroundings`, of `global_buffer`). Out: prefetches, broadcasts and loads, written by the mover.
+In: a stage's weight items (of `tiling`), and `KernelEnvironment` (of `global_buffer`): where a
+kernel finds what lies outside its LBs. Out: prefetches, broadcasts and loads, written by the mover.
 
 A box takes two legs. `WeightSource.bring` makes it lie where LBs are filled from, and gives the
 buffer; `WeightSource.deliver` fills the LBs of the cores that need it.

@@ -11,7 +11,7 @@ from graphturbo_core.lowering.emission.weight_sources.gb_whole import GbWhole
 from graphturbo_core.lowering.emission.weight_sources.lb_shards import LbShards
 from graphturbo_core.lowering.emission.weight_sources.own_fetch import OwnFetch
 from graphturbo_core.lowering.emission.weight_sources.source import WeightSource
-from graphturbo_core.lowering.global_buffer.sites import Surroundings
+from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.tiling.weight_space import fetches_own
 from graphturbo_core.products.plan import Plan
@@ -20,7 +20,7 @@ from graphturbo_core.products.plan import Plan
 class WeightSources:
     """All ways of one kernel; each keeps what it has fetched."""
 
-    def __init__(self, plan: Plan, around: Surroundings, mover: Mover) -> None:
+    def __init__(self, plan: Plan, around: KernelEnvironment, mover: Mover) -> None:
         """`around`: what lies in GB and LBs already."""
         self._plan = plan
         self._resident_tensors = around.held.keys()

@@ -11,7 +11,7 @@ from graphturbo_core.lowering.emission.mover import Mover
 from graphturbo_core.lowering.emission.weight_sources.chosen import WeightSources
 from graphturbo_core.lowering.emission.weight_sources.lb_places import LbPlaces
 from graphturbo_core.lowering.emission.weight_sources.source import Held, Wanted
-from graphturbo_core.lowering.global_buffer.sites import Surroundings
+from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment
 from graphturbo_core.lowering.instructions.code import Where
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Operand, Stage, tensor_bytes
@@ -24,7 +24,7 @@ class WeightFeeder:
     """Emits the fetches of one kernel's weights, one tile ahead (two ahead into GB)."""
 
     def __init__(
-        self, plan: Plan, placement: KernelPlacement, around: Surroundings, mover: Mover
+        self, plan: Plan, placement: KernelPlacement, around: KernelEnvironment, mover: Mover
     ) -> None:
         """State runs over the kernel's stages: slots are taken in turn."""
         self._plan = plan

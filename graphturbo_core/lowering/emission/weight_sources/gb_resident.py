@@ -13,7 +13,7 @@ from graphturbo_core.lowering.emission.weight_sources.source import (
     WeightSource,
     dram_site,
 )
-from graphturbo_core.lowering.global_buffer.sites import HeldWeight, Site
+from graphturbo_core.lowering.global_buffer.sites import ResidentWeight, Site
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, Memory
 
@@ -22,7 +22,7 @@ class GbResident(WeightSource):
     """Each box is fetched once, by the first kernel that needs it."""
 
     def __init__(
-        self, plan: Plan, mover: Mover, shares: DramShares, places: Mapping[str, HeldWeight]
+        self, plan: Plan, mover: Mover, shares: DramShares, places: Mapping[str, ResidentWeight]
     ) -> None:
         """`places`: of each tensor, from which kernel on, and the boxes that are there already."""
         super().__init__(plan, mover)

@@ -9,7 +9,7 @@ from graphturbo_core.lowering.addresses.allocator import aligned
 from graphturbo_core.lowering.emission.mover import Mover
 from graphturbo_core.lowering.emission.weight_sources.dram_shares import DramShares
 from graphturbo_core.lowering.emission.weight_sources.source import Held, Wanted, WeightSource
-from graphturbo_core.lowering.global_buffer.sites import StayingBox
+from graphturbo_core.lowering.global_buffer.sites import RetainedBox
 from graphturbo_core.lowering.instructions.code import Where
 from graphturbo_core.lowering.instructions.local_buffers import SharedKey
 from graphturbo_core.lowering.stages.stage import tensor_bytes
@@ -25,7 +25,7 @@ class GbRetained(WeightSource):
         plan: Plan,
         mover: Mover,
         shares: DramShares,
-        retained: Mapping[tuple[str, Box], StayingBox],
+        retained: Mapping[tuple[str, Box], RetainedBox],
     ) -> None:
         """`retained`: by tensor and box, those that this kernel reads."""
         super().__init__(plan, mover)
@@ -41,7 +41,7 @@ class GbRetained(WeightSource):
             if (wanted.tensor, box) in self._retained
         }
 
-    def prefetch(self, where: Where, box: StayingBox) -> int:
+    def prefetch(self, where: Where, box: RetainedBox) -> int:
         """The buffer of a retained box, filled where this kernel is to fetch it."""
         size = box.alike * aligned(tensor_bytes(self.plan, box.tensor, box.box))
         buffer = self.mover.local((Memory.GB, -1, 0), box.tensor, box.box, box.key, size)

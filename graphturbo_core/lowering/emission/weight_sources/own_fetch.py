@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import itemgetter
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.emission.mover import Targets
@@ -42,11 +43,10 @@ class OwnFetch(WeightSource):
             found[core] = self.mover.local((Memory.LB_WEIGHT, core, offset), site.tensor, box)
             first = lowest.count(core) if classes.is_folded else 1
             causes = (first, site.cause), (classes.size(core) - first, Cause.WEIGHT_AGAIN)
-            for count, cause in causes:
-                if count:
-                    targets = Targets({core: found[core]}, 1, count)
-                    booked = replace(site, cause=cause)
-                    self.mover.broadcast(wanted.where, booked, box, None, targets)
+            for count, cause in filter(itemgetter(0), causes):
+                targets = Targets({core: found[core]}, 1, count)
+                booked = replace(site, cause=cause)
+                self.mover.broadcast(wanted.where, booked, box, None, targets)
         return found
 
     def whole(self, stage: Stage, operand: Operand, box: Box) -> Mapping[Box, Fetch]:
