@@ -80,7 +80,7 @@ class _Bindings:
         self._known: dict[tuple[object, ...], KernelBinding] = {}
 
     def __call__(self, nests: tuple[LoopNest, ...], boxes: Mapping[str, Box]) -> KernelBinding:
-        key = (tuple(nest.ops for nest in nests), tuple(boxes.items()))
+        key = tuple((nest.ops, nest.output) for nest in nests), tuple(boxes.items())
         found = self._known.pop(key, None)
         if found is None:
             found = self._binder(self._semantics, nests, boxes)
