@@ -192,7 +192,7 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     check_fixed(plan, placements, far)
     settings = [
         Setting(each.placement, around, each.others)
-        for each, around in zip(placed, far.surroundings, strict=True)
+        for each, around in zip(placed, far.environments, strict=True)
     ]
     counts = check_moves(machine.classes, plan, settings, cap)
     room = Room(cap, limits.accesses(ops), sum(counts))

@@ -158,7 +158,7 @@ def own_plan(plan: Plan, cluster: int) -> Plan:
 
 
 def place_team_far(plan: Plan, placements: list[KernelPlacement], team: Team) -> FarMemory:
-    """`place_far` cluster by cluster; surroundings in the order of the plan's kernels."""
+    """`place_far` cluster by cluster; environments in the order of the plan's kernels."""
     if plan.cooperation is None:
         return place_far(plan, placements)
     around: dict[int, KernelEnvironment] = {}
@@ -169,7 +169,7 @@ def place_team_far(plan: Plan, placements: list[KernelPlacement], team: Team) ->
         kernels = plan.cooperation.kernels_of(cluster)
         own = [placements[kernel] for kernel in kernels]
         far = place_far(own_plan(plan, cluster), own, _abroad(plan, cluster))
-        around |= dict(zip(kernels, far.surroundings, strict=True))
+        around |= dict(zip(kernels, far.environments, strict=True))
         offsets |= {team.key(key, cluster): offset for key, offset in far.offsets.items()}
         spilled |= dict.fromkeys(far.spilled)
         without |= far.without_shards

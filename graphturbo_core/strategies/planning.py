@@ -30,10 +30,10 @@ from graphturbo_core.strategies.strategy import Strategy
 
 @dataclass(frozen=True)
 class PlanTask:
-    """What a plan is made for: one cluster's round; `held`: a plan file's word on it.
+    """One cluster's round, for which a plan is made.
 
-    `clusters`: how many would be idle otherwise, and may share the round, this one among them.
-    `cost`: what a plan takes, None where it is refused; a strategy that searches must be given it.
+    `held`: constraints read from a plan file. `clusters`: clusters that may share the round, this
+    one among them. `cost`: cost of a plan, None where it is refused; a search must be given it.
     """
 
     semantics: GraphSemantics = field(repr=False)

@@ -87,7 +87,7 @@ def _typed(draft: Draft, limits: Limits) -> _Typed:
             behind.append(op)
             continue
         try:
-            outputs, is_recorded = _outputs(op, draft, tensors, (limits, inferred))
+            outputs, is_recorded = _outputs(op, draft, tensors, limits, inferred)
         except ModelError as error:
             if error.code not in REASONS:
                 raise
@@ -100,10 +100,9 @@ def _typed(draft: Draft, limits: Limits) -> _Typed:
 
 
 def _outputs(
-    op: Op, draft: Draft, tensors: Mapping[str, Tensor], rest: tuple[Limits, Inferred]
+    op: Op, draft: Draft, tensors: Mapping[str, Tensor], limits: Limits, inferred: Inferred
 ) -> tuple[tuple[Tensor, ...], bool]:
     """What an op gives, and whether shapes were only to be had from the file's own record."""
-    limits, inferred = rest
     if op.name in draft.refused:
         raise draft.refused[op.name]
     if not is_custom(op):

@@ -50,7 +50,7 @@ class Setting:
         own = [name for op in self.ops for name in (*op.inputs, *op.outputs) if name]
         read = [operand.tensor for stage in placement.stages for operand in stage.operands]
         shards = [shard.tensor for shard in around.shards.values()]
-        early = [each.staying.tensor for each in around.early]
+        early = [each.retained.tensor for each in around.early]
         far = (*around.sources, *around.targets, *around.held, *shards, *early)
         return tuple(dict.fromkeys((*own, *read, *placement.residents, *far)))
 
@@ -166,7 +166,7 @@ def _stays(setting: Setting) -> Hashable:
     number, early = setting.number, setting.around.early
     ops = {op: place for place, op in enumerate(dict.fromkeys(each.op for each in early))}
     layers = {own: place for place, own in enumerate(dict.fromkeys(e.layer for e in early))}
-    staying = (*setting.around.stays.values(), *(each.staying for each in early))
+    staying = (*setting.around.retained.values(), *(each.retained for each in early))
     return (
         tuple((number[each.tensor], each.box, each.alike, each.is_first) for each in staying),
         tuple((ops[each.op], layers[each.layer]) for each in early),
@@ -325,16 +325,18 @@ def _key_map(model: Setting, setting: Setting) -> Mapping[SharedKey, SharedKey]:
         for core in resident.made.boxes:
             key = (KEPT, name, core, old.kernel - back)
             found[key] = (KEPT, names[name], core, new.kernel - back)
-    return found | _staying(names, old, new) | _in_dram(names, old.lenders)
+    return found | _retained(names, old, new) | _in_dram(names, old.lenders)
 
 
-def _staying(
+def _retained(
     names: Mapping[str, str], old: KernelEnvironment, new: KernelEnvironment
 ) -> dict[SharedKey, SharedKey]:
-    """The buffers of weights that stay in GB."""
-    found = {each.key: new.stays[names[n], box].key for (n, box), each in old.stays.items()}
+    """The buffers of retained weights."""
+    found = {
+        each.key: new.retained[names[name], box].key for (name, box), each in old.retained.items()
+    }
     for early, other in zip(old.early, new.early, strict=True):
-        found[early.staying.key] = other.staying.key
+        found[early.retained.key] = other.retained.key
     return found
 
 

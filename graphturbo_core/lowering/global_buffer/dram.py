@@ -40,14 +40,14 @@ ALONE = Abroad()
 
 
 def dram_offsets(
-    plan: Plan, surroundings: tuple[KernelEnvironment, ...], abroad: frozenset[str]
+    plan: Plan, environments: tuple[KernelEnvironment, ...], remote_inputs: frozenset[str]
 ) -> dict[SharedKey, int]:
     """Weights, inputs and outputs for all of the round, other tensors while they are needed.
 
-    What other clusters read (`abroad`) stays to the end of the round: DRAM has room for it.
+    What other clusters read (`remote_inputs`) stays to the end of the round: DRAM has room for it.
     """
     graph = plan.semantics.graph
-    spans = _dram_spans(graph, surroundings, abroad)
+    spans = _dram_spans(graph, environments, remote_inputs)
     dram = OffsetAllocator(plan.hardware.dram_bytes)
     offsets: dict[SharedKey, int] = {}
     for key, (begin, end) in sorted(spans.items(), key=lambda item: (item[1][0], item[0])):
@@ -67,16 +67,16 @@ def dram_offsets(
 
 
 def _dram_spans(
-    graph: Graph, surroundings: tuple[KernelEnvironment, ...], abroad: frozenset[str]
+    graph: Graph, environments: tuple[KernelEnvironment, ...], remote_inputs: frozenset[str]
 ) -> dict[SharedKey, tuple[int, int]]:
     """The first and the last kernel that need each tensor in DRAM."""
     spans: dict[SharedKey, tuple[int, int]] = {}
-    last = len(surroundings)
-    for index, around in enumerate(surroundings):
+    last = len(environments)
+    for index, around in enumerate(environments):
         sites = (*chain.from_iterable(around.sources.values()), *around.targets.values())
         for site in (site for site in sites if site.memory is Memory.DRAM and not site.away):
             first, _ = spans.get(site.key, (index, index))
-            spans[site.key] = (first, last if site.tensor in abroad else index)
+            spans[site.key] = (first, last if site.tensor in remote_inputs else index)
     for name, tensor in graph.tensors.items():
         if tensor.kind is not TensorKind.ACTIVATION or name in graph.output_names:
             spans[(Memory.DRAM.name, name, -1, -1)] = (0, last)

@@ -35,7 +35,7 @@ class FarMemory:
     `without_shards`: sharded weights that are streamed, at least in part, for want of room.
     """
 
-    surroundings: tuple[KernelEnvironment, ...]
+    environments: tuple[KernelEnvironment, ...]
     offsets: Mapping[SharedKey, int]
     spilled: tuple[tuple[str, str], ...]
     without_shards: frozenset[str]
@@ -75,7 +75,7 @@ class _Parts:
 
 
 def place_far(
-    plan: Plan, placements: Sequence[KernelPlacement], abroad: Abroad = ALONE
+    plan: Plan, placements: Sequence[KernelPlacement], remote_inputs: Abroad = ALONE
 ) -> FarMemory:
     """Give everything outside the LBs a place.
 
@@ -85,7 +85,7 @@ def place_far(
     their weights, or as much as there is room for.
     """
     ring = _ring(plan, placements)
-    outputs = _outputs(plan, placements, abroad.read)
+    outputs = _outputs(plan, placements, remote_inputs.read)
     gb = OffsetAllocator(plan.hardware.gb_bytes, ring.size_bytes)
     if ring.size_bytes > plan.hardware.gb_bytes:
         raise CapacityError(
@@ -108,7 +108,9 @@ def place_far(
             offsets[site.key] = offset
             while_live = tops[output.maker : output.last + 1]
             np.maximum(while_live, offset + aligned(size), out=while_live)
-        elif output.held != output.box and (output.is_held_once or output.tensor in abroad.read):
+        elif output.held != output.box and (
+            output.is_held_once or output.tensor in remote_inputs.read
+        ):
             raise _halo_without_room(plan, output)
         elif output.wants_gb:
             spilled.append((output.tensor, placements[output.maker].kernel.name))
@@ -123,17 +125,17 @@ def place_far(
     blanks = (
         KernelEnvironment(
             index, {}, {}, rings[index], held[index], found,
-            stays=stays.of_kernel[index], early=stays.early[index],
+            retained=stays.of_kernel[index], early=stays.early[index],
         )
         for index, found in enumerate(shards.of_kernel)
     )  # fmt: skip
-    surroundings = tuple(
-        _surroundings(plan, placements, blank, (parts, abroad)) for blank in blanks
+    environments = tuple(
+        _surroundings(plan, placements, blank, (parts, remote_inputs)) for blank in blanks
     )
     offsets.update(shards.offsets)
-    offsets.update(dram_offsets(plan, surroundings, abroad.read))
+    offsets.update(dram_offsets(plan, environments, remote_inputs.read))
     spills = tuple(dict.fromkeys(spilled))
-    return FarMemory(surroundings, offsets, spills, shards.without_room)
+    return FarMemory(environments, offsets, spills, shards.without_room)
 
 
 def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:
@@ -163,14 +165,17 @@ def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
 
 
 def _outputs(
-    plan: Plan, placements: Sequence[KernelPlacement], abroad: frozenset[str]
+    plan: Plan, placements: Sequence[KernelPlacement], remote_inputs: frozenset[str]
 ) -> list[_Output]:
-    """Everything left outside LB, in order of production; `abroad`: what other clusters read."""
+    """Everything left outside LB, in order of production.
+
+    `remote_inputs`: what other clusters read.
+    """
     names, readers = plan.semantics.graph.output_names, _Readers(placements)
     return [
         output
         for index, placement in enumerate(placements)
-        for output in _kernel_outputs((index, placement), names, readers, abroad)
+        for output in _kernel_outputs((index, placement), names, readers, remote_inputs)
     ]
 
 
@@ -178,7 +183,7 @@ def _kernel_outputs(
     kernel: tuple[int, KernelPlacement],
     output_names: Collection[str],
     readers: _Readers,
-    abroad: frozenset[str],
+    remote_inputs: frozenset[str],
 ) -> Iterator[_Output]:
     """What one kernel leaves outside LB, stage by stage."""
     index, placement = kernel
@@ -197,7 +202,9 @@ def _kernel_outputs(
         is_read_there = tensor in in_gb or (stage.is_on_cluster and tensor in placement.read)
         is_read_back = tensor in placement.spilled and tensor in placement.read
         is_needed = is_output or last > index or tensor not in placement.kernel.outputs
-        is_needed |= is_read_there or is_read_back or (scope is Scope.DRAM and tensor in abroad)
+        is_needed |= (
+            is_read_there or is_read_back or (scope is Scope.DRAM and tensor in remote_inputs)
+        )
         is_needed |= stage.is_passing
         if not is_needed:
             continue
@@ -279,8 +286,8 @@ def _surroundings(
     blank: KernelEnvironment,
     left: tuple[Mapping[str, _Parts], Abroad],
 ) -> KernelEnvironment:
-    """`blank` with the kernel's sources and targets; `left`: here by kernels, and abroad."""
-    written, abroad = left
+    """`blank` with the kernel's sources and targets; `left`: here by kernels, and remote_inputs."""
+    written, remote_inputs = left
     index = blank.kernel
     placement = placements[index]
     read = {o.tensor for s in placement.stages for o in s.operands if not o.is_tiled_weight}
@@ -296,8 +303,8 @@ def _surroundings(
                 and not (maker == index - 1 and tensor in inherited)
             ]
         if tensor not in placement.computed and tensor in placement.kernel.boxes:
-            found += abroad.meeting(tensor, placement.kernel.boxes[tensor])
-        sources[tensor] = _merged(found) or _given(plan, tensor, abroad.inputs)
+            found += remote_inputs.meeting(tensor, placement.kernel.boxes[tensor])
+        sources[tensor] = _merged(found) or _given(plan, tensor, remote_inputs.inputs)
     targets = {
         tensor: written[tensor].sites[index].whole()
         for tensor in placement.computed

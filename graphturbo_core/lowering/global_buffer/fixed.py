@@ -19,7 +19,7 @@ def check_fixed(plan: Plan, placements: Sequence[KernelPlacement], far: FarMemor
     if not plan.fixed and not plan.fixed_pieces:
         return
     for index, placement in enumerate(placements):
-        held, kernel = far.surroundings[index].held, placement.kernel
+        held, kernel = far.environments[index].held, placement.kernel
         elsewhere = (*_lost(placement, far), *_streamed(placement, held.keys(), far))
         fixed = plan.fixed | {name for name, piece in plan.fixed_pieces if piece == kernel.piece}
         unmet = [(name, memory) for name, memory in elsewhere if name in fixed]

@@ -139,7 +139,7 @@ class RetainedBox:
 class AheadFetch:
     """A box that stays, fetched by a kernel before those that read it: for that op and layer."""
 
-    staying: RetainedBox
+    retained: RetainedBox
     op: str
     layer: int
 
@@ -149,7 +149,7 @@ class KernelEnvironment:
     """Everything outside a kernel's own buffers that its code refers to.
 
     `kernel` is its place in order. `shards`: by tensor and box, those that it reads. `lenders`: how
-    many shares of DRAM its weights are fetched from in turn, its cluster's first. `stays`: by
+    many shares of DRAM its weights are fetched from in turn, its cluster's first. `retained`: by
     tensor and box, what it reads and stays in GB; `early`: what it fetches for later kernels.
     """
 
@@ -160,5 +160,5 @@ class KernelEnvironment:
     held: Mapping[str, ResidentWeight]
     shards: Mapping[tuple[str, Box], Shard] = field(default_factory=dict)
     lenders: int = 1
-    stays: Mapping[tuple[str, Box], RetainedBox] = field(default_factory=dict)
+    retained: Mapping[tuple[str, Box], RetainedBox] = field(default_factory=dict)
     early: tuple[AheadFetch, ...] = ()

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
+from math import inf
 
 import numpy as np
 from fast_sugiyama import from_edges
@@ -139,14 +140,14 @@ def _separated(boxes: dict[int, Box]) -> dict[int, float]:
     left: dict[int, float] = {}
     taken: list[tuple[float, float, int]] = []
     begins: list[float] = []
-    rightmost, first = 0.0, -1
+    rightmost, first = -inf, -1
     for name in order:
         box = boxes[name]
         if box.first != first:
             first = box.first
             taken = [each for each in taken if each[2] >= first]
             begins = [begin for begin, _, _ in taken]
-            rightmost = max((end for _, end, _ in taken), default=0.0)
+            rightmost = max((end for _, end, _ in taken), default=-inf)
         if len(taken) > MAX_CHOICES:
             begin = rightmost + GAP
         else:

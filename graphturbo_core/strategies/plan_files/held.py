@@ -1,4 +1,4 @@
-"""PinnedPlan: a plan that somebody keeps as a file, and whether a strategy followed its edits."""
+"""PinnedPlan: a plan read from a file, and whether a strategy followed its edits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from graphturbo_core.strategies.plan_files.record import Record
 
 @dataclass(frozen=True)
 class PinnedPlan:
-    """What a plan file says of one round: a record of the plan, and what a person changed of it.
+    """Constraints of one round, read from a plan file: the record of a plan, and edits of it.
 
-    Without edits the record is the plan. With edits the strategy decides again, and follows them.
+    Without edits the record is the plan. With edits the strategy decides again and follows them.
     """
 
     record: Record | None = None

@@ -93,8 +93,8 @@ NESTED = {
     "placement.tilings": Tiling, "placement.residents": Resident, "placement.rings": Ring,
     "placement.views": Views, "placement.weights": WeightPart, "around": KernelEnvironment,
     "around.sources": Site, "around.targets": Site, "around.ring": GbRing,
-    "around.held": ResidentWeight, "around.shards": Shard, "around.stays": RetainedBox,
-    "around.early": AheadFetch, "around.early.staying": RetainedBox,
+    "around.held": ResidentWeight, "around.shards": Shard, "around.retained": RetainedBox,
+    "around.early": AheadFetch, "around.early.retained": RetainedBox,
 }  # fmt: skip
 """What emission reads, by path."""
 NAMES = {"str", "tuple[str, ...]"}

@@ -79,7 +79,7 @@ def kept(program: Program) -> dict[str, int]:
 
 def staying(plan: Plan) -> list[frozenset[tuple[str, Box]]]:
     """By kernel, the boxes of weights that it finds or leaves in GB."""
-    return [frozenset(each.stays) for each in place_far(plan, placements_of(plan)).surroundings]
+    return [frozenset(each.retained) for each in place_far(plan, placements_of(plan)).environments]
 
 
 def fetched(program: Program, kernel: int) -> list[int]:

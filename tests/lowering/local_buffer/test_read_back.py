@@ -69,11 +69,11 @@ def test_all_that_a_kernel_reads_back_is_left_there(plan: Plan, memory: Memory) 
     )  # fmt: skip
     assert TENSOR in placements[piece].spilled & placements[piece].read
     far = place_far(plan, placements)
-    target = far.surroundings[piece].targets[TENSOR]
+    target = far.environments[piece].targets[TENSOR]
     assert (target.memory, target.box[2]) == (memory, (23, 32))
     others = [
         site.box[2]
-        for number, around in enumerate(far.surroundings)
+        for number, around in enumerate(far.environments)
         if number != piece
         for site in around.sources.get(TENSOR, ())
         if site.maker == target.maker and site.box[2][1] == 32

@@ -24,13 +24,13 @@ class WeightSources:
         """`around`: what lies in GB and LBs already."""
         self._plan = plan
         self._resident_tensors = around.held.keys()
-        shares = DramShares(plan, around.lenders)
+        self._mover = mover
+        self._shares = shares = DramShares(plan, around.lenders)
         self._own = OwnFetch(plan, mover)
         self._shards = LbShards(plan, mover, around.shards)
         self._resident = GbResident(plan, mover, shares, around.held)
-        self.retained = GbRetained(plan, mover, shares, around.stays)
-        self._streamed = GbStreamed(plan, mover, shares, (around.ring, self.retained))
-        self._whole = GbWhole(plan, mover, shares)
+        self.retained = GbRetained(plan, mover, shares, around.retained)
+        self._streamed = GbStreamed(plan, mover, shares, around.ring, self.retained)
 
     def of_tiles(self, stage: Stage, tensor: str) -> WeightSource:
         """The way of a weight that comes tile by tile."""
@@ -46,5 +46,4 @@ class WeightSources:
             return self._own
         if not self._plan.hardware.has_gb:
             return self._shards
-        self._whole.offset = gb_offset
-        return self._whole
+        return GbWhole(self._plan, self._mover, self._shares, gb_offset)

@@ -91,7 +91,7 @@ class WeightFeeder:
         """Fetch what later kernels read: behind all else, so that it waits where DRAM is busy."""
         for number, each in enumerate(self._around.early):
             where = Where(op_index[each.op], each.layer, number)
-            self._sources.retained.prefetch(where, each.staying)
+            self._sources.retained.prefetch(where, each.retained)
 
     def _wanted(self, items: WeightItems, number: int) -> Wanted:
         where = self._where(items.operand, number)

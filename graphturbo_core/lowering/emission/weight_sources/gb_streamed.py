@@ -17,12 +17,12 @@ class GbStreamed(WeightSource):
     """Each item is fetched where it is read; boxes that are retained in GB are left out."""
 
     def __init__(
-        self, plan: Plan, mover: Mover, shares: DramShares, rest: tuple[GbRing, GbRetained]
+        self, plan: Plan, mover: Mover, shares: DramShares, ring: GbRing, retained: GbRetained
     ) -> None:
-        """`rest`: the ring, and what need not pass through it."""
+        """`retained`: boxes that need not pass through the ring."""
         super().__init__(plan, mover)
         self._shares = shares
-        self._ring, self._retained = rest
+        self._ring, self._retained = ring, retained
         self._end = 0
 
     def bring(self, wanted: Wanted) -> Held:

@@ -10,19 +10,19 @@ from graphturbo_core.products.program import Memory
 
 
 class GbWhole(WeightSource):
-    """`offset`: where in GB the next weight goes; set by the feeder, weight by weight."""
+    """One weight, on its way through the bytes of GB from an offset on."""
 
-    def __init__(self, plan: Plan, mover: Mover, shares: DramShares) -> None:
+    def __init__(self, plan: Plan, mover: Mover, shares: DramShares, offset: int) -> None:
         """`shares`: whose DRAM is read."""
         super().__init__(plan, mover)
         self._shares = shares
-        self.offset = 0
+        self._offset = offset
 
     def bring(self, wanted: Wanted) -> Held:
         """One fetch per box."""
         found: Held = {}
         for box in wanted.boxes:
-            buffer = self.mover.local((Memory.GB, -1, self.offset), wanted.tensor, box)
+            buffer = self.mover.local((Memory.GB, -1, self._offset), wanted.tensor, box)
             what = self._shares.site(wanted.tensor), box
             self.mover.prefetch(wanted.where, what, buffer)
             found[box] = buffer
