@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from graphturbo_core.report.outcome import Outcome
+from graphturbo_core.report.overview.pieces import PieceRow, piece_rows
+from graphturbo_core.report.overview.reasons import ReasonRow, reason_rows
+from graphturbo_core.report.overview.stages import StageRow, stage_rows
 from graphturbo_core.report.rows.buffer_rows import (
     Placed,
     SpaceRow,
@@ -72,6 +75,9 @@ class Tables(TypedDict):
     spaces: NotRequired[tuple[SpaceRow, ...]]
     tensors: NotRequired[tuple[TensorRow, ...]]
     stretches: NotRequired[tuple[StretchRow, ...]]
+    stages: NotRequired[tuple[StageRow, ...]]
+    pieces: NotRequired[tuple[PieceRow, ...]]
+    reasons: NotRequired[tuple[ReasonRow, ...]]
 
 
 def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | None) -> Tables:
@@ -101,4 +107,7 @@ def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | Non
         "spaces": tuple(space_rows(buffers)),
         "tensors": tuple(tensor_rows(outcome)),
         "stretches": tuple(stretch_rows(outcome)),
+        "stages": tuple(stage_rows(outcome)),
+        "pieces": tuple(piece_rows(outcome)),
+        "reasons": tuple(reason_rows(outcome)),
     }

@@ -2,7 +2,7 @@
 // Placed in front of each component's own script; PALETTE comes from palette.py.
 
 /** Header and typed arrays (laid out in report/canvases/canvas.py) and the time that sources.stamped added. */
-function readBuffer(data) {
+export function readBuffer(data) {
   let bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
   if (bytes.byteOffset % 8) bytes = bytes.slice();
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -21,7 +21,7 @@ function readBuffer(data) {
 }
 
 /** Whether `view` shows something newer: calls that waited for this script come in any order. */
-function isLate(view, buffer) {
+export function isLate(view, buffer) {
   if (buffer.sent < view.sent) return true;
   view.sent = buffer.sent;
   return false;
@@ -32,19 +32,19 @@ function isLate(view, buffer) {
  * `windows`: [[first, last], …] in cycles, a run each, or null for all of the time. `serial`: of
  * what Python gave last (components/link.py).
  */
-const common = (window.graphturboCommon ||= Object.assign(new EventTarget(), {
+export const common = (window.graphturboCommon ||= Object.assign(new EventTarget(), {
   selected: "", windows: null, serial: 0,
 }));
 
 /** Tell the other canvases: `name` is `selected` or `windows`, `owner` the canvas that changed it. */
-function share(name, value, owner) {
+export function share(name, value, owner) {
   if (JSON.stringify(common[name]) === JSON.stringify(value)) return;
   common[name] = value;
   common.dispatchEvent(new CustomEvent(name, { detail: owner }));
 }
 
 /** Call `heard(value)` whenever another canvas changes `name`, as long as `canvas` is shown. */
-function follow(name, canvas, heard) {
+export function follow(name, canvas, heard) {
   const listen = ({ detail }) => {
     if (!canvas.isConnected) common.removeEventListener(name, listen);
     else if (detail !== canvas) heard(common[name]);
@@ -53,7 +53,7 @@ function follow(name, canvas, heard) {
 }
 
 /** {run, kind, index} of "b-group-3"; null for none. */
-function readSelected(text) {
+export function readSelected(text) {
   const parts = /^([ab])-(group|layer|op)-(\d+)$/.exec(text || "");
   return parts && { run: parts[1].toUpperCase(), kind: parts[2], index: Number(parts[3]) };
 }
@@ -63,7 +63,7 @@ function readSelected(text) {
  * `name`, and in `arrays` the `op_group`, `op_layer` and `op_origin` of every op. Runs share the
  * origins, not always the ops: in other runs than its own, what comes from the same is selected.
  */
-function selectedOps(text, runs) {
+export function selectedOps(text, runs) {
   const found = readSelected(text);
   const run = found && runs.find((other) => other.name === found.run);
   if (!run) return null;
@@ -77,7 +77,7 @@ function selectedOps(text, runs) {
 }
 
 /** Colours and font of Streamlit's present theme. */
-function readTheme(host) {
+export function readTheme(host) {
   const style = getComputedStyle(host);
   const read = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
   return {
@@ -91,13 +91,13 @@ function readTheme(host) {
 }
 
 /** [r, g, b] of `#rrggbb`. */
-function channels(colour) {
+export function channels(colour) {
   const value = parseInt(colour.slice(1), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
 
 /** Black or white, whichever reads better on `colour` (WCAG relative luminance). */
-function inkOn(colour) {
+export function inkOn(colour) {
   const linear = channels(colour).map((c) => {
     const share = c / 255;
     return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
@@ -106,12 +106,12 @@ function inkOn(colour) {
   return (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) ? "#000000" : "#ffffff";
 }
 
-function clamp(value, low, high) {
+export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
 }
 
 /** `text` shortened to fit `width` pixels in the canvas' present font. */
-function fitted(pen, text, width) {
+export function fitted(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
   let low = 0;
   let high = text.length;
@@ -124,12 +124,12 @@ function fitted(pen, text, width) {
 }
 
 /** `[0:2, 0:64]`: a box of so many axes; `endsOf(axis)` gives its first and end index. */
-function boxText(axes, endsOf) {
+export function boxText(axes, endsOf) {
   return `[${Array.from({ length: axes }, (_, axis) => endsOf(axis).join(":")).join(", ")}]`;
 }
 
 /** `head` and the end of `name`, where names of ops differ, within `width` pixels. */
-function fittedTail(pen, head, name, width) {
+export function fittedTail(pen, head, name, width) {
   if (pen.measureText(head + name).width <= width) return head + name;
   let low = 0;
   let high = name.length;
@@ -141,7 +141,7 @@ function fittedTail(pen, head, name, width) {
   return low > 0 ? `${head}…${name.slice(-low)}` : fitted(pen, head, width);
 }
 
-function bytesText(size) {
+export function bytesText(size) {
   const units = ["B", "KiB", "MiB", "GiB"];
   let scale = 0;
   while (size >= 1024 && scale < units.length - 1) {
@@ -151,7 +151,7 @@ function bytesText(size) {
   return `${scale ? size.toPrecision(3) : size} ${units[scale]}`;
 }
 
-function secondsText(seconds) {
+export function secondsText(seconds) {
   for (const [size, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) {
     if (Math.abs(seconds) >= size) return `${Number((seconds / size).toPrecision(4))} ${unit}`;
   }
@@ -159,14 +159,14 @@ function secondsText(seconds) {
 }
 
 /** Round steps for about `count` ticks over `span`. */
-function tickStep(span, count) {
+export function tickStep(span, count) {
   const raw = span / Math.max(count, 1);
   const power = 10 ** Math.floor(Math.log10(raw));
   return power * [1, 2, 5, 10].find((factor) => factor * power >= raw);
 }
 
 /** Fill the hover box by `textContent` alone and keep it inside the stage. */
-function showTip(tip, stage, lines, x, y) {
+export function showTip(tip, stage, lines, x, y) {
   tip.replaceChildren(
     ...lines.map((line, index) => {
       const row = document.createElement(index ? "div" : "strong");
@@ -182,7 +182,7 @@ function showTip(tip, stage, lines, x, y) {
 }
 
 /** Buttons of the toolbar: `data-act` names an entry of `acts`, a select's value is its argument. */
-function bindTools(root, acts) {
+export function bindTools(root, acts) {
   for (const tool of root.querySelectorAll("[data-act]")) {
     const act = acts[tool.dataset.act];
     if (tool.tagName === "BUTTON") tool.onclick = () => act(tool);
@@ -191,7 +191,7 @@ function bindTools(root, acts) {
   }
 }
 
-const KEYS = {
+export const KEYS = {
   KeyW: ["zoom", 0.8],
   KeyS: ["zoom", 1.25],
   KeyA: ["pan", -1, 0],
@@ -214,7 +214,7 @@ const KEYS = {
  * `on`: zoom(factor, x, y), pan(dx, dy) in pixels, fit(), hover(x, y), leave(), click(x, y),
  * escape() → true when there was something to give up first.
  */
-function bindCanvas(canvas, on) {
+export function bindCanvas(canvas, on) {
   let isEntered = false;
   let drag = null;
   canvas.onwheel = (event) => {
@@ -263,7 +263,7 @@ function bindCanvas(canvas, on) {
 }
 
 /** Size the canvas' pixels to its box; gives its pen in CSS pixels, or null while it is hidden. */
-function sizedPen(canvas, heightPx) {
+export function sizedPen(canvas, heightPx) {
   const ratio = window.devicePixelRatio || 1;
   canvas.style.height = `${heightPx}px`;
   const width = canvas.clientWidth;
@@ -279,7 +279,7 @@ function sizedPen(canvas, heightPx) {
 }
 
 /** `draw` at most once a frame; its time and count stand in `canvas.dataset`. */
-function painter(canvas, draw) {
+export function painter(canvas, draw) {
   let pending = 0;
   let frames = 0;
   return () => {
@@ -297,7 +297,7 @@ function painter(canvas, draw) {
 }
 
 /** `call` once nothing happened for a quarter of a second. */
-function debounced(call) {
+export function debounced(call) {
   let timer = 0;
   return (...values) => {
     clearTimeout(timer);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +27,8 @@ from graphturbo_ui.palette import (
 from graphturbo_ui.session import state
 
 FOLDER = Path(__file__).parent
+EXPORT = re.compile(r"^export ", re.MULTILINE)
+"""Before what the kit gives to scripts that are modules; the others see it as it is."""
 
 
 def script(*names: str) -> str:
@@ -44,8 +47,9 @@ def script(*names: str) -> str:
         "runs": dict(RUN_COLOURS),
         "hit": HIT_COLOUR,
     }
-    files = [(FOLDER / name).read_text(encoding="utf-8") for name in ("canvas_kit.js", *names)]
-    return "\n".join([f"const PALETTE = {json.dumps(palette)};", *files])
+    kit = EXPORT.sub("", (FOLDER / "canvas_kit.js").read_text(encoding="utf-8"))
+    files = [(FOLDER / name).read_text(encoding="utf-8") for name in names]
+    return "\n".join([f"const PALETTE = {json.dumps(palette)};", kit, *files])
 
 
 def style(*names: str) -> str:

@@ -19,6 +19,8 @@ from graphturbo_core.report.report import Report
 
 ALIGNMENT = 8
 """Bytes; the widest element sent is a float64."""
+NARROW: Mapping[str, str] = {"<i4": "<i2", "<u4": "<u2"}
+"""What an array is sent as where its values fit, which they mostly do."""
 Array = NDArray[np.generic]
 Show = Callable[[str], str]
 
@@ -68,3 +70,19 @@ def sequence(report: Report) -> list[dict[str, object]]:
 def column(numbers: Iterable[int]) -> Array:
     """Whole numbers of one column of a table, as int32."""
     return np.fromiter(numbers, dtype="<i4")
+
+
+def cycles_column(numbers: Iterable[int]) -> Array:
+    """Cycles of one column of a table, as float64: exact up to 2^53."""
+    return np.fromiter(numbers, dtype="<f8")
+
+
+def narrowed(values: Array, kind: str) -> Array:
+    """Narrower than `kind` where all values fit, wider (exact up to 2^53) where they do not."""
+    numbers = values.astype(np.int64)
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    for narrow in (NARROW.get(kind, kind), kind):
+        limits = np.iinfo(narrow)
+        if low >= limits.min and high <= limits.max:
+            return numbers.astype(narrow)
+    return numbers.astype("<f8")

@@ -11,6 +11,7 @@ from graphturbo_core.report.canvases.canvas import (
     Array,
     Show,
     column,
+    narrowed,
     pack,
     seconds_per_cycle,
     sequence,
@@ -33,8 +34,6 @@ SENT_TYPES: Mapping[str, str] = {
 """Arrays of a Gantt chart as sent, unless narrower ones do or wider ones must."""
 CAUSE_NAMES = tuple(cause.name.lower().replace("_", " ") for cause in Cause)
 """What the numbers of `booked_way` stand for, the first (no cause) never met."""
-NARROW: Mapping[str, str] = {"<i4": "<i2", "<u4": "<u2"}
-"""What an array is sent as where its values fit, which they mostly do."""
 
 
 def gantt_buffer(
@@ -61,7 +60,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
     nodes = report.tables["graph_nodes"]
     rows, stretches = _overlap(report)
     arrays = {
-        **{name: _sent(report.arrays[name][order], kind) for name, kind in SENT_TYPES.items()},
+        **{name: narrowed(report.arrays[name][order], kind) for name, kind in SENT_TYPES.items()},
         "wait_on": _places(place, report.arrays["wait_on"][order]),
         "chain": _places(place, report.arrays["chain"]),
         **_path(report, place),
@@ -152,7 +151,7 @@ def _in_flight(report: Report) -> dict[str, Array]:
     begin, end = (report.arrays[f"under_{side}"].astype(np.int64) for side in ("start", "end"))
     return {
         "flight_cycle": report.arrays["flight_cycle"].astype("<f8"),
-        "flight_layers": _sent(report.arrays["flight_layers"], "<u4"),
+        "flight_layers": narrowed(report.arrays["flight_layers"], "<u4"),
         "under_start": begin.astype("<f8"),
         "under_hold": (end - begin).astype("<f8"),
     }
@@ -180,11 +179,11 @@ def _boxes(report: Report, order: Array) -> dict[str, Array]:
     lo, hi = (report.arrays[f"box_{end}"][order].astype(np.int64) for end in ("lo", "hi"))
     cuts, places = np.unique((lo << 32 | hi).ravel(), return_inverse=True)
     return {
-        "moved": _sent(report.arrays["moved_tensor"][order], "<i4"),
+        "moved": narrowed(report.arrays["moved_tensor"][order], "<i4"),
         "axes": report.arrays["box_axes"][order].astype("|u1"),
-        "cut": _sent(places, "<u4"),
-        "cut_lo": _sent(cuts >> 32, "<i4"),
-        "cut_hi": _sent(cuts & 0xFFFFFFFF, "<i4"),
+        "cut": narrowed(places, "<u4"),
+        "cut_lo": narrowed(cuts >> 32, "<i4"),
+        "cut_hi": narrowed(cuts & 0xFFFFFFFF, "<i4"),
     }
 
 
@@ -200,7 +199,7 @@ def _booked(report: Report, place: Array) -> dict[str, Array]:
     return {
         "booked_at": at[order].astype("<i4"),
         "booked_way": (way + cause)[order].astype("|u1"),
-        "booked_bytes": _sent(report.arrays["booked_bytes"][order], "<u4"),
+        "booked_bytes": narrowed(report.arrays["booked_bytes"][order], "<u4"),
     }
 
 
@@ -213,17 +212,6 @@ def _occupancy(report: Report) -> dict[str, Array]:
         found[f"{name}_bytes"] = held[kept]
         found[f"{name}_cycle"] = report.arrays[f"{name}_cycle"].astype("<f8")[kept]
     return found
-
-
-def _sent(values: Array, kind: str) -> Array:
-    """Narrower than `kind` where all values fit, wider (exact up to 2^53) where they do not."""
-    numbers = values.astype(np.int64)
-    low, high = numbers.min(initial=0), numbers.max(initial=0)
-    for narrow in (NARROW.get(kind, kind), kind):
-        limits = np.iinfo(narrow)
-        if low >= limits.min and high <= limits.max:
-            return numbers.astype(narrow)
-    return numbers.astype("<f8")
 
 
 def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:

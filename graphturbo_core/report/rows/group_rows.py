@@ -45,7 +45,7 @@ def group_rows(outcome: Outcome) -> Iterator[GroupRow]:
     """One row a group, in the plan's order."""
     plan = outcome.plan
     layers = layer_counts(plan, [group.ops for group in plan.groups])
-    reasons = _Reasons(plan)
+    reasons = GroupReasons(plan)
     kernels: list[list[KernelPlan]] = [[] for _ in plan.groups]
     for kernel in plan.kernels:
         kernels[kernel.group].append(kernel)
@@ -100,7 +100,7 @@ def _counted(texts: Sequence[str]) -> str:
     )
 
 
-class _Reasons:
+class GroupReasons:
     """The decisions that touch each group, read once."""
 
     def __init__(self, plan: Plan) -> None:
@@ -113,6 +113,7 @@ class _Reasons:
             for index, group in enumerate(plan.groups)
             for layer in group.layers
         }
+        self._index_of = {layer.name: layer.index for layer in plan.layers}
         self._stitched: dict[str, list[Decision]] = {}
         self._inside: dict[int, list[Decision]] = {}
         self._across: dict[int, list[Decision]] = {}
@@ -142,7 +143,7 @@ class _Reasons:
         """The last merge that made it, or its regions."""
         if group.name in self._stitched:
             return "; ".join(dict.fromkeys(map(_reason, self._stitched[group.name])))
-        merges = self._inside.get(index, [])
+        merges = self.merges(index)
         if merges:
             last = merges[-1]
             count = f"{len(merges)} merges, the last" if len(merges) > 1 else "1 merge"
@@ -156,14 +157,28 @@ class _Reasons:
 
     def why_not(self, index: int, group: Group) -> str:
         """The last refusals of a merge with what lies around it, the last first."""
-        refused = [d for d in self._across.get(index, []) if self._leaves(d, index)]
+        refused = self.refusals(index)
         if not refused:
             return self._unasked()
         texts = [
             f"{decision.step} with {self._others(decision, index)}: {_reason(decision)}"
-            for decision in refused[: -MAX_REFUSALS - 1 : -1]
+            for decision in refused[:MAX_REFUSALS]
         ]
         return "; ".join(dict.fromkeys(texts))
+
+    def merges(self, index: int) -> Sequence[Decision]:
+        """The merges that made a group, the last one last."""
+        return self._inside.get(index, ())
+
+    def refusals(self, index: int) -> Sequence[Decision]:
+        """Refused merges of a group with what lies around it, the last first."""
+        return [d for d in reversed(self._across.get(index, ())) if self._leaves(d, index)]
+
+    def other_layer(self, decision: Decision, index: int) -> int:
+        """A layer of the part that a group was not merged with; -1 where there is none."""
+        others = (part for part in decision.subject if self._group_of(part) != index)
+        ends = [end for part in others for end in self._ends(part)]
+        return next((self._index_of[end] for end in ends if end in self._index_of), -1)
 
     def _unasked(self) -> str:
         """Why no merge with a neighbour was refused: none was looked at."""

@@ -1,0 +1,266 @@
+"""Reports -> the buffer of the first screen: a header of names and figures, and raw arrays.
+
+Times are cycles of the round whose instructions a report has; `sequence` lists all rounds of the
+cluster. Layers and sub-graphs count from 0. Arrays of run number r carry the prefix `r.`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from graphturbo_core.report.canvases.canvas import (
+    Array,
+    Show,
+    column,
+    cycles_column,
+    narrowed,
+    pack,
+    seconds_per_cycle,
+    sequence,
+)
+from graphturbo_core.report.overview.blocks import blocks
+from graphturbo_core.report.overview.headline import dram_bytes, headline
+from graphturbo_core.report.overview.hues import HUES, Hues, hues_of, layers_of_groups
+from graphturbo_core.report.overview.lens import callout, first_window
+from graphturbo_core.report.overview.shares import cycles_by_hue
+from graphturbo_core.report.report import Report
+
+ENGINE_KINDS = ("matrix", "vector", "move", "dma")
+"""What the numbers of `kind` stand for."""
+NO_LAYER = 0xFFFF
+"""Layer of an instruction that belongs to none."""
+FULL_LINK = 255
+"""What stands for the whole bandwidth of the DRAM link in `link`."""
+GLYPHS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("square", re.compile(r"Conv|Gemm|MatMul|Attention")),
+    ("diamond", re.compile(r"Pool|Resize")),
+    ("plus", re.compile(r"^(Add|Sum|Concat)$")),
+)
+"""The mark of an op by its type; a dot for the others."""
+PICTURE_AXES = 4
+"""A model with an input of so many axes takes images; samples are then called that."""
+
+
+def overview_buffer(
+    *reports: Report, show: Show = str, extra: Mapping[str, object] | None = None
+) -> bytes:
+    """The first screen of one run or two; `show` passes over names of models and profiles.
+
+    The last run is B: its sub-graphs have the hues.
+    """
+    a, b = reports[0], reports[-1]
+    hues = hues_of(a, b)
+    groups = layers_of_groups(b)
+    runs, arrays = [], {}
+    for number, report in enumerate(reports):
+        header, own = _run(report, hues, show)
+        runs.append(header)
+        arrays.update({f"{number}.{name}": array for name, array in own.items()})
+    header = {
+        "model": show(b.contract["model"]),
+        "profile": show(b.contract["profile"]),
+        "batch": b.contract["batch"],
+        "noun": _noun(b),
+        "chip": _chip(b),
+        "bound_s": b.contract["lower_bound_s"],
+        "headline": show(headline(a, b)) if len(reports) > 1 else "",
+        "hues": {
+            "meaning": hues.meaning,
+            "titles": [show(title) for title in hues.titles],
+            "of_layer": list(hues.of_layer),
+            "of_group": list(hues.of_group),
+        },
+        "layers": [
+            {"name": show(row["name"]), "ops": show(row["op_types"])} for row in b.tables["layers"]
+        ],
+        "stages": [
+            {"title": show(row["title"]), "first": row["first_layer"], "last": row["last_layer"]}
+            for row in b.tables["stages"]
+        ],
+        "blocks": [
+            {"title": show(title), "first": first, "last": last}
+            for title, first, last in blocks([row["name"] for row in b.tables["layers"]])
+        ],
+        "ops": _ops(b),
+        "edges": _edges(b),
+        "callout": callout(b),
+        "window": first_window(a, b, groups),
+        "runs": runs,
+        **(extra or {}),
+    }
+    return pack(header, arrays)
+
+
+def _noun(report: Report) -> str:
+    """What one sample is called."""
+    inputs = [row["tensor"] for row in report.tables["graph_edges"] if row["source"] < 0]
+    axes = {row["tensor"]: row["axes"] for row in report.tables["tensors"]}
+    return "image" if any(axes.get(name) == PICTURE_AXES for name in inputs) else "sample"
+
+
+def _chip(report: Report) -> dict[str, object]:
+    """The numbers of the chip that the screen shows."""
+    numbers = {row["key"]: row["value"] for row in report.tables["chip"]}
+    contract = report.contract
+    return {
+        "clusters": numbers.get("chip.clusters", 1),
+        "cores": numbers.get("cluster.cores", 1),
+        "lb_bytes": contract["lb"]["capacity_bytes"],
+        "gb_bytes": contract["gb"]["capacity_bytes"],
+        "dram_bytes_per_s": report.tables["roofs"][0]["dram_bytes_per_s"],
+    }
+
+
+def _ops(report: Report) -> list[list[object]]:
+    """[mark, layer] of every op."""
+    return [[_glyph(row["op_type"]), row["layer"]] for row in report.tables["graph_nodes"]]
+
+
+def _glyph(op_type: str) -> str:
+    return next((mark for mark, types in GLYPHS if types.search(op_type)), "dot")
+
+
+def _edges(report: Report) -> list[list[int]]:
+    """[from, to] of the layers that hand a tensor on, each pair once."""
+    layer_of = [row["layer"] for row in report.tables["graph_nodes"]]
+    pairs = {
+        (layer_of[row["source"]], layer_of[row["target"]])
+        for row in report.tables["graph_edges"]
+        if row["source"] >= 0
+    }
+    return [list(pair) for pair in sorted(pairs) if pair[0] != pair[1]]
+
+
+def _run(report: Report, hues: Hues, show: Show) -> tuple[dict[str, object], dict[str, Array]]:
+    contract = report.contract
+    (whole,) = report.tables["round"]
+    overlap = contract["overlap"]["layers_in_flight"]
+    header: dict[str, object] = {
+        "strategy": show(contract["strategy"]),
+        "latency_s": contract["latency_s"],
+        "seconds_per_cycle": seconds_per_cycle(report),
+        "cycles": whole["cycles"],
+        "sequence": sequence(report),
+        "cluster_batch": contract["cluster_batch"],
+        "per_s": contract["throughput_per_s"],
+        "dram_bytes": dram_bytes(report),
+        "kernels": contract["kernels"] * contract["rounds"],
+        "bound_share": 1 / contract["gap"] if contract["gap"] else 0.0,
+        "busy": {kind: contract["utilization"].get(kind, 0.0) for kind in ENGINE_KINDS},
+        "link_busy": _link_busy(report),
+        "in_flight": {"mean": overlap["mean"], "share": overlap["share"]},
+        "engines": _engines(report),
+        "hue_cycles": cycles_by_hue(report, hues.of_layer, HUES + 1),
+        "groups": _groups(report, show),
+        "reasons": [dict(row) for row in report.tables["reasons"]],
+    }
+    return header, {**_instructions(report), **_kernels(report), **_layers(report)}
+
+
+def _link_busy(report: Report) -> float:
+    """Share of the latency that DRAM's bandwidth of all clusters would need for the bytes."""
+    (whole,), (roof,) = report.tables["round"], report.tables["roofs"]
+    per_s = roof["dram_bytes_per_s"] * whole["clusters"]
+    needed_s = dram_bytes(report) / per_s if per_s else 0.0
+    return min(1.0, needed_s / report.contract["latency_s"])
+
+
+def _engines(report: Report) -> dict[str, int]:
+    """Engines per kind, those counted that one row stands for."""
+    found = dict.fromkeys(ENGINE_KINDS, 0)
+    for row in report.tables["engines"]:
+        found[row["kind"]] += row["cores"]
+    return found
+
+
+def _groups(report: Report, show: Show) -> list[dict[str, object]]:
+    """What the screen says of each sub-graph."""
+    peaks = {
+        (row["index"], row["axis"]): row["peak_bytes"]
+        for row in report.tables["splits"]
+        if row["part"] == "sub-graph" and row["taken"]
+    }
+    layers = layers_of_groups(report)
+    return [
+        {
+            "name": show(row["name"]),
+            "layers": list(layers[row["index"]]),
+            "ops": row["ops"],
+            "pieces": row["pieces"],
+            "along": row["along"],
+            "whole_bytes": row["peak_bytes"],
+            "piece_bytes": peaks.get((row["index"], row["split_axis"]), 0),
+        }
+        for row in report.tables["groups"]
+    ]
+
+
+def _instructions(report: Report) -> dict[str, Array]:
+    """Instructions in order of start, and layers in flight as a step function."""
+    arrays = report.arrays
+    order = np.argsort(arrays["start"], kind="stable")
+    kinds = np.array(
+        [ENGINE_KINDS.index(row["kind"]) for row in report.tables["engines"]], np.uint8
+    )
+    hold, busy = (arrays[name].astype(np.int64) for name in ("hold", "busy"))
+    load = busy / np.maximum(hold, 1)
+    layer = arrays["layer"].astype(np.int64)
+    found: dict[str, Array] = {
+        "start": narrowed(arrays["start"][order], "<u4"),
+        "hold": narrowed(hold[order], "<u4"),
+        "kind": kinds[arrays["engine"]][order],
+        "layer": np.where(layer < 0, NO_LAYER, layer)[order].astype("<u2"),
+        "link": _link(report)[order],
+        "flight_cycle": narrowed(arrays["flight_cycle"], "<u4"),
+        "flight_layers": narrowed(arrays["flight_layers"], "<u4"),
+    }
+    if not np.array_equal(busy, hold):
+        found["load"] = load[order].astype("<f4")
+    return found
+
+
+def _link(report: Report) -> Array:
+    """Share of the DRAM link that each instruction fills while it holds its engine, of 255."""
+    arrays = report.arrays
+    size = np.zeros(len(arrays["start"]), np.int64)
+    is_dram = arrays["booked_memory"] == 0
+    np.add.at(
+        size,
+        arrays["booked_instruction"][is_dram].astype(np.int64),
+        arrays["booked_bytes"][is_dram].astype(np.int64),
+    )
+    held_s = arrays["hold"].astype(np.float64) * seconds_per_cycle(report)
+    full = held_s * report.tables["roofs"][0]["dram_bytes_per_s"]
+    share = np.divide(size, full, out=np.zeros(len(size)), where=full > 0)
+    return np.minimum(np.ceil(share * FULL_LINK), FULL_LINK).astype(np.uint8)
+
+
+def _kernels(report: Report) -> dict[str, Array]:
+    """Kernels in the order in which they run, each with the part of its sub-graph."""
+    number = {row["name"]: row["index"] for row in report.tables["groups"]}
+    kernels, pieces = report.tables["kernels"], report.tables["pieces"]
+    return {
+        "kernel_from": cycles_column(row["start_cycle"] for row in kernels),
+        "kernel_to": cycles_column(row["end_cycle"] for row in kernels),
+        "kernel_group": column(number[row["group"]] for row in kernels),
+        "kernel_cluster": column(row["cluster"] for row in pieces),
+        "piece_axis": column(row["axis"] for row in pieces),
+        "piece_first": column(row["first"] for row in pieces),
+        "piece_end": column(row["end"] for row in pieces),
+        "piece_extent": column(row["extent"] for row in pieces),
+        "second_axis": column(row["second_axis"] for row in pieces),
+        "second_first": column(row["second_first"] for row in pieces),
+        "second_end": column(row["second_end"] for row in pieces),
+        "second_extent": column(row["second_extent"] for row in pieces),
+    }
+
+
+def _layers(report: Report) -> dict[str, Array]:
+    """Memory, bytes and cycles of each layer, in one round on one cluster."""
+    rows = report.tables["layers"]
+    floats = ("lb_peak_bytes", "lb_mean_bytes", "gb_peak_bytes", "dram_bytes", "gb_bytes",
+              "matrix_cycles", "vector_cycles", "move_cycles", "dma_cycles", "window_s")  # fmt: skip
+    return {f"layer_{name}": np.array([row[name] for row in rows], "<f8") for name in floats}

@@ -1,0 +1,93 @@
+"""Reports -> the sentence above the first screen: how B compares with A, and the largest causes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphturbo_core.report.report import Report
+from graphturbo_core.report.verdict.verdict import CAUSES, is_same
+from graphturbo_core.units import format_bytes
+
+CLEAR = 1.5
+"""From this speed-up on the sentence says `faster`, below it `only … faster` (our choice)."""
+TOLD_CAUSES = 2
+"""Causes of DRAM traffic that the sentence names."""
+NAMED: Mapping[str, str] = {**CAUSES, "activation": "activations", "spill": "spilled tensors"}
+
+
+def headline(a: Report, b: Report) -> str:
+    """`Coarse is 6.3× faster: 10.5× less DRAM traffic, matrix engines busy 87 % instead of 13 %`.
+
+    The rates are samples per second. `Coarse` where only B merges layers, else B's strategy.
+    """
+    first, second = (each.contract["throughput_per_s"] for each in (a, b))
+    name = subject(a, b)
+    if is_same(first, second):
+        return f"{name} is as fast: {_reasons(a, b, 0)}"
+    if second > first:
+        ratio = second / first
+        only = "" if ratio >= CLEAR else "only "
+        return f"{name} is {only}{times(ratio)} faster: {_reasons(a, b, 1 if only else 2)}"
+    return f"{name} is {times(first / second)} slower: {_reasons(a, b, -1)}"
+
+
+def subject(a: Report, b: Report) -> str:
+    """What the sentence calls B: `Coarse`, where A has a kernel per layer and B has fewer."""
+    layers = len(b.tables["layers"])
+    is_fine = len(a.tables["groups"]) >= layers
+    is_coarse = len(b.tables["groups"]) < layers
+    is_one_task = all(
+        a.contract[key] == b.contract[key] for key in ("model", "profile", "batch", "dtype")
+    )
+    return "Coarse" if is_fine and is_coarse and is_one_task else f"B, {b.contract['strategy']},"
+
+
+def times(ratio: float) -> str:
+    """A multiple: three digits below 1.5 and from ten on, else two: `1.16×`, `6.3×`, `10.5×`."""
+    digits = 2 if CLEAR <= ratio < 10 else 3  # noqa: PLR2004
+    rounded = float(f"{ratio:.{digits}g}")
+    return f"{rounded:,.{max(0, digits - len(str(int(rounded))))}f}×"
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent from 10 % on, else with two digits: `87 %`, `9.2 %`."""
+    return f"{share:.0%}".replace("%", " %") if share >= 0.0995 else f"{100 * share:.2g} %"  # noqa: PLR2004
+
+
+def dram_bytes(report: Report) -> int:
+    """Bytes that cross DRAM for the whole batch."""
+    return report.contract["dram_read_bytes"] + report.contract["dram_write_bytes"]
+
+
+def _reasons(a: Report, b: Report, outcome: int) -> str:
+    """The causes: ratios where B clearly wins (2), else what DRAM moves less and more of."""
+    first, second = dram_bytes(a), dram_bytes(b)
+    if outcome == 2:  # noqa: PLR2004
+        return ", ".join([_traffic(first, second), _busy(a, b)])
+    changed = {
+        cause: b.contract["dram_ledger"].get(cause, 0) - a.contract["dram_ledger"].get(cause, 0)
+        for cause in {**a.contract["dram_ledger"], **b.contract["dram_ledger"]}
+    }
+    grown = sorted((c for c in changed if changed[c] > 0), key=lambda c: (-changed[c], c))
+    shrunk = sorted((c for c in changed if changed[c] < 0), key=lambda c: (changed[c], c))
+    if outcome < 0:
+        told = [f"{format_bytes(changed[c])} more {NAMED.get(c, c)}" for c in grown[:TOLD_CAUSES]]
+        return ", ".join([_traffic(first, second), *told]) if told else _busy(a, b)
+    told = [f"{format_bytes(-changed[c])} fewer {NAMED.get(c, c)}" for c in shrunk[:1]]
+    told += [f"{format_bytes(changed[c])} more {NAMED.get(c, c)}" for c in grown[:1]]
+    return f"DRAM moves {', '.join(told)}" if told else _busy(a, b)
+
+
+def _traffic(first: int, second: int) -> str:
+    if is_same(first, second) or not first or not second:
+        return "the same DRAM traffic" if first == second else f"{format_bytes(second)} over DRAM"
+    if second < first:
+        return f"{times(first / second)} less DRAM traffic"
+    return f"{times(second / first)} the DRAM traffic"
+
+
+def _busy(a: Report, b: Report) -> str:
+    first, second = (each.contract["utilization"]["matrix"] for each in (a, b))
+    if percent(first) == percent(second):
+        return f"matrix engines busy {percent(second)} in both"
+    return f"matrix engines busy {percent(second)} instead of {percent(first)}"

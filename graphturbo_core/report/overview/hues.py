@@ -1,0 +1,175 @@
+"""Reports -> the colour number of each layer and of each sub-graph of B: one hue everywhere.
+
+Five hues can be told apart by everyone, so what a hue stands for depends on the plan: a sub-graph,
+a stage of the model, or a kind of sub-graph that repeats.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from graphturbo_core.report.overview.stages import PARTS, Stage, fewer, title_of
+from graphturbo_core.report.report import Report
+
+HUES = 5
+"""Colours; the number after the last stands for everything else."""
+DOMINANT = 0.6
+"""A sub-graph with more than this share of A's time is coloured by stages (our choice)."""
+REPEATS = 3
+"""A kind of sub-graph that occurs at least so often repeats (our choice)."""
+KINDS_SHARE = 0.9
+"""Five kinds are enough where they hold this share of A's time (our choice)."""
+BANDED = -1
+"""Hue of a sub-graph whose layers have several."""
+Meaning = Literal["group", "stage", "kind"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hues:
+    """What the hues stand for. `of_layer`: a hue per layer; `of_group`: per sub-graph of B."""
+
+    meaning: Meaning
+    titles: tuple[str, ...]
+    of_layer: tuple[int, ...]
+    of_group: tuple[int, ...]
+
+
+def hues_of(a: Report, b: Report) -> Hues:
+    """The hues for two runs over the same layers; B's sub-graphs decide."""
+    groups = layers_of_groups(b)
+    cost = np.array([row["window_s"] for row in a.tables["layers"]], float)
+    stages = stages_of(b)
+    heaviest = max(float(cost[list(layers)].sum()) for layers in groups if layers)
+    is_dominant = heaviest > DOMINANT * float(cost.sum()) and len(stages) >= REPEATS
+    if not is_dominant and len(groups) <= HUES:
+        return _by_group(groups, stages, len(cost))
+    kinds = _by_kind(b, groups, cost) if not is_dominant else None
+    return kinds or _by_stage(groups, fewer(stages, HUES), cost, is_banded=is_dominant)
+
+
+def stages_of(report: Report) -> list[Stage]:
+    """The stages of the report's layers."""
+    return [
+        Stage(row["title"], row["first_layer"], row["last_layer"])
+        for row in report.tables["stages"]
+    ]
+
+
+def layers_of_groups(report: Report) -> list[tuple[int, ...]]:
+    """The layers of each sub-graph, in order; a layer that several share is in each."""
+    found: list[set[int]] = [set() for _ in report.tables["groups"]]
+    for node in report.tables["graph_nodes"]:
+        found[node["group"]].add(node["layer"])
+    return [tuple(sorted(layers)) for layers in found]
+
+
+def _by_group(groups: Sequence[tuple[int, ...]], stages: Sequence[Stage], layers: int) -> Hues:
+    """A hue per sub-graph, titled by the stages of its layers."""
+    of_layer = [0] * layers
+    titles = []
+    for hue, members in enumerate(groups):
+        for layer in members:
+            of_layer[layer] = hue
+        own = [stage.title for stage in stages if _overlaps(stage, members)]
+        titles.append(_several(own) or f"sub-graph {hue + 1}")
+    counts = Counter(titles)
+    titles = [
+        f"{title} ({hue + 1})" if counts[title] > 1 else title for hue, title in enumerate(titles)
+    ]
+    return Hues("group", tuple(titles), tuple(of_layer), tuple(range(len(groups))))
+
+
+def _overlaps(stage: Stage, members: Sequence[int]) -> bool:
+    return any(stage.first <= layer <= stage.last for layer in members)
+
+
+def _several(titles: Sequence[str]) -> str:
+    """`a + b` of two titles, `a – d` of more."""
+    joined = " + ".join(titles)
+    return joined if len(titles) < REPEATS else f"{titles[0]} – {titles[-1]}"
+
+
+def _by_stage(
+    groups: Sequence[tuple[int, ...]],
+    stages: Sequence[Stage],
+    cost: np.ndarray[tuple[int], np.dtype[np.float64]],
+    *,
+    is_banded: bool,
+) -> Hues:
+    """A hue per stage; a sub-graph has that of most of A's time, or none where it has bands."""
+    of_layer = [0] * len(cost)
+    for hue, stage in enumerate(stages):
+        for layer in range(stage.first, stage.last + 1):
+            of_layer[layer] = hue
+    of_group = []
+    for members in groups:
+        times: dict[int, float] = defaultdict(float)
+        for layer in members:
+            times[of_layer[layer]] += float(cost[layer])
+        best = max(sorted(times), key=lambda hue: times[hue], default=0)
+        of_group.append(BANDED if is_banded and len(times) > 1 else best)
+    if not is_banded:
+        of_layer = _with_groups(of_layer, groups, of_group)
+    titles = tuple(stage.title for stage in stages)
+    return Hues("stage", titles, tuple(of_layer), tuple(of_group))
+
+
+def _with_groups(
+    of_layer: list[int], groups: Sequence[tuple[int, ...]], of_group: Sequence[int]
+) -> list[int]:
+    """Layers in the hue of the sub-graph that has them, so that a box has one hue."""
+    found = list(of_layer)
+    for members, hue in zip(groups, of_group, strict=True):
+        for layer in members:
+            found[layer] = hue
+    return found
+
+
+def _by_kind(
+    b: Report,
+    groups: Sequence[tuple[int, ...]],
+    cost: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> Hues | None:
+    """A hue per kind: sub-graphs of the same op types, pieces and axes; None where none repeats."""
+    layers = b.tables["layers"]
+    kinds: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for index, (row, members) in enumerate(zip(b.tables["groups"], groups, strict=True)):
+        types = tuple(layers[layer]["op_types"] for layer in members)
+        kinds[types, row["along"], row["pieces"]].append(index)
+    if len(groups) == len(layers) or max(map(len, kinds.values())) < REPEATS:
+        return None
+    time_of = {
+        kind: sum(float(cost[list(groups[index])].sum()) for index in own)
+        for kind, own in kinds.items()
+    }
+    # The heaviest kinds have the hues, in the order in which they first occur.
+    heaviest = sorted(kinds, key=lambda kind: (-time_of[kind], kinds[kind][0]))[:HUES]
+    if sum(time_of[kind] for kind in heaviest) < KINDS_SHARE * float(cost.sum()):
+        return None
+    chosen = [kind for kind in kinds if kind in heaviest]
+    of_group = [HUES] * len(groups)
+    of_layer = [HUES] * len(layers)
+    for hue, kind in enumerate(chosen):
+        for index in kinds[kind]:
+            of_group[index] = hue
+            for layer in groups[index]:
+                of_layer[layer] = hue
+    names = [layer["name"] for layer in layers]
+    titles = [_kind_title([names[layer] for layer in groups[kinds[kind][0]]]) for kind in chosen]
+    return Hues("kind", tuple(titles), tuple(of_layer), tuple(of_group))
+
+
+def _kind_title(names: Sequence[str]) -> str:
+    """The last part of the path that all these names share; of one name its last part."""
+    paths = [[part for part in PARTS.split(name) if part] for name in names]
+    shared = []
+    for parts in zip(*paths, strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return title_of(shared) if shared else title_of(paths[0])

@@ -1,0 +1,119 @@
+"""Reports -> the stretch that is magnified first, and the prefetch that is pointed out in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+import numpy as np
+
+from graphturbo_core.report.overview.shares import Ints
+from graphturbo_core.report.report import Report
+
+SHORT = 0.5
+"""A run that takes at most this share of the other one's time is magnified as a whole."""
+ZOOM = 12
+"""Otherwise the lens shows this part of the run (our choice: a few kernels)."""
+MOST_PREFETCHES = 4_000
+"""Prefetches that are looked at, in order of their start."""
+
+
+class Callout(TypedDict):
+    """The prefetch that runs furthest ahead: weights of `layer` arrive while `computes` runs.
+
+    Layers count from 0, times are cycles of the drawn round.
+    """
+
+    layer: int
+    computes: int
+    from_cycle: int
+    to_cycle: int
+    bytes: int
+
+
+def callout(report: Report) -> list[Callout]:
+    """The prefetch with the largest product of lead in layers and length; one, or none."""
+    best, score = [], 0
+    computing = _Computing(report)
+    for layer, begin, end, size in _prefetches(report)[:MOST_PREFETCHES]:
+        computes = computing.most(begin, end)
+        lead = (layer - computes) * (end - begin)
+        if computes >= 0 and lead > score:
+            score = lead
+            best = [
+                Callout(
+                    layer=layer, computes=computes, from_cycle=begin, to_cycle=end, bytes=size
+                )
+            ]
+    return best
+
+
+def _prefetches(report: Report) -> list[tuple[int, int, int, int]]:
+    """Layer, begin, end and bytes of weights that cross DRAM for one kernel's layer, in order."""
+    arrays = report.arrays
+    is_weight = np.array([row["kind"] == "weight" for row in report.tables["tensors"]] or [False])
+    is_dram = arrays["booked_memory"] == 0
+    rows = arrays["booked_instruction"][is_dram].astype(np.int64)
+    size = arrays["booked_bytes"][is_dram].astype(np.int64)
+    moved = arrays["moved_tensor"][rows].astype(np.int64)
+    is_chosen = (moved >= 0) & is_weight[np.maximum(moved, 0)]
+    rows, size = rows[is_chosen], size[is_chosen]
+    layer, kernel = (arrays[name][rows].astype(np.int64) for name in ("layer", "kernel"))
+    begin = arrays["start"][rows].astype(np.int64)
+    end = begin + arrays["hold"][rows].astype(np.int64)
+    owner = kernel * (int(layer.max(initial=0)) + 2) + layer
+    _, place = np.unique(owner, return_inverse=True)
+    count = int(place.max(initial=-1)) + 1
+    first = np.full(count, np.iinfo(np.int64).max)
+    last, total, of_layer = (np.zeros(count, np.int64) for _ in range(3))
+    np.minimum.at(first, place, begin)
+    np.maximum.at(last, place, end)
+    np.add.at(total, place, size)
+    of_layer[place] = layer
+    order = np.argsort(first, kind="stable").tolist()
+    return [(int(of_layer[at]), int(first[at]), int(last[at]), int(total[at])) for at in order]
+
+
+class _Computing:
+    """The matrix instructions of a run, in order of start."""
+
+    def __init__(self, report: Report) -> None:
+        arrays = report.arrays
+        kinds = np.array([row["kind"] == "matrix" for row in report.tables["engines"]])
+        rows = np.flatnonzero(kinds[arrays["engine"]] & (arrays["layer"] >= 0))
+        rows = rows[np.argsort(arrays["start"][rows], kind="stable")]
+        self._start = arrays["start"][rows].astype(np.int64)
+        self._end = self._start + arrays["hold"][rows].astype(np.int64)
+        self._layer = arrays["layer"][rows].astype(np.int64)
+        self._longest = int((self._end - self._start).max(initial=0))
+
+    def most(self, begin: int, end: int) -> int:
+        """The layer that computes most between two cycles; -1 for none. Ties: the later layer."""
+        first, last = np.searchsorted(self._start, [begin - self._longest, end])
+        inside: Ints = np.minimum(self._end[first:last], end) - np.maximum(
+            self._start[first:last], begin
+        )
+        is_inside = inside > 0
+        if not is_inside.any():
+            return -1
+        layers = self._layer[first:last][is_inside]
+        busy = np.bincount(layers, inside[is_inside])
+        return int(np.flatnonzero(busy == busy.max())[-1])
+
+
+def first_window(a: Report, b: Report, layers: Sequence[Sequence[int]]) -> tuple[float, float]:
+    """The stretch of B's drawn round, in cycles, that is magnified before anybody chooses.
+
+    All of a short run; of a longer one the beginning of the sub-graph with the most layers.
+    `layers`: of each sub-graph of B.
+    """
+    cycles = b.tables["round"][0]["cycles"]
+    if b.contract["latency_s"] <= SHORT * a.contract["latency_s"]:
+        return 0.0, float(cycles)
+    kernels = b.tables["kernels"]
+    largest = max(range(len(layers)), key=lambda group: (len(layers[group]), -group))
+    name = b.tables["groups"][largest]["name"]
+    begin = min((k["start_cycle"] for k in kernels if k["group"] == name), default=0)
+    half = cycles / ZOOM / 2
+    middle = min(max(float(begin), half), cycles - half)
+    return middle - half, middle + half

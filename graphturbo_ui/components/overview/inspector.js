@@ -1,0 +1,187 @@
+// The docked line at the foot: what is pointed at or chosen, in cells of a caption and a value.
+
+import { htmlNode } from "./draw.js";
+import { bytesText } from "./labels.js";
+import { groupSeconds, hueSeconds, kernelAt, layersAt, matrixSeconds, samplesDone, scaleOf } from "./runs.js";
+import { countText, shareText, sizeText, timeText } from "./words.js";
+
+/** Fill the inspector for what `focus` names: {layer}, {group}, {hue} or {time}. */
+export function drawInspector(host, scene, focus, on) {
+  const cells = cellsFor(scene, focus);
+  host.replaceChildren(...cells.map(({ caption, parts, hue, isWide }) => {
+    const value = htmlNode("div", "value", ...parts.map((part) => (typeof part === "string" ? part : htmlNode("b", "", part.b))));
+    const text = htmlNode("div", "", htmlNode("div", "caption", caption), value);
+    const cell = htmlNode("div", `cell${isWide ? " wide" : ""}`, text);
+    if (hue === undefined) return cell;
+    const swatch = htmlNode("div", "swatch");
+    swatch.style.background = hue < 0 ? "var(--ink)" : `var(--g${hue}, var(--rest))`;
+    cell.prepend(swatch);
+    cell.classList.add("first");
+    return cell;
+  }));
+  if (focus.group !== null && focus.group !== undefined && on.edit) {
+    const edit = htmlNode("button", "small control", "Edit plan");
+    edit.title = "Merge, split or move this sub-graph, and run B again";
+    edit.onclick = on.edit;
+    host.append(edit);
+  }
+}
+
+function cellsFor(scene, { layer = null, group = null, hue = null, time = null }) {
+  if (layer !== null) return layerCells(scene, layer);
+  if (time !== null) return timeCells(scene, time);
+  if (group !== null) return groupCells(scene, group);
+  if (hue !== null) return hueCells(scene, hue);
+  return groupCells(scene, mostGained(scene));
+}
+
+/** The sub-graph of B whose layers gain most against A. */
+export function mostGained(scene) {
+  const [a, b] = [scene.runs[0], scene.runs.at(-1)];
+  const own = groupSeconds(b);
+  const before = layerSeconds(a);
+  const gains = b.groups.map(({ layers }, group) => layers.reduce((sum, layer) => sum + before[layer], 0) - own[group]);
+  return gains.indexOf(Math.max(...gains));
+}
+
+/** Seconds per layer in which it has an instruction in flight, over the whole run. */
+function layerSeconds(run) {
+  return [...run.layer_window_s].map((seconds) => seconds * scaleOf(run));
+}
+
+function both(scene, text) {
+  const [a, b] = [scene.runs[0], scene.runs.at(-1)];
+  if (a === b) return [`${a.name} `, { b: text(a) }];
+  return [`A ${text(a)}   B `, { b: text(b) }];
+}
+
+function layerCells(scene, layer) {
+  const { name, ops } = scene.layers[layer];
+  const b = scene.runs.at(-1);
+  const hue = scene.hues.of_layer[layer];
+  const group = b.groups[b.groupOfLayer[layer]];
+  return [
+    { caption: `Layer ${layer + 1} of ${scene.layers.length}, ${ops.replaceAll("+", " + ")}`, parts: [{ b: name }], hue },
+    { caption: `${b.name}'s sub-graph`, parts: [{ b: scene.hues.titles[hue] ?? group.name }, `, ${countText(group.layers.length, "layer")}, ${countText(group.pieces, "piece")}`] },
+    { caption: "Matrix engines work", parts: both(scene, (run) => timeText(matrixSeconds(run, layer))) },
+    { caption: "DRAM bytes per cluster", parts: both(scene, (run) => sizeText(run.layer_dram_bytes[layer] * scaleOf(run))) },
+    { caption: "LB, fullest core", parts: both(scene, (run) => sizeText(run.layer_lb_peak_bytes[layer])) },
+    { caption: "GB", parts: both(scene, (run) => sizeText(run.layer_gb_peak_bytes[layer])) },
+  ];
+}
+
+function timeCells(scene, time) {
+  const cells = [{ caption: "Playhead", parts: [{ b: timeText(time) }], hue: -1 }];
+  for (const run of scene.runs) {
+    if (time >= run.total) {
+      cells.push({ caption: `${run.name} is done since`, parts: [timeText(run.total)] });
+      continue;
+    }
+    const kernel = kernelAt(run, time);
+    const layers = [...layersAt(run, time)].sort(([one], [other]) => one - other);
+    const named = (how) => layers.filter(([, own]) => own === how).map(([layer]) => layer + 1);
+    const [compute, move] = [named(1), named(2)];
+    const said = [
+      compute.length ? `layer${compute.length > 1 ? "s" : ""} ${short(compute)} compute${compute.length > 1 ? "" : "s"}` : "",
+      move.length ? `${compute.length ? "" : "layer "}${short(move)} load${move.length > 1 ? "" : "s"} or store${move.length > 1 ? "" : "s"}` : "",
+    ].filter(Boolean).join(", ");
+    cells.push({ caption: `${run.name}: ${kernel < 0 ? "launch" : `kernel ${kernel + 1} of ${run.kernel_from.length}`}`, parts: [said || "no instruction"] });
+  }
+  const done = (run) => samplesDone(run, time).toLocaleString("en-US");
+  cells.push({ caption: `${scene.noun}s done per cluster, of ${scene.runs[0].samples}`, parts: both(scene, done) });
+  return cells;
+}
+
+function short(layers) {
+  return layers.length > 4 ? `${layers.slice(0, 3).join(", ")} and ${layers.length - 3} more` : layers.join(", ");
+}
+
+function groupCells(scene, number) {
+  const b = scene.runs.at(-1);
+  const group = b.groups[number];
+  const hue = scene.hues.of_group[number];
+  const [first, last] = [group.layers[0] + 1, group.layers.at(-1) + 1];
+  const layers = first === last ? `layer ${first}` : `layers ${first} to ${last}`;
+  const title = hue >= 0 && scene.hues.meaning !== "stage" ? scene.hues.titles[hue] ?? `sub-graph ${number + 1}` : `sub-graph ${number + 1}`;
+  const samples = b.rounds[0].samples;
+  const pieces = group.pieces === 1 ? `1, ${countText(samples, scene.noun)}`
+    : group.along === "axis 0" ? `${group.pieces} × ${countText(samples / group.pieces, scene.noun)}` : `${group.pieces}, ${group.along}`;
+  const a = scene.runs[0];
+  const before = layerSeconds(a);
+  const cells = [
+    { caption: `${b.name}'s sub-graph ${number + 1}, ${layers}`, parts: [{ b: title }, `, ${countText(group.ops, "op")}`], hue: hue < 0 ? -1 : hue },
+    { caption: "Pieces", parts: [pieces] },
+    { caption: "Live bytes, whole → per piece", parts: [{ b: bytesText(group) }] },
+    { caption: "Time", parts: a === b ? [{ b: timeText(groupSeconds(b)[number]) }] : [`A ${timeText(group.layers.reduce((sum, layer) => sum + before[layer], 0))}   B `, { b: timeText(groupSeconds(b)[number]) }] },
+  ];
+  return [...cells, ...reasonCells(scene, b, number)];
+}
+
+/** Why a sub-graph was merged, and why it was not merged further. */
+function reasonCells(scene, run, number) {
+  const own = run.reasons.filter(({ group }) => group === number);
+  const merged = own.find(({ is_merged: isMerged }) => isMerged);
+  const cells = [];
+  if (merged) cells.push({ caption: `Why merged, ${countText(merged.times, "time")}`, parts: [mergedText(merged)] });
+  const refused = own.filter(({ is_merged: isMerged }) => !isMerged);
+  if (refused.length) {
+    const isCut = refused.every(({ cause }) => cause === "refetch");
+    const caption = isCut ? "Not further: it would cut" : "Not merged further";
+    cells.push({ caption, parts: [refusedText(scene, run, number, refused, isCut)], isWide: true });
+  }
+  return cells;
+}
+
+function mergedText({ cause, fewest_pieces: fewest, most_pieces: most }) {
+  const counts = fewest === most ? `${most} each` : `${fewest} to ${most}`;
+  return {
+    pieces: `the parts agree on the pieces: ${counts}`,
+    block: "a fork and its join share one split",
+    split: "one axis can split all of it",
+    user: "the plan asks for it",
+  }[cause] ?? "by the strategy's rule";
+}
+
+/** `stage 2 into 8, not 4; …`: one phrase per neighbour; `isCut`: the caption says that it is cut. */
+function refusedText(scene, run, number, refused, isCut) {
+  const own = run.groups[number];
+  const said = refused.map(({ cause, fewest_pieces: fewest, most_pieces: most, other_layer: layer }) => {
+    const other = layer >= 0 ? layerTitle(scene, run, layer) : "a neighbour";
+    const cut = own.pieces >= most ? other : layerTitle(scene, run, own.layers[0]);
+    return {
+      refetch: isCut ? `${cut} into ${most}, not ${fewest}` : `with ${other}: it would cut ${cut} into ${most}, not ${fewest}`,
+      grows: `with ${other}: the whole would need more pieces`,
+      split: `with ${other}: no axis splits both`,
+      cycle: `with ${other}: it would close a cycle`,
+      taken: `with ${other}: it belongs to another block`,
+      user: `with ${other}: the plan forbids it`,
+    }[cause] ?? `with ${other}: a rule forbids it`;
+  });
+  return [...new Set(said)].slice(0, 2).join("; ");
+}
+
+function layerTitle(scene, run, layer) {
+  const hue = scene.hues.of_layer[layer];
+  const group = run.groups[run.groupOfLayer[layer]];
+  if (scene.hues.meaning === "group" && scene.hues.titles[hue]) return scene.hues.titles[hue];
+  return group && group.layers.length > 1 ? `sub-graph ${run.groupOfLayer[layer] + 1}` : `layer ${layer + 1}`;
+}
+
+function hueCells(scene, hue) {
+  const b = scene.runs.at(-1);
+  const groups = b.groups.filter((_, number) => scene.hues.of_group[number] === hue);
+  const layers = scene.hues.of_layer.filter((own) => own === hue).length;
+  const seconds = (run) => timeText(hueSeconds(run)[hue]);
+  return [
+    { caption: groups.length ? `${groups.length} of B's ${countText(b.groups.length, "group")}` : "part of one group", parts: [{ b: scene.hues.titles[hue] }, `, ${countText(layers, "layer")}`], hue },
+    { caption: "Pieces", parts: [groups.length ? rangeText(groups.map(({ pieces }) => pieces)) : "1"] },
+    { caption: "Largest live bytes", parts: [{ b: groups.length ? sizeText(Math.max(...groups.map((group) => group.whole_bytes))) : "—" }] },
+    { caption: "Time", parts: both(scene, seconds) },
+    { caption: "Share of the time", parts: both(scene, (run) => shareText(hueSeconds(run)[hue] / run.total)) },
+  ];
+}
+
+function rangeText(values) {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return least === most ? String(least) : `${least} to ${most}`;
+}

@@ -1,0 +1,116 @@
+// Words beside B's boxes: what each hue stands for, its pieces, its bytes, its share of the time.
+
+import { hueText } from "./draw.js";
+import { stretchesOf } from "./rows.js";
+import { hueSeconds } from "./runs.js";
+import { countText, shareText, sizeText } from "./words.js";
+
+const LINE = 15.5;
+const TITLE = { size: 14, weight: 650 };
+
+/** Draw the labels into the column, from the top row to `foot`, without one over another. */
+export function drawLabels(pen, scene, rows, column, open, foot) {
+  const items = [...hueItems(scene, rows), ...blockItems(scene, rows, open)];
+  items.sort((one, other) => one.middle - other.middle);
+  const line = LINE * pen.k;
+  let below = rows[0].y - 14 * pen.k;
+  items.forEach((item, n) => {
+    const room = Math.max(item.height, 0) + 4;
+    const next = n + 1 < items.length ? items[n + 1].middle - line / 2 : foot;
+    const most = Math.max(1, Math.min(item.lines.length, Math.floor(room / line), Math.floor((next - below) / line)));
+    const lines = item.lines.slice(0, most);
+    if (most === 1 && item.short) lines[0] = { ...lines[0], after: item.short };
+    const height = lines.length * line;
+    const top = Math.max(below, Math.min(item.middle - height / 2, foot - height));
+    if (top + line > foot + 6) return;
+    below = top + height;
+    lines.forEach((own, at) => {
+      const y = top + at * line + line * 0.78;
+      const text = pen.fit([own.text], column.width, own.size ?? 12.5, own.weight ?? 400);
+      const node = pen.text(column.x, y, text, own);
+      if (item.block !== undefined) node.dataset.block = item.block;
+      const used = pen.width(text, own.size ?? 12.5, own.weight ?? 400);
+      const after = own.after && pen.fit([own.after, own.after.split(", ")[0], ""], column.width - used - 6, 12);
+      if (after) pen.text(column.x + used + 6, y, after, { size: 12 });
+    });
+  });
+}
+
+/** The label of each hue, at its stretch with the most room. */
+function hueItems(scene, rows) {
+  const run = scene.runs.at(-1);
+  const seconds = hueSeconds(run);
+  return scene.hues.titles.map((title, hue) => {
+    const groups = run.groups.map((group, number) => ({ ...group, number })).filter(({ number, layers }) => (
+      scene.hues.of_group[number] === hue || (scene.hues.of_group[number] < 0 && layers.some((layer) => scene.hues.of_layer[layer] === hue))
+    ));
+    const layers = scene.hues.of_layer.flatMap((own, layer) => (own === hue ? [layer] : []));
+    const stretch = tallest(rows, scene.hues.meaning === "kind" ? groups[0]?.layers ?? layers : layers);
+    if (!stretch) return null;
+    const share = `${shareText(seconds[hue] / run.total)} of time`;
+    const count = scene.hues.meaning === "kind" && groups.length > 1 ? `×${groups.length}` : "";
+    const isBanded = scene.hues.of_group[groups[0]?.number] < 0;
+    const lines = [
+      { text: title, ...TITLE, fill: hueText(hue, scene.hues.titles.length), after: count },
+      ...(isBanded ? [] : piecesLines(scene, run, groups)),
+      { text: share },
+    ];
+    return { ...stretch, lines, short: [count, share].filter(Boolean).join(", ") };
+  }).filter(Boolean);
+}
+
+/** Pieces and bytes of one sub-graph, or their ranges over several. */
+function piecesLines(scene, run, groups) {
+  const [least, most] = ends(groups.map(({ pieces }) => pieces));
+  const isOne = least === most && new Set(groups.map(({ along }) => along)).size === 1;
+  const first = groups[0];
+  const lines = [];
+  if (groups.length > 1 && scene.hues.meaning !== "kind") lines.push({ text: countText(groups.length, "group") });
+  if (isOne && most > 1 && first.along === "axis 0") {
+    const samples = run.rounds[0].samples / most;
+    lines.push({ text: `${countText(most, "piece")} × ${countText(samples, scene.noun)}` });
+  } else if (isOne && most > 1) lines.push({ text: `${countText(most, "piece")}, ${first.along}` });
+  else if (isOne) lines.push({ text: `1 piece, ${countText(run.rounds[0].samples, scene.noun)}` });
+  else lines.push({ text: `${least} to ${countText(most, "piece")}` });
+  const bytes = groups.map((group) => group.whole_bytes);
+  if (groups.length === 1 || scene.hues.meaning === "kind") lines.push({ text: bytesText(first) });
+  else lines.push({ text: `up to ${sizeText(Math.max(...bytes))}` });
+  return lines;
+}
+
+/** `55.1 → 6.89 MiB`: live bytes of all samples, and of one piece. */
+export function bytesText({ whole_bytes: whole, piece_bytes: piece, pieces }) {
+  if (pieces < 2 || !piece) return sizeText(whole);
+  const [before, after] = [sizeText(whole), sizeText(piece)];
+  const [value, unit] = before.split(" ");
+  return after.endsWith(unit) ? `${value} → ${after}` : `${before} → ${after}`;
+}
+
+function ends(values) {
+  return [Math.min(...values), Math.max(...values)];
+}
+
+/** Middle and height of the tallest stretch of rows that are open, else of any. */
+function tallest(rows, layers) {
+  const found = stretchesOf(rows, layers).map(([first, last]) => {
+    const [top, foot] = [rows[first].y, rows[last].y + rows[last].h];
+    return { middle: (top + foot) / 2, height: foot - top, isShut: rows[first].isShut };
+  });
+  const best = (some) => some.reduce((one, other) => (!one || other.height > one.height ? other : one), null);
+  const loose = found.filter(({ isShut }) => !isShut);
+  return loose.length ? best(loose) : null;
+}
+
+/** The name of each block: a triangle that opens or shuts it. */
+function blockItems(scene, rows, open) {
+  return scene.blocks.map(({ title }, block) => {
+    const own = rows.filter((row) => row.block === block);
+    const isOpen = open.has(block);
+    const [top, foot] = [own[0].y, own.at(-1).y + own.at(-1).h];
+    const text = `${isOpen ? "▾" : "▸"} ${title}`;
+    return {
+      middle: isOpen ? top + 4 : (top + foot) / 2, height: foot - top, block,
+      lines: [{ text, size: 12.5, weight: isOpen ? 600 : 400, fill: isOpen ? "var(--ink)" : "var(--ink2)" }],
+    };
+  });
+}

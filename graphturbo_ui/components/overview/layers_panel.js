@@ -1,0 +1,363 @@
+// The left card: layers from top to bottom, cut by A and by B into kernels, with the memory of each.
+
+import { Pen, hueFill, hueInk } from "./draw.js";
+import { drawLabels } from "./labels.js";
+import { arrangedRows, kernelBoxes, rowAt, stretchesOf } from "./rows.js";
+import { countText, sizeText } from "./words.js";
+
+const WIDTHS = { numbers: 22, a: 86, graph: 56, b: 116, lb: 104, gb: 86 };
+const GAPS = { numbers: 6, a: 9, graph: 9, b: 10, labels: 14, lb: 16, gb: 0 };
+const PAD = 16;
+const FOOT = 10;
+const HEAD = 47;
+const LINE_PITCH = 3; // pixels per line where pieces are too narrow for boxes
+const NARROW = 4;
+
+export class LayersPanel {
+  constructor(svg) {
+    this.svg = svg;
+  }
+
+  /** Draw everything but what hover and playhead change. */
+  draw(scene, { width, height, k, font, open }) {
+    this.scene = scene;
+    this.size = { width, height };
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.replaceChildren();
+    const pen = new Pen(this.svg, k, font);
+    const top = HEAD * k;
+    this.rows = arrangedRows(scene, open, top, height - top - FOOT);
+    this.columns = this.columnsFor(pen, width);
+    this.drawHeads(pen);
+    this.boxes = {};
+    for (const run of scene.runs) this.drawRun(pen.group("boxes"), run);
+    this.drawGraph(pen.group("graph"), open);
+    drawLabels(pen.group("labels"), scene, this.rows, this.columns.labels, open, height - FOOT);
+    this.drawMemory(pen.group("memory"), "lb", "LB / core", scene.chip.lb_bytes, "layer_lb_peak_bytes", "layer_lb_mean_bytes");
+    this.drawMemory(pen.group("memory"), "gb", "GB", scene.chip.gb_bytes, "layer_gb_peak_bytes", null);
+    this.veil = pen.group("veil");
+    this.over = pen.group("over");
+  }
+
+  columnsFor(pen, width) {
+    const inner = width - 2 * PAD;
+    const fixed = Object.values(WIDTHS).reduce((a, b) => a + b, 0) + Object.values(GAPS).reduce((a, b) => a + b, 0);
+    const labels = Math.min(inner * 0.28, Math.max(88 * pen.k, labelRoom(pen, this.scene)));
+    const unit = Math.max(0.3, (inner - labels) / fixed);
+    const found = {};
+    let x = PAD;
+    for (const name of ["numbers", "a", "graph", "b", "labels", "lb", "gb"]) {
+      const own = name === "labels" ? labels : WIDTHS[name] * unit;
+      found[name] = { x, width: own };
+      x += own + GAPS[name] * unit;
+    }
+    return found;
+  }
+
+  drawHeads(pen) {
+    const { scene, columns } = this;
+    const [first, second] = [15 * pen.k, 31 * pen.k];
+    const ink = { weight: 600, fill: "var(--ink)", size: 13 };
+    for (const run of scene.runs) {
+      const { x, width } = columns[run.name.toLowerCase()];
+      pen.badge(x, first, run.name);
+      const room = width - 20 * pen.k + (run.name === "A" ? 4 : 0);
+      pen.text(x + 20 * pen.k, first, pen.fit([countText(run.kernels, "kernel"), run.kernels.toLocaleString("en-US")], room, 13, 600), ink);
+      this.drawBracket(pen, x, width, second, run);
+    }
+    const graph = columns.graph;
+    const middle = graph.x + graph.width / 2;
+    if (pen.width(`${scene.ops.length} ops`, 13, 600) < graph.width + 6) {
+      pen.text(middle, first, countText(scene.ops.length, "op"), { ...ink, anchor: "middle" });
+      pen.text(middle, second, countText(scene.layers.length, "layer"), { size: 12, fill: "var(--ink3)", anchor: "middle" });
+    }
+    const groups = scene.runs.at(-1).groups.length;
+    pen.text(columns.labels.x, first, countText(groups, "group"), ink);
+    pen.text(columns.labels.x, second, scene.hues.meaning === "kind" ? countText(scene.hues.titles.length, "kind") : "peak → per piece", { size: 12, fill: "var(--ink3)" });
+  }
+
+  /** What the horizontal axis of a run's boxes is. */
+  drawBracket(pen, x, width, y, run) {
+    const axes = new Set([...run.piece_axis].filter((axis) => axis >= 0));
+    const samples = countText(run.samples, this.scene.noun);
+    const text = axes.size === 0 || (axes.size === 1 && axes.has(0)) ? samples : axes.size === 1 ? `axis ${[...axes][0]}` : "along any axis";
+    const said = pen.fit([text, String(run.samples)], width - 12, 12);
+    const gap = pen.width(said, 12) / 2 + 3;
+    const middle = x + width / 2;
+    const level = y - 4 * pen.k;
+    for (const [from, to] of [[x + 0.5, middle - gap], [middle + gap, x + width - 0.5]]) {
+      if (to > from) pen.line(from, level, to, level, "var(--edge)");
+    }
+    for (const end of [x + 0.5, x + width - 0.5]) pen.line(end, y - 8 * pen.k, end, y, "var(--edge)");
+    pen.text(middle, y, said, { anchor: "middle", size: 12, fill: "var(--ink3)" });
+  }
+
+  /** A run's kernels as boxes: down its layers, across its samples. */
+  drawRun(pen, run) {
+    const { scene, rows } = this;
+    const column = this.columns[run.name.toLowerCase()];
+    const isB = run === scene.runs.at(-1);
+    const byGroup = run.groups.map(() => []);
+    for (const box of kernelBoxes(run)) byGroup[box.group].push(box);
+    const placed = [];
+    run.groups.forEach(({ layers }, group) => {
+      for (const [first, last] of stretchesOf(rows, layers)) {
+        placed.push(...this.drawGroup(pen, run, { column, isB, boxes: byGroup[group], group, first, last, sharers: sharersOf(run, layers, group) }));
+      }
+    });
+    this.boxes[run.name] = placed;
+  }
+
+  drawGroup(pen, run, { column, isB, boxes, group, first, last, sharers }) {
+    const { rows, scene } = this;
+    const hues = scene.hues.titles.length;
+    const [place, count] = sharers;
+    const whole = { top: rows[first].y, foot: rows[last].y + rows[last].h };
+    const slice = (whole.foot - whole.top) / count;
+    const [top, foot] = [whole.top + place * slice, whole.top + (place + 1) * slice];
+    const height = foot - top;
+    const bands = this.bandsOf(first, last, isB ? scene.hues.of_group[group] : null);
+    const narrow = boxes.length > 1 && Math.min(...boxes.map((box) => (box.x1 - box.x0) * column.width)) < NARROW;
+    const line = Math.min(0.5, height * 0.15);
+    for (const band of bands) {
+      const [y0, y1] = [Math.max(top, band.top), Math.min(foot, band.foot)];
+      if (narrow) {
+        this.drawLines(pen, column, y0 + line, y1 - line, hueFill(band.hue, hues));
+        continue;
+      }
+      for (const box of boxes) {
+        const [x0, x1] = [column.x + box.x0 * column.width, column.x + box.x1 * column.width];
+        const [b0, b1] = [top + box.y0 * height, top + box.y1 * height];
+        const [from, to] = [Math.max(y0, b0), Math.min(y1, b1)];
+        if (to <= from) continue;
+        const inset = x1 - x0 > 4 ? 0.6 : 0.3;
+        pen.rect(x0 + inset, from + line, x1 - x0 - 2 * inset, to - from - 2 * line, hueFill(band.hue, hues), { rx: height > 6 && bands.length === 1 ? 2 : 0 });
+      }
+    }
+    if (isB && !narrow) this.numberBoxes(pen, column, boxes, { top, height, hue: bands.length > 1 ? bands[Math.floor(bands.length / 2)].hue : bands[0].hue, hues });
+    return boxes.map((box) => ({ ...box, top, foot, first: rows[first].first, last: rows[last].last }));
+  }
+
+  /** Stretches of one hue within rows `first` to `last`; one where the sub-graph has a hue. */
+  bandsOf(first, last, hue) {
+    const { rows, scene } = this;
+    const found = [];
+    for (let n = first; n <= last; n += 1) {
+      const own = hue === null || hue < 0 ? scene.hues.of_layer[rows[n].first] : hue;
+      const before = found.at(-1);
+      if (before && before.hue === own) before.foot = rows[n].y + rows[n].h;
+      else found.push({ hue: own, top: before ? before.foot : rows[n].y, foot: rows[n].y + rows[n].h });
+    }
+    return found;
+  }
+
+  /** Pieces too narrow for boxes: lines, which say `many` and not how many. */
+  drawLines(pen, column, top, foot, fill) {
+    let d = "";
+    for (let x = column.x + 1; x < column.x + column.width; x += LINE_PITCH) d += `M${x.toFixed(1)} ${top.toFixed(1)}V${foot.toFixed(1)}`;
+    pen.path(d, fill, { "stroke-width": 2 });
+  }
+
+  /** The order in which kernels run, where a box has room for its number. */
+  numberBoxes(pen, column, boxes, { top, height, hue, hues }) {
+    for (const box of boxes) {
+      if (box.round) continue;
+      const text = String(box.kernel + 1);
+      const width = (box.x1 - box.x0) * column.width;
+      const room = (box.y1 - box.y0) * height;
+      const size = [13, 12, 11].find((own) => pen.width(text, own, 600) + 1 <= width);
+      if (!size || room < 13) continue;
+      const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
+      const y = top + ((box.y0 + box.y1) / 2) * height + size * pen.k * 0.36;
+      pen.text(x, y, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number" });
+    }
+  }
+
+  /** Ops of each layer, and which layer hands on to which. */
+  drawGraph(pen, open) {
+    const { scene, rows, columns: { graph, numbers } } = this;
+    const centre = graph.x + graph.width * 0.42;
+    const thick = Math.min(...rows.filter((row) => !row.isShut).map((row) => row.h), 20);
+    const size = Math.max(2, Math.min(6.5 * pen.k, thick * 0.66));
+    const rowOf = [];
+    rows.forEach((row, n) => { for (let layer = row.first; layer <= row.last; layer += 1) rowOf[layer] = n; });
+    const shutMiddle = new Map();
+    for (const row of rows.filter(({ isShut }) => isShut)) {
+      const found = shutMiddle.get(row.block) ?? { top: row.y, foot: row.y + row.h };
+      found.foot = row.y + row.h;
+      shutMiddle.set(row.block, found);
+    }
+    const heightOf = (layer) => {
+      const row = rows[rowOf[layer]];
+      if (!row.isShut) return row.y + row.h / 2;
+      const { top, foot } = shutMiddle.get(row.block);
+      return (top + foot) / 2;
+    };
+    const next = new Set(scene.edges.filter(([from, to]) => to === from + 1).map(([from]) => from));
+    const isSide = (layer) => layer < scene.layers.length - 1 && !next.has(layer) && !rows[rowOf[layer]].isShut;
+    const xOf = (layer) => centre - (isSide(layer) ? size * 1.9 : 0);
+    let d = "";
+    const seen = new Set();
+    for (const [from, to] of scene.edges) {
+      const [y0, y1] = [heightOf(from), heightOf(to)];
+      const key = `${y0.toFixed(0)} ${y1.toFixed(0)}`;
+      if (y1 - y0 < 0.5 || (seen.has(key) && !isSide(from) && !isSide(to))) continue;
+      seen.add(key);
+      d += edgePath(xOf(from), y0, xOf(to), y1, { isNext: to === from + 1, isBent: isSide(from) || isSide(to), reach: graph.width * 0.4, size });
+    }
+    pen.path(d, "var(--edge)", { "stroke-width": 1.1 });
+    this.drawMarks(pen, { size, rowOf, xOf, heightOf });
+    for (const { top, foot } of shutMiddle.values()) {
+      const side = Math.min(9 * pen.k, Math.max(4, foot - top));
+      pen.rect(centre - side / 2, (top + foot) / 2 - side / 2, side, side, "var(--card)", { stroke: "var(--ink)", "stroke-width": 1.3, rx: 2 });
+    }
+    let below = -Infinity;
+    for (const row of rows) {
+      const isFirst = row.isShut ? row.first === scene.blocks[row.block].first : row.first === 0 || (row.first + 1) % 10 === 0 || (row.block !== null && open.has(row.block) && row.first === scene.blocks[row.block].first);
+      const y = row.y + Math.min(row.h, 12) / 2 + 4 * pen.k;
+      if (!isFirst || y - below < 13 * pen.k) continue;
+      below = y;
+      pen.text(numbers.x + numbers.width, y, String(row.first + 1), { size: 12, anchor: "end", fill: "var(--ink3)" });
+    }
+  }
+
+  drawMarks(pen, { size, rowOf, xOf, heightOf }) {
+    const { rows, scene, columns: { graph } } = this;
+    const places = [];
+    for (const [mark, layer] of scene.ops) {
+      if (rows[rowOf[layer]].isShut) continue;
+      const place = (places[layer] = (places[layer] ?? -1) + 1);
+      const [x, y] = [xOf(layer) + place * size * 1.55, heightOf(layer)];
+      if (x > graph.x + graph.width) continue;
+      if (mark === "square") pen.rect(x - size / 2, y - size / 2, size, size, "var(--ink)", { rx: 1 });
+      else if (mark === "diamond") pen.path(`M${x} ${y - size * 0.62}l${size * 0.62} ${size * 0.62}l${-size * 0.62} ${size * 0.62}l${-size * 0.62} ${-size * 0.62}z`, "var(--ink)", { fill: "var(--card)", "stroke-width": 1.2 });
+      else if (mark === "plus") pen.path(`M${x - size * 0.48} ${y}h${size * 0.96}M${x} ${y - size * 0.48}v${size * 0.96}`, "var(--ink)", { "stroke-width": 1.5 });
+      else pen.add("circle", { cx: x, cy: y, r: Math.max(0.8, size * 0.2), fill: "var(--ink2)" });
+    }
+  }
+
+  /** Bytes held per layer, A to the left and B to the right of a line, against the capacity. */
+  drawMemory(pen, name, title, capacity, peak, mean) {
+    const { scene, rows } = this;
+    const { x, width } = this.columns[name];
+    const [first, second] = [15 * pen.k, 31 * pen.k];
+    const middle = x + width / 2;
+    const most = Math.max(1, capacity);
+    const scale = (width / 2 - 2) / most;
+    const hues = scene.hues.titles.length;
+    pen.badge(x, first, "A");
+    pen.badge(x + width - 15 * pen.k, first, "B");
+    pen.text(middle, first, pen.fit([title, title.split(" ")[0]], width - 40 * pen.k, 13, 600), { anchor: "middle", weight: 600, fill: "var(--ink)", size: 13 });
+    const said = sizeText(capacity, true);
+    const small = { size: 12, fill: "var(--ink3)" };
+    if (2 * pen.width(said, 12) + 6 < width) {
+      pen.text(x, second, said, small);
+      pen.text(x + width, second, said, { ...small, anchor: "end" });
+    } else pen.text(middle, second, said, { ...small, anchor: "middle" });
+    for (const run of scene.runs) {
+      const side = run.name === "A" ? -1 : 1;
+      for (const row of rows) {
+        const layer = largest(run[peak], row);
+        const hue = scene.hues.of_layer[layer];
+        const inset = Math.min(row.h * 0.12, 1.2);
+        const bar = (bytes, opacity) => {
+          const long = Math.min(bytes, most) * scale;
+          if (long > 0) pen.rect(side < 0 ? middle - long : middle, row.y + inset, long, row.h - 2 * inset, hueFill(hue, hues), { opacity, "data-run": run.name, "data-bytes": bytes });
+        };
+        bar(run[peak][layer], mean ? 0.42 : 1);
+        if (mean) bar(run[mean][layer], 1);
+      }
+    }
+    const [top, foot] = [rows[0].y - 6 * pen.k, rows.at(-1).y + rows.at(-1).h + 3];
+    pen.line(middle, top, middle, foot, "var(--ink)");
+    if (!capacity) return;
+    for (const side of [-1, 1]) pen.line(middle + side * most * scale, top, middle + side * most * scale, foot, "var(--ink)", { "stroke-width": 1.2, "stroke-dasharray": "4 3" });
+  }
+
+  /** What hover, selection and playhead change: others paler, what has not started yet paler. */
+  overlay({ layers, running, started }) {
+    const { rows, columns } = this;
+    this.veil.parent.replaceChildren();
+    this.over.parent.replaceChildren();
+    this.svg.classList.toggle("dim", Boolean(layers));
+    if (layers) {
+      const has = new Set(layers);
+      for (const name of ["a", "b", "lb", "gb"]) {
+        const { x, width } = columns[name];
+        for (const row of rows) {
+          if (!spanHas(row, has)) this.veil.rect(x - 1, row.y - 1, width + 2, row.h + 2, "var(--card)", { opacity: 0.66 });
+        }
+      }
+    }
+    if (!started) return;
+    for (const run of this.scene.runs) {
+      const { x, width } = columns[run.name.toLowerCase()];
+      for (const box of this.boxes[run.name]) {
+        if (started(run, box)) continue;
+        this.veil.rect(x + box.x0 * width, box.top + box.y0 * (box.foot - box.top), (box.x1 - box.x0) * width, (box.y1 - box.y0) * (box.foot - box.top), "var(--card)", { opacity: 0.78 });
+      }
+      for (const [layer, how] of running(run)) {
+        const row = rows.find((own) => own.first <= layer && layer <= own.last);
+        const box = this.boxes[run.name].find((own) => own.first <= layer && layer <= own.last && running(run).kernel === own.kernel);
+        const left = box ? x + box.x0 * width : x;
+        this.over.rect(left, row.y, box ? (box.x1 - box.x0) * width : width, Math.max(2, row.h), how === 1 ? "var(--ink)" : "none", { stroke: "var(--ink)", "stroke-width": 1.2 });
+      }
+    }
+  }
+
+  /** What stands at a point: a layer, or a sub-graph of B. */
+  hit(x, y) {
+    const row = rowAt(this.rows, y);
+    if (!row) return null;
+    const { b, lb } = this.columns;
+    const isB = x >= b.x - 4 && x < lb.x - 6;
+    const group = this.scene.runs.at(-1).groupOfLayer[row.first];
+    if (row.isShut) return { block: row.block, group: isB ? group : null, layer: isB ? null : row.first };
+    return isB ? { group, layer: null, block: row.block } : { layer: row.first, group: null, block: row.block };
+  }
+}
+
+function spanHas(row, layers) {
+  for (let layer = row.first; layer <= row.last; layer += 1) if (layers.has(layer)) return true;
+  return false;
+}
+
+/** The layer of a row with the largest value. */
+function largest(values, row) {
+  let best = row.first;
+  for (let layer = row.first; layer <= row.last; layer += 1) if (values[layer] > values[best]) best = layer;
+  return best;
+}
+
+/** Which place of how many a sub-graph has in the row of its only layer, where several share it. */
+function sharersOf(run, layers, group) {
+  if (layers.length !== 1) return [0, 1];
+  run.sharers ??= sharers(run);
+  const all = run.sharers[layers[0]];
+  return [all.indexOf(group), all.length];
+}
+
+function sharers(run) {
+  const found = [];
+  run.groups.forEach(({ layers }, group) => {
+    if (layers.length === 1) (found[layers[0]] ??= []).push(group);
+  });
+  return found;
+}
+
+/** Room that the longest label needs. */
+function labelRoom(pen, scene) {
+  const texts = scene.runs.at(-1).groups.slice(0, 12).map((group) => `${sizeText(group.whole_bytes)} → ${sizeText(group.piece_bytes)}`);
+  return Math.max(...scene.hues.titles.map((title) => pen.width(title, 14, 650) + 24), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;
+}
+
+/** A straight edge to the next layer, an arc past others, a bend to a side branch. */
+function edgePath(x0, y0, x1, y1, { isNext, isBent, reach, size }) {
+  const at = (value) => value.toFixed(1);
+  if (isNext && !isBent) return `M${at(x0)} ${at(y0)}L${at(x1)} ${at(y1)}`;
+  const bend = Math.min(reach, size * 1.2 + (y1 - y0) * 0.42);
+  const [c0, c1] = isBent ? [Math.min(x0, x1), Math.min(x0, x1)] : [x0 - bend * 1.15, x1 - bend * 1.15];
+  const third = (y1 - y0) * 0.25;
+  return `M${at(x0)} ${at(y0)}C${at(c0)} ${at(y0 + third)} ${at(c1)} ${at(y1 - third)} ${at(x1)} ${at(y1)}`;
+}
+

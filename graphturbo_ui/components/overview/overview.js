@@ -1,0 +1,393 @@
+// The first screen: result line, groupings and memory, instructions over time, inspector. One state,
+// one playhead, one selection through all of them; Python hears of clicks alone.
+
+import { common, follow, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
+import { drawInspector } from "./inspector.js";
+import { LayersPanel } from "./layers_panel.js";
+import { drawRace } from "./race.js";
+import { readScene } from "./runs.js";
+import { Player, startedAt, runningAt } from "./play.js";
+import { TimePanel } from "./time_panel.js";
+import { clamp01 } from "./words.js";
+
+const HUES = 5;
+const SHORTEST_LENS = 2e-6; // seconds
+
+class Overview {
+  constructor(root) {
+    this.root = root;
+    this.parts = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
+    this.layers = new LayersPanel(this.parts.layers);
+    this.time = new TimePanel(this.parts.bars, this.parts.time);
+    this.state = { layer: null, group: null, hue: null, pin: {}, time: null, lens: null, open: new Set([0]) };
+    this.player = new Player(() => this.longest(), (time) => this.playTo(time), () => this.showPlay());
+    this.bind();
+    new ResizeObserver(() => this.later()).observe(root);
+  }
+
+  /** Draw once in the next frame, however often it is asked for. */
+  later() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (this.root.isConnected && this.scene) this.draw();
+    });
+  }
+
+  show(scene) {
+    const isOther = scene.digest !== this.scene?.digest;
+    this.scene = scene;
+    if (isOther) {
+      Object.assign(this.state, { layer: null, group: null, hue: null, pin: {}, time: null, lens: null, open: new Set([0]) });
+      this.time.forget();
+      this.player.stop();
+      if (scene.blocks.length) this.state.open = new Set([firstRepeated(scene)]);
+    }
+    this.readSelection();
+    this.draw();
+  }
+
+  longest() {
+    return Math.max(...this.scene.runs.map((run) => run.total));
+  }
+
+  lens() {
+    if (this.state.lens) return this.state.lens;
+    const run = this.scene.runs.at(-1);
+    const round = run.rounds.find(({ isDrawn }) => isDrawn) ?? { at: 0 };
+    const [from, to] = this.scene.window.map((cycle) => cycle * run.seconds_per_cycle);
+    const isWhole = from === 0 && to >= run.cycles * run.seconds_per_cycle;
+    return { run: run.name, t0: isWhole ? 0 : round.at + from, t1: isWhole ? run.total : round.at + to };
+  }
+
+  draw() {
+    const { root, parts, scene, state } = this;
+    const style = getComputedStyle(root);
+    root.dataset.theme = isDark(style.getPropertyValue("--st-background-color").trim()) ? "dark" : "light";
+    root.dataset.mode = scene.is_presenting ? "present" : "work";
+    const k = Number.parseFloat(getComputedStyle(root).getPropertyValue("--k")) || 1;
+    const font = getComputedStyle(root).fontFamily;
+    drawRace(parts.result, scene, {
+      hover: (hue) => this.set({ hue, layer: null, group: null }),
+      pick: (hue) => this.pin({ hue }),
+    });
+    const left = parts.layers.parentElement;
+    this.layers.draw(scene, { width: left.clientWidth, height: left.clientHeight, k, font, open: state.open });
+    this.drawTime(k, font);
+    parts.layers_sub.textContent = scene.blocks.length ? "one row per layer of the open block, one box per kernel" : "one row per layer, one box per kernel";
+    parts.time_sub.textContent = `one cluster, one time scale, all ${scene.batch.toLocaleString("en-US")} ${scene.noun}s`;
+    this.overlays();
+    this.expose();
+  }
+
+  drawTime(k = this.k, font = this.font) {
+    Object.assign(this, { k, font });
+    const right = this.parts.time.parentElement;
+    this.time.draw(this.scene, { width: right.clientWidth, height: right.clientHeight, k, font, lens: this.lens(), colours: this.colours() });
+  }
+
+  colours() {
+    const style = getComputedStyle(this.root);
+    const read = (name) => style.getPropertyValue(name).trim();
+    return {
+      hues: [...Array.from({ length: HUES }, (_, hue) => read(`--g${hue}`)), read("--rest"), read("--rest")],
+      rest: read("--rest"), track: read("--track"), card: read("--card"), ink: read("--ink"), one: read("--one"), edge: read("--edge"),
+    };
+  }
+
+  /** Layers that are in focus, or null: those of what is pointed at, else of what is chosen. */
+  focusLayers() {
+    const { layer, group, hue, pin, time } = this.state;
+    const of = (found) => {
+      if (found.layer !== null && found.layer !== undefined) return [found.layer];
+      if (found.group !== null && found.group !== undefined) return this.scene.runs.at(-1).groups[found.group].layers;
+      if (found.hue !== null && found.hue !== undefined) return this.scene.hues.of_layer.flatMap((own, at) => (own === found.hue ? [at] : []));
+      return null;
+    };
+    return of({ layer, group, hue }) ?? (time === null ? of(pin) : null);
+  }
+
+  overlays() {
+    const { scene, state } = this;
+    const layers = this.focusLayers();
+    const single = layers?.length === 1 ? layers[0] : null;
+    if (single !== this.painted) {
+      this.painted = single;
+      this.time.paint(single);
+    }
+    this.layers.overlay({
+      layers: state.time === null || state.layer !== null ? layers : null,
+      started: state.time === null ? null : startedAt(state.time),
+      running: runningAt(state.time),
+    });
+    this.time.overlay(state.time);
+    const { layer, group, hue, time, pin } = state;
+    const hasOwn = layer !== null || group !== null || hue !== null;
+    const focus = hasOwn ? { layer, group, hue } : time !== null ? { time } : pin;
+    drawInspector(this.parts.inspector, scene, focus, { edit: () => this.tell("open", "edits") });
+  }
+
+  /** Change what is pointed at. */
+  set(change) {
+    const before = this.state;
+    if (Object.entries(change).every(([name, value]) => before[name] === value)) return;
+    Object.assign(before, change);
+    this.frameOverlay ??= requestAnimationFrame(() => {
+      this.frameOverlay = null;
+      if (this.root.isConnected) this.overlays();
+    });
+  }
+
+  /** Choose a layer, sub-graph or hue, or give the choice up; the other views follow. */
+  pin(choice) {
+    const isSame = JSON.stringify(choice) === JSON.stringify(this.state.pin);
+    this.state.pin = isSame ? {} : choice;
+    const { layer, group } = this.state.pin;
+    const run = this.scene.runs.at(-1).name.toLowerCase();
+    const text = layer !== undefined ? `${run}-layer-${layer}` : group !== undefined ? `${run}-group-${group}` : "";
+    share("selected", text, this.root);
+    this.overlays();
+    this.expose();
+  }
+
+  /** What another view has selected. */
+  readSelection() {
+    const found = readSelected(common.selected);
+    const run = found && this.scene.runs.find((own) => own.name === found.run);
+    if (!run) {
+      if (!found) this.state.pin = this.state.pin.hue === undefined ? {} : this.state.pin;
+      return;
+    }
+    if (found.kind === "layer") this.state.pin = { layer: found.index };
+    else if (found.kind === "op") this.state.pin = { layer: this.scene.ops[found.index]?.[1] ?? 0 };
+    else if (run === this.scene.runs.at(-1)) this.state.pin = { group: found.index };
+    else this.state.pin = { layer: run.groups[found.index]?.layers[0] ?? 0 };
+  }
+
+  setLens(lens) {
+    if (lens) {
+      const run = this.scene.runs.find((own) => own.name === lens.run);
+      const span = Math.min(run.total, Math.max(SHORTEST_LENS, lens.t1 - lens.t0));
+      const t0 = Math.min(Math.max(0, lens.t0), run.total - span);
+      lens = { run: lens.run, t0, t1: t0 + span };
+    }
+    this.state.lens = lens;
+    this.painted = undefined;
+    this.drawTime();
+    this.overlays();
+    this.expose();
+  }
+
+  /** Zoom the lens by a factor; `at` (0..1 of it) stays. */
+  zoom(factor, at = 0.5) {
+    const { run, t0, t1 } = this.lens();
+    const fixed = t0 + (t1 - t0) * at;
+    this.setLens({ run, t0: fixed - (fixed - t0) * factor, t1: fixed + (t1 - fixed) * factor });
+  }
+
+  pan(share) {
+    const { run, t0, t1 } = this.lens();
+    this.setLens({ run, t0: t0 + (t1 - t0) * share, t1: t1 + (t1 - t0) * share });
+  }
+
+  playTo(time) {
+    Object.assign(this.state, { time, layer: null, group: null, hue: null });
+    this.overlays();
+  }
+
+  showPlay() {
+    this.parts.play.textContent = this.player.isPlaying ? "❚❚ Pause" : "▶ Play";
+    this.parts.play.setAttribute("aria-pressed", String(this.player.isPlaying));
+  }
+
+  togglePlay() {
+    const isReduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.player.toggle(this.state.time, isReduced);
+  }
+
+  /** The lens in cycles for the views below, which show every core. */
+  openCores() {
+    const { run, t0, t1 } = this.lens();
+    const own = this.scene.runs.find(({ name }) => name === run);
+    const window = [t0 / own.seconds_per_cycle, t1 / own.seconds_per_cycle];
+    share("windows", this.scene.runs.map(() => window), this.root);
+    this.tell("open", "cores");
+  }
+
+  tell(name, value) {
+    this.send?.(name, `${value} ${Date.now()}`);
+  }
+
+  bind() {
+    const { parts, root } = this;
+    const point = (event, host) => {
+      const box = host.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    parts.layers.addEventListener("pointermove", (event) => {
+      const found = this.layers.hit(...point(event, parts.layers));
+      this.set({ layer: found?.layer ?? null, group: found?.group ?? null, hue: null, time: this.player.isPlaying ? this.state.time : null });
+    });
+    parts.layers.addEventListener("pointerleave", () => this.set({ layer: null, group: null, hue: null }));
+    parts.layers.addEventListener("click", (event) => this.clickLayers(event, point(event, parts.layers)));
+    this.bindTime(point);
+    parts.play.onclick = () => this.togglePlay();
+    parts.fit.onclick = () => this.setLens(null);
+    parts.cores.onclick = () => this.openCores();
+    for (const button of root.querySelectorAll("[data-help]")) {
+      const box = root.querySelector(`#${button.dataset.help}`);
+      button.onclick = () => this.toggleHelp(button, box);
+    }
+    root.addEventListener("keydown", (event) => this.key(event));
+    follow("selected", root, () => {
+      if (!this.scene) return;
+      this.readSelection();
+      this.overlays();
+    });
+  }
+
+  toggleHelp(button, box) {
+    box.hidden = !box.hidden;
+    button.setAttribute("aria-expanded", String(!box.hidden));
+  }
+
+  clickLayers(event, [x, y]) {
+    const label = event.target.closest?.("[data-block]");
+    const found = this.layers.hit(x, y);
+    const block = label ? Number(label.dataset.block) : this.state.open.has(found?.block) ? null : found?.block ?? null;
+    if (block !== null && this.scene.blocks.length) {
+      this.state.open = this.state.open.has(block) ? new Set() : new Set([block]);
+      this.draw();
+      return;
+    }
+    if (!found) return;
+    this.pin(found.group !== null ? { group: found.group } : { layer: found.layer });
+  }
+
+  bindTime(point) {
+    const host = this.parts.time;
+    let drag = null;
+    host.addEventListener("pointermove", (event) => {
+      const [x, y] = point(event, host);
+      if (drag) {
+        drag.x1 = x;
+        return;
+      }
+      if (this.player.isPlaying) return;
+      const found = this.time.hit(x, y);
+      this.set({ time: found ? found.time : null, layer: found?.layer ?? null, group: null, hue: null });
+    });
+    host.addEventListener("pointerleave", () => {
+      if (!this.player.isPlaying) this.set({ time: null, layer: null });
+    });
+    host.addEventListener("pointerdown", (event) => {
+      const [x, y] = point(event, host);
+      const found = this.time.hit(x, y, false);
+      drag = found ? { name: found.name, run: found.run, x0: x, x1: x } : null;
+      if (drag) host.setPointerCapture(event.pointerId);
+    });
+    host.addEventListener("pointerup", (event) => {
+      const own = drag;
+      drag = null;
+      if (!own) return;
+      if (Math.abs(own.x1 - own.x0) > 4) this.dragged(own);
+      else this.clickTime(point(event, host));
+    });
+    host.addEventListener("wheel", (event) => {
+      const [x, y] = point(event, host);
+      const found = this.time.hit(x, y, false);
+      if (found?.name !== "lens" || !(event.ctrlKey || event.metaKey || this.root.contains(this.root.getRootNode().activeElement))) return;
+      event.preventDefault();
+      this.zoom(Math.exp(event.deltaY * 0.0015), clamp01((x - this.time.x0) / this.time.plot));
+    }, { passive: false });
+  }
+
+  /** A stretch marked with the pointer becomes the lens. */
+  dragged({ name, run, x0, x1 }) {
+    const at = (x) => clamp01((x - this.time.x0) / this.time.plot);
+    const [from, to] = [at(Math.min(x0, x1)), at(Math.max(x0, x1))];
+    const { t0, t1 } = name === "lens" ? this.lens() : { t0: 0, t1: this.longest() };
+    this.setLens({ run: run.name, t0: t0 + from * (t1 - t0), t1: t0 + to * (t1 - t0) });
+  }
+
+  clickTime([x, y]) {
+    const found = this.time.hit(x, y);
+    if (found?.layer !== null && found?.layer !== undefined) this.pin({ layer: found.layer });
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const acts = {
+      Space: () => this.togglePlay(), ArrowDown: () => this.stepLayer(1), ArrowUp: () => this.stepLayer(-1),
+      ArrowRight: () => this.stepTime(event.shiftKey ? 10 : 1), ArrowLeft: () => this.stepTime(event.shiftKey ? -10 : -1),
+      KeyW: () => this.zoom(0.8), KeyS: () => this.zoom(1.25), KeyA: () => this.pan(-0.15), KeyD: () => this.pan(0.15),
+      KeyF: () => this.setLens(null), Escape: () => this.escape(),
+      Enter: () => this.state.layer !== null && this.pin({ layer: this.state.layer }),
+    };
+    const digit = /^Digit([1-9])$/.exec(event.code);
+    const act = acts[event.code] ?? (digit ? () => this.pickHue(Number(digit[1]) - 1) : event.key === "?" ? () => this.parts.keys_button.click() : null);
+    const isButton = event.composedPath()[0]?.tagName === "BUTTON" && ["Space", "Enter"].includes(event.code);
+    if (!act || isButton) return;
+    event.preventDefault();
+    act();
+  }
+
+  pickHue(hue) {
+    if (hue >= this.scene.hues.titles.length) return;
+    const group = this.scene.hues.of_group.indexOf(hue);
+    this.pin(this.scene.hues.meaning === "group" ? { group } : { hue });
+  }
+
+  stepLayer(by) {
+    const layer = Math.min(this.scene.layers.length - 1, Math.max(0, (this.state.layer ?? this.state.pin.layer ?? -1) + by));
+    this.set({ layer, group: null, hue: null, time: null });
+  }
+
+  stepTime(by) {
+    const { t0, t1 } = this.lens();
+    const time = (this.state.time ?? t0) + (by * (t1 - t0)) / 200;
+    this.set({ time: Math.min(this.longest(), Math.max(0, time)), layer: null, group: null, hue: null });
+  }
+
+  escape() {
+    for (const box of this.root.querySelectorAll(".help:not([hidden])")) box.hidden = true;
+    this.player.stop();
+    if (this.scene.is_presenting) this.tell("open", "work");
+    Object.assign(this.state, { layer: null, group: null, hue: null, time: null, lens: null });
+    if (Object.keys(this.state.pin).length) this.pin(this.state.pin);
+    this.setLens(null);
+  }
+
+  /** What tests and people with a console can read. */
+  expose() {
+    const { scene, state } = this;
+    this.root.dataset.scene = JSON.stringify({
+      digest: scene.digest, rows: this.layers.rows, lens: this.lens(), pin: state.pin,
+      hues: scene.hues, totals: scene.runs.map((run) => run.total), open: [...state.open],
+    });
+  }
+}
+
+/** The first block that looks like another one; block 0 where none does. */
+function firstRepeated(scene) {
+  const shape = ({ first, last }) => scene.layers.slice(first, last + 1).map(({ ops }) => ops).join();
+  const shapes = scene.blocks.map(shape);
+  const found = shapes.findIndex((own, n) => shapes.indexOf(own, n + 1) > 0 && scene.blocks[n].last > scene.blocks[n].first);
+  return Math.max(0, found);
+}
+
+function isDark(colour) {
+  const parts = /^#?([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i.exec(colour);
+  if (!parts) return false;
+  const [r, g, b] = parts.slice(1).map((part) => Number.parseInt(part, 16));
+  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".overview");
+  const buffer = readBuffer(data);
+  root.view ??= new Overview(root);
+  const view = root.view;
+  view.send = setStateValue;
+  if (isLate(view, buffer)) return;
+  view.show(readScene(buffer));
+}

@@ -1,0 +1,65 @@
+// Play: one clock for both runs, so that the shorter one is done first. And what it shows at a time.
+
+import { cycleAt, kernelAt, layersAt } from "./runs.js";
+
+const SECONDS = 8; // in which the longer run is played
+
+export class Player {
+  /** `longest()` seconds of the longer run; `show(time)` per frame; `changed()` when it starts or stops. */
+  constructor(longest, show, changed) {
+    Object.assign(this, { longest, show, changed, isPlaying: false, time: 0 });
+  }
+
+  toggle(time, isReduced) {
+    if (this.isPlaying) {
+      this.stop();
+      return;
+    }
+    this.time = time === null || time >= this.longest() ? 0 : time;
+    if (isReduced) {
+      this.show(Math.min(this.longest(), this.time + this.longest() / 10));
+      return;
+    }
+    this.isPlaying = true;
+    this.last = null;
+    this.changed();
+    requestAnimationFrame((now) => this.step(now));
+  }
+
+  stop() {
+    if (!this.isPlaying) return;
+    this.isPlaying = false;
+    this.changed();
+  }
+
+  step(now) {
+    if (!this.isPlaying) return;
+    const passed = this.last === null ? 0 : (now - this.last) / 1000;
+    this.last = now;
+    this.time = Math.min(this.longest(), this.time + (passed / SECONDS) * this.longest());
+    this.show(this.time);
+    if (this.time >= this.longest()) this.stop();
+    else requestAnimationFrame((next) => this.step(next));
+  }
+}
+
+/** Whether a box (of a kernel, in a round) has started at a time. */
+export function startedAt(time) {
+  return (run, box) => {
+    const round = run.rounds[box.round];
+    return round.at + run.kernel_from[box.kernel] * run.seconds_per_cycle <= time;
+  };
+}
+
+/** Layers in flight of a run at a time, with the kernel that runs. */
+export function runningAt(time) {
+  const known = new Map();
+  return (run) => {
+    if (!known.has(run)) {
+      const found = time !== null && cycleAt(run, time) ? layersAt(run, time) : new Map();
+      found.kernel = time === null ? -1 : kernelAt(run, time);
+      known.set(run, found);
+    }
+    return known.get(run);
+  };
+}

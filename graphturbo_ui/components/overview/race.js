@@ -1,0 +1,112 @@
+// The result line: a sentence, both runs' time to scale in the hues, the lower bound, four figures.
+
+import { htmlNode, hueFill, hueInk } from "./draw.js";
+import { hueSeconds } from "./runs.js";
+import { countText, digitsText, shareText, sizeText, timeText } from "./words.js";
+
+const SHORT = 3; // pixels below which a segment is left out
+
+/** Draw the sentence and the race into `host`; `on` has hover and click of a hue. */
+export function drawRace(host, scene, on) {
+  host.replaceChildren();
+  const runs = scene.runs;
+  const longest = Math.max(...runs.map((run) => run.total));
+  const title = htmlNode("h1", "", scene.headline || scene.state || "");
+  const caption = htmlNode("p", "caption", `${scene.model} on ${scene.profile}, ${countText(scene.batch, scene.noun)}`);
+  const race = htmlNode("div", "race");
+  race.append(htmlNode("div", "h"), htmlNode("div", "h", headingText(scene)));
+  for (const text of [`${capital(scene.noun)}s/s`, "DRAM bytes", "Kernels", "Of bound's speed"]) {
+    race.append(htmlNode("div", "h right", text));
+  }
+  runs.forEach((run) => race.append(...raceRow(scene, run, longest, on)));
+  host.append(caption, title, race);
+  fitSegments(race);
+  placeBound(race, scene, longest);
+}
+
+function headingText(scene) {
+  const by = { group: "by B's groups", stage: "by stages", kind: "by kinds of B's groups" }[scene.hues.meaning];
+  const beside = scene.beside ? `; ${scene.beside}` : "";
+  return `Time of ${countText(scene.batch, scene.noun)}, ${by}${beside}`;
+}
+
+function capital(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+function raceRow(scene, run, longest, on) {
+  const is = run.name === "B" ? "b" : "a";
+  const count = scene.hues.titles.length;
+  const who = htmlNode("div", "who", htmlNode("span", `badge ${is}`, run.name), htmlNode("b", "", run.strategy));
+  const segments = htmlNode("div", "segments");
+  const share = run.total / longest;
+  segments.style.width = `calc((100% - var(--total-room)) * ${share})`;
+  hueSeconds(run).forEach((seconds, hue) => {
+    if (!seconds) return;
+    const isRest = hue >= count;
+    const name = isRest ? (hue === 5 ? "other" : "launches") : scene.hues.titles[hue];
+    const part = htmlNode("div", "", htmlNode("span", "", isRest ? "" : name));
+    part.style.cssText = `flex: ${(1000 * seconds) / run.total} 0 0; background: ${hueFill(hue, count)}; color: ${hueInk(hue, count)}`;
+    part.title = `${name}: ${timeText(seconds)}`;
+    Object.assign(part.dataset, { hue, seconds, texts: JSON.stringify([`${name}\u00a0\u00a0${timeText(seconds)}`, name, timeText(seconds), ""]) });
+    if (isRest) part.dataset.texts = JSON.stringify([""]);
+    else {
+      part.onmouseenter = () => on.hover(hue);
+      part.onmouseleave = () => on.hover(null);
+      part.onclick = () => on.pick(hue);
+    }
+    segments.append(part);
+  });
+  const total = htmlNode("div", "total", timeText(run.total));
+  total.style.left = segments.style.width;
+  const track = htmlNode("div", "track", segments, total);
+  track.dataset.run = run.name;
+  const figures = [digitsText(run.per_s, 4), sizeText(run.dram_bytes), run.kernels.toLocaleString("en-US"), shareText(run.bound_share)];
+  return [who, track, ...figures.map((text) => htmlNode("div", `figure ${is}`, text))];
+}
+
+/** Labels where they fit: name and time, the name, the time, or none. */
+function fitSegments(race) {
+  for (const part of race.querySelectorAll(".segments > div")) {
+    const label = part.firstChild;
+    const width = part.clientWidth;
+    if (width < SHORT) part.classList.add("thin");
+    for (const text of JSON.parse(part.dataset.texts)) {
+      label.textContent = text;
+      label.hidden = !text;
+      if (!text || label.offsetWidth <= width) break;
+    }
+  }
+}
+
+/** The lower bound as a dashed line in the last run's track, and its words where there is room. */
+function placeBound(race, scene, longest) {
+  const run = scene.runs.at(-1);
+  const track = race.querySelector(`.track[data-run="${run.name}"]`);
+  const total = track.querySelector(".total");
+  const room = track.clientWidth;
+  const plot = track.querySelector(".segments").clientWidth / (run.total / longest);
+  const at = (scene.bound_s / longest) * plot;
+  const line = htmlNode("div", "bound");
+  line.style.left = `${at}px`;
+  line.title = `Lower bound of model and chip: ${timeText(scene.bound_s)}`;
+  track.append(line);
+  moveLabels(track, at);
+  const words = htmlNode("div", "bound-words", `dashed: lower bound of model and chip, ${timeText(scene.bound_s)}`);
+  words.style.left = `${total.offsetLeft + total.offsetWidth + 14}px`;
+  track.append(words);
+  if (words.offsetLeft + words.offsetWidth <= room) return;
+  words.remove();
+  race.children[1].textContent += `; dashed: lower bound, ${timeText(scene.bound_s)}`;
+}
+
+/** A label that the bound's line would cross moves to its right, or goes. */
+function moveLabels(track, at) {
+  for (const part of track.querySelectorAll(".segments > div")) {
+    const label = part.firstChild;
+    const [left, right] = [part.offsetLeft, part.offsetLeft + part.clientWidth];
+    if (!label.textContent || at < left || at > left + label.offsetWidth) continue;
+    if (right - at > label.offsetWidth) label.style.marginLeft = `${at - left}px`;
+    else label.hidden = true;
+  }
+}

@@ -1,0 +1,133 @@
+// Layers -> rows of the left card: where each one stands, which blocks are shut. No page.
+
+const SHUT_HEIGHTS = [[1, 2], [4, 5], [10, 8], [Infinity, 11]];
+const TIGHT_HEIGHTS = [[1, 1], [4, 2], [10, 4], [Infinity, 5]];
+const GAP = { hue: 7, group: 1.5, shut: 4, block: 9 };
+const MOST_GAPS = 0.25; // share of the height that gaps may take
+
+/**
+ * Rows from top to bottom: [{first, last, y, h, block, isShut}], a row per layer, or of a shut block
+ * a row per stretch of one sub-graph. `open`: numbers of the open blocks.
+ */
+export function arrangedRows(scene, open, top, height) {
+  const rows = unitsOf(scene, open);
+  const heights = fixedHeights(rows, height);
+  const gaps = rows.map((row, n) => (n ? gapBetween(scene, rows[n - 1], row) : 0));
+  const asked = gaps.reduce((a, b) => a + b, 0);
+  const shrink = Math.min(1, (MOST_GAPS * height) / Math.max(1, asked));
+  const fixed = heights.reduce((sum, h) => sum + (h ?? 0), 0);
+  const loose = heights.filter((h) => h === null).length;
+  const room = height - asked * shrink - fixed;
+  const each = loose ? Math.max(1, room / loose) : 0;
+  const stretch = loose ? 1 : Math.max(0.2, (height - asked * shrink) / Math.max(1, fixed));
+  let y = top;
+  rows.forEach((row, n) => {
+    y += gaps[n] * shrink;
+    row.y = y;
+    row.h = heights[n] === null ? each : heights[n] * stretch;
+    y += row.h;
+  });
+  return rows;
+}
+
+function unitsOf(scene, open) {
+  const layers = scene.layers.length;
+  const rows = [];
+  const blockOf = [];
+  scene.blocks.forEach(({ first, last }, block) => {
+    for (let layer = first; layer <= last; layer += 1) blockOf[layer] = block;
+  });
+  const groupOf = scene.runs.at(-1).groupOfLayer;
+  for (let layer = 0; layer < layers; layer += 1) {
+    const block = blockOf[layer] ?? null;
+    const isShut = block !== null && !open.has(block);
+    const before = rows.at(-1);
+    const joins = isShut && before && before.block === block && groupOf[before.last] === groupOf[layer];
+    if (joins) before.last = layer;
+    else rows.push({ first: layer, last: layer, block, isShut });
+  }
+  return scene.blocks.length > 60 || rows.length > 240 ? joinedByBlock(rows) : rows;
+}
+
+/** One row per shut block, where there is no room for a row per sub-graph. */
+function joinedByBlock(rows) {
+  const found = [];
+  for (const row of rows) {
+    const before = found.at(-1);
+    if (row.isShut && before?.isShut && before.block === row.block) before.last = row.last;
+    else found.push(row);
+  }
+  return found;
+}
+
+/** Pixels of rows of shut blocks, null for rows that share what is left. */
+function fixedHeights(rows, height) {
+  const sized = (table) => rows.map(({ first, last, isShut }) => (
+    isShut ? table.find(([most]) => last - first + 1 <= most)[1] : null
+  ));
+  const usual = sized(SHUT_HEIGHTS);
+  const loose = rows.filter(({ isShut }) => !isShut).length;
+  const fixed = usual.reduce((sum, h) => sum + (h ?? 0), 0);
+  return fixed + 8 * loose > 0.85 * height ? sized(TIGHT_HEIGHTS) : usual;
+}
+
+function gapBetween(scene, before, row) {
+  const groups = scene.runs.at(-1).groupOfLayer;
+  const hues = scene.hues.of_layer;
+  if (before.block !== row.block) return before.isShut && row.isShut ? GAP.shut : GAP.block;
+  if (row.isShut) return 0.75;
+  if (hues[before.last] !== hues[row.first]) return GAP.hue;
+  return groups[before.last] !== groups[row.first] ? GAP.group : 0;
+}
+
+/** The row that shows a layer. */
+export function rowOf(rows, layer) {
+  return rows.find((row) => row.first <= layer && layer <= row.last);
+}
+
+/** The row at a height; the nearest one where a gap is hit; null outside. */
+export function rowAt(rows, y) {
+  if (!rows.length || y < rows[0].y - 4 || y > rows.at(-1).y + rows.at(-1).h + 4) return null;
+  return rows.reduce((best, row) => (
+    Math.abs(row.y + row.h / 2 - y) - row.h / 2 < Math.abs(best.y + best.h / 2 - y) - best.h / 2 ? row : best
+  ));
+}
+
+/** Stretches of rows [first row, last row] that hold these layers without another one between. */
+export function stretchesOf(rows, layers) {
+  const has = new Set(layers);
+  const found = [];
+  rows.forEach((row, n) => {
+    if (![...range(row.first, row.last)].some((layer) => has.has(layer))) return;
+    const before = found.at(-1);
+    if (before && before[1] === n - 1) before[1] = n;
+    else found.push([n, n]);
+  });
+  return found;
+}
+
+function* range(first, last) {
+  for (let n = first; n <= last; n += 1) yield n;
+}
+
+/**
+ * Boxes of a run on the sample axis: [{kernel, group, x0, x1, y0, y1}] with 0..1 each: x along the
+ * first axis of the split (rounds side by side), y along the second one.
+ */
+export function kernelBoxes(run) {
+  const boxes = [];
+  let at = 0;
+  run.rounds.forEach((round, number) => {
+    const [left, width] = [at / run.samples, round.samples / run.samples];
+    at += round.samples;
+    for (let k = 0; k < run.kernel_from.length; k += 1) {
+      const [extent, second] = [run.piece_extent[k], run.second_extent[k]];
+      boxes.push({
+        kernel: k, round: number, group: run.kernel_group[k],
+        x0: left + (width * run.piece_first[k]) / extent, x1: left + (width * run.piece_end[k]) / extent,
+        y0: run.second_first[k] / second, y1: run.second_end[k] / second,
+      });
+    }
+  });
+  return boxes;
+}

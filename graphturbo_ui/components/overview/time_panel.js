@@ -1,0 +1,426 @@
+// The right card: both runs on one time scale for all samples, and a lens that magnifies a stretch.
+
+import { binned, flightBinned, layerNear, rowMeans } from "./bins.js";
+import { Pen, hueFill, hueInk } from "./draw.js";
+import { KINDS } from "./runs.js";
+import { shareText, sizeText, tickText, timeText, timeTicks } from "./words.js";
+
+const PAD = 16;
+const GUTTER = 112;
+const RIGHT = 22;
+const NAMES = { flight: "Layers at once", matrix: "Matrix", vector: "Vector", move: "Move", dma: "DMA", link: "DRAM link" };
+const WEIGHTS = { flight: 20, matrix: 34, vector: 10, move: 10, dma: 11, link: 22 };
+const LENS_WEIGHTS = { flight: 30, matrix: 52, vector: 19, move: 19, dma: 19, link: 32 };
+const ALL = ["flight", "matrix", "vector", "move", "dma", "link"];
+const FEW = ["flight", "matrix", "link"];
+const REPEATED = 0.45; // of a veil over rounds that repeat the drawn one
+const PALE = 0.26; // how strong the other layers stay
+
+export class TimePanel {
+  constructor(canvas, svg) {
+    Object.assign(this, { canvas, svg, cache: new Map() });
+  }
+
+  /** A new scene: nothing that was binned before counts. */
+  forget() {
+    this.cache.clear();
+  }
+
+  draw(scene, { width, height, k, font, lens, colours }) {
+    Object.assign(this, { scene, width, height, k, lens, colours });
+    this.longest = Math.max(...scene.runs.map((run) => run.total));
+    this.layOut();
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.replaceChildren();
+    const pen = new Pen(this.svg, k, font);
+    this.drawRunHeads(pen.group("heads"));
+    this.drawAxis(pen.group("axis"), 0, this.longest, this.axisY, (time) => this.x(time));
+    this.drawFree(pen.group("free"));
+    this.drawLens(pen.group("lens"));
+    this.over = pen.group("over");
+    this.paint(null);
+  }
+
+  /** Heights: a head and rows per run, the shared axis, then the lens with its own. */
+  layOut() {
+    const { height, k, scene } = this;
+    const isLow = height < 520 * k;
+    const list = isLow ? FEW : ALL;
+    const [head, axis, lensHead, strip] = [22 * k, 20 * k, 38 * k, 17 * k];
+    const free = height - scene.runs.length * head - 2 * axis - lensHead - strip - 10;
+    const each = scene.runs.length > 1 ? free * 0.27 : free * 0.4;
+    this.x0 = PAD + GUTTER * k;
+    this.x1 = this.width - RIGHT;
+    this.plot = Math.max(40, this.x1 - this.x0);
+    this.blocks = {};
+    let y = 4;
+    for (const run of scene.runs) {
+      y += head;
+      this.blocks[run.name] = stacked(list, WEIGHTS, y, each);
+      y += each;
+      if (run === scene.runs[0]) {
+        this.axisY = y;
+        y += axis;
+      }
+    }
+    this.lensTop = y;
+    this.stripY = y + lensHead;
+    this.stripHeight = strip - 3;
+    this.blocks.lens = stacked(ALL, LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)));
+    this.lensAxisY = height - axis - 2;
+  }
+
+  x(time) {
+    return this.x0 + (time / this.longest) * this.plot;
+  }
+
+  lensX(time) {
+    return this.x0 + ((time - this.lens.t0) / (this.lens.t1 - this.lens.t0)) * this.plot;
+  }
+
+  lensRun() {
+    return this.scene.runs.find((run) => run.name === this.lens.run);
+  }
+
+  drawRunHeads(pen) {
+    for (const run of this.scene.runs) {
+      const block = this.blocks[run.name];
+      const y = block.top - 8 * this.k;
+      pen.badge(PAD, y, run.name);
+      const said = runText(run);
+      const room = this.x1 - this.x0;
+      const text = pen.fit([said.long, said.short], room, 13);
+      pen.text(PAD + 21 * this.k, y, pen.fit([run.strategy], this.x1 - pen.width(text, 13) - PAD - 30 * this.k, 13.5, 600), { weight: 600, fill: "var(--ink)", size: 13.5 });
+      pen.text(this.x1, y, text, { anchor: "end", fill: "var(--ink)", size: 13 });
+      this.drawRowNames(pen, block, run, null);
+    }
+  }
+
+  /** Names of rows with how many engines they are, and how busy. */
+  drawRowNames(pen, block, run, means) {
+    for (const name of block.list) {
+      const { y, h } = block.rows[name];
+      const size = Math.max(11, Math.min(13, h + 2));
+      const baseline = y + h / 2 + size * this.k * 0.35;
+      const count = run.engines[name];
+      pen.text(PAD, baseline, count === undefined ? NAMES[name] : `${NAMES[name]} ×${count.toLocaleString("en-US")}`, { size });
+      pen.text(this.x0 - 9 * this.k, baseline, rowValue(run, name, means), { size, anchor: "end", weight: 600, fill: "var(--ink)" });
+    }
+  }
+
+  drawAxis(pen, t0, t1, y, place) {
+    const right = this.x0 + this.plot;
+    let before = -Infinity;
+    for (const time of timeTicks(t0, t1, this.plot / (95 * this.k))) {
+      const x = place(time);
+      pen.line(x, y + 2, x, y + 6, "var(--edge)");
+      const text = tickText(time);
+      const half = pen.width(text, 12) / 2;
+      if (x - half < before + 6) continue;
+      before = x + half;
+      const anchor = x - half < this.x0 - 4 ? "start" : x + half > right + RIGHT - 4 ? "end" : "middle";
+      pen.text(anchor === "start" ? this.x0 : anchor === "end" ? right : x, y + 18 * this.k, text, { size: 12, anchor, fill: "var(--ink3)" });
+    }
+  }
+
+  /** Where the shorter run has ended: how much sooner, or later, B is done. */
+  drawFree(pen) {
+    const { scene, k } = this;
+    if (scene.runs.length < 2) return;
+    const [a, b] = scene.runs;
+    const [short, long] = a.total < b.total ? [a, b] : [b, a];
+    const block = this.blocks[short.name];
+    const [from, to] = [this.x(short.total), this.x(long.total)];
+    if (to - from < 26 * k) return;
+    pen.line(from, block.top - 2, from, block.foot + 2, "var(--ink)", { "stroke-width": 1.4 });
+    pen.line(to, block.top, to, block.foot, "var(--edge)", { "stroke-dasharray": "3 3" });
+    const middle = (block.top + block.foot) / 2;
+    const text = `${timeText(long.total - short.total)} ${short === b ? "sooner" : "later"}`;
+    const room = to - from;
+    const width = pen.width(text, 18, 650) + 18 * k;
+    const centre = (from + to) / 2;
+    const ink = { anchor: "middle", weight: 650, fill: "var(--ink)" };
+    if (room > width + 60) {
+      pen.path(`M${from + 8} ${middle}H${centre - width / 2}M${centre + width / 2} ${middle}H${to - 2}M${from + 15} ${middle - 5}L${from + 7} ${middle}L${from + 15} ${middle + 5}M${to - 9} ${middle - 5}L${to - 1} ${middle}L${to - 9} ${middle + 5}`, "var(--ink)", { "stroke-width": 1.5 });
+      pen.text(centre, middle + 6 * k, text, { ...ink, size: 18 });
+      const end = `${short.name} ends at ${timeText(short.total)}`;
+      if (pen.width(end, 13) < room - 20) pen.text(from + 9 * k, block.top + 12 * k, end, { size: 13 });
+      return;
+    }
+    const [value, unit, word] = text.split(" ");
+    for (const [at, part] of [[-4, `${value} ${unit}`], [13, word]]) {
+      if (pen.width(part, 14, 650) < room - 4) pen.text(centre, middle + at * k, part, { ...ink, size: 14 });
+    }
+  }
+
+  drawLens(pen) {
+    const { lens, k, scene } = this;
+    const run = this.lensRun();
+    const block = this.blocks[lens.run];
+    const [from, to] = [this.x(lens.t0), this.x(lens.t1)];
+    const last = this.blocks[scene.runs.at(-1).name].foot;
+    const [top, foot] = [this.lensTop + 12 * k, this.stripY - 3];
+    pen.path(`M${from} ${last + 2}L${to} ${last + 2}L${this.x1} ${top}V${foot}H${this.x0}V${top}z`, "none", { fill: "var(--track)" });
+    pen.path(`M${from} ${last + 2}L${this.x0} ${top}M${to} ${last + 2}L${this.x1} ${top}`, "var(--edge)");
+    if (block.foot < last) pen.path(`M${from} ${block.foot + 2}V${last + 2}M${to} ${block.foot + 2}V${last + 2}`, "var(--edge)", { "stroke-dasharray": "3 3" });
+    pen.rect(from, block.top - 2, to - from, block.foot - block.top + 4, "none", { stroke: "var(--ink)", "stroke-width": 1.4, rx: 1, class: "lens-frame" });
+    const y = this.stripY - 9 * k;
+    pen.badge(PAD, y, lens.run);
+    const zoom = this.longest / (lens.t1 - lens.t0);
+    pen.text(PAD + 21 * k, y, `magnified ${Number(zoom.toPrecision(2)).toLocaleString("en-US")}×`, { weight: 600, fill: "var(--ink)", size: 13.5 });
+    this.drawStrip(pen, run);
+    const isPart = lens.t0 > 0 || lens.t1 < run.total * 0.9999;
+    this.drawRowNames(pen, this.blocks.lens, run, isPart ? this.lensMeans() : null);
+    this.drawAxis(pen, lens.t0, lens.t1, this.lensAxisY, (time) => this.lensX(time));
+    this.drawCallout(pen, run, y);
+  }
+
+  /** The kernels in the lens, in the order in which they run. */
+  drawStrip(pen, run) {
+    const { scene, lens, k } = this;
+    const hues = scene.hues.titles.length;
+    const isB = run === scene.runs.at(-1);
+    let [shown, before] = [0, null];
+    for (const round of run.rounds) {
+      if (!round.isDrawn) continue;
+      run.kernel_from.forEach((start, kernel) => {
+        const [t0, t1] = [start, run.kernel_to[kernel]].map((cycle) => round.at + cycle * run.seconds_per_cycle);
+        if (t1 <= lens.t0 || t0 >= lens.t1) return;
+        shown += 1;
+        const [x0, x1] = [Math.max(this.x0, this.lensX(t0)), Math.min(this.x1, this.lensX(t1))];
+        const group = run.kernel_group[kernel];
+        const hue = isB ? scene.hues.of_group[group] : scene.hues.of_layer[run.groups[group].layers[0]];
+        const isThin = x1 - x0 < 3;
+        if (isThin && before && before.hue === hue && x0 - before.x1 < 1.5) {
+          before.x1 = x1;
+          before.node.setAttribute("width", (x1 - before.x0).toFixed(2));
+          return;
+        }
+        const node = pen.rect(x0, this.stripY, Math.max(0.5, x1 - x0 - (isThin ? 0 : 1)), this.stripHeight, hueFill(hue, hues), { rx: isThin ? 0 : 2, class: "kernel" });
+        before = { hue, x0, x1, node };
+        const text = String(kernel + 1);
+        if (pen.width(text, 11.5, 600) + 4 < x1 - x0) pen.text((x0 + x1) / 2, this.stripY + this.stripHeight - 4 * k, text, { anchor: "middle", size: 11.5, weight: 600, fill: hueInk(hue, hues) });
+      });
+    }
+    const all = run.kernel_from.length * run.rounds.length;
+    const said = shown < all ? `${shown} of ${all} kernels` : `${all} kernel${all === 1 ? "" : "s"}`;
+    pen.text(PAD, this.stripY + this.stripHeight - 4 * k, pen.fit([said, `${shown} kernels`], this.x0 - PAD - 6, 13), { size: 13 });
+  }
+
+  /** The prefetch that runs furthest ahead, boxed where it is and said above. */
+  drawCallout(pen, run, y) {
+    const { scene, k, lens } = this;
+    const found = scene.callout[0];
+    const round = run.rounds.find(({ isDrawn }) => isDrawn);
+    const said = scene.runs.length > 1 && run === scene.runs.at(-1) && found && round;
+    const [t0, t1] = said ? [found.from_cycle, found.to_cycle].map((cycle) => round.at + cycle * run.seconds_per_cycle) : [0, 0];
+    const isInside = said && t0 >= lens.t0 && t1 <= lens.t1 && this.lensX(t1) - this.lensX(t0) >= 4;
+    const room = this.x1 - this.x0 - 8;
+    if (!isInside) return;
+    const [x0, x1] = [this.lensX(t0), this.lensX(t1)];
+    const middle = (x0 + x1) / 2;
+    const { matrix, dma } = this.blocks.lens.rows;
+    for (const row of [matrix, dma]) pen.rect(x0 - 1.5, row.y - 1.5, x1 - x0 + 3, row.h + 3, "none", { rx: 2, stroke: "var(--ink)", "stroke-width": 1.8 });
+    pen.path(`M${middle} ${y + 5 * k}V${matrix.y - 1.5}M${middle} ${matrix.y + matrix.h + 1.5}V${dma.y - 1.5}`, "var(--ink)", { "stroke-width": 1.4 });
+    const layer = found.layer + 1;
+    const text = pen.fit([
+      `Weights of layer ${layer} (${sizeText(found.bytes)}) arrive while layer ${found.computes + 1} computes`,
+      `Weights of layer ${layer} arrive while ${found.computes + 1} computes`,
+    ], room, 13.5, 600);
+    const width = pen.width(text, 13.5, 600);
+    pen.text(Math.max(this.x0 + 4, Math.min(this.x1 - width - 4, middle - 5 * k)), y, text, { size: 13.5, weight: 600, fill: "var(--ink)" });
+  }
+
+  /** Bins of a block; `only`: of one layer. */
+  bins(run, t0, t1, only = null) {
+    const width = Math.max(1, Math.round(this.plot * (t1 - t0 === this.lensSpan() && run === this.lensRun() ? 1 : run.total / this.longest) * this.ratio()));
+    const key = [run.name, t0, t1, width, only].join(" ");
+    const known = this.cache.get(key);
+    if (known) return known;
+    const { hues } = this.scene;
+    const rows = binned(run, { t0, t1, width, hueOf: hues.of_layer, hues: 7, only });
+    const flight = only === null ? flightBinned(run, { t0, t1, width }) : null;
+    if (this.cache.size > 80) this.cache.clear();
+    const found = { rows, flight, width };
+    this.cache.set(key, found);
+    return found;
+  }
+
+  lensSpan() {
+    return this.lens.t1 - this.lens.t0;
+  }
+
+  ratio() {
+    return Math.min(2, window.devicePixelRatio || 1);
+  }
+
+  lensMeans() {
+    const run = this.lensRun();
+    const { rows, flight } = this.bins(run, this.lens.t0, this.lens.t1);
+    const means = rowMeans(rows);
+    const found = Object.fromEntries(KINDS.map((kind, n) => [kind, means[n]]));
+    return { ...found, link: means[KINDS.length], flight: flight.mean.reduce((a, b) => a + b, 0) / Math.max(1, flight.mean.length) };
+  }
+
+  /** Paint all bars; with `layer` those of the others paler. */
+  paint(layer) {
+    const ratio = this.ratio();
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    const pen = this.canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    for (const run of this.scene.runs) this.paintBlock(pen, this.blocks[run.name], run, 0, run.total, this.x0, this.x(run.total), layer);
+    this.paintBlock(pen, this.blocks.lens, this.lensRun(), this.lens.t0, this.lens.t1, this.x0, this.x1, layer);
+  }
+
+  paintBlock(pen, block, run, t0, t1, left, right, layer) {
+    const { colours } = this;
+    pen.fillStyle = colours.track;
+    for (const name of block.list) pen.fillRect(this.x0, block.rows[name].y, this.plot, block.rows[name].h);
+    const { rows, flight, width } = this.bins(run, t0, t1);
+    const step = (right - left) / width;
+    pen.globalAlpha = layer === null ? 1 : PALE;
+    this.paintFlight(pen, block.rows.flight, flight, left, step);
+    this.paintRows(pen, block, rows, left, step);
+    pen.globalAlpha = 1;
+    if (layer !== null) this.paintRows(pen, block, this.bins(run, t0, t1, layer).rows, left, step);
+    this.veilRepeats(pen, block, run, t0, t1, left, right);
+  }
+
+  paintRows(pen, block, rows, left, step) {
+    const order = [...KINDS, "link"];
+    for (const name of block.list) {
+      const at = order.indexOf(name);
+      if (at < 0) continue;
+      const { y, h } = block.rows[name];
+      const width = rows[at][0].length;
+      const base = new Float32Array(width);
+      rows[at].forEach((shares, hue) => {
+        pen.fillStyle = this.colours.hues[hue] ?? this.colours.rest;
+        for (let x = 0; x < width; x += 1) {
+          if (!shares[x]) continue;
+          const high = Math.min(1 - base[x], shares[x]) * h;
+          pen.fillRect(left + x * step, y + h - base[x] * h - high, step + 0.15, high);
+          base[x] += shares[x];
+        }
+      });
+    }
+  }
+
+  /** Layers in flight: grey up to one, solid for the mean beyond it, pale for peaks. */
+  paintFlight(pen, row, { mean, most }, left, step) {
+    const top = Math.max(2, ...[...Object.values(this.scene.runs)].map((run) => run.flight_most ??= run.flight_layers.reduce((a, b) => Math.max(a, b), 1)));
+    const unit = row.h / Math.min(top, 6);
+    const alpha = pen.globalAlpha;
+    for (let x = 0; x < mean.length; x += 1) {
+      const at = left + x * step;
+      const bar = (from, to) => pen.fillRect(at, row.y + row.h - Math.min(row.h, to * unit), step + 0.15, Math.max(0, (Math.min(to * unit, row.h) - from * unit)));
+      pen.fillStyle = this.colours.one;
+      bar(0, Math.min(1, mean[x]));
+      if (most[x] < 2) continue;
+      pen.fillStyle = this.colours.ink;
+      pen.globalAlpha = alpha * 0.3;
+      bar(1, most[x]);
+      pen.globalAlpha = alpha;
+      if (mean[x] > 1) bar(1, mean[x]);
+    }
+  }
+
+  /** Rounds that repeat the drawn one are paler, with slanted lines. */
+  veilRepeats(pen, block, run, t0, t1, left, right) {
+    const first = run.rounds.findIndex(({ isDrawn }) => isDrawn);
+    const scale = (right - left) / (t1 - t0);
+    run.rounds.forEach(({ at, length }, number) => {
+      if (number === first || at >= t1 || at + length <= t0) return;
+      const [x0, x1] = [Math.max(left, left + (at - t0) * scale), Math.min(right, left + (at + length - t0) * scale)];
+      pen.save();
+      pen.beginPath();
+      pen.rect(x0, block.top, x1 - x0, block.foot - block.top);
+      pen.clip();
+      pen.globalAlpha = REPEATED;
+      pen.fillStyle = this.colours.card;
+      pen.fillRect(x0, block.top, x1 - x0, block.foot - block.top);
+      pen.globalAlpha = 0.5;
+      pen.strokeStyle = this.colours.edge;
+      pen.lineWidth = 0.7;
+      pen.beginPath();
+      for (let x = x0 - (block.foot - block.top); x < x1; x += 7) {
+        pen.moveTo(x, block.foot);
+        pen.lineTo(x + block.foot - block.top, block.top);
+      }
+      pen.stroke();
+      pen.globalAlpha = 1;
+      pen.fillStyle = this.colours.edge;
+      pen.fillRect(x0, block.top, 1, block.foot - block.top);
+      pen.restore();
+    });
+  }
+
+  /** The playhead through all panels. */
+  overlay(time) {
+    this.over.parent.replaceChildren();
+    if (time === null) return;
+    const { k, over, scene } = this;
+    const x = this.x(Math.min(time, this.longest));
+    const [top, foot] = [this.blocks[scene.runs[0].name].top - 3, this.blocks[scene.runs.at(-1).name].foot + 3];
+    over.line(x, top, x, foot, "var(--ink)", { "stroke-width": 1.6, class: "playhead" });
+    const text = timeText(time);
+    const width = over.width(text, 12.5, 600) + 10 * k;
+    const centre = Math.min(Math.max(x, this.x0 + width / 2), this.x1 - width / 2);
+    over.rect(centre - width / 2, this.axisY + 1, width, 17 * k, "var(--ink)", { rx: 4 });
+    over.text(centre, this.axisY + 14 * k, text, { anchor: "middle", weight: 600, fill: "var(--card)" });
+    if (time < this.lens.t0 || time > this.lens.t1) return;
+    const at = this.lensX(time);
+    over.line(at, this.stripY - 2, at, this.blocks.lens.foot + 3, "var(--ink)", { "stroke-width": 1.6 });
+  }
+
+  /** What stands at a point: block, run, time, row and the layer nearest there; null outside. */
+  hit(x, y, needsLayer = true) {
+    if (x < this.x0 - 2 || x > this.x1 + 2) return null;
+    for (const [name, block] of Object.entries(this.blocks)) {
+      if (y < block.top - 3 || y > block.foot + 3) continue;
+      const isLens = name === "lens";
+      const run = isLens ? this.lensRun() : this.scene.runs.find((own) => own.name === name);
+      const share = (x - this.x0) / this.plot;
+      const time = isLens ? this.lens.t0 + share * this.lensSpan() : share * this.longest;
+      const row = block.list.find((own) => y >= block.rows[own].y - 2 && y <= block.rows[own].y + block.rows[own].h + 2);
+      const number = [...KINDS, "link"].indexOf(row);
+      const reach = (isLens ? this.lensSpan() : this.longest) / this.plot;
+      const layer = needsLayer && number >= 0 && time < run.total ? layerNear(run, time, number, reach * 1.5) : null;
+      return { name, run, time: Math.max(0, Math.min(time, this.longest)), row: row ?? null, layer };
+    }
+    return null;
+  }
+}
+
+/** Rows by weight between `top` and `top + height`, with small gaps. */
+function stacked(list, weights, top, height) {
+  const gap = Math.min(3, height / 60);
+  const total = list.reduce((sum, name) => sum + weights[name], 0);
+  const free = height - gap * (list.length - 1);
+  const least = Math.min(11.5, free / list.length);
+  const loose = list.filter((name) => (weights[name] / total) * free >= least);
+  const fixed = (list.length - loose.length) * least;
+  const shared = loose.reduce((sum, name) => sum + weights[name], 0);
+  const rows = {};
+  let y = top;
+  for (const name of list) {
+    const h = loose.includes(name) ? (weights[name] / shared) * (free - fixed) : least;
+    rows[name] = { y, h };
+    y += h + gap;
+  }
+  return { list, rows, top, foot: top + height };
+}
+
+function rowValue(run, name, means) {
+  if (name === "flight") return (means ? means.flight : run.in_flight.mean).toFixed(1);
+  const share = means ? means[name] : name === "link" ? run.link_busy : run.busy[name];
+  return shareText(share);
+}
+
+function runText(run) {
+  const layers = run.in_flight.share < 0.0005 ? "one layer at a time" : `two layers or more at once ${shareText(run.in_flight.share)} of the time`;
+  const rounds = run.rounds.length > 1 ? `; ${run.rounds.length} rounds, the pale ones repeat the first` : "";
+  const link = `DRAM link ${shareText(run.link_busy)} busy`;
+  return { long: `${layers}, ${link}${rounds}`, short: `${link}${run.rounds.length > 1 ? `; ${run.rounds.length} rounds` : ""}` };
+}

@@ -1,0 +1,67 @@
+// Numbers as text, and ticks of an axis. No state, no page: everything here can be tested alone.
+
+export function clamp01(value) {
+  return Math.min(1, Math.max(0, value));
+}
+
+/** Three significant digits, thousands apart: `2,050`, `1.25`. */
+export function digitsText(value, digits = 3) {
+  const rounded = Number(value.toPrecision(digits));
+  if (Math.abs(rounded) >= 1000) return Math.round(rounded).toLocaleString("en-US");
+  return Math.abs(rounded) >= 10 ** (digits - 1) ? String(Math.round(rounded)) : value.toPrecision(digits);
+}
+
+/** `1.25 MiB`; `isRound`: without zeros at the end, as for a capacity. */
+export function sizeText(size, isRound = false) {
+  if (!size) return "0 B";
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let scale = 0;
+  while (size >= 1000 && scale < units.length - 1) {
+    size /= 1024;
+    scale += 1;
+  }
+  const text = scale ? digitsText(size) : String(Math.round(size));
+  return `${isRound ? text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") : text} ${units[scale]}`;
+}
+
+/** `31.2 ms`, `640 µs`. */
+export function timeText(seconds) {
+  if (!seconds) return "0";
+  for (const [size, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) {
+    if (Math.abs(seconds) >= size * 0.0999) return `${digitsText(seconds / size)} ${unit}`;
+  }
+  return `${digitsText(seconds / 1e-9)} ns`;
+}
+
+/** `87 %`, `9.2 %`, `0.5 %`. */
+export function shareText(share) {
+  if (!share) return "0 %";
+  const percent = share * 100;
+  const digits = percent >= 9.95 ? 0 : percent >= 0.95 ? 2 : 1;
+  return `${digits ? Number(percent.toPrecision(digits)) : Math.round(percent)} %`;
+}
+
+/** `1 image`, `64 images`. */
+export function countText(count, noun) {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Round times (seconds) between two ends, about `count` of them. */
+export function timeTicks(from, to, count) {
+  const raw = (to - from) / Math.max(1, count);
+  if (!(raw > 0)) return [];
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
+  const found = [];
+  for (let n = Math.ceil(from / step - 1e-9); n * step <= to * (1 + 1e-12); n += 1) found.push(n * step);
+  return found;
+}
+
+/** A tick's time without digits that all ticks share: `5 ms`. */
+export function tickText(seconds) {
+  if (!seconds) return "0";
+  for (const [size, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]) {
+    if (Math.abs(seconds) >= size * 0.0999) return `${Number((seconds / size).toPrecision(4))} ${unit}`;
+  }
+  return `${Number((seconds / 1e-9).toPrecision(4))} ns`;
+}
