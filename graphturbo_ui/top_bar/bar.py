@@ -45,7 +45,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
             with _popover(f"run_{key}", labels.run_label(key, DEFAULTS[key])):
                 sides[key] = run_box(key)
             if key == RUNS_TOGETHER:
-                st.html('<span class="bar-vs">vs</span>')
+                st.html('<span class="bar-vs">vs</span>', width="content")
         with _popover("settings", "Settings", icon=":material/tune:"):
             settings = boxes.settings_box()
         page_parts.theme_button([page.url_path for page in pages])
@@ -92,7 +92,7 @@ def _popover(name: str, label: str, icon: str | None = None) -> DeltaGenerator:
 
 def _menu(pages: Sequence[StreamlitPage]) -> None:
     """Mark and product name, which open the list of pages."""
-    with _popover("menu", "GraphTurbo Explorer"):
+    with _popover("menu", "GraphTurbo **Explorer**"):
         for page in pages:
             st.page_link(page, width="stretch")
 

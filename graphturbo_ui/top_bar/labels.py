@@ -19,8 +19,8 @@ MAX_LENGTH = 60
 
 
 def labelled(caption: str, value: str) -> str:
-    """Two lines: the style sheet makes the first one small."""
-    return f"{caption}\n{value}"
+    """The caption, and the value in bold: the style sheet gives each a line of its own."""
+    return f"{caption} **{value}**"
 
 
 def model_label() -> str:

@@ -13,11 +13,14 @@ from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.top_bar.labels import chosen_options
 
 PINNED = "The plan brings its own options along: discard it to choose others."
-COMMON = (
-    "graphturbo.blocks", "graphturbo.instance_order", "tvm.weights", "tuned.evaluations",
-    "tuned.seed",
-)  # fmt: skip
-"""Options that are shown at once (our choice: what a class or a first look changes)."""
+COMMON = {
+    "graphturbo.blocks": "Merge innermost blocks first",
+    "graphturbo.instance_order": "Order of kernels",
+    "tvm.weights": "Weights that several cores need",
+    "tuned.evaluations": "Plans that the search evaluates",
+    "tuned.seed": "Seed of the search",
+}
+"""Options that are shown at once, with their names (our choice: what a first look changes)."""
 SOURCE = re.compile(r"(Algorithm \d|Eq\. \d)(?:, rule \d)?: ")
 """How an option's text begins where the paper has a name for its pass."""
 PASSES = {
@@ -41,10 +44,6 @@ def options_form(key: str, strategy: str, has_plan: bool) -> None:
         return
     chosen = chosen_options(key, strategy)
     known = options_of_strategy(strategy)
-    st.button(
-        f"Reset options of {key.upper()}", key=f"reset_{key}", on_click=run_state.reset_options,
-        args=(key,), disabled=not chosen, icon=":material/restart_alt:", width="stretch",
-    )  # fmt: skip
     for name in COMMON:
         if name in known:
             _widget(key, known[name], chosen.get(name, known[name].default))
@@ -55,6 +54,12 @@ def options_form(key: str, strategy: str, has_plan: bool) -> None:
             if box.open:
                 for option in options:
                     _widget(key, option, chosen.get(option.name, option.default))
+    if chosen:
+        st.button(
+            f"Reset options of {key.upper()}", key=f"reset_{key}",
+            on_click=run_state.reset_options, args=(key,), icon=":material/restart_alt:",
+            width="stretch",
+        )  # fmt: skip
 
 
 def group_key(key: str, title: str) -> str:
@@ -63,23 +68,25 @@ def group_key(key: str, title: str) -> str:
 
 
 def _groups(known: Mapping[str, StrategyOption]) -> dict[str, list[StrategyOption]]:
-    """All options that are not common, by the pass that they belong to."""
-    found: dict[str, list[StrategyOption]] = {}
+    """All options that are not common, by the pass that they belong to, in the passes' order."""
+    found: dict[str, list[StrategyOption]] = {title: [] for title in PASSES.values()}
     for option in known.values():
         if option.name not in COMMON:
             found.setdefault(group_of(option), []).append(option)
-    return found
+    return {title: options for title, options in found.items() if options}
 
 
 def group_of(option: StrategyOption) -> str:
     """The pass of an option: what its text names first, else the part before the dot."""
     source = SOURCE.match(option.doc)
     prefix = option.name.partition(".")[0]
-    return PASSES.get(source[1] if source else prefix, f"More of {prefix}")
+    return PASSES.get(source[1] if source else prefix, f"Other options of {prefix}")
 
 
 def label_of(option: StrategyOption) -> str:
-    """The first words of an option's text: what holds by default."""
+    """A common option's own name, else the first words of its text: what holds by default."""
+    if option.name in COMMON:
+        return COMMON[option.name]
     text = SOURCE.sub("", option.doc, count=1)
     head = re.split(r", |; | \(", text, maxsplit=1)[0]
     return head[:1].upper() + head[1:]
@@ -87,7 +94,7 @@ def label_of(option: StrategyOption) -> str:
 
 def _texts(option: StrategyOption) -> Iterator[str]:
     yield safe_text(label_of(option), Sink.MARKDOWN, MAX_LABEL)
-    yield f":small[{safe_text(option.name, Sink.MARKDOWN)}]"
+    yield f"`{option.name}`"
 
 
 def _widget(key: str, option: StrategyOption, value: str) -> None:
