@@ -1,8 +1,8 @@
 """GraphTurbo Explorer's pages: they see Reports, never a Graph, Plan, Program or Trace.
 
 - `glossary.py`, `text.py`, `palette.py`: terms for tooltips, names made safe, colours.
-- `presets.py`, `options_form.py`, `sizes.py`, `controls.py`: the sidebar: presets, options, sizes
-  that a model proposes, all choices as one value.
+- `top_bar/`: every choice of the page, as one value; `sizes.py`: sizes that a model proposes.
+- `refusals.py`: why a run or a file was refused.
 - `runs.py`, `jobs.py`: runs and who waits for them; worker processes and the one cache.
 - `frame.py`: around every page: session, refusals, waiting.
 - `equal_run.py`: A's strategy at B's cluster batch, for the verdict.

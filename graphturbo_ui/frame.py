@@ -2,41 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import cast
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.units import format_seconds
-from graphturbo_ui.controls import choose, show_refusal
 from graphturbo_ui.jobs import Run, Runs, WorkerError, shared_desk
+from graphturbo_ui.refusals import show_refusal
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.text import Sink, safe_text
+from graphturbo_ui.top_bar.bar import choose
 
 POLL_SECONDS = 0.15
 """How often a page that waits says how long it has; a click is answered within so much."""
 BUG = "A run met a bug of ours. The server's log has the details; other choices still work."
 
 
-def begin() -> bool:
-    """What all pages have in common: the session, notes on the link, and the sidebar's choices.
+def begin(pages: Sequence[StreamlitPage]) -> bool:
+    """What all pages have in common: the session, notes on the link, and the bar's choices.
 
     Drawn outside the pages, so that the choices stay when somebody goes from one to another.
+    `pages` are those that the bar's menu lists.
     Whether there is something to draw: choices that are refused are said, and nothing else
     (`st.stop` would drop a click that came meanwhile).
     """
     state.begin()
+    refused = None
+    try:
+        state.remember_choices(choose(pages))
+    except GraphTurboError as error:
+        refused = error
     for note in state.notes():
         st.info(safe_text(note, Sink.MARKDOWN, 1000), icon=":material/link:")
-    try:
-        state.remember_choices(choose())
-    except GraphTurboError as error:
-        show_refusal(error)
-        return False
-    return True
+    if refused is not None:
+        show_refusal(refused)
+    return refused is None
 
 
 def framed(page: Callable[[Choices], None]) -> Callable[[], None]:

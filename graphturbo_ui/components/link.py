@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 
 import streamlit as st
 
 from graphturbo_ui.components import sources
+from graphturbo_ui.session import state
 
 
 @cache
@@ -20,5 +21,10 @@ def canvas_link(marks: Mapping[str, object], key: str) -> Mapping[str, object]:
 
     What is given counts where its `serial` is above that of anything given before.
     """
-    result = _component()(data=dict(marks), key=key, on_told_change=lambda: None)
+    result = _component()(data=dict(marks), key=key, on_told_change=partial(_hear, key))
     return result.get("told") or {}
+
+
+def _hear(key: str) -> None:
+    """Keep what the canvases tell before the page is run: the bar's link is drawn first."""
+    state.hear(st.session_state[key].get("told") or {})

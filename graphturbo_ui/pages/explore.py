@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from graphturbo_core.report.verdict.equal_batches import cluster_batch
-from graphturbo_ui import controls, frame
+from graphturbo_ui import frame
 from graphturbo_ui.components.link import canvas_link
 from graphturbo_ui.equal_run import equal_run
 from graphturbo_ui.jobs import Run, Runs
@@ -38,20 +38,11 @@ A model runs on a many-core chip as **sub-graphs**. **A** cuts it finely, as ord
 **B** merges coarsely and splits what it merged, so that tensors stay in the cores' buffers.
 Both schedules are computed, simulated cycle by cycle, and shown over the same samples.
 """
-WEIGHTS = (
-    "The structure is enough: export with external data and leave the .onnx.data file where it is. "
-    "Dimensions without a size appear in the sidebar."
-)
 
 
 def show(choices: Choices) -> None:
     """The whole page."""
-    st.title("Fine against coarse sub-graphs")
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    left.markdown(INTRO)
-    with right.popover("Use my model", icon=":material/upload_file:"):
-        st.caption(WEIGHTS)
-        controls.offer_model_upload()
+    st.markdown(INTRO)
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
     frame.wait_for_first(runs)

@@ -10,10 +10,13 @@ if __name__ == "__main__":
 
     icon = Path(__file__).parents[1] / "icon.svg"
     st.set_page_config("GraphTurbo Explorer", icon, layout="wide")
-    pages = [
-        st.Page(framed(explore.show), title="Explore", url_path="explore", default=True),
+    explored = framed(explore.show)
+    listed = [
+        st.Page(explored, title="Explore", url_path="start", default=True),
         st.Page(framed(verification.show), title="Verification", url_path="verification"),
     ]
-    chosen = st.navigation(pages, position="top")
-    if begin():
+    # Streamlit serves the default page at the root alone, whatever its path is.
+    named = st.Page(explored, title="Explore", url_path="explore")
+    chosen = st.navigation([*listed, named], position="hidden")
+    if begin(listed):
         chosen.run()

@@ -1,4 +1,4 @@
-"""What the sidebar says, as one frozen value: its two requests, its link, its command line."""
+"""What the top bar says, as one frozen value: its two requests, its link, its command line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from graphturbo_core.export.plan_read import read_plan
 from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui.jobs import Source
 from graphturbo_ui.session import query, state
+
+
+EMITTED = ("plan", "program")
+"""What the runs give to take away, once somebody asks for it."""
 
 
 @dataclass(frozen=True)

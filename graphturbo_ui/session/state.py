@@ -32,6 +32,8 @@ from graphturbo_ui.session.store import Upload, upload_store
 from graphturbo_ui.text import safe_text
 
 Value = TypeVar("Value")
+PRESENT = "present"
+"""The query name that is 1 while somebody presents."""
 
 
 class Marks(TypedDict):
@@ -76,6 +78,28 @@ def begin() -> None:
     for key in ("model", "chip"):
         if UPLOAD.fullmatch(query.get(key, "")) and key in st.query_params:
             st.session_state[f"{key}_uploads"] = (query[key],)
+
+
+def shown_value(key: str, default: str) -> str:
+    """What the widget of a query name is about to show, before it is drawn."""
+    found = st.session_state.get(key) or st.query_params.get(key) or default
+    return str(found)
+
+
+def is_presenting() -> bool:
+    """Whether the page is shown to an audience, without the bar."""
+    return bool(st.query_params.get(PRESENT) == "1")
+
+
+def present() -> None:
+    """Hide the bar; the address says so, and Back returns."""
+    st.query_params[PRESENT] = "1"
+
+
+def leave_presenting() -> None:
+    """Show the bar again."""
+    if PRESENT in st.query_params:
+        del st.query_params[PRESENT]
 
 
 def ask_for_replay(is_wanted: bool) -> None:
@@ -270,12 +294,12 @@ def refusal(key: str) -> GraphTurboError | None:
 
 
 def remember_choices(choices: object) -> None:
-    """Keep what the sidebar says, for the page that is drawn next."""
+    """Keep what the bar says, for the page that is drawn next."""
     st.session_state["choices"] = choices
 
 
 def choices() -> object:
-    """What the sidebar says."""
+    """What the bar says."""
     return st.session_state["choices"]
 
 
@@ -295,7 +319,7 @@ def dimension_key(symbol: str) -> str:
 def seen_query() -> list[tuple[str, str]]:
     """The part of a link that restores what is in sight: views, selection and time windows."""
     chosen, windows = selection(), told_windows()
-    shown: Sequence[str] = st.session_state.get("views", ())
+    shown: Sequence[str] = st.session_state.get("views", st.query_params.get_all("views"))
     named = [("views", view) for view in shown]
     if named == [("views", view) for view in DEFAULT_VIEWS]:
         named = []

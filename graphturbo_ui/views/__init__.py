@@ -6,5 +6,5 @@
 - `gantt.py`: instructions on engines over time.
 - `time.py`: roofline, stalls, bytes by cause, each layer's share.
 - `passes.py`: every step from model to trace with its product.
-- `export.py`, `sharing.py`: files of the runs; link, command line and HTML file.
+- `export.py`, `sharing.py`: files of the runs; the HTML file.
 """

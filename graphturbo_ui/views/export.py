@@ -15,10 +15,11 @@ from graphturbo_core.export.files import SUFFIXES, json_text
 from graphturbo_core.export.trace_json import trace_json
 from graphturbo_core.report.json_form import json_form
 from graphturbo_core.report.report import Report
-from graphturbo_ui.controls import EMITTED, show_refusal
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
+from graphturbo_ui.refusals import show_refusal
 from graphturbo_ui.session import query, run_state
+from graphturbo_ui.session.choices import EMITTED
 from graphturbo_ui.shown import view
 from graphturbo_ui.text import safe_text
 

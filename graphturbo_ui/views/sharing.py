@@ -1,4 +1,4 @@
-"""The link and the command that give this again, and all of it as one file."""
+"""All that the page shows as one file."""
 
 from __future__ import annotations
 
@@ -14,15 +14,7 @@ from graphturbo_ui.shown import told
 
 
 def sharing(choices: Choices, runs: Runs, beside: Run | str | None) -> None:
-    """The link, the command, and a file that shows these runs without the app."""
-    st.subheader("Take it with you")
-    left, right = st.columns(2)
-    with left:
-        st.caption("Copy link: this page's address with")
-        st.code(choices.link(), language=None, wrap_lines=True)
-    with right:
-        st.caption("The same two runs on the command line")
-        st.code(choices.command(), language=None, wrap_lines=True)
+    """A file that shows these runs without the app."""
     made_by = Origin(choices.link(), choices.command())
     made = partial(page_html, origin=made_by, equal=equal_report(beside))
     st.download_button(

@@ -20,6 +20,7 @@ from playwright.sync_api import (
     BrowserContext,
     Locator,
     Page,
+    expect,
     sync_playwright,
 )
 from playwright.sync_api import (
@@ -178,9 +179,10 @@ class AppPage:
         Streamlit loses a click that comes while the script of the page before begins anew: a person
         clicks once more, and so does this.
         """
-        wanted = self.page.get_by_role("heading", name=heading, level=1)
+        wanted = self.page.get_by_role("heading", name=heading)
         for _ in range(CLICKS):
-            self.page.get_by_role("link", name=page, exact=True).click()
+            with self.box("menu") as body:
+                body.get_by_role("link", name=page, exact=True).click()
             with suppress(PlaywrightTimeoutError):
                 wanted.wait_for(timeout=CLICK_MS)
                 return
@@ -219,12 +221,24 @@ class AppPage:
         )
         return self.scene(name)
 
+    @contextmanager
+    def box(self, name: str) -> Iterator[Locator]:
+        """What is in the popover `name` of the top bar, which is open meanwhile."""
+        button = self.page.locator(f".st-key-bar_{name}").get_by_test_id("stPopoverButton")
+        if button.get_attribute("aria-expanded") != "true":
+            button.click()
+        yield self.page.get_by_test_id("stPopoverBody")
+        if button.get_attribute("aria-expanded") == "true":
+            button.click()
+        self.page.get_by_test_id("stPopoverBody").wait_for(state="detached")
+
     def choose(self, label: str, option: str) -> None:
-        """Pick an option of a box in the sidebar, by typing it."""
-        box = self.page.get_by_role("combobox", name=label)
-        box.click()
-        box.fill(option)
-        box.press("Enter")
+        """Pick an option of the box `Model` or `Chip`, by typing it."""
+        with self.box(label.lower()) as body:
+            found = body.get_by_role("combobox", name=label)
+            found.click()
+            found.fill(option)
+            found.press("Enter")
 
     def shoot(self, name: str) -> None:
         """Keep a picture of the whole page."""
@@ -233,4 +247,15 @@ class AppPage:
 
     def command(self) -> str:
         """The command line that the page offers: names everything that was chosen."""
-        return self.page.get_by_text("python -m graphturbo_core compare").inner_text()
+        with self.box("share") as body:
+            return body.get_by_text("python -m graphturbo_core").inner_text()
+
+    def link(self) -> str:
+        """The query that the page offers: restores what is chosen and in sight."""
+        with self.box("share") as body:
+            return body.get_by_text("?model=").inner_text()
+
+    def await_command(self, text: str, count: int = 1) -> None:
+        """Wait until the command line names this; not any more where `count` is 0."""
+        with self.box("share") as body:
+            expect(body.get_by_text(text)).to_have_count(count)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.paper.rows import ROWS
-from graphturbo_ui import presets
-from graphturbo_ui.presets import PaperBatches, paper_batches
+from graphturbo_ui.top_bar import presets
+from graphturbo_ui.top_bar.presets import PaperBatches, paper_batches
 
 
 def test_the_presets_are_the_paper_s_rows() -> None:

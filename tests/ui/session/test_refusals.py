@@ -10,7 +10,7 @@ def page(code: str) -> None:
     import streamlit as st  # noqa: PLC0415  # the function is run apart from its module
 
     from graphturbo_core.errors import ModelError  # noqa: PLC0415
-    from graphturbo_ui.controls import show_refusal  # noqa: PLC0415
+    from graphturbo_ui.refusals import show_refusal  # noqa: PLC0415
 
     st.session_state.setdefault("batch", 16)
     st.number_input("Batch", 1, 64, key="batch")

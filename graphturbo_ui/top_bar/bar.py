@@ -1,0 +1,106 @@
+"""The bar from left to right: pages, model, chip, batch, A, B, settings, theme, Share, Present."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.navigation.page import StreamlitPage
+
+from graphturbo_ui.glossary import define
+from graphturbo_ui.jobs import ALWAYS_EMITTED, Source
+from graphturbo_ui.session import query, run_state, state
+from graphturbo_ui.session.choices import EMITTED, Choices
+from graphturbo_ui.top_bar import boxes, labels, page_parts
+from graphturbo_ui.top_bar.presets import offer_presets
+from graphturbo_ui.top_bar.run_box import DEFAULTS, run_box
+
+FOLDER = Path(__file__).parent
+RUNS_TOGETHER = "a"
+"""The run behind which the bar says `vs`."""
+
+
+def choose(pages: Sequence[StreamlitPage]) -> Choices:
+    """Draw the bar and give what is chosen; `pages` are those that its menu lists.
+
+    Raises:
+        GraphTurboError: an uploaded file is no longer kept.
+    """
+    st.html(FOLDER / "bar.css")
+    if state.is_presenting():
+        st.html(FOLDER / "presenting.css")
+    with st.container(
+        key="top_bar", horizontal=True, wrap=False, vertical_alignment="center", gap=None
+    ):
+        _menu(pages)
+        chips = state.chip_names()
+        model_box = _popover("model", labels.model_label())
+        chip_box = _popover("chip", labels.chip_label(chips[0]))
+        page_parts.facts(labels.chip_facts(state.shown_value("chip", chips[0])))
+        batch_box = st.container(key="batch_place", width="content")
+        sides = {}
+        for key in query.RUN_KEYS:
+            with _popover(f"run_{key}", labels.run_label(key, DEFAULTS[key])):
+                sides[key] = run_box(key)
+            if key == RUNS_TOGETHER:
+                st.html('<span class="bar-vs">vs</span>', width="content")
+        with _popover("settings", "Settings", icon=":material/tune:"):
+            settings = boxes.settings_box()
+        page_parts.theme_button([page.url_path for page in pages])
+        share_box = _popover("share", "Share")
+        st.button("Present", type="primary", key="bar_present", on_click=state.present)
+        page_parts.page_script()
+    with model_box:
+        model = boxes.model_box()
+        sizes_place = st.container()
+        boxes.model_upload()
+    with chip_box:
+        chip = boxes.chip_box()
+    data, digest, sizes = boxes.sizes_of(model)
+    with sizes_place:
+        dims = boxes.dimension_boxes(sizes)
+    with batch_box, _popover("batch", labels.batch_label(sizes.batch)):
+        batch = st.number_input(
+            "Batch (samples)", 1, query.MAX_BATCH, sizes.batch, key="batch",
+            bind="query-params", help="Samples for the whole chip; " + define("cluster"),
+        )  # fmt: skip
+        offer_presets(model, dims)
+    profile = state.uploaded(chip)
+    choices = Choices(
+        model=model,
+        chip=chip,
+        source=Source.of(data, profile.data if profile else None, digest),
+        sides=sides,
+        batch=batch,
+        dtype=settings.dtype,
+        dims=dims,
+        verify=settings.verify,
+        skip_passes=settings.skip_passes,
+        emit=(*ALWAYS_EMITTED, *(EMITTED if run_state.are_files_wanted() else ())),
+    )
+    with share_box:
+        _share(choices)
+    return choices
+
+
+def _popover(name: str, label: str, icon: str | None = None) -> DeltaGenerator:
+    """A popover of the bar, whose label is the present choice."""
+    return st.popover(label, key=f"bar_{name}", type="tertiary", icon=icon, wrap=True)
+
+
+def _menu(pages: Sequence[StreamlitPage]) -> None:
+    """Mark and product name, which open the list of pages."""
+    with _popover("menu", "GraphTurbo **Explorer**"):
+        for page in pages:
+            st.page_link(page, width="stretch")
+
+
+def _share(choices: Choices) -> None:
+    """The address that restores what is chosen and in sight, and the command of the same runs."""
+    page_parts.copy_buttons(choices.link(), choices.command())
+    st.caption("This page's address with")
+    st.code(choices.link(), language=None, wrap_lines=True)
+    st.caption("The same two runs on the command line")
+    st.code(choices.command(), language=None, wrap_lines=True)

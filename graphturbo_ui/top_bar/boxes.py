@@ -1,0 +1,118 @@
+"""Contents of the popovers Model, Chip and Settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from graphturbo_core import pipeline
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.frontend.importer import read_input_dims
+from graphturbo_core.hardware.profile import parse_profile
+from graphturbo_ui.glossary import define
+from graphturbo_ui.refusals import show_refusal
+from graphturbo_ui.session import query, state
+from graphturbo_ui.sizes import Sizes, proposed_sizes
+from graphturbo_ui.text import Sink, safe_text
+
+MY_MODEL = (
+    "**Use my model.** The structure is enough: export with external data and leave the "
+    ".onnx.data file where it is. Dimensions without a size then appear here. The command "
+    "`python -m graphturbo_core strip` makes a large file small."
+)
+MY_CHIP = "**Use my chip.** A profile in YAML, like those in `hardware_profiles/`."
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Number format, replay, and clean-up passes left out: of both runs."""
+
+    dtype: str
+    verify: bool
+    skip_passes: tuple[str, ...]
+
+
+def model_box() -> str:
+    """The model's box; the label of the model."""
+    return st.selectbox(
+        "Model", state.model_names(), key="model", bind="query-params", on_change=_take_sizes
+    )
+
+
+def dimension_boxes(sizes: Sizes) -> dict[str, int]:
+    """A number for every symbolic dimension besides the batch."""
+    return {
+        symbol: st.number_input(
+            safe_text(symbol, Sink.MARKDOWN),
+            1,
+            2**31 - 1,
+            proposed,
+            key=state.dimension_key(symbol),
+            bind="query-params",
+        )
+        for symbol, proposed in sizes.dims.items()
+    }
+
+
+def model_upload() -> None:
+    """The uploader of a model, and why the last one was refused."""
+    st.markdown(MY_MODEL)
+    _uploader("model", "ONNX file (.onnx)", ["onnx"])
+
+
+def chip_box() -> str:
+    """The chip's box and the uploader of a profile; the label of the chip."""
+    chosen: str = st.selectbox("Chip", state.chip_names(), key="chip", bind="query-params")
+    st.markdown(MY_CHIP)
+    _uploader("chip", "Profile (.yaml)", ["yaml", "yml"])
+    return chosen
+
+
+def settings_box() -> Settings:
+    """What both runs have in common besides model, chip and batch."""
+    dtype = st.selectbox("Number format", query.number_formats(), key="dtype", bind="query-params")
+    verify = st.toggle(
+        "Verify by replay", key="verify", bind="query-params", help=define("replay")
+    )
+    skip = st.multiselect(
+        "Clean-up passes left out", pipeline.pass_names(), key="skip", bind="query-params",
+        placeholder="none", help="For both runs; see Passes for what each does.",
+    )  # fmt: skip
+    return Settings(dtype, verify, tuple(skip))
+
+
+def sizes_of(label: str) -> tuple[bytes, str, Sizes]:
+    """A model's bytes, its digest where it is an upload, and the sizes that it proposes.
+
+    Raises:
+        GraphTurboError: an uploaded file is no longer kept.
+    """
+    kept = state.uploaded(label)
+    data = kept.data if kept else load_sample(label)
+    return data, kept.sha256 if kept else "", proposed_sizes(label, data)
+
+
+def _take_sizes() -> None:
+    """Another model was chosen: its own sizes, not those of the one before."""
+    _, _, sizes = sizes_of(state.chosen_model())
+    keyed = {state.dimension_key(symbol): size for symbol, size in sizes.dims.items()}
+    state.set_sizes({"batch": sizes.batch, **keyed})
+
+
+def _uploader(key: str, label: str, kinds: list[str]) -> None:
+    check = _check_model if key == "model" else _check_profile
+    st.file_uploader(
+        label, kinds, key=f"{key}_file", on_change=state.take_upload, args=(key, check)
+    )
+    refused = state.refusal(key)
+    if refused is not None:
+        show_refusal(refused)
+
+
+def _check_model(data: bytes, _: str) -> None:
+    read_input_dims(data)
+
+
+def _check_profile(data: bytes, name: str) -> None:
+    parse_profile(data, name)

@@ -1,0 +1,105 @@
+// Of the whole page: files dropped anywhere go to the uploader of their kind, Escape ends Present,
+// and a popover of the bar that keys opened gets the focus.
+
+const TARGETS = {
+  onnx: { box: "bar_model", input: "model_file", says: "Drop the model here" },
+  yaml: { box: "bar_chip", input: "chip_file", says: "Drop the chip here" },
+};
+TARGETS.yml = TARGETS.yaml;
+const PATIENCE_MS = 5000;
+const NOTICE_MS = 4000;
+const OVERLAY_STYLE =
+  "position:fixed;inset:0;z-index:2000000;display:none;align-items:center;" +
+  "justify-content:center;pointer-events:none;background:rgba(12,15,19,.82);color:#fff;" +
+  "border:3px dashed #fff;font:600 22px/1.4 'Source Sans', system-ui, sans-serif;" +
+  "text-align:center;padding:24px;box-sizing:border-box";
+
+const page = (window.graphturboPage ??= {});
+
+function overlay() {
+  let found = document.getElementById("graphturbo-drop");
+  if (!found) {
+    found = document.createElement("div");
+    found.id = "graphturbo-drop";
+    found.setAttribute("role", "status");
+    found.style.cssText = OVERLAY_STYLE;
+    document.body.append(found);
+  }
+  return found;
+}
+
+function say(text) {
+  clearTimeout(page.notice);
+  overlay().textContent = text;
+  overlay().style.display = text ? "flex" : "none";
+}
+
+const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+const isOnUploader = (event) =>
+  event.composedPath().some((each) => each.dataset?.testid === "stFileUploaderDropzone");
+
+async function awaited(find) {
+  const end = performance.now() + PATIENCE_MS;
+  while (performance.now() < end) {
+    const found = find();
+    if (found) return found;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return null;
+}
+
+async function hand(file) {
+  const target = TARGETS[file.name.split(".").pop().toLowerCase()];
+  if (!target) {
+    say(`${file.name} is no .onnx and no .yaml file`);
+    page.notice = setTimeout(() => say(""), NOTICE_MS);
+    return;
+  }
+  const button = document.querySelector(`.st-key-${target.box} button`);
+  if (button?.getAttribute("aria-expanded") !== "true") button?.click();
+  const input = await awaited(() =>
+    document.querySelector(`.st-key-${target.input} input[type=file]`));
+  if (!input) return;
+  const files = new DataTransfer();
+  files.items.add(file);
+  input.files = files.files;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+const LISTENERS = {
+  dragover(event) {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    say("Drop a model (.onnx) or a chip (.yaml) to use it");
+  },
+  dragleave(event) {
+    if (event.relatedTarget === null) say("");
+  },
+  drop(event) {
+    if (!hasFiles(event)) return;
+    say("");
+    if (isOnUploader(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    hand(event.dataTransfer.files[0]);
+  },
+  keydown(event) {
+    if (event.key === "Escape" && page.isPresenting && !event.defaultPrevented) page.leave();
+  },
+  click(event) {
+    const isByKeys = event.detail === 0 && event.isTrusted;
+    if (!isByKeys || !event.target.closest(".st-key-top_bar [data-testid=stPopover]")) return;
+    const inside = "[data-testid=stPopoverBody] :is(input, button, a, [tabindex='0'])";
+    awaited(() => document.querySelector(inside)).then((first) => first?.focus());
+  },
+};
+
+export default function ({ data, setTriggerValue }) {
+  page.isPresenting = data.presenting;
+  page.leave = () => setTriggerValue("leave", true);
+  if (page.isHeard) return;
+  page.isHeard = true;
+  for (const [kind, listener] of Object.entries(LISTENERS)) {
+    window.addEventListener(kind, listener, kind !== "keydown");
+  }
+}
