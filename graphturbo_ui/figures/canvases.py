@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.canvases.graph_canvas import graph_buffer
+from graphturbo_core.report.overview.buffer import overview_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.figures.buffers import address_summary
 from graphturbo_ui.figures.group_tables import graph_summary
@@ -29,3 +30,13 @@ def gantt_bytes(*reports: Report, names: str = BOTH) -> bytes:
     """Every instruction on its engine over time."""
     label = gantt_summary(*reports, names=names)
     return gantt_buffer(*reports, show=safe_text, extra={"label": label, "names": names})
+
+
+def overview_bytes(
+    *reports: Report, names: str = BOTH, beside: str = "", is_presenting: bool = False
+) -> bytes:
+    """The first screen; `beside`: what must be known of the comparison."""
+    extra = {"names": names, "beside": safe_text(beside, max_length=300)}
+    if len(reports) == 1:
+        extra["state"] = f"{names} is there; the other run is not"
+    return overview_buffer(*reports, show=safe_text, extra={**extra, "is_presenting": is_presenting})

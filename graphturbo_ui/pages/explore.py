@@ -14,42 +14,41 @@ from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.session.choices import Choices
 from graphturbo_ui.session.query import DEFAULT_VIEWS, VIEWS
-from graphturbo_ui.views.edit_plan import present_edits
+from graphturbo_ui.views.edit_plan import plan_edits, present_edits
 from graphturbo_ui.views.export import export
 from graphturbo_ui.views.gantt import gantt
 from graphturbo_ui.views.groupings import groupings
 from graphturbo_ui.views.memory import memory
+from graphturbo_ui.views.overview import overview
 from graphturbo_ui.views.passes import passes
 from graphturbo_ui.views.sharing import sharing
 from graphturbo_ui.views.time import time
-from graphturbo_ui.views.verdict import banner, verdict
+from graphturbo_ui.views.verdict import notes, verdict
 
 SHOWN: Mapping[str, Callable[[Runs], None]] = {
-    "Groupings": groupings,
+    "Graph": groupings,
+    "Every core": gantt,
     "Memory": memory,
-    "Gantt": gantt,
-    "Where the time goes": time,
-    "Passes": passes,
+    "Algorithms": passes,
+    "Plan edits": plan_edits,
     "Export": export,
 }
-"""What draws each view of `VIEWS`."""
-INTRO = """
-A model runs on a many-core chip as **sub-graphs**. **A** cuts it finely, as ordinary compilers do;
-**B** merges coarsely and splits what it merged, so that tensors stay in the cores' buffers.
-Both schedules are computed, simulated cycle by cycle, and shown over the same samples.
-"""
+"""What draws each view of `VIEWS`, besides the first, which compares."""
+WHY = VIEWS[0]
 
 
 def show(choices: Choices) -> None:
-    """The whole page."""
-    st.markdown(INTRO)
+    """The whole page: the first screen, and below it the views that are chosen."""
     runs = frame.runs_of(choices)
     state.see({name: run.key for name, run in runs.items()})
     frame.wait_for_first(runs)
-    present_edits(runs, {name: run for name, run in runs.items() if _is_drawn(run)})
     drawn, pending = frame.outcome(runs)
     beside = equal_run(choices, drawn)
     awaited = _awaited(beside, drawn)
+    if drawn:
+        overview(drawn, beside)
+    with st.container():
+        present_edits(runs, drawn)
     if drawn:
         _present(drawn, pending, beside)
         sharing(choices, drawn, beside)
@@ -60,32 +59,31 @@ def _awaited(beside: Run | str | None, drawn: Runs) -> Runs:
     """The run beside A and B, where the page is drawn without it.
 
     It is looked at before anything is drawn: one that is done by the time the page stands was not
-    there for the verdict, and the page has to be drawn again.
+    there for the result line, and the page has to be drawn again.
     """
     if not isinstance(beside, Run) or beside.is_done:
         return {}
     return {f"A at {cluster_batch(drawn['B'].report)}": beside}
 
 
-def _is_drawn(run: Run) -> bool:
-    return run.is_done and run.refusal is None
-
-
 def _present(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
-    """What is known of finished runs: the verdict, and the views that are chosen."""
-    banner(runs)
-    with st.container():
-        verdict(runs, pending, beside)
+    """The views that are chosen, one under the other; only these cost time."""
     chosen = _chosen_views()
     state.hear(canvas_link(state.marks(), key="link"))
     for name in VIEWS:
-        if name in chosen:
-            SHOWN[name](runs)
+        if name not in chosen:
+            continue
+        with st.container(key=f"view_{name.lower().replace(' ', '_')}"):
+            if name == WHY:
+                verdict(runs, pending, beside)
+                time(runs)
+            else:
+                SHOWN[name](runs)
+    notes(runs)
 
 
 def _chosen_views() -> list[str]:
-    """The views that are drawn, one under the other; only these cost time."""
     return st.pills(
         "Views", VIEWS, selection_mode="multi", default=DEFAULT_VIEWS, key="views",
-        bind="query-params",
+        bind="query-params", label_visibility="collapsed",
     )  # fmt: skip

@@ -23,9 +23,16 @@ _WITHOUT_PLAN = "that run without a plan"
 UPLOAD = re.compile(rf"(.{{1,120}}) \(([0-9a-f]{{{DIGEST_LENGTH}}})\)")
 STRATEGY = re.compile(r"([a-z][a-z0-9_-]*)(?::([a-z]+))?(?:@([1-9][0-9]{0,5}))?")
 WINDOW = re.compile(r"\d{1,15}-\d{1,15}(?:,\d{1,15}-\d{1,15})?")
-VIEWS = ("Groupings", "Memory", "Gantt", "Where the time goes", "Passes", "Export")
-"""Views of Explore, in the page's order."""
-DEFAULT_VIEWS = VIEWS[:3]
+VIEWS = ("Why", "Graph", "Every core", "Memory", "Algorithms", "Plan edits", "Export")
+"""Views below Explore's first screen, in the page's order."""
+DEFAULT_VIEWS = VIEWS[:1]
+RENAMED_VIEWS: Mapping[str, str] = {
+    "Groupings": "Graph",
+    "Gantt": "Every core",
+    "Where the time goes": "Why",
+    "Passes": "Algorithms",
+}
+"""Views as links from before name them."""
 
 
 @dataclass(frozen=True, slots=True)

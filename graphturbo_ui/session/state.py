@@ -21,6 +21,7 @@ from graphturbo_core.frontend.catalogue import sample_names
 from graphturbo_ui.session.query import (
     DEFAULT_MODEL,
     DEFAULT_VIEWS,
+    RENAMED_VIEWS,
     RUN_KEYS,
     UPLOAD,
     WINDOW,
@@ -57,6 +58,7 @@ def begin() -> None:
     if "begun" in st.session_state:
         return
     st.session_state["begun"] = True
+    _rename_views()
     query = st.query_params.to_dict()
     notes = []
     for entry in query_fields():
@@ -100,6 +102,28 @@ def leave_presenting() -> None:
     """Show the bar again."""
     if PRESENT in st.query_params:
         del st.query_params[PRESENT]
+
+
+def _rename_views() -> None:
+    """Views by today's names, where a link has those from before."""
+    named = st.query_params.get_all("views")
+    if RENAMED_VIEWS.keys() & set(named):
+        st.query_params["views"] = [RENAMED_VIEWS.get(name, name) for name in named]
+
+
+def open_from_overview() -> None:
+    """Open what the first screen asked for: the view of every core, plan edits, or the page again.
+
+    Before widgets are drawn, so from a callback.
+    """
+    asked = str(st.session_state["overview"].get("open") or "").partition(" ")[0]
+    if asked == "work":
+        leave_presenting()
+        return
+    name = {"cores": "Every core", "edits": "Plan edits"}.get(asked)
+    shown: Sequence[str] = st.session_state.get("views") or ()
+    if name and name not in shown:
+        st.session_state["views"] = [*shown, name]
 
 
 def ask_for_replay(is_wanted: bool) -> None:

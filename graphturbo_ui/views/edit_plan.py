@@ -19,7 +19,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.verdict import figures_of, since_text
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Run, Runs
-from graphturbo_ui.session import drafts, query, run_state
+from graphturbo_ui.session import drafts, query, run_state, state
 from graphturbo_ui.session.selection import Selection, selected_in
 from graphturbo_ui.shown import nothing
 from graphturbo_ui.text import Sink, safe_text
@@ -28,6 +28,22 @@ EDITABLE = "graphturbo"
 """The strategy that merges and splits; the others' plans have nothing to edit at a sub-graph."""
 MAX_MERGED = 1000
 """Sub-graphs that one edit merges: a plan file takes no more members."""
+
+
+NOTHING_CHOSEN = (
+    "Click a sub-graph of a run that merges and splits, on the first screen or in the graph: what "
+    "can be changed at it appears here."
+)
+
+
+def plan_edits(runs: Runs) -> None:
+    """What can be changed at what is selected."""
+    st.subheader("Plan edits", help=define("edit"))
+    selected = state.selection()
+    if selected is None:
+        st.caption(NOTHING_CHOSEN)
+    with st.container():
+        offer(runs, selected)
 
 
 def offer(runs: Runs, selected: Selection | None) -> None:
@@ -44,7 +60,7 @@ def offer(runs: Runs, selected: Selection | None) -> None:
                          if n["index"] in ops[name]})  # fmt: skip
         if not groups:
             continue
-        with st.expander(f"Edit the plan of {name} here", key=f"edit_{name}"):
+        with st.expander(f"Edit the plan of {name} here", key=f"edit_{name}", expanded=True):
             if len(groups) == 1:
                 _one(name.lower(), report, edit_choices(report, groups[0]))
             else:

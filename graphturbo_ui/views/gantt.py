@@ -26,7 +26,7 @@ instruction. K shows the critical path, then the longest dependency chain. Esc c
 def gantt(runs: Runs) -> None:
     """Both runs' instructions on their engines over time."""
     terms = ("engine", "stall", "layers in flight", "critical path", "longest dependency chain")
-    st.subheader("Gantt", help=" ".join(map(define, terms)))
+    st.subheader("Every core", help=" ".join(map(define, terms)))
     st.caption(f"{told(instructions.gantt_summary, runs)} {KEYS}")
     GANTT.draw(view("gantt", gantt_bytes, runs))
     with st.expander("Table of instructions", on_change="rerun", key="table_instructions") as box:

@@ -16,7 +16,6 @@ from graphturbo_ui.session import state
 from graphturbo_ui.session.selection import Selection
 from graphturbo_ui.shown import table_to_pick, told, view
 from graphturbo_ui.text import Sink, safe_text
-from graphturbo_ui.views.edit_plan import offer
 
 MAX_FACT = 1000
 """Characters of a fact that the page tells."""
@@ -29,13 +28,11 @@ HINT = (
 
 def groupings(runs: Runs) -> None:
     """The graph with A's sub-graphs left and B's right, and what the selected one is."""
-    st.subheader("Sub-graph groupings", help=define("sub-graph"))
+    st.subheader("Graph", help=define("sub-graph"))
     st.caption(f"{told(graph_summary, runs)} {HINT}")
     GRAPH.draw(view("graph", graph_bytes, runs))
     with st.container():  # each has its place, however much is in it
         _facts(runs, state.selection())
-    with st.container():
-        offer(runs, state.selection())
     with st.container():
         _drawing(runs, state.selection())
     table_to_pick("sub-graphs", group_table, group_selections, runs)

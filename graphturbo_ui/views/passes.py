@@ -51,7 +51,7 @@ BINDINGS = (
 
 def passes(runs: Runs) -> None:
     """Every step with its seconds and product, then what each run's algorithms decided."""
-    st.subheader("Passes")
+    st.subheader("Algorithms")
     st.dataframe(told(product_rows, runs), hide_index=True, key="steps")
     _algorithm("Algorithm 1: how each part can be split", SPLITS, "splits", split_table, runs)
     _algorithm("Algorithm 2: what is merged", MERGES, "decisions", decision_table, runs)

@@ -42,7 +42,7 @@ STALLS = (
 
 def time(runs: Runs) -> None:
     """Roofline, stall accounting, byte ledger, busy time of layers, and the table of layers."""
-    st.subheader("Where the time goes", help=f"{define('stall')} {define('layer')}")
+    st.subheader("Time breakdown", help=f"{define('stall')} {define('layer')}")
     st.caption(f"{ROOFLINE} {told(left_out_text, runs)}")
     chart_to_pick(
         view("roofline", roofline_figure, runs), "roofline",

@@ -12,7 +12,6 @@ from graphturbo_core.report.verdict.note_places import VERIFIED, notes_by_place
 from graphturbo_core.report.verdict.verdict import (
     VerdictRow,
     binding_text,
-    differences,
     sentence,
     verdict_rows,
 )
@@ -27,21 +26,14 @@ from graphturbo_ui.text import Sink, safe_text
 COLUMNS_OF_VERDICT = 4
 
 
-def banner(runs: Runs) -> None:
-    """Says in what A and B differ besides the strategy, and shows the runs' notes."""
-    reports = reports_of(runs)
-    found = differences(*reports) if len(reports) > 1 else ()
-    if found:
-        said = safe_text("; ".join(found), Sink.MARKDOWN, 1000)
-        st.info(f"A and B differ in more than strategy: {said}.", icon=":material/balance:")
-    else:
+def notes(runs: Runs) -> None:
+    """The runs' notes, counted and closed."""
+    found = told(tables.notes, runs)
+    if not found:
         nothing()
-    notes = told(tables.notes, runs)
-    if notes:
-        with st.expander(f"Notes ({len(notes)})"):
-            st.markdown("\n".join(f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in notes))
-    else:
-        nothing()
+        return
+    with st.expander(f"Notes ({len(found)})"):
+        st.markdown("\n".join(f"- {safe_text(note, Sink.MARKDOWN, 1000)}" for note in found))
 
 
 def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:

@@ -9,6 +9,7 @@ overview: state, pointer and keys.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from graphturbo_ui.components import sources
 from graphturbo_ui.components.bundle import bundle
 
 FOLDER = Path(__file__).parent
+KEY = "overview"
 HELP = {
     "layers": (
         ("One row is a layer, one box a kernel",
@@ -99,10 +101,8 @@ def _component():  # Streamlit names no public type for it
     return st.components.v2.component("graphturbo_overview", html=html(), css=css(), js=js())
 
 
-def draw(buffer: bytes) -> str:
-    """Draw the screen; what it asks to be opened below (`cores`, `edits`, `work`), or nothing."""
-    result = _component()(
-        data=sources.stamped("overview", buffer), key="overview", height="content",
-        on_open_change=lambda: None,
-    )  # fmt: skip
-    return str(result.get("open") or "")
+def draw(buffer: bytes, on_open: Callable[[], None]) -> None:
+    """Draw the screen; `on_open` is called when it asks for something (`asked_for` says what)."""
+    _component()(
+        data=sources.stamped(KEY, buffer), key=KEY, height="content", on_open_change=on_open
+    )

@@ -215,6 +215,8 @@ class Overview {
 
   tell(name, value) {
     this.send?.(name, `${value} ${Date.now()}`);
+    const place = { cores: "every_core", edits: "plan_edits" }[value];
+    if (place) scrollWhenThere(`.st-key-view_${place}`);
   }
 
   bind() {
@@ -365,6 +367,13 @@ class Overview {
       hues: scene.hues, totals: scene.runs.map((run) => run.total), open: [...state.open],
     });
   }
+}
+
+/** Scroll to what the page is about to draw, once it is there. */
+function scrollWhenThere(selector, tries = 60) {
+  const found = document.querySelector(selector);
+  if (found) found.scrollIntoView({ block: "start" });
+  else if (tries) setTimeout(() => scrollWhenThere(selector, tries - 1), 100);
 }
 
 /** The first block that looks like another one; block 0 where none does. */
