@@ -11,10 +11,13 @@ from graphturbo_core.report.overview.stages import PARTS, title_of
 MOST_ROWS = 90
 """With more layers than this, all blocks but one are shut at first (our choice)."""
 LONGEST = 48
-"""Layers in one block, at most where names allow: it has to be readable when open (our choice)."""
-FEWEST = 3
-"""A path divides layers into blocks only where it gives at least so many (our choice)."""
-DEEPEST = 6
+"""Layers of a block, at most: it has to be readable when it is open (our choice)."""
+JOINED = 20
+"""Neighbours below this are one block together, where a longer one was divided (our choice)."""
+SHORTEST = 4
+"""Fewer layers are rows of their own, outside of any block (our choice)."""
+MOST_BLOCKS = 90
+DEEPEST = 8
 
 
 class Block(NamedTuple):
@@ -24,41 +27,73 @@ class Block(NamedTuple):
     first: int
     last: int
 
+    @property
+    def layers(self) -> int:
+        """How many layers it has."""
+        return self.last - self.first + 1
+
 
 def blocks(names: Sequence[str]) -> list[Block]:
     """The blocks of layers with these names; none where each layer has room for a row.
 
-    The shallowest path that gives short blocks names them; without paths they are equal stretches.
+    A block is a run of one path prefix, as short a prefix as keeps it readable. Where paths say
+    nothing, blocks are equal stretches.
     """
     if len(names) <= MOST_ROWS:
         return []
     paths = [tuple(part for part in PARTS.split(name) if part) for name in names]
-    for depth in range(1, DEEPEST):
-        found = _runs(paths, depth)
-        longest = max(block.last - block.first + 1 for block in found)
-        if len(found) >= FEWEST and longest <= LONGEST and len(found) <= len(names) / 2:
-            return _within(found)
-    count = -(-len(names) // (LONGEST // 2))
-    ends = [len(names) * part // count for part in range(count + 1)]
-    return [
-        Block(f"layers {first + 1}–{end}", first, end - 1)
-        for first, end in zip(ends, ends[1:], strict=False)
-    ]
+    found = _divided(paths)
+    if max(block.layers for block in found) > LONGEST or len(found) > len(names) / 2:
+        count = -(-len(names) // (LONGEST // 2))
+        ends = [len(names) * part // count for part in range(count + 1)]
+        return [
+            Block(f"layers {first + 1}–{end}", first, end - 1)
+            for first, end in zip(ends, ends[1:], strict=False)
+        ]
+    return _fewer([block for block in found if block.layers >= SHORTEST])
 
 
-def _runs(paths: Sequence[tuple[str, ...]], depth: int) -> list[Block]:
+def _divided(paths: Sequence[tuple[str, ...]]) -> list[Block]:
+    """Runs of a prefix of one part; those too long are divided by the next part, and so on."""
+    found = _runs(paths, range(len(paths)), 1)
+    for depth in range(2, DEEPEST):
+        parts: list[Block] = []
+        for block in found:
+            if block.layers <= LONGEST:
+                parts.append(block)
+                continue
+            parts += _together(_runs(paths, range(block.first, block.last + 1), depth), block)
+        found = parts
+    return found
+
+
+def _runs(paths: Sequence[tuple[str, ...]], inside: range, depth: int) -> list[Block]:
     """Neighbours whose paths begin with the same `depth` parts."""
     found = []
-    for prefix, members in groupby(range(len(paths)), key=lambda at: paths[at][:depth]):
+    for prefix, members in groupby(inside, key=lambda at: paths[at][:depth]):
         own = list(members)
         found.append(Block(title_of(prefix), own[0], own[-1]))
     return found
 
 
-def _within(found: list[Block]) -> list[Block]:
-    """At most `MOST_ROWS` blocks: neighbours are joined, as many as that takes."""
-    step = -(-len(found) // MOST_ROWS)
-    if step == 1:
+def _together(parts: list[Block], whole: Block) -> list[Block]:
+    """Short neighbours as one block, `block 3: layer 1 – layer 5`."""
+    found: list[Block] = []
+    for part in parts:
+        before = found[-1] if found else None
+        if before and before.layers + part.layers <= JOINED:
+            title = f"{before.title.split(' – ')[0]} – {part.title}"
+            found[-1] = Block(title, before.first, part.last)
+        else:
+            found.append(part)
+    is_joined = len(found) < len(parts)
+    return [b._replace(title=f"{whole.title}: {b.title}") if is_joined else b for b in found]
+
+
+def _fewer(found: list[Block]) -> list[Block]:
+    """At most `MOST_BLOCKS` blocks: neighbours are joined, as many as that takes."""
+    step = -(-len(found) // MOST_BLOCKS)
+    if step <= 1:
         return found
     return [
         Block(f"{part[0].title} – {part[-1].title}", part[0].first, part[-1].last)

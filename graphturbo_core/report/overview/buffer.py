@@ -87,7 +87,7 @@ def overview_buffer(
         "ops": _ops(b),
         "edges": _edges(b),
         "callout": callout(b),
-        "window": first_window(a, b, groups),
+        "window": first_window(a, b, groups, hues.of_layer),
         "runs": runs,
         **(extra or {}),
     }

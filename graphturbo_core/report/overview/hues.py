@@ -49,7 +49,7 @@ def hues_of(a: Report, b: Report) -> Hues:
     if not is_dominant and len(groups) <= HUES:
         return _by_group(groups, stages, len(cost))
     kinds = _by_kind(b, groups, cost) if not is_dominant else None
-    return kinds or _by_stage(groups, fewer(stages, HUES), cost, is_banded=is_dominant)
+    return kinds or _by_stage(groups, fewer(stages, HUES, cost.tolist()), cost, is_banded=is_dominant)
 
 
 def stages_of(report: Report) -> list[Stage]:
@@ -77,11 +77,15 @@ def _by_group(groups: Sequence[tuple[int, ...]], stages: Sequence[Stage], layers
             of_layer[layer] = hue
         own = [stage.title for stage in stages if _overlaps(stage, members)]
         titles.append(_several(own) or f"sub-graph {hue + 1}")
+    return Hues("group", _distinct(titles), tuple(of_layer), tuple(range(len(groups))))
+
+
+def _distinct(titles: Sequence[str]) -> tuple[str, ...]:
+    """Titles that occur more than once with their number."""
     counts = Counter(titles)
-    titles = [
+    return tuple(
         f"{title} ({hue + 1})" if counts[title] > 1 else title for hue, title in enumerate(titles)
-    ]
-    return Hues("group", tuple(titles), tuple(of_layer), tuple(range(len(groups))))
+    )
 
 
 def _overlaps(stage: Stage, members: Sequence[int]) -> bool:
@@ -161,15 +165,15 @@ def _by_kind(
                 of_layer[layer] = hue
     names = [layer["name"] for layer in layers]
     titles = [_kind_title([names[layer] for layer in groups[kinds[kind][0]]]) for kind in chosen]
-    return Hues("kind", tuple(titles), tuple(of_layer), tuple(of_group))
+    return Hues("kind", _distinct(titles), tuple(of_layer), tuple(of_group))
 
 
 def _kind_title(names: Sequence[str]) -> str:
-    """The last part of the path that all these names share; of one name its last part."""
+    """The last part of the path that these names share; else the first part of the last one."""
     paths = [[part for part in PARTS.split(name) if part] for name in names]
     shared = []
     for parts in zip(*paths, strict=False):
         if len(set(parts)) > 1:
             break
         shared.append(parts[0])
-    return title_of(shared) if shared else title_of(paths[0])
+    return title_of(shared or paths[-1][:1])

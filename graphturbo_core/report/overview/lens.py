@@ -101,19 +101,37 @@ class _Computing:
         return int(np.flatnonzero(busy == busy.max())[-1])
 
 
-def first_window(a: Report, b: Report, layers: Sequence[Sequence[int]]) -> tuple[float, float]:
+def first_window(
+    a: Report, b: Report, layers: Sequence[Sequence[int]], hue_of_layer: Sequence[int]
+) -> tuple[float, float]:
     """The stretch of B's drawn round, in cycles, that is magnified before anybody chooses.
 
-    All of a short run; of a longer one the beginning of the sub-graph with the most layers.
-    `layers`: of each sub-graph of B.
+    All of a short run; of a longer one the beginning of the sub-graph with the most layers, or of
+    the hue that loses most where there is one sub-graph. `layers`: of each sub-graph of B.
     """
     cycles = b.tables["round"][0]["cycles"]
     if b.contract["latency_s"] <= SHORT * a.contract["latency_s"]:
         return 0.0, float(cycles)
-    kernels = b.tables["kernels"]
-    largest = max(range(len(layers)), key=lambda group: (len(layers[group]), -group))
-    name = b.tables["groups"][largest]["name"]
-    begin = min((k["start_cycle"] for k in kernels if k["group"] == name), default=0)
+    if len(layers) > 1:
+        largest = max(range(len(layers)), key=lambda group: (len(layers[group]), -group))
+        begin = _start(b, layers[largest])
+    else:
+        begin = _start(b, _losing(a, b, hue_of_layer))
     half = cycles / ZOOM / 2
-    middle = min(max(float(begin), half), cycles - half)
+    middle = min(max(begin, half), cycles - half)
     return middle - half, middle + half
+
+
+def _start(report: Report, layers: Sequence[int]) -> float:
+    """The first cycle in which one of these layers has an instruction in flight."""
+    own = report.arrays["start"][np.isin(report.arrays["layer"], layers)]
+    return float(own.min(initial=report.tables["round"][0]["cycles"]))
+
+
+def _losing(a: Report, b: Report, hue_of_layer: Sequence[int]) -> list[int]:
+    """The layers of the hue whose time grows most from A to B."""
+    hues = np.array(hue_of_layer)
+    grown = np.array([row["window_s"] for row in b.tables["layers"]])
+    grown -= np.array([row["window_s"] for row in a.tables["layers"]])
+    hue = int(np.bincount(hues, np.maximum(grown, 0)).argmax())
+    return [int(layer) for layer in np.flatnonzero(hues == hue)]

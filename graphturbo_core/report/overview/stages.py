@@ -169,21 +169,28 @@ def _joined(runs: list[Stage], layers: int) -> list[Stage]:
     return fewer(found, MOST_STAGES)
 
 
-def fewer(found: list[Stage], most: int) -> list[Stage]:
-    """At most so many stages: the one with the fewest layers joins its smaller neighbour."""
+def fewer(found: list[Stage], most: int, cost: Sequence[float] = ()) -> list[Stage]:
+    """At most so many stages: the smallest joins its smaller neighbour.
+
+    `cost`: of each layer, which the size of a stage is the sum of; without it, it is its layers.
+    """
+
+    def size(stage: Stage) -> float:
+        return sum(cost[stage.first : stage.last + 1]) if cost else stage.layers
+
     found = list(found)
     while len(found) > most:
-        at = min(range(len(found)), key=lambda place: found[place].layers)
+        at = min(range(len(found)), key=lambda place: size(found[place]))
         beside = [place for place in (at - 1, at + 1) if 0 <= place < len(found)]
-        first, last = sorted((at, min(beside, key=lambda place: found[place].layers)))
-        joined = Stage(
-            _both(found[first].title, found[last].title), found[first].first, found[last].last
-        )
-        found[first : last + 1] = [joined]
+        first, last = sorted((at, min(beside, key=lambda place: size(found[place]))))
+        title = _both(found[first].title, found[last].title)
+        found[first : last + 1] = [Stage(title, found[first].first, found[last].last)]
     return found
 
 
 def _both(first: str, last: str) -> str:
-    """`stage 1 – stage 4`: the first and the last title of what was joined."""
-    begin, end = first.split(" – ")[0], last.split(" – ")[-1]
-    return begin if begin == end else f"{begin} – {end}"
+    """`stage 4 + head`; `stage 1 – stage 4` where either is of several already."""
+    ends = re.split(r" [+–] ", first)[0], re.split(r" [+–] ", last)[-1]
+    if ends[0] == ends[1]:
+        return ends[0]
+    return f" {'+' if ends == (first, last) else '–'} ".join(ends)

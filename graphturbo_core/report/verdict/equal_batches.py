@@ -44,3 +44,16 @@ def equal_text(a: Report, b: Report, equal: Report | str | None) -> str:
     rates = [each.contract["throughput_per_s"] for each in (equal, b)]
     ratio = f"{format_si(rates[1] / rates[0])}x"
     return f" ({both}; at {cluster_batch(b):,} for both it is {ratio})"
+
+
+def equal_phrase(a: Report, b: Report, equal: Report | str | None) -> str:
+    """`6.35x at a cluster batch of 16 for both`; nothing for like runs. `equal`: as above."""
+    if is_like_for_like(a, b):
+        return ""
+    both = f"at a cluster batch of {cluster_batch(b):,} for both"
+    if equal is None:
+        return f"the ratio {both} is being computed"
+    if isinstance(equal, str):
+        return f"A cannot run {both}: {equal}"
+    rates = [each.contract["throughput_per_s"] for each in (equal, b)]
+    return f"{format_si(rates[1] / rates[0])}x {both}"

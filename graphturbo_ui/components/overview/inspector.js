@@ -125,7 +125,7 @@ function reasonCells(scene, run, number) {
   if (merged) cells.push({ caption: `Why merged, ${countText(merged.times, "time")}`, parts: [mergedText(merged)] });
   const refused = own.filter(({ is_merged: isMerged }) => !isMerged);
   if (refused.length) {
-    const isCut = refused.every(({ cause }) => cause === "refetch");
+    const isCut = refused.every(({ cause, fewest_pieces: fewest }) => cause === "refetch" && fewest);
     const caption = isCut ? "Not further: it would cut" : "Not merged further";
     cells.push({ caption, parts: [refusedText(scene, run, number, refused, isCut)], isWide: true });
   }
@@ -147,6 +147,7 @@ function refusedText(scene, run, number, refused, isCut) {
   const own = run.groups[number];
   const said = refused.map(({ cause, fewest_pieces: fewest, most_pieces: most, other_layer: layer }) => {
     const other = layer >= 0 ? layerTitle(scene, run, layer) : "a neighbour";
+    if (cause === "refetch" && !fewest) return `with ${other}: one of the two has no split that fits`;
     const cut = own.pieces >= most ? other : layerTitle(scene, run, own.layers[0]);
     return {
       refetch: isCut ? `${cut} into ${most}, not ${fewest}` : `with ${other}: it would cut ${cut} into ${most}, not ${fewest}`,

@@ -10,7 +10,8 @@ const TITLE = { size: 14, weight: 650 };
 
 /** Draw the labels into the column, from the top row to `foot`, without one over another. */
 export function drawLabels(pen, scene, rows, column, open, foot) {
-  const items = [...hueItems(scene, rows), ...blockItems(scene, rows, open)];
+  const hasKinds = scene.hues.meaning === "kind";
+  const items = [...hueItems(scene, rows), ...(hasKinds ? blockItems(scene, rows, open) : [])];
   items.sort((one, other) => one.middle - other.middle);
   const line = LINE * pen.k;
   let below = rows[0].y - 14 * pen.k;
@@ -26,7 +27,7 @@ export function drawLabels(pen, scene, rows, column, open, foot) {
     below = top + height;
     lines.forEach((own, at) => {
       const y = top + at * line + line * 0.78;
-      const text = pen.fit([own.text], column.width, own.size ?? 12.5, own.weight ?? 400);
+      const text = pen.fit([own.text, ...(own.shorter ?? [])], column.width, own.size ?? 12.5, own.weight ?? 400);
       const node = pen.text(column.x, y, text, own);
       if (item.block !== undefined) node.dataset.block = item.block;
       const used = pen.width(text, own.size ?? 12.5, own.weight ?? 400);
@@ -40,12 +41,13 @@ export function drawLabels(pen, scene, rows, column, open, foot) {
 function hueItems(scene, rows) {
   const run = scene.runs.at(-1);
   const seconds = hueSeconds(run);
+  const isKind = scene.hues.meaning === "kind";
   return scene.hues.titles.map((title, hue) => {
     const groups = run.groups.map((group, number) => ({ ...group, number })).filter(({ number, layers }) => (
       scene.hues.of_group[number] === hue || (scene.hues.of_group[number] < 0 && layers.some((layer) => scene.hues.of_layer[layer] === hue))
     ));
     const layers = scene.hues.of_layer.flatMap((own, layer) => (own === hue ? [layer] : []));
-    const stretch = tallest(rows, scene.hues.meaning === "kind" ? groups[0]?.layers ?? layers : layers);
+    const stretch = tallest(rows, isKind ? openLayers(groups, rows) : layers, isKind);
     if (!stretch) return null;
     const share = `${shareText(seconds[hue] / run.total)} of time`;
     const count = scene.hues.meaning === "kind" && groups.length > 1 ? `×${groups.length}` : "";
@@ -68,9 +70,9 @@ function piecesLines(scene, run, groups) {
   if (groups.length > 1 && scene.hues.meaning !== "kind") lines.push({ text: countText(groups.length, "group") });
   if (isOne && most > 1 && first.along === "axis 0") {
     const samples = run.rounds[0].samples / most;
-    lines.push({ text: `${countText(most, "piece")} × ${countText(samples, scene.noun)}` });
-  } else if (isOne && most > 1) lines.push({ text: `${countText(most, "piece")}, ${first.along}` });
-  else if (isOne) lines.push({ text: `1 piece, ${countText(run.rounds[0].samples, scene.noun)}` });
+    lines.push({ text: `${countText(most, "piece")} × ${countText(samples, scene.noun)}`, shorter: [`${most} × ${countText(samples, scene.noun)}`, countText(most, "piece")] });
+  } else if (isOne && most > 1) lines.push({ text: `${countText(most, "piece")}, ${first.along}`, shorter: [countText(most, "piece")] });
+  else if (isOne) lines.push({ text: `1 piece, ${countText(run.rounds[0].samples, scene.noun)}`, shorter: ["1 piece"] });
   else lines.push({ text: `${least} to ${countText(most, "piece")}` });
   const bytes = groups.map((group) => group.whole_bytes);
   if (groups.length === 1 || scene.hues.meaning === "kind") lines.push({ text: bytesText(first) });
@@ -86,19 +88,25 @@ export function bytesText({ whole_bytes: whole, piece_bytes: piece, pieces }) {
   return after.endsWith(unit) ? `${value} → ${after}` : `${before} → ${after}`;
 }
 
+/** Layers of the first of these sub-graphs that has an open row. */
+function openLayers(groups, rows) {
+  const open = rows.filter(({ isShut }) => !isShut);
+  const isOpen = (layer) => open.some(({ first, last }) => first <= layer && layer <= last);
+  return groups.map(({ layers }) => layers.filter(isOpen)).find((layers) => layers.length) ?? [];
+}
+
 function ends(values) {
   return [Math.min(...values), Math.max(...values)];
 }
 
-/** Middle and height of the tallest stretch of rows that are open, else of any. */
-function tallest(rows, layers) {
+/** Middle and height of the tallest stretch of rows; of kinds, which repeat, of open rows alone. */
+function tallest(rows, layers, isKind) {
   const found = stretchesOf(rows, layers).map(([first, last]) => {
     const [top, foot] = [rows[first].y, rows[last].y + rows[last].h];
     return { middle: (top + foot) / 2, height: foot - top, isShut: rows[first].isShut };
   });
   const best = (some) => some.reduce((one, other) => (!one || other.height > one.height ? other : one), null);
-  const loose = found.filter(({ isShut }) => !isShut);
-  return loose.length ? best(loose) : null;
+  return best(isKind ? found.filter(({ isShut }) => !isShut) : found);
 }
 
 /** The name of each block: a triangle that opens or shuts it. */

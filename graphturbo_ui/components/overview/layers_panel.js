@@ -1,6 +1,6 @@
 // The left card: layers from top to bottom, cut by A and by B into kernels, with the memory of each.
 
-import { Pen, hueFill, hueInk } from "./draw.js";
+import { Pen, hueFill, hueInk, svgNode } from "./draw.js";
 import { drawLabels } from "./labels.js";
 import { arrangedRows, kernelBoxes, rowAt, stretchesOf } from "./rows.js";
 import { countText, sizeText } from "./words.js";
@@ -131,7 +131,7 @@ export class LayersPanel {
         const [from, to] = [Math.max(y0, b0), Math.min(y1, b1)];
         if (to <= from) continue;
         const inset = x1 - x0 > 4 ? 0.6 : 0.3;
-        pen.rect(x0 + inset, from + line, x1 - x0 - 2 * inset, to - from - 2 * line, hueFill(band.hue, hues), { rx: height > 6 && bands.length === 1 ? 2 : 0 });
+        pen.rect(x0 + inset, from + line, x1 - x0 - 2 * inset, to - from - 2 * line, hueFill(band.hue, hues), { rx: bands.length === 1 ? Math.min(2, height / 5, (x1 - x0) / 8) : 0 });
       }
     }
     if (isB && !narrow) this.numberBoxes(pen, column, boxes, { top, height, hue: bands.length > 1 ? bands[Math.floor(bands.length / 2)].hue : bands[0].hue, hues });
@@ -175,7 +175,7 @@ export class LayersPanel {
 
   /** Ops of each layer, and which layer hands on to which. */
   drawGraph(pen, open) {
-    const { scene, rows, columns: { graph, numbers } } = this;
+    const { scene, rows, columns: { graph } } = this;
     const centre = graph.x + graph.width * 0.42;
     const thick = Math.min(...rows.filter((row) => !row.isShut).map((row) => row.h), 20);
     const size = Math.max(2, Math.min(6.5 * pen.k, thick * 0.66));
@@ -200,6 +200,7 @@ export class LayersPanel {
     const seen = new Set();
     for (const [from, to] of scene.edges) {
       const [y0, y1] = [heightOf(from), heightOf(to)];
+      if (isFar(rows[rowOf[from]], rows[rowOf[to]])) continue;
       const key = `${y0.toFixed(0)} ${y1.toFixed(0)}`;
       if (y1 - y0 < 0.5 || (seen.has(key) && !isSide(from) && !isSide(to))) continue;
       seen.add(key);
@@ -211,13 +212,25 @@ export class LayersPanel {
       const side = Math.min(9 * pen.k, Math.max(4, foot - top));
       pen.rect(centre - side / 2, (top + foot) / 2 - side / 2, side, side, "var(--card)", { stroke: "var(--ink)", "stroke-width": 1.3, rx: 2 });
     }
+    this.drawNumbers(pen, open);
+  }
+
+  /** The number of every tenth layer and of the first of each block, with a mark that opens it. */
+  drawNumbers(pen, open) {
+    const { scene, rows, columns: { numbers } } = this;
     let below = -Infinity;
     for (const row of rows) {
-      const isFirst = row.isShut ? row.first === scene.blocks[row.block].first : row.first === 0 || (row.first + 1) % 10 === 0 || (row.block !== null && open.has(row.block) && row.first === scene.blocks[row.block].first);
+      const block = row.block === null ? null : scene.blocks[row.block];
+      const isFirst = block?.first === row.first;
+      const isTenth = !row.isShut && (row.first === 0 || (row.first + 1) % 10 === 0);
       const y = row.y + Math.min(row.h, 12) / 2 + 4 * pen.k;
-      if (!isFirst || y - below < 13 * pen.k) continue;
+      if (!(isFirst || isTenth) || y - below < 13 * pen.k) continue;
       below = y;
-      pen.text(numbers.x + numbers.width, y, String(row.first + 1), { size: 12, anchor: "end", fill: "var(--ink3)" });
+      const mark = isFirst && scene.hues.meaning !== "kind" ? (open.has(row.block) ? "▾" : "▸") : "";
+      const node = pen.text(numbers.x + numbers.width, y, `${mark}${row.first + 1}`, { size: 12, anchor: "end", fill: "var(--ink3)" });
+      if (!mark) continue;
+      node.dataset.block = row.block;
+      node.append(svgNode("title", {}, block.title));
     }
   }
 
@@ -349,6 +362,12 @@ function sharers(run) {
 function labelRoom(pen, scene) {
   const texts = scene.runs.at(-1).groups.slice(0, 12).map((group) => `${sizeText(group.whole_bytes)} → ${sizeText(group.piece_bytes)}`);
   return Math.max(...scene.hues.titles.map((title) => pen.width(title, 14, 650) + 24), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;
+}
+
+/** Whether an edge leads into or out of a shut block that is no neighbour: too many to be read. */
+function isFar(from, to) {
+  if (!from.isShut && !to.isShut) return false;
+  return to.block === null || from.block === null ? to.first - from.last > 1 : to.block - from.block > 1;
 }
 
 /** A straight edge to the next layer, an arc past others, a bend to a side branch. */

@@ -8,7 +8,7 @@ import { drawRace } from "./race.js";
 import { readScene } from "./runs.js";
 import { Player, startedAt, runningAt } from "./play.js";
 import { TimePanel } from "./time_panel.js";
-import { clamp01 } from "./words.js";
+import { clamp01, countText } from "./words.js";
 
 const HUES = 5;
 const SHORTEST_LENS = 2e-6; // seconds
@@ -54,6 +54,8 @@ class Overview {
     if (this.state.lens) return this.state.lens;
     const run = this.scene.runs.at(-1);
     const round = run.rounds.find(({ isDrawn }) => isDrawn) ?? { at: 0 };
+    const block = this.scene.hues.meaning === "kind" ? blockWindow(this.scene, [...this.state.open][0]) : null;
+    if (block) return { run: run.name, t0: round.at + block[0], t1: round.at + block[1] };
     const [from, to] = this.scene.window.map((cycle) => cycle * run.seconds_per_cycle);
     const isWhole = from === 0 && to >= run.cycles * run.seconds_per_cycle;
     return { run: run.name, t0: isWhole ? 0 : round.at + from, t1: isWhole ? run.total : round.at + to };
@@ -74,7 +76,7 @@ class Overview {
     this.layers.draw(scene, { width: left.clientWidth, height: left.clientHeight, k, font, open: state.open });
     this.drawTime(k, font);
     parts.layers_sub.textContent = scene.blocks.length ? "one row per layer of the open block, one box per kernel" : "one row per layer, one box per kernel";
-    parts.time_sub.textContent = `one cluster, one time scale, all ${scene.batch.toLocaleString("en-US")} ${scene.noun}s`;
+    parts.time_sub.textContent = `one cluster, one time scale, ${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
     this.overlays();
     this.expose();
   }
@@ -374,6 +376,18 @@ function scrollWhenThere(selector, tries = 60) {
   const found = document.querySelector(selector);
   if (found) found.scrollIntoView({ block: "start" });
   else if (tries) setTimeout(() => scrollWhenThere(selector, tries - 1), 100);
+}
+
+/** Seconds of the drawn round in which B's kernels of a block run; null where it has none alone. */
+function blockWindow(scene, block) {
+  const own = scene.blocks[block];
+  const run = scene.runs.at(-1);
+  if (!own) return null;
+  const isInside = run.groups.map(({ layers }) => layers[0] >= own.first && layers.at(-1) <= own.last);
+  const kernels = [...run.kernel_group.keys()].filter((k) => isInside[run.kernel_group[k]]);
+  if (!kernels.length) return null;
+  const [from, to] = [Math.min(...kernels.map((k) => run.kernel_from[k])), Math.max(...kernels.map((k) => run.kernel_to[k]))];
+  return [from * run.seconds_per_cycle, to * run.seconds_per_cycle];
 }
 
 /** The first block that looks like another one; block 0 where none does. */

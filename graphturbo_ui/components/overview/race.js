@@ -46,7 +46,7 @@ function raceRow(scene, run, longest, on) {
     const isRest = hue >= count;
     const name = isRest ? (hue === 5 ? "other" : "launches") : scene.hues.titles[hue];
     const part = htmlNode("div", "", htmlNode("span", "", isRest ? "" : name));
-    part.style.cssText = `flex: ${(1000 * seconds) / run.total} 0 0; background: ${hueFill(hue, count)}; color: ${hueInk(hue, count)}`;
+    part.style.cssText = `flex: ${(1000 * seconds) / run.total} 0 0; background: ${isRest && hue > 5 ? "var(--line)" : hueFill(hue, count)}; color: ${hueInk(hue, count)}`;
     part.title = `${name}: ${timeText(seconds)}`;
     Object.assign(part.dataset, { hue, seconds, texts: JSON.stringify([`${name}\u00a0\u00a0${timeText(seconds)}`, name, timeText(seconds), ""]) });
     if (isRest) part.dataset.texts = JSON.stringify([""]);
@@ -61,7 +61,7 @@ function raceRow(scene, run, longest, on) {
   total.style.left = segments.style.width;
   const track = htmlNode("div", "track", segments, total);
   track.dataset.run = run.name;
-  const figures = [digitsText(run.per_s, 4), sizeText(run.dram_bytes), run.kernels.toLocaleString("en-US"), shareText(run.bound_share)];
+  const figures = [digitsText(run.per_s, run.per_s >= 1000 ? 4 : 3), sizeText(run.dram_bytes), run.kernels.toLocaleString("en-US"), shareText(run.bound_share)];
   return [who, track, ...figures.map((text) => htmlNode("div", `figure ${is}`, text))];
 }
 
