@@ -111,21 +111,6 @@ def _rename_views() -> None:
         st.query_params["views"] = [RENAMED_VIEWS.get(name, name) for name in named]
 
 
-def open_from_overview() -> None:
-    """Open what the first screen asked for: the view of every core, plan edits, or the page again.
-
-    Before widgets are drawn, so from a callback.
-    """
-    asked = str(st.session_state["overview"].get("open") or "").partition(" ")[0]
-    if asked == "work":
-        leave_presenting()
-        return
-    name = {"cores": "Every core", "edits": "Plan edits"}.get(asked)
-    shown: Sequence[str] = st.session_state.get("views") or ()
-    if name and name not in shown:
-        st.session_state["views"] = [*shown, name]
-
-
 def ask_for_replay(is_wanted: bool) -> None:
     """Set the switch that has A and B replayed; before it is drawn, so from a callback."""
     st.session_state["verify"] = is_wanted

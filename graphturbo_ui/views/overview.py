@@ -28,7 +28,7 @@ def overview(runs: Runs, beside: Run | str | None) -> None:
     for style in ("page.css", "presenting.css")[: 1 + is_presenting]:
         st.html(screen.FOLDER / style)
     with st.container(key="overview_place"):
-        screen.draw(view(f"overview {is_presenting} {said}", make, runs), state.open_from_overview)
+        screen.draw(view(f"overview {is_presenting} {said}", make, runs))
 
 
 def _beside(reports: tuple[Report, ...], equal: Report | str | None) -> str:

@@ -9,7 +9,6 @@ overview: state, pointer and keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -101,8 +100,6 @@ def _component():  # Streamlit names no public type for it
     return st.components.v2.component("graphturbo_overview", html=html(), css=css(), js=js())
 
 
-def draw(buffer: bytes, on_open: Callable[[], None]) -> None:
-    """Draw the screen; `on_open` is called when it asks for something (`asked_for` says what)."""
-    _component()(
-        data=sources.stamped(KEY, buffer), key=KEY, height="content", on_open_change=on_open
-    )
+def draw(buffer: bytes) -> None:
+    """Draw the screen; what is selected reaches the page by `link.py`."""
+    _component()(data=sources.stamped(KEY, buffer), key=KEY, height="content")

@@ -30,12 +30,14 @@ export class LayersPanel {
     this.columns = this.columnsFor(pen, width);
     this.drawHeads(pen);
     this.boxes = {};
+    this.above = []; // what no veil may hide: numbers and lines
     for (const run of scene.runs) this.drawRun(pen.group("boxes"), run);
     this.drawGraph(pen.group("graph"), open);
     drawLabels(pen.group("labels"), scene, this.rows, this.columns.labels, open, height - FOOT);
     this.drawMemory(pen.group("memory"), "lb", "LB / core", scene.chip.lb_bytes, "layer_lb_peak_bytes", "layer_lb_mean_bytes");
     this.drawMemory(pen.group("memory"), "gb", "GB", scene.chip.gb_bytes, "layer_gb_peak_bytes", null);
     this.veil = pen.group("veil");
+    for (const draw of this.above) draw(pen.group("above"));
     this.over = pen.group("over");
   }
 
@@ -134,7 +136,7 @@ export class LayersPanel {
         pen.rect(x0 + inset, from + line, x1 - x0 - 2 * inset, to - from - 2 * line, hueFill(band.hue, hues), { rx: bands.length === 1 ? Math.min(2, height / 5, (x1 - x0) / 8) : 0 });
       }
     }
-    if (isB && !narrow) this.numberBoxes(pen, column, boxes, { top, height, hue: bands.length > 1 ? bands[Math.floor(bands.length / 2)].hue : bands[0].hue, hues });
+    if (isB && !narrow) this.numberBoxes(column, boxes, { top, height, hue: bands.length > 1 ? bands[Math.floor(bands.length / 2)].hue : bands[0].hue, hues });
     return boxes.map((box) => ({ ...box, top, foot, first: rows[first].first, last: rows[last].last }));
   }
 
@@ -159,19 +161,10 @@ export class LayersPanel {
   }
 
   /** The order in which kernels run, where a box has room for its number. */
-  numberBoxes(pen, column, boxes, { top, height, hue, hues }) {
-    for (const box of boxes) {
-      if (box.round) continue;
-      const text = String(box.kernel + 1);
-      const width = (box.x1 - box.x0) * column.width;
-      const room = (box.y1 - box.y0) * height;
-      const size = [13, 12, 11].find((own) => pen.width(text, own, 600) + 1 <= width);
-      if (!size || room < 13) continue;
-      const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
-      const y = top + ((box.y0 + box.y1) / 2) * height + size * pen.k * 0.36;
-      pen.text(x, y, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number" });
-    }
+  numberBoxes(column, boxes, place) {
+    this.above.push((pen) => numbers(pen, column, boxes, place));
   }
+
 
   /** Ops of each layer, and which layer hands on to which. */
   drawGraph(pen, open) {
@@ -282,9 +275,11 @@ export class LayersPanel {
       }
     }
     const [top, foot] = [rows[0].y - 6 * pen.k, rows.at(-1).y + rows.at(-1).h + 3];
-    pen.line(middle, top, middle, foot, "var(--ink)");
-    if (!capacity) return;
-    for (const side of [-1, 1]) pen.line(middle + side * most * scale, top, middle + side * most * scale, foot, "var(--ink)", { "stroke-width": 1.2, "stroke-dasharray": "4 3" });
+    this.above.push((own) => {
+      own.line(middle, top, middle, foot, "var(--ink)");
+      if (!capacity) return;
+      for (const side of [-1, 1]) own.line(middle + side * most * scale, top, middle + side * most * scale, foot, "var(--ink)", { "stroke-width": 1.2, "stroke-dasharray": "4 3" });
+    });
   }
 
   /** What hover, selection and playhead change: others paler, what has not started yet paler. */
@@ -297,9 +292,7 @@ export class LayersPanel {
       const has = new Set(layers);
       for (const name of ["a", "b", "lb", "gb"]) {
         const { x, width } = columns[name];
-        for (const row of rows) {
-          if (!spanHas(row, has)) this.veil.rect(x - 1, row.y - 1, width + 2, row.h + 2, "var(--card)", { opacity: 0.66 });
-        }
+        for (const [top, foot] of withoutFocus(rows, has)) this.veil.rect(x - 1, top, width + 2, foot - top, "var(--card)", { opacity: 0.66 });
       }
     }
     if (!started) return;
@@ -335,6 +328,19 @@ function spanHas(row, layers) {
   return false;
 }
 
+/** [top, foot] of each stretch of rows without one of these layers. */
+function withoutFocus(rows, layers) {
+  const found = [];
+  let isOpen = false;
+  for (const row of rows) {
+    const isOut = !spanHas(row, layers);
+    if (isOut && isOpen) found.at(-1)[1] = row.y + row.h + 0.5;
+    else if (isOut) found.push([row.y - 0.5, row.y + row.h + 0.5]);
+    isOpen = isOut;
+  }
+  return found;
+}
+
 /** The layer of a row with the largest value. */
 function largest(values, row) {
   let best = row.first;
@@ -362,6 +368,21 @@ function sharers(run) {
 function labelRoom(pen, scene) {
   const texts = scene.runs.at(-1).groups.slice(0, 12).map((group) => `${sizeText(group.whole_bytes)} → ${sizeText(group.piece_bytes)}`);
   return Math.max(...scene.hues.titles.map((title) => pen.width(title, 14, 650) + 24), ...texts.map((text) => pen.width(text.replace(/ [KMG]iB →/, " →")))) + 4;
+}
+
+/** The order in which kernels run, where a box has room for its number. */
+function numbers(pen, column, boxes, { top, height, hue, hues }) {
+  for (const box of boxes) {
+    if (box.round) continue;
+    const text = String(box.kernel + 1);
+    const width = (box.x1 - box.x0) * column.width;
+    const room = (box.y1 - box.y0) * height;
+    const size = [13, 12, 11].find((own) => pen.width(text, own, 600) + 1 <= width);
+    if (!size || room < 13) continue;
+    const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
+    const y = top + ((box.y0 + box.y1) / 2) * height + size * pen.k * 0.36;
+    pen.text(x, y, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number" });
+  }
 }
 
 /** Whether an edge leads into or out of a shut block that is no neighbour: too many to be read. */

@@ -1,5 +1,5 @@
 // The first screen: result line, groupings and memory, instructions over time, inspector. One state,
-// one playhead, one selection through all of them; Python hears of clicks alone.
+// one playhead, one selection through all of them; link.js tells Python what is selected.
 
 import { common, follow, isLate, readBuffer, readSelected, share } from "../canvas_kit.js";
 import { drawInspector } from "./inspector.js";
@@ -118,14 +118,14 @@ class Overview {
     }
     this.layers.overlay({
       layers: state.time === null || state.layer !== null ? layers : null,
-      started: state.time === null ? null : startedAt(state.time),
+      started: state.time === null || state.layer !== null ? null : startedAt(state.time),
       running: runningAt(state.time),
     });
     this.time.overlay(state.time);
     const { layer, group, hue, time, pin } = state;
     const hasOwn = layer !== null || group !== null || hue !== null;
     const focus = hasOwn ? { layer, group, hue } : time !== null ? { time } : pin;
-    drawInspector(this.parts.inspector, scene, focus, { edit: () => this.tell("open", "edits") });
+    drawInspector(this.parts.inspector, scene, focus, { edit: () => this.openView("Plan edits") });
   }
 
   /** Change what is pointed at. */
@@ -212,13 +212,17 @@ class Overview {
     const own = this.scene.runs.find(({ name }) => name === run);
     const window = [t0 / own.seconds_per_cycle, t1 / own.seconds_per_cycle];
     share("windows", this.scene.runs.map(() => window), this.root);
-    this.tell("open", "cores");
+    this.openView("Every core");
   }
 
-  tell(name, value) {
-    this.send?.(name, `${value} ${Date.now()}`);
-    const place = { cores: "every_core", edits: "plan_edits" }[value];
-    if (place) scrollWhenThere(`.st-key-view_${place}`);
+  /** Have a view below drawn, as a click on its name does, and scroll to it. */
+  openView(name) {
+    const buttons = [...document.querySelectorAll(".st-key-views button")];
+    const button = buttons.find(({ textContent }) => textContent.trim() === name);
+    const place = `.st-key-view_${name.toLowerCase().replaceAll(" ", "_")}`;
+    if (!button) return;
+    if (!document.querySelector(place)) button.click();
+    scrollWhenThere(place);
   }
 
   bind() {
@@ -355,7 +359,6 @@ class Overview {
   escape() {
     for (const box of this.root.querySelectorAll(".help:not([hidden])")) box.hidden = true;
     this.player.stop();
-    if (this.scene.is_presenting) this.tell("open", "work");
     Object.assign(this.state, { layer: null, group: null, hue: null, time: null, lens: null });
     if (Object.keys(this.state.pin).length) this.pin(this.state.pin);
     this.setLens(null);
@@ -371,11 +374,17 @@ class Overview {
   }
 }
 
-/** Scroll to what the page is about to draw, once it is there. */
-function scrollWhenThere(selector, tries = 60) {
-  const found = document.querySelector(selector);
-  if (found) found.scrollIntoView({ block: "start" });
-  else if (tries) setTimeout(() => scrollWhenThere(selector, tries - 1), 100);
+/** Scroll to what the page is about to draw, and stay there while what is above it grows. */
+function scrollWhenThere(selector) {
+  const until = performance.now() + 4000;
+  let isLeft = false;
+  addEventListener("wheel", () => { isLeft = true; }, { once: true, passive: true });
+  const step = () => {
+    if (isLeft || performance.now() > until) return;
+    document.querySelector(selector)?.scrollIntoView({ block: "start" });
+    setTimeout(step, 200);
+  };
+  step();
 }
 
 /** Seconds of the drawn round in which B's kernels of a block run; null where it has none alone. */
@@ -405,12 +414,11 @@ function isDark(colour) {
   return 0.299 * r + 0.587 * g + 0.114 * b < 128;
 }
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".overview");
   const buffer = readBuffer(data);
   root.view ??= new Overview(root);
   const view = root.view;
-  view.send = setStateValue;
   if (isLate(view, buffer)) return;
   view.show(readScene(buffer));
 }
