@@ -17,7 +17,7 @@ CASTS = 20
 FOLDERS = ("graphturbo_core", "graphturbo_ui", "benchmarks", "tests")
 MANY_IMPORTS = {
     "graphturbo_core/pipeline.py",
-    "graphturbo_core/strategies/tuned/making.py", "graphturbo_core/lowering/lower.py",
+    "graphturbo_core/strategies/tuned/making.py",
     "graphturbo_core/strategies/plan_files/restore.py",
     "graphturbo_ui/page_file/document.py",
 }  # fmt: skip

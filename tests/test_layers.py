@@ -25,7 +25,7 @@ PARTS = {
     "lowering": (
         "addresses", "stages", "box_bytes", "tiling", "local_buffer", "instructions",
         "global_buffer", "team", "emission", "assemble", "caps", "numbering", "alternatives",
-        "lower",
+        "placing", "notes", "lower",
     ),
     "sim": (
         "sweeps", "lifetimes", "checks", "trace", "busy", "stalls", "kernels", "longest_chain",
