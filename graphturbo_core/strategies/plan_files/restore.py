@@ -14,7 +14,7 @@ from graphturbo_core.products.plan import Group, KernelPlan, Plan, ReadyStep
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from graphturbo_core.strategies.graphturbo.ordering import ready_steps_of
 from graphturbo_core.strategies.layers.carry import Carry, carry_axis, split_carry
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.model_layers import groups_of_layers, layers_of_model
@@ -92,7 +92,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
         kernels=kernels,
         scheduling=record.scheduling(frame.scheduling),
         decisions=record.decisions,
-        ready_steps=_ready_steps(instances, order, frame) if frame.is_ordered else (),
+        ready_steps=_ready_steps(instances, order, frame),
         notes=record.notes,
         rules=target.rules,
         feeding=target.feeding,
@@ -217,10 +217,12 @@ def _order(graph: InstanceGraph, kernels: Sequence[KernelRecord]) -> tuple[int, 
 
 
 def _ready_steps(graph: InstanceGraph, order: Sequence[int], frame: Frame) -> tuple[ReadyStep, ...]:
-    """Algorithm 3's steps where it gives this order; none for an order of somebody's own."""
+    """Algorithm 3's steps where it gives this order; none where the strategy does not run it."""
+    if not frame.is_ordered:
+        return ()
     names = [instance.name for instance in graph.instances]
-    found = order_instances(names, graph.producers, is_breadth_first=frame.is_breadth_first)
-    return found.steps if found.order == tuple(order) else ()
+    is_breadth_first = frame.is_breadth_first
+    return ready_steps_of(names, graph.producers, order, is_breadth_first=is_breadth_first)
 
 
 def _stays(kernels: Sequence[KernelPlan], records: Sequence[StayRecord]) -> tuple[GbRetention, ...]:
