@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from graphturbo_core import pipeline
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import read_input_dims
+from graphturbo_core.frontend.passes.clean_up import pass_names
 from graphturbo_core.hardware.profile import parse_profile
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import ALWAYS_EMITTED, Source
@@ -59,7 +59,7 @@ def choose() -> Choices:
             "Verify by replay", key="verify", bind="query-params", help=define("replay")
         )
         skip = st.multiselect(
-            "Clean-up passes left out", pipeline.pass_names(), key="skip", bind="query-params",
+            "Clean-up passes left out", pass_names(), key="skip", bind="query-params",
             placeholder="none", help="For both runs; see Passes for what each does.",
         )  # fmt: skip
         _uploader("chip", "Use my chip (.yaml)", "yaml")

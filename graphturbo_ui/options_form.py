@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from graphturbo_core.pipeline import StrategyOption, options_of_strategy
+from graphturbo_core.option_fields import StrategyOption
+from graphturbo_core.run_request import options_of_strategy
 from graphturbo_ui.session import run_state
 from graphturbo_ui.text import Sink, safe_text
 
