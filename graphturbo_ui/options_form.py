@@ -47,15 +47,18 @@ def _form(key: str, strategy: str, chosen: Mapping[str, str]) -> None:
 
 def _widget(key: str, option: StrategyOption, value: str) -> None:
     """A box of choices, or a number within its bounds, that shows `value`."""
-    words = {
-        "key": run_state.option_key(key, option.name),
-        "on_change": run_state.take_option,
-        "args": (key, option.name),
-        "help": f"{option.doc}. Default {option.default}.",
-    }
+    name, words = option.name, f"{option.doc}. Default {option.default}."
+    widget, chosen = run_state.option_key(key, name), (key, name)
     if option.bounds is None:
-        run_state.show_option(key, option.name, value)
-        st.selectbox(option.name, option.values, **words)
+        run_state.show_option(key, name, value)
+        st.selectbox(
+            name, option.values, key=widget, help=words,
+            on_change=run_state.take_option, args=chosen,
+        )  # fmt: skip
         return
-    run_state.show_option(key, option.name, int(value))
-    st.number_input(option.name, *option.bounds, step=1, **words)
+    run_state.show_option(key, name, int(value))
+    low, high = option.bounds
+    st.number_input(
+        name, low, high, step=1, key=widget, help=words,
+        on_change=run_state.take_option, args=chosen,
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import streamlit as st
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from plotly.offline import get_plotlyjs
 
 from graphturbo_core import __version__
@@ -45,7 +45,7 @@ def page_html(
     It fetches nothing: its policy allows no address, and scripts, styles and data stand in it.
     """
     a, b = reports[0], reports[1] if len(reports) > 1 else None
-    return _template().render(
+    text: str = _template().render(
         heading=_heading(reports, names),
         origin=origin,
         version=__version__,
@@ -66,6 +66,7 @@ def page_html(
         notes=[_said(note) for note in tables.notes(*reports, names=names)],
         sections=sections_of(reports, names),
     )
+    return text
 
 
 def _heading(reports: Sequence[Report], names: str) -> Mapping[str, object]:
@@ -108,7 +109,7 @@ def _theme(name: str) -> Mapping[str, str]:
 
 
 @cache
-def _template():  # a jinja2.Template, whose stubs name no public type
+def _template() -> Template:
     """The document's template; every text is escaped unless the template says `safe`."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
