@@ -24,7 +24,7 @@ from graphturbo_core.tried import Tried, counted_cost
 from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = ["Imports", "OnStep", "RunRequest", "run_report", "run_reports", "run_shared", "warm_up"]
-"""What its functions take and give stands beside them."""
+"""Its functions, and the types that they take."""
 
 LENGTH_OPTION = "max_instructions"
 """The option under which a report names what `--max-instructions` was given."""
