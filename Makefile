@@ -69,7 +69,7 @@ lint: $(TOOLS)  ## ruff: rules and format
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 
-types: $(TOOLS)  ## mypy --strict on the library
+types: $(TOOLS)  ## mypy --strict on the library and the app
 	$(PYTHON) -m mypy
 
 samples: $(TOOLS)  ## build the sample models anew

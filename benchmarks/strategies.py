@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from graphturbo_core.pipeline import STRATEGIES, StrategyOption, options_of_strategy
+from graphturbo_core.option_fields import StrategyOption
+from graphturbo_core.run_request import options_of_strategy
 from graphturbo_core.strategies.options import LOWERING
+from graphturbo_core.strategies.registry import STRATEGIES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "strategies.md"
 INTRO = """# Strategies and options

@@ -6,13 +6,15 @@ In: model bytes, a chip profile and a `RunRequest`. Out: a Report.
 - `compiled.py`: hot loops as machine code (numba).
 - `plain_yaml.py`: YAML without aliases and tags.
 - `option_fields.py`: dataclass fields as `--set` options.
-- `rounds.py`: all choices of one run, the imported model shared by the runs of a comparison, and
-  the batch divided into rounds.
+- `run_request.py`: all choices of one run, checked.
+- `recorder.py`: `Recorder.run` times and checks each step.
+- `rounds.py`: the imported model shared by the runs of a comparison, and the batch divided into
+  rounds.
 - `tried.py`: the cost of a plan, for strategies that evaluate several. It is the trial cache: a
   plan that an earlier run simulated is not simulated again. The chosen plan's Program and Trace are
   the cached ones.
 - `plan_io.py`: the plan file that a run follows, and the files that it writes.
-- `pipeline.py`: the recipe, import to report. `Recorder.run` times and checks each step.
+- `pipeline.py`: the recipe, import to report.
 - `register.py`: the assumption register: every assumed number halved and doubled, every choice
   replaced, and run again.
 

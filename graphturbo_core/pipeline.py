@@ -2,127 +2,30 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from itertools import count
-from time import perf_counter
-from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
+from collections.abc import Iterator, Sequence
 
-from graphturbo_core.errors import GraphTurboError, OptionError
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.frontend.importer import read_input_dims
-from graphturbo_core.frontend.passes.clean_up import pass_names
-from graphturbo_core.hardware.hardware import Hardware
-from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
-from graphturbo_core.ir.dtypes import NUMBER_FORMATS
+from graphturbo_core.hardware.profile import read_profile
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.option_fields import StrategyOption
-from graphturbo_core.plan_io import check_emit, emitted, held_file, named_plan, origin_of
-from graphturbo_core.products.plan import Plan
+from graphturbo_core.plan_io import emitted, held_file, named_plan, origin_of, pinned_plan
+from graphturbo_core.recorder import OnStep, Recorder
 from graphturbo_core.report.build import build_report
-from graphturbo_core.report.outcome import Named, Outcome, Step
+from graphturbo_core.report.outcome import Named, Outcome, shared_division
 from graphturbo_core.report.report import Report
-from graphturbo_core.rounds import Imports, RunRequest, divide
+from graphturbo_core.rounds import Imports, divide
+from graphturbo_core.run_request import RunRequest, check_request, own_options
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.options import (
-    LOWERING,
-    chosen_strategy,
-    resolve_options,
-    strategy_options,
-)
-from graphturbo_core.strategies.plan_files.held import NO_PINNED_PLAN
-from graphturbo_core.strategies.plan_files.record import SEARCHED
+from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.planning import PlanTask, plan_for
-from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec, parse_strategy
-from graphturbo_core.strategies.steps.batching import Division
-from graphturbo_core.strategies.steps.kernels import Cost, Spent
-from graphturbo_core.tried import Tried
+from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
+from graphturbo_core.tried import Tried, counted_cost
 from graphturbo_core.verify.verify import VerifyTask, verify
 
-__all__ = [
-    "NUMBER_FORMATS", "STRATEGIES", "Imports", "Recorder", "RunRequest", "StrategyOption",
-    "options_of_strategy", "own_options", "parse_strategy", "pass_names", "profile_names",
-    "read_input_dims", "run_report", "run_reports", "run_shared", "strategy_options", "warm_up",
-]  # fmt: skip
+__all__ = ["Imports", "OnStep", "RunRequest", "run_report", "run_reports", "run_shared", "warm_up"]
+"""Its functions, and the types that they take."""
 
-OnStep = Callable[[str, float], None]
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-@runtime_checkable
-class _Checked(Protocol):
-    """A product that can say whether it breaks one of its own invariants."""
-
-    def check(self) -> None:
-        """Raise InvariantError if so."""
-
-
-@contextmanager
-def _collection_put_off() -> Iterator[None]:
-    """No search for unreachable cycles meanwhile.
-
-    Steps make millions of small objects and hardly a cycle: looking through them all, again and
-    again, took a third of the time of lowering and freed nothing.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@dataclass
-class Recorder:
-    """The only instrumentation: times each step, checks its product, tells `on_step`."""
-
-    on_step: OnStep | None = None
-    steps: list[Step] = field(default_factory=list)
-
-    def run(self, name: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The function's product, checked; its seconds include the check.
-
-        Raises:
-            GraphTurboError: what the step raised, with a note that names the step.
-        """
-        began = perf_counter()
-        try:
-            with _collection_put_off():
-                product = function(*args, **kwargs)
-                if isinstance(product, _Checked):
-                    product.check()
-        except GraphTurboError as error:
-            error.add_note(f"in step '{name}'")
-            raise
-        self.steps.append(Step(name, perf_counter() - began))
-        if self.on_step is not None:
-            self.on_step(name, self.steps[-1].seconds)
-        return product
-
-    def progress(self, name: str) -> Callable[[int, int], None]:
-        """Takes (done, in all) of a long step and tells every tenth, with an estimate."""
-        began, told = perf_counter(), 0
-
-        def tell(done: int, total: int) -> None:
-            nonlocal told
-            tenth = TENTHS * done // max(1, total)
-            if self.on_step is None or tenth <= told:
-                return
-            told, elapsed = tenth, perf_counter() - began
-            left = elapsed * (total - done) / max(1, done)
-            self.on_step(f"{name}: {tenth * 10} % done, about {left:.0f} s left", elapsed)
-
-        return tell
-
-
-TENTHS = 10
-"""How often a long step tells how far it is."""
 LENGTH_OPTION = "max_instructions"
 """The option under which a report names what `--max-instructions` was given."""
 WARM_UP_SAMPLE = "teaching-resnet"
@@ -166,7 +69,7 @@ def run_shared(
     Raises:
         GraphTurboError: the input is refused; InvariantError means a bug of ours.
     """
-    _check_choices(request, imports.limits)
+    check_request(request, imports.limits)
     return _run(imports, request, profile_bytes, Recorder(on_step))
 
 
@@ -183,41 +86,10 @@ def run_reports(
         GraphTurboError: the input is refused; every strategy and option is looked at first.
     """
     for request in requests:
-        _check_choices(request, limits)
+        check_request(request, limits)
     imports = Imports(model_bytes, limits)
     for request in requests:
         yield _run(imports, request, profile_bytes, Recorder(on_step))
-
-
-def _check_choices(request: RunRequest, limits: Limits) -> None:
-    if request.batch is not None and request.batch > limits.max_batch:
-        raise OptionError(
-            "BATCH_TOO_LARGE",
-            f"a batch of {request.batch} is more than {limits.max_batch}",
-            change="choose a smaller batch; throughput no longer depends on it",
-        )
-    parse_strategy(request.strategy)
-    check_emit(request.emit)
-    resolve_options(request.options)
-    _check_length(request.max_instructions, limits)
-    if request.dtype not in NUMBER_FORMATS:
-        raise OptionError(
-            "UNKNOWN_DTYPE",
-            f"number format {request.dtype!r} is not known",
-            "--dtype",
-            f"choose one of {', '.join(NUMBER_FORMATS)}",
-        )
-
-
-def _check_length(max_instructions: int | None, limits: Limits) -> None:
-    low, high = limits.max_instructions_coarsest, limits.max_instructions_longest
-    if max_instructions is not None and not low <= max_instructions <= high:
-        raise OptionError(
-            "BAD_MAX_INSTRUCTIONS",
-            f"{max_instructions} instructions cannot be allowed",
-            "--max-instructions",
-            f"choose {low} (as many as without it) to {high}",
-        )
 
 
 def _run(
@@ -225,7 +97,7 @@ def _run(
 ) -> Report:
     run = recorder.run
     spec = parse_strategy(request.strategy)
-    hardware = run("profile", _read_profile, request.profile, profile_bytes)
+    hardware = run("profile", read_profile, request.profile, profile_bytes)
     if request.verify:
         imports = run("draw weights", imports.numbered)
     whole = run("import", imports.whole, request)
@@ -236,6 +108,7 @@ def _run(
         origin = origin_of(request, hardware, whole, options)
     if request.plan and origin is not None:
         held = run("read the plan", held_file, request, origin)
+    strategy = chosen_strategy(spec, request.options)
     is_one_size = len(rounds.semantics) == 1
     traces = {}
     for size, semantics in rounds.semantics.items():
@@ -244,10 +117,11 @@ def _run(
             imports.limits, request.max_instructions, imports.known,
             keeps_trace=not request.verify, kernels=imports.kernels,
         )  # fmt: skip
+        progress = recorder.progress(f"search{suffix}")
+        cost = counted_cost(tried, strategy, progress)
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
-            held.held(size) if held is not None else NO_PINNED_PLAN,
-            rounds.division.clusters_a_round, _cost(recorder, suffix, request, tried),
+            pinned_plan(held, size), rounds.division.clusters_a_round, cost,
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, tried), request)
         if not request.verify:
@@ -298,61 +172,7 @@ def _schedule(
     return run(f"simulate{suffix}", simulate, program)
 
 
-def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division:
-    """The division of the batch, with what plans made of it: clusters that share one round."""
-    clusters = max(trace.program.plan.clusters for trace in traces.values())
-    return division if clusters == 1 else division.shared(clusters)
-
-
-def _cost(recorder: Recorder, suffix: str, request: RunRequest, tried: Tried) -> Cost:
-    """What a strategy that tries plans is told of one: cycles of a round and of its kernels.
-
-    Of a search it tells how far that is: so many evaluations are asked for at most; what another
-    strategy tries, whose plans it begins with, does not count.
-    """
-    strategy = chosen_strategy(parse_strategy(request.strategy), request.options)
-    is_search, total = strategy.is_search, strategy.evaluations
-    tell = recorder.progress(f"search{suffix}")
-    numbers = count(1)
-
-    def spent(plan: Plan) -> Spent | None:
-        try:
-            return tried.spent(plan)
-        finally:
-            if is_search:
-                gc.collect()
-            if plan.strategy == SEARCHED:
-                tell(next(numbers), total)
-
-    return spent
-
-
 def _named_length(request: RunRequest) -> dict[str, str]:
     """The cap on instructions as an option of the report, where one was asked for."""
     most = request.max_instructions
     return {} if most is None else {LENGTH_OPTION: str(most)}
-
-
-def _read_profile(name: str, profile_bytes: bytes | None) -> Hardware:
-    return load_profile(name) if profile_bytes is None else parse_profile(profile_bytes, name)
-
-
-def options_of_strategy(strategy: str) -> dict[str, StrategyOption]:
-    """The options that change a strategy's runs: its own, and those of lowering.
-
-    Raises:
-        OptionError: an unknown strategy.
-    """
-    spec = parse_strategy(strategy)
-    own = (spec.name, spec.level, LOWERING)
-    return {n: option for n, option in strategy_options().items() if n.split(".")[0] in own}
-
-
-def own_options(request: RunRequest) -> dict[str, str]:
-    """Options of this strategy and of lowering, defaults filled in; others change nothing here.
-
-    Raises:
-        OptionError: an unknown strategy, option or value.
-    """
-    resolved = resolve_options(request.options)
-    return {name: resolved[name] for name in options_of_strategy(request.strategy)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from graphturbo_core.errors import OptionError
 from graphturbo_core.export.plan_file import (
     DIGEST_LENGTH,
     Origin,
@@ -20,26 +19,13 @@ from graphturbo_core.export.program_text import program_lines
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.rounds import RunRequest
+from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.plan_files.edits import NO_EDITS
+from graphturbo_core.strategies.plan_files.held import NO_PINNED_PLAN, PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 
-EMITTED = ("plan", "program", "edits")
-"""What `--emit` can be asked for; `edits` is a plan without its record, to write edits into."""
 PLAN_OPTION = "plan"
 """The option under which a report names an edited plan, by the digest of its file."""
-
-
-def check_emit(names: Iterable[str]) -> None:
-    """Refuse what cannot be emitted.
-
-    Raises:
-        OptionError: UNKNOWN_EMIT.
-    """
-    for name in names:
-        if name not in EMITTED:
-            choices = f"choose from {', '.join(EMITTED)}"
-            raise OptionError("UNKNOWN_EMIT", f"{name!r} cannot be emitted", "--emit", choices)
 
 
 def plan_digest(data: bytes) -> str:
@@ -74,6 +60,15 @@ def held_file(request: RunRequest, wanted: Origin) -> PlanFile:
     file = read_plan(request.plan.encode(), "the plan")
     check_origin(file.origin, wanted)
     return file
+
+
+def pinned_plan(file: PlanFile | None, size: int) -> PinnedPlan:
+    """What the plan file, where there is one, says of a round of so many samples.
+
+    Raises:
+        PlanError: PLAN_ROUND, it says nothing of such a round.
+    """
+    return NO_PINNED_PLAN if file is None else file.held(size)
 
 
 def named_plan(request: RunRequest, held: PlanFile | None) -> dict[str, str]:

@@ -13,18 +13,11 @@ from graphturbo_core.errors import GraphTurboError, InvariantError, OptionError
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.hardware.variation import DOUBLE, HALF, TWICE, changed_profile, other_values
 from graphturbo_core.option_fields import StrategyOption
-from graphturbo_core.pipeline import (
-    STRATEGIES,
-    Imports,
-    OnStep,
-    RunRequest,
-    own_options,
-    parse_strategy,
-    run_shared,
-    strategy_options,
-    warm_up,
-)
+from graphturbo_core.pipeline import Imports, OnStep, RunRequest, run_shared, warm_up
 from graphturbo_core.report.rows.assumed_rules import ASSUMED_RULES, NO_ALTERNATIVE
+from graphturbo_core.run_request import own_options
+from graphturbo_core.strategies.options import strategy_options
+from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
 
 MAX_PROCESSES = 8
 """Each holds a model and a Trace: some 400 MiB for ResNet-50."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import ImportOptions, import_model, read_input_dims
@@ -14,6 +13,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.numbering import KnownKernels
+from graphturbo_core.run_request import RunRequest
 from graphturbo_core.semantics.independence import dependence_on_batch, taken_as_sample_wise
 from graphturbo_core.semantics.sample_axis import mixed_samples
 from graphturbo_core.semantics.table import GraphSemantics, analyse
@@ -22,30 +22,6 @@ from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.strategies.steps.batching import Division, divide_batch, undivided
 from graphturbo_core.tried import KnownTrial
 from graphturbo_core.verify.verify import SEED
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """All choices of one run; the model's and an own profile's bytes travel beside it.
-
-    `plan`: the text of a plan file that the run holds to. `emit`: files the report is to have.
-    `max_instructions`: so many are allowed where even the coarsest tiles need more than usual.
-    `has_pictures`: the report is to have the tables and arrays that pictures are made of.
-    """
-
-    model_name: str
-    strategy: str = "graphturbo"
-    profile: str = "stcp920"
-    batch: int | None = None
-    dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    dtype: str = "fp16"
-    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    skip_passes: Sequence[str] = ()
-    verify: bool = False
-    plan: str = ""
-    emit: Sequence[str] = ()
-    max_instructions: int | None = None
-    has_pictures: bool = True
 
 
 class Imports:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.limits import Limits
@@ -13,7 +16,9 @@ from graphturbo_core.products.program import Program
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.steps.kernels import Spent
+from graphturbo_core.strategies.plan_files.record import SEARCHED
+from graphturbo_core.strategies.steps.kernels import Cost, Spent
+from graphturbo_core.strategies.strategy import Strategy
 
 MOST_KNOWN = 32
 """Plans that are remembered (our choice: what `graphturbo:plus` tries in some runs)."""
@@ -103,3 +108,23 @@ class Tried:
     def _kept(self, plan: Plan) -> Trace | None:
         best = self._best
         return best if best is not None and best.program.plan.is_lowered_as(plan) else None
+
+
+def counted_cost(tried: Tried, strategy: Strategy, tell: Callable[[int, int], None]) -> Cost:
+    """Cost function of a strategy that evaluates plans: cycles of a round and of its kernels.
+
+    `tell` gets the progress of a search: evaluations done, and the most that it makes. Plans that
+    it takes over from another strategy do not count.
+    """
+    numbers = count(1)
+
+    def spent(plan: Plan) -> Spent | None:
+        try:
+            return tried.spent(plan)
+        finally:
+            if strategy.is_search:
+                gc.collect()
+            if plan.strategy == SEARCHED:
+                tell(next(numbers), strategy.evaluations)
+
+    return spent

@@ -23,7 +23,8 @@ from typing import TypeVar
 
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.frontend.catalogue import load_sample
-from graphturbo_core.pipeline import RunRequest, profile_names
+from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.pipeline import RunRequest
 from graphturbo_core.remote import process as worker_process
 from graphturbo_core.remote import protocol, worker
 from graphturbo_core.remote.client import WorkerError, report_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from graphturbo_core.semantics.table import TABLE
+from graphturbo_core.semantics.entries import TABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMING = {

@@ -19,9 +19,10 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware import variation
 from graphturbo_core.hardware.profile import load_profile, parse_profile, profile_names
 from graphturbo_core.hardware.variation import changed_profile, other_values
-from graphturbo_core.pipeline import RunRequest, own_options, run_report
+from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.register import assumption_register
 from graphturbo_core.report.rows.assumed_rules import ASSUMED_RULES
+from graphturbo_core.run_request import own_options
 from graphturbo_core.strategies.options import resolve_options
 
 SAMPLE = "teaching-resnet"

@@ -3,6 +3,7 @@
 - `options.py`: options of the commands, their types and texts.
 - `commands.py`: run, compare, diff, strip, models, profiles, strategies.
 - `job.py`: choices to Reports, with progress on stderr.
+- `listings.py`: rows of models, profiles and strategies.
 - `output.py`: what a command prints and writes.
 - `register_text.py`: tables of `run --assumptions`.
 """

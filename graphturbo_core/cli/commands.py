@@ -12,6 +12,7 @@ import typer
 from typer._click.exceptions import UsageError  # typer gives it no public name
 
 from graphturbo_core.cli.job import job_of, read_text
+from graphturbo_core.cli.listings import profile_rows, sample_rows, strategy_rows
 from graphturbo_core.cli.options import (
     Choices,
     First,
@@ -42,11 +43,9 @@ from graphturbo_core.export.differences import difference_text, differences
 from graphturbo_core.export.dot import dot_text
 from graphturbo_core.export.files import SUFFIXES, json_text
 from graphturbo_core.export.trace_json import trace_json
-from graphturbo_core.frontend.catalogue import read_model, sample_names
+from graphturbo_core.frontend.catalogue import read_model
 from graphturbo_core.frontend.strip import strip_weights
-from graphturbo_core.hardware.profile import load_profile, profile_names
 from graphturbo_core.limits import DEFAULT_LIMITS
-from graphturbo_core.pipeline import STRATEGIES, strategy_options
 from graphturbo_core.register import check_register
 from graphturbo_core.report.json_form import json_form
 from graphturbo_core.report.verdict.verdict import pair_text
@@ -177,28 +176,16 @@ def strip(model: Model, target: Target) -> None:
 @app.command()
 def models(json_to: Json = None) -> None:
     """List the sample models."""
-    list_rows(json_to, "samples", [{"name": name} for name in sample_names()])
+    list_rows(json_to, "samples", sample_rows())
 
 
 @app.command()
 def profiles(json_to: Json = None) -> None:
     """List the shipped chips."""
-    rows = [{"name": name, "title": load_profile(name).title} for name in profile_names()]
-    list_rows(json_to, "profiles", rows)
+    list_rows(json_to, "profiles", profile_rows())
 
 
 @app.command(name="strategies")
 def list_strategies(json_to: Json = None) -> None:
     """List the strategies with their levels, and the options that --set takes."""
-    rows = []
-    for name, strategy in STRATEGIES.items():
-        rows.append({"name": name, "levels": "", "what": strategy.doc})
-        rows += [
-            {"name": f"{name}:{level}", "levels": level, "what": doc}
-            for level, doc in strategy.levels.items()
-        ]
-    rows += [
-        {"name": f"--set {option.name}=...", "levels": option.choices, "what": option.doc}
-        for option in strategy_options().values()
-    ]
-    list_rows(json_to, "strategies and options", rows)
+    list_rows(json_to, "strategies and options", strategy_rows())

@@ -13,7 +13,7 @@ SUFFIXES: Mapping[str, str] = {
     "trace": "trace.json",
     "DOT": "dot",
 }
-"""The end of a file's name, by what is in it; the first three are `emission.EMITTED`."""
+"""The end of a file's name, by what is in it; the first three are `run_request.EMITTED`."""
 
 
 def json_text(value: object) -> str:

@@ -59,6 +59,15 @@ def load_profile(name_or_path: str) -> Hardware:
     return parse_profile(_read(path, name_or_path), path.name)
 
 
+def read_profile(name: str, data: bytes | None = None) -> Hardware:
+    """The chip of that name, or of `data`, a YAML profile that goes by it.
+
+    Raises:
+        ProfileError: as `load_profile` and `parse_profile`.
+    """
+    return load_profile(name) if data is None else parse_profile(data, name)
+
+
 @lru_cache(maxsize=MOST_PARSED)
 def parse_profile(data: bytes, file_name: str) -> Hardware:
     """The chip that `data`, a YAML profile, describes; `file_name` is for messages only.

@@ -6,8 +6,11 @@
 - `team.py`: cooperating clusters: each is lowered as if alone, then gets the chip's numbers.
 - `alternatives.py`: other placements of a kernel at `:full`: stages by expected begin, half of the
   staging buffer. The shortest kernel is taken; other kernels are not affected.
+- `placing.py`: kernels one after the other get tiles and LB addresses; each passes on what it keeps
+  in LB.
 - `numbering.py`: one kernel per template is emitted and scheduled; the others are copies.
 - `assemble.py`: kernels one after the other: global numbers, buffers, segments.
+- `notes.py`: where a Program differs from its plan, in words.
 
 A kernel passes `stages/` (loop nests, shares), `tiling/`, `local_buffer/` (LB addresses, with
 `addresses/`), `global_buffer/` (GB and DRAM), `emission/` (instructions), and `instructions/`

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 from graphturbo_core.errors import CapacityError
-from graphturbo_core.ir.boxes import Box, contains
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.lowering.alternatives import alternatives
 from graphturbo_core.lowering.assemble import assemble
-from graphturbo_core.lowering.caps import check_fewest, check_moves, compute_total
+from graphturbo_core.lowering.caps import check_fewest, check_moves
 from graphturbo_core.lowering.emission.emit import Common, Room
 from graphturbo_core.lowering.emission.template import Setting
-from graphturbo_core.lowering.global_buffer.far_memory import FarMemory
 from graphturbo_core.lowering.global_buffer.fixed import check_fixed
 from graphturbo_core.lowering.instructions.machine import Machine
-from graphturbo_core.lowering.local_buffer.placement import (
-    KernelPlacement,
-    PlacementTask,
-    Resident,
-)
-from graphturbo_core.lowering.local_buffer.places import Places
+from graphturbo_core.lowering.notes import fold_notes, longer_note, notes_of
 from graphturbo_core.lowering.numbering import KnownKernels, number_all
+from graphturbo_core.lowering.placing import KernelGrains, place_clusters
 from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
-from graphturbo_core.lowering.stages.stage import Stage, holdings, kernel_stages
-from graphturbo_core.lowering.team import Team, own_plan, place_team_far
-from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.stages.stage import Stage, kernel_stages
+from graphturbo_core.lowering.team import Team, place_team_far
 from graphturbo_core.lowering.tiling.cutting import LAST_GRAINS, Grain, grains
-from graphturbo_core.lowering.tiling.tiling import (
-    TOO_MANY_INSTRUCTIONS,
-    too_many_instructions,
-)
+from graphturbo_core.lowering.tiling.tiling import TOO_MANY_INSTRUCTIONS
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Program
 
@@ -70,6 +59,11 @@ def lower(
             refused.append((attempt, error.with_traceback(None)))
     refusal = _longer_offered(refused)
     raise _replay_left_out(plan, every, refusal) if is_each_core_simulated else refusal
+
+
+FEW_PARTS = 2
+"""A kernel has few computes if it has at most its even share of this part of the instructions that
+finest tiles may take: all such kernels together leave half of them to others (our choice)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +180,7 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     machine = Machine(plan.hardware, classes_of(plan.hardware, stages), plan.clusters)
     team = Team(machine)
     few = limits.instructions(ops) // (FEW_PARTS * len(stages))
-    placed = _place_clusters(plan, stages, _Grains(grain, attempt.few, few), cap)
+    placed = place_clusters(plan, stages, KernelGrains(grain, attempt.few, few), cap)
     placements = [each.placement for each in placed]
     far = place_team_far(plan, placements, team)
     check_fixed(plan, placements, far)
@@ -199,180 +193,7 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
     op_index = {op.name: place for place, op in enumerate(plan.semantics.graph.ops)}
     common = Common(plan, machine, op_index)
     kernels = number_all(common, list(zip(settings, counts, strict=True)), room, known)
-    notes = [*_fold_notes(machine), *_notes(plan, placements, far, limits)]
+    notes = [*fold_notes(machine), *notes_of(plan, placements, far, limits)]
     if attempt.is_longer:
-        notes.append(_longer_note(sum(len(kernel.order) for kernel in kernels), cap))
+        notes.append(longer_note(sum(len(kernel.order) for kernel in kernels), cap))
     return assemble(plan, team, kernels, (far.offsets, tuple(notes)))
-
-
-def _longer_note(size: int, cap: int) -> str:
-    """Why there are more instructions than usual."""
-    return (
-        f"{size} instructions, as --max-instructions {cap} allows: "
-        "even the coarsest tiles need more than is simulated without it"
-    )
-
-
-def _fold_notes(machine: Machine) -> Iterator[str]:
-    """For how many cores how many are simulated."""
-    classes = machine.classes
-    simulated, cores = len(classes.simulated), len(classes.leaders)
-    if classes.is_folded:
-        yield f"{simulated} of {cores} cores a cluster are simulated, each for all alike"
-    elif may_fold(machine.hardware) and has_many_cores(machine.hardware):
-        why = "no two are alike, or a replay needs each"
-        yield f"each of the {cores} cores of a cluster is simulated: {why}"
-
-
-def _notes(
-    plan: Plan, placements: list[KernelPlacement], far: FarMemory, limits: Limits
-) -> tuple[str, ...]:
-    """What the plan asked for and did not get."""
-    notes: list[str] = []
-    spilled = sum(
-        len(placement.spilled & placement.computed - placement.kernel.kept)
-        for placement in placements
-    )
-    if spilled:
-        next_level = "GB" if plan.hardware.has_gb else "DRAM"
-        notes.append(f"{spilled} tensors of kernels did not fit in LB and went to {next_level}")
-    if far.spilled and plan.hardware.has_gb:
-        notes.append(f"{len(dict(far.spilled))} tensors did not fit in GB and went to DRAM")
-    if passing := len(plan.semantics.passing_ops):
-        notes.append(f"{passing} op(s) larger than LB: their bytes stream through one core's LB")
-    streamed = sum(len(placement.demoted) for placement in placements)
-    if streamed:
-        notes.append(f"streamed, as their place in LB was too small: {streamed} weights")
-    if far.without_shards:
-        count = len(far.without_shards)
-        notes.append(f"{count} weights found no room for all their shards in the LBs")
-    coarse = [each.grain for each in placements if each.grain != grains(plan.rules)[0]]
-    if coarse:
-        form = ", wide weight tiles with less of K" if coarse[0].is_wide else ""
-        kernels = len(placements)
-        which = "" if len(coarse) == kernels else f" of {len(coarse)} of {kernels} kernels"
-        most = limits.instructions(len(plan.semantics.graph.ops))
-        notes.append(
-            f"tiles{which} are coarser than usual "
-            f"(1/{coarse[0].tile_share} of LB, {coarse[0].tiles} a share{form}): "
-            f"finer ones need more than {most} instructions"
-        )
-    return tuple(notes)
-
-
-FEW_PARTS = 2
-"""A kernel has few computes if it has at most its even share of this part of the instructions that
-finest tiles may take: all such kernels together leave half of them to others (our choice)."""
-
-
-class _Grains(NamedTuple):
-    """How finely kernels are cut; `few`: those of at most `computes`, None: as all others are."""
-
-    most: Grain
-    few: Grain | None
-    computes: int
-
-
-class _PlacedKernel(NamedTuple):
-    """A kernel's placement, and others of it."""
-
-    placement: KernelPlacement
-    others: tuple[KernelPlacement, ...]
-
-
-def _place_clusters(
-    plan: Plan, stages: list[tuple[Stage, ...]], cut: _Grains, max_instructions: int
-) -> list[_PlacedKernel]:
-    """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels."""
-    if plan.cooperation is None:
-        return _place_all(plan, stages, cut, max_instructions)
-    found: dict[int, _PlacedKernel] = {}
-    for cluster in plan.cooperation.working:
-        kernels = plan.cooperation.kernels_of(cluster)
-        own = [stages[kernel] for kernel in kernels]
-        placed = _place_all(own_plan(plan, cluster), own, cut, max_instructions)
-        found |= dict(zip(kernels, placed, strict=True))
-    return [found[kernel] for kernel in range(len(stages))]
-
-
-def _place_all(
-    plan: Plan, stages: list[tuple[Stage, ...]], cut: _Grains, max_instructions: int
-) -> list[_PlacedKernel]:
-    """Place kernel after kernel, as long as their computes alone are not too many.
-
-    Where one finds no room beside what the kernel before left in LB, that one is placed again and
-    parks its outputs.
-
-    Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, or something does not fit.
-    """
-    placed: list[_PlacedKernel] = []
-    parked: dict[int, frozenset[str]] = {}
-    computes, alike, places = [0], Alike(plan), Places()
-    while len(placed) < len(stages):
-        index = len(placed)
-        kernel = plan.kernels[index]
-        inherited = _handed_over(placed[-1].placement, stages[index]) if placed else {}
-        wanted = holdings(stages[index + 1]) if kernel.kept and index + 1 < len(stages) else {}
-        none: frozenset[str] = frozenset()
-        task = PlacementTask(
-            plan, kernel, stages[index], inherited, wanted, parked.get(index, none), cut.most,
-            alike, computes[-1], max_instructions,
-        )  # fmt: skip
-        placement = places.place(task)
-        if placement is None:
-            parked[index - 1] = placed.pop().placement.kernel.kept
-            computes.pop()
-            continue
-        task, placement = _finer(task, placement, cut, places)
-        placed.append(_PlacedKernel(placement, alternatives(task, placement, places)))
-        computes.append(computes[-1] + compute_total(placement))
-        if computes[-1] > max_instructions:
-            raise too_many_instructions(plan, kernel.ops[-1], computes[-1])
-    return placed
-
-
-def _finer(
-    task: PlacementTask, placed: KernelPlacement, cut: _Grains, places: Places
-) -> tuple[PlacementTask, KernelPlacement]:
-    """A kernel with finer tiles, where it has few computes then and spills nothing else."""
-    if cut.few is None or compute_total(placed) > cut.computes:
-        return task, placed
-    finer = replace(task, grain=cut.few)
-    try:
-        found = places.place(finer)
-    except CapacityError:
-        return task, placed
-    if found is None or not found.spilled <= placed.spilled:
-        return task, placed
-    return (finer, found) if compute_total(found) <= cut.computes else (task, placed)
-
-
-def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:
-    """What stays in LB for the next kernel, seen from there.
-
-    What a stage of this kernel read, it has exchanged already: every core has all of its box, and
-    where that is all that the next one reads, nothing is to be exchanged again.
-    """
-    if not placement.kept:
-        return {}
-    running = [s for s in placement.stages if s.index not in placement.views.skipped]
-    exchanged = {operand.tensor for stage in running for operand in stage.operands}
-    read = holdings(stages)
-    last = {operand.tensor: stage.index for stage in stages for operand in stage.operands}
-    return {
-        name: replace(
-            held,
-            first=0,
-            last=last.get(name, 0),
-            is_inherited=True,
-            shares={} if name in exchanged and _has_all(held, read.get(name, {})) else held.shares,
-        )
-        for name, held in placement.residents.items()
-        if name in placement.kept
-    }
-
-
-def _has_all(held: Resident, read: Mapping[int, Box]) -> bool:
-    """Whether each core finds all that it reads in its own box."""
-    return all(core in held.boxes and contains(held.boxes[core], b) for core, b in read.items())

@@ -135,3 +135,9 @@ class Outcome:
     def slowest_share(self) -> Share:
         """The clusters that end last; of equals those with the largest share."""
         return max(self.division.shares, key=self.share_cycles)
+
+
+def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division:
+    """The division of the batch, with what plans made of it: clusters that share one round."""
+    clusters = max(trace.program.plan.clusters for trace in traces.values())
+    return division if clusters == 1 else division.shared(clusters)

@@ -1,7 +1,9 @@
 """Graph -> GraphSemantics: per op the boxes that it needs, its work, its cycles, how it fuses.
 
 - `access.py`: the types: AxisMap, InputAccess, OpSemantics, FusionKind.
-- `table.py`: the one table (domain, op type) -> entry, and `analyse`. `ops/` has the entries.
+- `ops/`: entries: functions from one op to its OpSemantics, one file per family.
+- `entries.py`: the one table (domain, op type) -> entry, and `resolve`.
+- `table.py`: `analyse`: every op of a graph resolved: GraphSemantics.
 - `kinds.py`: equal numbers for ops that differ only by names.
 - `propagate.py`: boxes that a set of ops needs and computes for wanted boxes of its results.
 - `independence.py`, `sample_axis.py`: whether samples of a batch may be computed apart, and where

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import cache, partial
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 
 from graphturbo_ui.components import sources
 from graphturbo_ui.session import state
 
 
 @cache
-def _component():  # Streamlit names no public type for it
+def _component() -> ComponentRenderer:
     return st.components.v2.component("graphturbo_link", html="", js=sources.script("link.js"))
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 
 from graphturbo_ui.palette import (
     CAPACITY_COLOUR,
@@ -102,7 +103,7 @@ class Canvas:
 
 
 @cache
-def _component(canvas: Canvas):  # Streamlit names no public type for it
+def _component(canvas: Canvas) -> ComponentRenderer:
     return st.components.v2.component(
         f"graphturbo_{canvas.name}",
         html=canvas.html(),

@@ -6,8 +6,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graphturbo_core import pipeline
 from graphturbo_core.frontend.catalogue import sample_names
+from graphturbo_core.frontend.passes.clean_up import pass_names
+from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.ir.dtypes import NUMBER_FORMATS
+from graphturbo_core.strategies.options import strategy_options
+from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_ui.session.store import DIGEST_LENGTH, upload_store
 from graphturbo_ui.text import safe_text
 
@@ -46,7 +50,7 @@ class QueryField:
 
 def query_fields() -> tuple[QueryField, ...]:
     """Everything that the address may name."""
-    chips = pipeline.profile_names()
+    chips = profile_names()
     return (
         QueryField("model", DEFAULT_MODEL, lambda v: _file_fault("model", v, sample_names())),
         QueryField("chip", chips[0], lambda v: _file_fault("chip", v, chips)),
@@ -82,7 +86,7 @@ def _view_fault(value: str) -> str:
 def strategy_fault(value: str) -> str:
     """What is wrong with `NAME[:LEVEL][@CLUSTER_BATCH]`; empty when nothing is."""
     parts = STRATEGY.fullmatch(value)
-    info = pipeline.STRATEGIES.get(parts[1]) if parts else None
+    info = STRATEGIES.get(parts[1]) if parts else None
     if parts is None or info is None or (parts[2] and parts[2] not in info.levels):
         return f"“{safe_text(value, max_length=60)}” is not a strategy."
     return ""
@@ -107,14 +111,14 @@ def texts_of(options: Mapping[str, str]) -> list[str]:
 def option_fault(text: str) -> str:
     """What is wrong with `NAME=VALUE`; empty when nothing is."""
     name, _, value = text.partition("=")
-    option = pipeline.strategy_options().get(name)
+    option = strategy_options().get(name)
     if option is None or not option.accepts(value):
         return f"“{safe_text(text, max_length=60)}” is no option with its value."
     return ""
 
 
 def _pass_fault(value: str) -> str:
-    if value in pipeline.pass_names():
+    if value in pass_names():
         return ""
     return f"“{safe_text(value, max_length=40)}” is not a clean-up pass."
 
@@ -147,5 +151,5 @@ def _switch_fault(value: str) -> str:
 
 def number_formats() -> tuple[str, ...]:
     """Number formats, the default first."""
-    rest = (name for name in pipeline.NUMBER_FORMATS if name != DEFAULT_FORMAT)
+    rest = (name for name in NUMBER_FORMATS if name != DEFAULT_FORMAT)
     return (DEFAULT_FORMAT, *rest)

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from graphturbo_core import pipeline
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.export.plan_read import read_plan
+from graphturbo_core.strategies.options import strategy_options
+from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
 from graphturbo_ui.jobs import Visitor
 from graphturbo_ui.session import query, state
 from graphturbo_ui.session.store import upload_store
@@ -32,7 +33,7 @@ def beside() -> Visitor:
 def strategy_choices(key: str, default: str) -> list[str]:
     """The default first, then every strategy, then what this session chose besides."""
     found = [default, query.DEFAULT_A, query.DEFAULT_B]
-    for name, info in pipeline.STRATEGIES.items():
+    for name, info in STRATEGIES.items():
         others = (level for level in info.levels if level != info.default_level)
         found += [name, *(f"{name}:{level}" for level in others)]
     found += [str(st.session_state.get(key) or ""), st.query_params.get(key, "")]
@@ -76,7 +77,7 @@ def take_option(key: str, name: str) -> None:
     """Keep what an option's widget says, unless it is the default."""
     value = str(st.session_state[option_key(key, name)])
     kept = {other: text for other, text in set_options(key).items() if other != name}
-    if value != pipeline.strategy_options()[name].default:
+    if value != strategy_options()[name].default:
         kept[name] = value
     _set_options(key, kept)
 
@@ -127,7 +128,7 @@ def hold_plan_text(key: str, text: str) -> None:
 def _hold(key: str, data: bytes) -> None:
     try:
         origin = read_plan(data, f"the plan of {key.upper()}").origin
-        pipeline.parse_strategy(origin.strategy)
+        parse_strategy(origin.strategy)
     except GraphTurboError as error:
         st.session_state[f"plan_{key}_refusal"] = error
         return

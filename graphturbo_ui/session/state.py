@@ -15,9 +15,10 @@ from typing import NoReturn, TypedDict, TypeVar
 
 import streamlit as st
 
-from graphturbo_core import __version__, pipeline
+from graphturbo_core import __version__
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.frontend.catalogue import sample_names
+from graphturbo_core.hardware.profile import profile_names
 from graphturbo_ui.session.query import (
     DEFAULT_MODEL,
     DEFAULT_VIEWS,
@@ -236,7 +237,7 @@ def model_names() -> list[str]:
 
 def chip_names() -> list[str]:
     """Shipped profiles and this session's uploads, the default first."""
-    return [*pipeline.profile_names(), *_uploads("chip")]
+    return [*profile_names(), *_uploads("chip")]
 
 
 def _uploads(key: str) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
     outcome, reason = (
         safe_text(part, Sink.MARKDOWN, 1000) for part in _said(runs, pending, beside)
     )
-    beside = told(notes_beside, runs)
+    below = told(notes_beside, runs)
     st.markdown(f"**{outcome}** {reason}")
     rows = verdict_rows(a, b)
     for first in range(0, len(rows), COLUMNS_OF_VERDICT):
@@ -55,10 +55,10 @@ def verdict(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
         for column, row in zip(st.columns(COLUMNS_OF_VERDICT), shown, strict=False):
             with column:
                 _figure(row)
-                _beside(beside.get(row.key, ()))
+                _beside(below.get(row.key, ()))
     states = [f"{name}: {badge_text(r)}" for name, r in zip(runs, reports, strict=True)]
     st.caption(f"Numbers checked against ONNX Runtime (page Verification) — {', '.join(states)}.")
-    _beside(beside.get(VERIFIED, ()))
+    _beside(below.get(VERIFIED, ()))
 
 
 def notes_beside(*reports: Report, names: str) -> dict[str, tuple[str, ...]]:
@@ -89,7 +89,8 @@ def _said(runs: Runs, pending: Runs, beside: Run | str | None) -> tuple[str, str
 
 
 def _sentence(*reports: Report, names: str, equal: Report | str | None) -> tuple[str, str]:
-    return sentence(*reports, equal)
+    a, b = reports
+    return sentence(a, b, equal)
 
 
 def _figure(row: VerdictRow) -> None:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from graphturbo_core.errors import GraphTurboError
-from graphturbo_core.pipeline import Imports, RunRequest, profile_names, run_shared
+from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.pipeline import Imports, RunRequest, run_shared
 from graphturbo_core.report.report import Report
 from graphturbo_core.strategies.options import EVALUATIONS
 from tests.lowering.nets import STRATEGIES

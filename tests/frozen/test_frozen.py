@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from graphturbo_core.pipeline import profile_names
+from graphturbo_core.hardware.profile import profile_names
 from tests.frozen.digests import RUNS, Run, digests_of, kept, runs
 from tests.verify.small_samples import SMALL
 

@@ -9,10 +9,9 @@ import pytest
 
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.memory_budget import MemoryBudget, memory_budget
-from graphturbo_core.hardware.profile import load_profile
+from graphturbo_core.hardware.profile import load_profile, profile_names
 from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.pipeline import profile_names
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Memory
 from graphturbo_core.strategies.options import resolve_options

@@ -19,7 +19,8 @@ import onnx
 
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.semantics.access import InputAccess, OpSemantics
-from graphturbo_core.semantics.table import TABLE, analyse
+from graphturbo_core.semantics.entries import TABLE
+from graphturbo_core.semantics.table import analyse
 from tests.semantics.models import graph_of, model
 from tests.semantics.op_cases.all_cases import ALL_CASES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx
 
-from graphturbo_core.semantics.table import TABLE
+from graphturbo_core.semantics.entries import TABLE
 from tests.semantics.op_table import (
     BRANCH,
     CONTROL,

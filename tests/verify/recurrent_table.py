@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphturbo_core.errors import GraphTurboError
-from graphturbo_core.pipeline import RunRequest, profile_names, run_reports, warm_up
+from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.pipeline import RunRequest, run_reports, warm_up
 from tests.verify.models.recurrent import (
     DIRECTIONS,
     GATES,

@@ -24,7 +24,8 @@ from graphturbo_core.errors import (
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
-from graphturbo_core.pipeline import Recorder, RunRequest, run_report, run_reports
+from graphturbo_core.pipeline import RunRequest, run_report, run_reports
+from graphturbo_core.recorder import Recorder
 from graphturbo_core.report.report import Report
 from tests.models import model_bytes
 from tests.soundness import check_sound

@@ -1,7 +1,7 @@
 """Entries of the op table: one file per family of ops.
 
-An entry is a function from an OpView to OpSemantics. Each file has `ENTRIES`; `semantics/table.py`
-joins them. `linear/` has the families that multiply and accumulate.
+An entry is a function from an OpView to OpSemantics. Each file has `ENTRIES`;
+`semantics/entries.py` joins them. `linear/` has the families that multiply and accumulate.
 
 - `view.py`, `maps.py`, `windows.py`: shared: an op beside its shapes, ready-made axis maps, sliding
   windows.

@@ -59,6 +59,18 @@ def order_instances(
     return InstanceOrder(tuple(order), tuple(steps))
 
 
+def ready_steps_of(
+    names: Sequence[str],
+    producers: Sequence[Sequence[int]],
+    order: Sequence[int],
+    *,
+    is_breadth_first: bool = False,
+) -> tuple[ReadyStep, ...]:
+    """The algorithm's steps where it gives this order; none for any other order."""
+    found = order_instances(names, producers, is_breadth_first=is_breadth_first)
+    return found.steps if found.order == tuple(order) else ()
+
+
 class _Stack:
     """The list `ready`; `runnable` is a heap of its entries with nothing to wait for.
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from graphturbo_core.errors import CapacityError
 from graphturbo_core.products.plan import Decision, Group, Plan
 from graphturbo_core.strategies.graphturbo.fitting import section_of
-from graphturbo_core.strategies.graphturbo.levels import Level
+from graphturbo_core.strategies.graphturbo.levels import PLUS, Level
 from graphturbo_core.strategies.layers.carry import split_carry
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
@@ -47,11 +48,15 @@ def cooperating_plans(
             yield SPLITS_AT.format(price), _plan(target, runs, chosen, level)
 
 
-def plan_at_price(runs: Runs, price: int, level: Level) -> Plan | None:
-    """The plan for splits at this price; None where no run would be split."""
+def plan_at_price(runs: Runs, price: int, level: Level = PLUS) -> Plan | None:
+    """The plan for splits at this price; None where no run would be split, or into too many."""
     chosen = cheapest_runs(runs, price)
-    is_split = any(run.axis != ALONE for run in chosen)
-    return _plan(runs.target, runs, chosen, level) if is_split else None
+    if all(run.axis == ALONE for run in chosen):
+        return None
+    try:
+        return _plan(runs.target, runs, chosen, level)
+    except CapacityError:
+        return None
 
 
 def cheapest_runs(runs: Runs, price: int) -> tuple[Run, ...]:

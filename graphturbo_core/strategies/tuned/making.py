@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from graphturbo_core.errors import CapacityError
-from graphturbo_core.products.plan import KernelPlan, Plan, ReadyStep, Residency
+from graphturbo_core.products.plan import KernelPlan, Plan, Residency
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.products.stays import GbRetention
-from graphturbo_core.strategies.graphturbo.levels import PLUS
-from graphturbo_core.strategies.graphturbo.ordering import order_instances
+from graphturbo_core.strategies.graphturbo.ordering import ready_steps_of
 from graphturbo_core.strategies.plan_files.record import SEARCHED
 from graphturbo_core.strategies.plus.cooperating import plan_at_price
 from graphturbo_core.strategies.plus.cuts import GroupCut, cut_groups
 from graphturbo_core.strategies.plus.plus import lent_plan
 from graphturbo_core.strategies.plus.runs import Runs
 from graphturbo_core.strategies.steps.assemble import Recipe, assemble
-from graphturbo_core.strategies.steps.instances import InstanceGraph
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.placement import Nearest
 from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
@@ -107,10 +104,7 @@ class Maker:
         if price and (price, is_lent) not in self._teams:
             splitter = plain_splitter(self.target)
             runs = Runs(self.target, self.space.graph, splitter, is_lent)
-            try:
-                made = plan_at_price(runs, price, PLUS)
-            except CapacityError:
-                made = None
+            made = plan_at_price(runs, price)
             self._teams[price, is_lent] = made and replace(made, strategy=NAME, decisions=())
         return price if price and self._teams[price, is_lent] is not None else 0
 
@@ -134,7 +128,9 @@ class Maker:
             has_gb_inside=True,
         )
         order = in_regions(instances, ORDERS[draft.order](instances), draft.waits)
-        return assemble(self.target, recipe, instances, order, _ready_steps(instances, order))
+        names = [instance.name for instance in instances.instances]
+        steps = ready_steps_of(names, instances.producers, order)
+        return assemble(self.target, recipe, instances, order, steps)
 
     def _wanted(self, point: Point) -> dict[str, Residency]:
         """The residency of each weight that the point speaks of and that it may have.
@@ -185,9 +181,3 @@ def _held(kernel: KernelPlan, wanted: Mapping[str, Residency]) -> KernelPlan:
         for name, old in kernel.residency.items()
     }
     return replace(kernel, residency=held)
-
-
-def _ready_steps(graph: InstanceGraph, order: Sequence[int]) -> tuple[ReadyStep, ...]:
-    """Algorithm 3's steps where it gives this order, as for a plan that was written down."""
-    found = order_instances([instance.name for instance in graph.instances], graph.producers)
-    return found.steps if found.order == tuple(order) else ()

@@ -11,8 +11,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.hardware.profile import profile_names
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.pipeline import RunRequest, profile_names, run_reports
+from graphturbo_core.pipeline import RunRequest, run_reports
 from graphturbo_core.products.program import Cause, InstructionKind, Memory
 from graphturbo_core.semantics.cost import placed_on
 from graphturbo_core.semantics.table import GraphSemantics, analyse

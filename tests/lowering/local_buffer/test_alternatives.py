@@ -14,7 +14,7 @@ from graphturbo_core.frontend.importer import ImportOptions
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering import alternatives as alternatives_module
 from graphturbo_core.lowering import lower as lowering
-from graphturbo_core.lowering import numbering
+from graphturbo_core.lowering import numbering, placing
 from graphturbo_core.lowering.alternatives import alternatives
 from graphturbo_core.lowering.assemble import NumberedKernel
 from graphturbo_core.lowering.emission.emit import Common, Room
@@ -72,7 +72,7 @@ def placed(plan: Plan) -> list[Placed]:
         return others
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lowering, "alternatives", noted)
+        patch.setattr(placing, "alternatives", noted)
         lower(plan)
     return found
 
@@ -80,7 +80,7 @@ def placed(plan: Plan) -> list[Placed]:
 def without(plan: Plan) -> Program:
     """The program with each kernel in its own placement."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lowering, "alternatives", lambda *_: ())
+        patch.setattr(placing, "alternatives", lambda *_: ())
         return lower(plan)
 
 

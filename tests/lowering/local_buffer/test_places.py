@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphturbo_core.frontend.importer import ImportOptions
-from graphturbo_core.lowering import lower as lowering
+from graphturbo_core.lowering import placing
 from graphturbo_core.lowering.local_buffer import places as places_module
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, PlacementTask
 from graphturbo_core.lowering.local_buffer.places import Places
@@ -46,7 +46,7 @@ def test_what_is_shared_is_what_each_kernel_gets_by_itself(
     strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four encoder layers, on a chip where some tensors stay in LB from kernel to kernel."""
-    monkeypatch.setattr(lowering, "Places", Compared)
+    monkeypatch.setattr(placing, "Places", Compared)
     model = bert(BertSize(4, 64, 4, 500, 32), {"batch": 4, "sequence": 32})
     graph = imported(model.SerializeToString(), ImportOptions("test"))
     lower(plan_of(analyse(graph), strategy, chip("tiny")))

@@ -13,7 +13,7 @@ import pytest
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.figures.tables import MAX_ROWS
-from graphturbo_ui.page_file import document
+from graphturbo_ui.page_file import sections
 from graphturbo_ui.page_file.document import Origin, page_html
 from tests.ui.synthetic import synthetic_report
 
@@ -85,14 +85,14 @@ def test_scripts_and_styles_end_where_their_element_ends() -> None:
 
 
 def test_what_is_too_large_to_draw_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "MAX_CANVAS_BYTES", 10)
+    monkeypatch.setattr(sections, "MAX_CANVAS_BYTES", 10)
     text = page_html(*fine_and_coarse(), origin=ORIGIN)
     assert 'class="canvas"' not in text
     assert len(re.findall(r"are left out, a document takes 10 B; the app draws it", text)) == 3
 
 
 def test_a_long_table_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document.tables, "MAX_ROWS", 3)
+    monkeypatch.setattr(sections.tables, "MAX_ROWS", 3)
     assert MAX_ROWS > 3
     text = page_html(*fine_and_coarse(), origin=ORIGIN)
     assert "Table of layers (3 rows)" in text

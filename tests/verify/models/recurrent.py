@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from graphturbo_core.pipeline import profile_names
+from graphturbo_core.hardware.profile import profile_names
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 STRATEGIES = ("tvm", "graphturbo")

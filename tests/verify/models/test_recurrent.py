@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from graphturbo_core.pipeline import RunRequest, profile_names, run_reports
+from graphturbo_core.hardware.profile import profile_names
+from graphturbo_core.pipeline import RunRequest, run_reports
 from tests.full import IS_FULL
 from tests.models import imported, op_types
 from tests.soundness import check_right, check_sound

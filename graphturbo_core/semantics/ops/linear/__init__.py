@@ -7,4 +7,5 @@
 - `quantised.py`: quantisation, and 8-bit products and convolutions.
 - `channels_last.py`: 8-bit convolutions and pools with channels first or last.
 - `fused.py`, `fused_attention.py`: ops that ONNX Runtime's optimiser writes.
+- `entries.py`: joins them for `semantics/entries.py`.
 """

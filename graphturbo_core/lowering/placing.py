@@ -1,0 +1,137 @@
+"""Plan, stages -> PlacedKernels: every kernel's tiles and LB buffers, kernel after kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from graphturbo_core.errors import CapacityError
+from graphturbo_core.ir.boxes import Box, contains
+from graphturbo_core.lowering.alternatives import alternatives
+from graphturbo_core.lowering.caps import compute_total
+from graphturbo_core.lowering.local_buffer.placement import (
+    KernelPlacement,
+    PlacementTask,
+    Resident,
+)
+from graphturbo_core.lowering.local_buffer.places import Places
+from graphturbo_core.lowering.stages.stage import Stage, holdings
+from graphturbo_core.lowering.team import own_plan
+from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.cutting import Grain
+from graphturbo_core.lowering.tiling.tiling import too_many_instructions
+from graphturbo_core.products.plan import Plan
+
+
+class KernelGrains(NamedTuple):
+    """How finely kernels are cut; `few`: those of at most `computes`, None: as all others are."""
+
+    most: Grain
+    few: Grain | None
+    computes: int
+
+
+class PlacedKernel(NamedTuple):
+    """A kernel's placement, and others of it."""
+
+    placement: KernelPlacement
+    others: tuple[KernelPlacement, ...]
+
+
+def place_clusters(
+    plan: Plan, stages: list[tuple[Stage, ...]], cut: KernelGrains, max_instructions: int
+) -> list[PlacedKernel]:
+    """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels."""
+    if plan.cooperation is None:
+        return _place_all(plan, stages, cut, max_instructions)
+    found: dict[int, PlacedKernel] = {}
+    for cluster in plan.cooperation.working:
+        kernels = plan.cooperation.kernels_of(cluster)
+        own = [stages[kernel] for kernel in kernels]
+        placed = _place_all(own_plan(plan, cluster), own, cut, max_instructions)
+        found |= dict(zip(kernels, placed, strict=True))
+    return [found[kernel] for kernel in range(len(stages))]
+
+
+def _place_all(
+    plan: Plan, stages: list[tuple[Stage, ...]], cut: KernelGrains, max_instructions: int
+) -> list[PlacedKernel]:
+    """Place kernel after kernel, as long as their computes alone are not too many.
+
+    Where one finds no room beside what the kernel before left in LB, that one is placed again and
+    parks its outputs.
+
+    Raises:
+        CapacityError: TOO_MANY_INSTRUCTIONS, or something does not fit.
+    """
+    placed: list[PlacedKernel] = []
+    parked: dict[int, frozenset[str]] = {}
+    computes, alike, places = [0], Alike(plan), Places()
+    while len(placed) < len(stages):
+        index = len(placed)
+        kernel = plan.kernels[index]
+        inherited = _handed_over(placed[-1].placement, stages[index]) if placed else {}
+        wanted = holdings(stages[index + 1]) if kernel.kept and index + 1 < len(stages) else {}
+        none: frozenset[str] = frozenset()
+        task = PlacementTask(
+            plan, kernel, stages[index], inherited, wanted, parked.get(index, none), cut.most,
+            alike, computes[-1], max_instructions,
+        )  # fmt: skip
+        placement = places.place(task)
+        if placement is None:
+            parked[index - 1] = placed.pop().placement.kernel.kept
+            computes.pop()
+            continue
+        task, placement = _finer(task, placement, cut, places)
+        placed.append(PlacedKernel(placement, alternatives(task, placement, places)))
+        computes.append(computes[-1] + compute_total(placement))
+        if computes[-1] > max_instructions:
+            raise too_many_instructions(plan, kernel.ops[-1], computes[-1])
+    return placed
+
+
+def _finer(
+    task: PlacementTask, placed: KernelPlacement, cut: KernelGrains, places: Places
+) -> tuple[PlacementTask, KernelPlacement]:
+    """A kernel with finer tiles, where it has few computes then and spills nothing else."""
+    if cut.few is None or compute_total(placed) > cut.computes:
+        return task, placed
+    finer = replace(task, grain=cut.few)
+    try:
+        found = places.place(finer)
+    except CapacityError:
+        return task, placed
+    if found is None or not found.spilled <= placed.spilled:
+        return task, placed
+    return (finer, found) if compute_total(found) <= cut.computes else (task, placed)
+
+
+def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:
+    """What stays in LB for the next kernel, seen from there.
+
+    What a stage of this kernel read, it has exchanged already: every core has all of its box, and
+    where that is all that the next one reads, nothing is to be exchanged again.
+    """
+    if not placement.kept:
+        return {}
+    running = [s for s in placement.stages if s.index not in placement.views.skipped]
+    exchanged = {operand.tensor for stage in running for operand in stage.operands}
+    read = holdings(stages)
+    last = {operand.tensor: stage.index for stage in stages for operand in stage.operands}
+    return {
+        name: replace(
+            held,
+            first=0,
+            last=last.get(name, 0),
+            is_inherited=True,
+            shares={} if name in exchanged and _has_all(held, read.get(name, {})) else held.shares,
+        )
+        for name, held in placement.residents.items()
+        if name in placement.kept
+    }
+
+
+def _has_all(held: Resident, read: Mapping[int, Box]) -> bool:
+    """Whether each core finds all that it reads in its own box."""
+    return all(core in held.boxes and contains(held.boxes[core], b) for core, b in read.items())

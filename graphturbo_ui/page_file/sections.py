@@ -1,0 +1,152 @@
+"""Reports -> sections of the document: figures, tables, and the canvases as they are in the app."""
+
+from __future__ import annotations
+
+import gzip
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from graphturbo_core.report.report import Report
+from graphturbo_core.units import format_bytes
+from graphturbo_ui.components import sources
+from graphturbo_ui.components.addresses import ADDRESSES
+from graphturbo_ui.components.gantt import GANTT
+from graphturbo_ui.components.graph import GRAPH
+from graphturbo_ui.components.sources import Canvas
+from graphturbo_ui.figures import tables
+from graphturbo_ui.figures.accounting import (
+    busy_figure,
+    ledger_figure,
+    ledger_rows,
+    path_figure,
+    path_rows,
+    stall_figure,
+    stall_table,
+)
+from graphturbo_ui.figures.buffers import address_summary
+from graphturbo_ui.figures.canvases import address_bytes, gantt_bytes, graph_bytes
+from graphturbo_ui.figures.group_tables import graph_summary, group_table
+from graphturbo_ui.figures.instructions import gantt_summary
+from graphturbo_ui.figures.layer_tables import layer_table, samples_text
+from graphturbo_ui.figures.memory import memory_figure
+from graphturbo_ui.figures.roofline import left_out_text, roofline_figure
+from graphturbo_ui.figures.tables import Table
+
+MAX_CANVAS_BYTES = 48 * 2**20
+"""A canvas with more is left out, and the document says so: a browser opens it slowly (ours)."""
+SHOWN_SINCE = 0.0
+"""Nothing replaces a buffer in a document: it needs no time (`sources.stamped`)."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart of the document: its data and layout as JSON, and what it is in words."""
+
+    title: str
+    alt: str
+    words: str
+    json: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A canvas of the document: its buffer packed, or why it is left out."""
+
+    canvas: Canvas
+    title: str
+    summary: str
+    packed: str
+    left_out: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table of the document, closed until somebody opens it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left_out: int
+
+
+def sections_of(reports: Sequence[Report], names: str) -> list[Mapping[str, object]]:
+    """What the document shows under each heading, in the app's order and words."""
+
+    def told(make: Callable[..., str]) -> str:
+        return make(*reports, names=names)
+
+    def drawing(canvas: Canvas, title: str, summary: str, make: Callable[..., bytes]) -> Drawing:
+        return _drawing(canvas, title, summary, make(*reports, names=names))
+
+    def figure(title: str, alt: str, make: Callable[..., go.Figure], words: str = "") -> Figure:
+        return Figure(title, alt, words, _figure_json(make(*reports, names=names)))
+
+    def listing(title: str, make: Callable[..., Table]) -> Listing:
+        return _listing(title, make(*reports, names=names))
+
+    groupings = [
+        drawing(GRAPH, "", told(graph_summary), graph_bytes),
+        listing("sub-graphs", group_table),
+    ]
+    memory = [
+        figure("", "LB and GB use of every layer", memory_figure),
+        listing("memory", tables.memory_table),
+        drawing(ADDRESSES, "Addresses over time", told(address_summary), address_bytes),
+    ]
+    time = [
+        figure("Roofline", "MAC/s of layers under the roofs", roofline_figure, told(left_out_text)),
+        figure("Critical path", "Time of each resource on the critical path", path_figure),
+        listing("critical path", path_rows),
+        figure("What the engines did", "Shares of the makespan", stall_figure),
+        listing("stalls", stall_table),
+        figure("Why bytes moved", "Bytes over DRAM and GB by cause", ledger_figure),
+        listing("bytes by cause", ledger_rows),
+        figure("Layer by layer", "Busy time of every layer", busy_figure, told(samples_text)),
+        listing("layers", layer_table),
+    ]
+    parts = {
+        "Sub-graph groupings": groupings,
+        "Memory": memory,
+        "Gantt": [drawing(GANTT, "", told(gantt_summary), gantt_bytes)],
+        "Where the time goes": time,
+        "Passes": [listing("steps", tables.step_rows)],
+    }
+    return [{"title": title, "parts": each} for title, each in parts.items()]
+
+
+def _figure_json(figure: go.Figure) -> str:
+    """A chart without a template: its colours are the document's theme, set by its script.
+
+    Plotly writes `<` as an escape, so that nothing in it ends the element it stands in.
+    """
+    text: str = go.Figure(figure).update_layout(template="none").to_json()
+    return text
+
+
+def _drawing(canvas: Canvas, title: str, summary: str, buffer: bytes) -> Drawing:
+    """A canvas with its buffer packed; gzip writes no time, for the same bytes on every run."""
+    if len(buffer) > MAX_CANVAS_BYTES:
+        said = (
+            f"{canvas.role}: {format_bytes(len(buffer))} to draw are left out, a document takes "
+            f"{format_bytes(MAX_CANVAS_BYTES)}; the app draws it."
+        )
+        return Drawing(canvas, title, summary, "", said)
+    packed = gzip.compress(sources.with_time(buffer, SHOWN_SINCE), mtime=0)
+    return Drawing(canvas, title, summary, b64encode(packed).decode("ascii"), "")
+
+
+def _listing(title: str, rows: Table) -> Listing:
+    """A table's rows as texts, capped as in the app."""
+    shown = rows[: tables.MAX_ROWS]
+    columns = tuple(rows[0]) if rows else ()
+    cells = tuple(tuple(_cell(row.get(column)) for column in columns) for row in shown)
+    return Listing(title, columns, cells, len(rows) - len(shown))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
