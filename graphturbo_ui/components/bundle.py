@@ -1,4 +1,4 @@
-"""ES modules -> one module, each part in a scope of its own: a component of Streamlit is one script.
+"""ES modules -> one module, each part in its own scope: a component of Streamlit is one script.
 
 Our choice over a bundler of the JavaScript world: the app needs no Node to run. Only what the
 scripts here use is read: `import { a, b } from "./file.js"` on one line or several, and `export`

@@ -36,7 +36,10 @@ def overview_bytes(
     *reports: Report, names: str = BOTH, beside: str = "", is_presenting: bool = False
 ) -> bytes:
     """The first screen; `beside`: what must be known of the comparison."""
-    extra = {"names": names, "beside": safe_text(beside, max_length=300)}
-    if len(reports) == 1:
-        extra["state"] = f"{names} is there; the other run is not"
-    return overview_buffer(*reports, show=safe_text, extra={**extra, "is_presenting": is_presenting})
+    extra = {
+        "names": names,
+        "beside": safe_text(beside, max_length=300),
+        "state": f"{names} is there, the other run is not" if len(reports) == 1 else "",
+        "is_presenting": is_presenting,
+    }
+    return overview_buffer(*reports, show=safe_text, extra=extra)

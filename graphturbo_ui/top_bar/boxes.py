@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from graphturbo_core import pipeline
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import read_input_dims
+from graphturbo_core.frontend.passes.clean_up import pass_names
 from graphturbo_core.hardware.profile import parse_profile
 from graphturbo_ui.glossary import define
 from graphturbo_ui.refusals import show_refusal
@@ -72,11 +72,9 @@ def chip_box() -> str:
 def settings_box() -> Settings:
     """What both runs have in common besides model, chip and batch."""
     dtype = st.selectbox("Number format", query.number_formats(), key="dtype", bind="query-params")
-    verify = st.toggle(
-        "Verify by replay", key="verify", bind="query-params", help=define("replay")
-    )
+    verify = st.toggle("Verify by replay", key="verify", bind="query-params", help=define("replay"))
     skip = st.multiselect(
-        "Clean-up passes left out", pipeline.pass_names(), key="skip", bind="query-params",
+        "Clean-up passes left out", pass_names(), key="skip", bind="query-params",
         placeholder="none", help="For both runs; see Passes for what each does.",
     )  # fmt: skip
     return Settings(dtype, verify, tuple(skip))

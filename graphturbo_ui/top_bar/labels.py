@@ -6,7 +6,7 @@ import re
 
 from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.hardware.profile import load_profile, parse_profile
-from graphturbo_core.pipeline import options_of_strategy
+from graphturbo_core.run_request import options_of_strategy
 from graphturbo_core.units import counted, format_bytes, format_si
 from graphturbo_ui.session import query, run_state, state
 from graphturbo_ui.text import Sink, safe_text

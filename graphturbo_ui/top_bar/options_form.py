@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import streamlit as st
 
-from graphturbo_core.pipeline import StrategyOption, options_of_strategy
+from graphturbo_core.option_fields import StrategyOption
+from graphturbo_core.run_request import options_of_strategy
 from graphturbo_ui.session import run_state
 from graphturbo_ui.text import Sink, safe_text
 from graphturbo_ui.top_bar.labels import chosen_options
@@ -99,16 +100,18 @@ def _texts(option: StrategyOption) -> Iterator[str]:
 
 def _widget(key: str, option: StrategyOption, value: str) -> None:
     """A box of choices, or a number within its bounds, that shows `value`."""
-    label = " ".join(_texts(option))
-    words = {
-        "key": run_state.option_key(key, option.name),
-        "on_change": run_state.take_option,
-        "args": (key, option.name),
-        "help": f"{option.doc}. Default {option.default}.",
-    }
+    label, words = " ".join(_texts(option)), f"{option.doc}. Default {option.default}."
+    widget, chosen = run_state.option_key(key, option.name), (key, option.name)
     if option.bounds is None:
         run_state.show_option(key, option.name, value)
-        st.selectbox(label, option.values, **words)
+        st.selectbox(
+            label, option.values, key=widget, help=words,
+            on_change=run_state.take_option, args=chosen,
+        )  # fmt: skip
         return
     run_state.show_option(key, option.name, int(value))
-    st.number_input(label, *option.bounds, step=1, **words)
+    low, high = option.bounds
+    st.number_input(
+        label, low, high, step=1, key=widget, help=words,
+        on_change=run_state.take_option, args=chosen,
+    )  # fmt: skip

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 import streamlit as st
+from streamlit.components.v2.types import ComponentRenderer
 
 from graphturbo_ui.session import state
 
@@ -15,10 +16,10 @@ FOLDER = Path(__file__).parent
 
 
 @cache
-def _component(name: str):  # Streamlit names no public type for it
+def _component(name: str) -> ComponentRenderer:
     """The component whose script, style and page are files of this folder."""
-    texts = {kind: (FOLDER / f"{name}.{kind}").read_text("utf-8") for kind in ("html", "js")}
-    return st.components.v2.component(f"graphturbo_bar_{name}", **texts)
+    html, js = ((FOLDER / f"{name}.{kind}").read_text("utf-8") for kind in ("html", "js"))
+    return st.components.v2.component(f"graphturbo_bar_{name}", html=html, js=js)
 
 
 def page_script() -> None:
@@ -43,5 +44,5 @@ def copy_buttons(link: str, command: str) -> None:
 
 def facts(parts: Sequence[str]) -> None:
     """A chip's facts beside its name; each part has a class, for screens too narrow for all."""
-    spans = (f'<span class="fact-{place}">{escape(part)}</span>' for place, part in enumerate(parts))
+    spans = [f'<span class="fact-{at}">{escape(part)}</span>' for at, part in enumerate(parts)]
     st.html(f'<span class="bar-facts">{"".join(spans)}</span>', width="content")

@@ -1,4 +1,4 @@
-"""The first screen: how B compares with A, groupings, memory and time, on one height of the window."""
+"""The first screen: how B compares with A, groupings, memory and time, in one window."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.verdict.equal_batches import equal_phrase
 from graphturbo_core.report.verdict.verdict import COMPARED, differences
-from graphturbo_ui.components import overview as screen
+from graphturbo_ui.components.overview import screen
 from graphturbo_ui.equal_run import equal_report
 from graphturbo_ui.figures.canvases import overview_bytes
 from graphturbo_ui.jobs import Run, Runs
@@ -37,5 +37,6 @@ def _beside(reports: tuple[Report, ...], equal: Report | str | None) -> str:
         return ""
     a, b = reports
     others = [found for found in differences(a, b) if not found.startswith(BATCHES)]
-    parts = [f"A and B also differ in {', '.join(others)}" if others else "", equal_phrase(a, b, equal)]
+    also = f"A and B also differ in {', '.join(others)}" if others else ""
+    parts = [also, equal_phrase(a, b, equal)]
     return "; ".join(part for part in parts if part)

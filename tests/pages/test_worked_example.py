@@ -37,7 +37,7 @@ STALLS = {
 }  # fmt: skip
 GANTT_CYCLES = 8
 GANTT_CHARACTERS = {"address": "a", "channel": "c", "data": "d", "barrier": "b", "idle": "."}
-ABSENT = "–"  # noqa: RUF001  # the page's dash
+ABSENT = "–"  # the page's dash
 
 Row = dict[str, str]
 Buffer = tuple[Memory, int, int, int, str, Box, int, int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from graphturbo_core.report.overview.stages import PARTS, title_of
@@ -46,10 +46,7 @@ def blocks(names: Sequence[str]) -> list[Block]:
     if max(block.layers for block in found) > LONGEST or len(found) > len(names) / 2:
         count = -(-len(names) // (LONGEST // 2))
         ends = [len(names) * part // count for part in range(count + 1)]
-        return [
-            Block(f"layers {first + 1}–{end}", first, end - 1)
-            for first, end in zip(ends, ends[1:], strict=False)
-        ]
+        return [Block(f"layers {first + 1}–{end}", first, end - 1) for first, end in pairwise(ends)]
     return _fewer([block for block in found if block.layers >= SHORTEST])
 
 

@@ -235,7 +235,8 @@ def _link(report: Report) -> Array:
     held_s = arrays["hold"].astype(np.float64) * seconds_per_cycle(report)
     full = held_s * report.tables["roofs"][0]["dram_bytes_per_s"]
     share = np.divide(size, full, out=np.zeros(len(size)), where=full > 0)
-    return np.minimum(np.ceil(share * FULL_LINK), FULL_LINK).astype(np.uint8)
+    parts: Array = np.minimum(np.ceil(share * FULL_LINK), FULL_LINK).astype(np.uint8)
+    return parts
 
 
 def _kernels(report: Report) -> dict[str, Array]:
@@ -261,6 +262,12 @@ def _kernels(report: Report) -> dict[str, Array]:
 def _layers(report: Report) -> dict[str, Array]:
     """Memory, bytes and cycles of each layer, in one round on one cluster."""
     rows = report.tables["layers"]
-    floats = ("lb_peak_bytes", "lb_mean_bytes", "gb_peak_bytes", "dram_bytes", "gb_bytes",
-              "matrix_cycles", "vector_cycles", "move_cycles", "dma_cycles", "window_s")  # fmt: skip
-    return {f"layer_{name}": np.array([row[name] for row in rows], "<f8") for name in floats}
+    values = {
+        "lb_peak_bytes": [row["lb_peak_bytes"] for row in rows],
+        "lb_mean_bytes": [row["lb_mean_bytes"] for row in rows],
+        "gb_peak_bytes": [row["gb_peak_bytes"] for row in rows],
+        "dram_bytes": [row["dram_bytes"] for row in rows],
+        "matrix_cycles": [row["matrix_cycles"] for row in rows],
+        "window_s": [row["window_s"] for row in rows],
+    }
+    return {f"layer_{name}": np.array(column, "<f8") for name, column in values.items()}

@@ -49,7 +49,8 @@ def hues_of(a: Report, b: Report) -> Hues:
     if not is_dominant and len(groups) <= HUES:
         return _by_group(groups, stages, len(cost))
     kinds = _by_kind(b, groups, cost) if not is_dominant else None
-    return kinds or _by_stage(groups, fewer(stages, HUES, cost.tolist()), cost, is_banded=is_dominant)
+    few = fewer(stages, HUES, cost.tolist())
+    return kinds or _by_stage(groups, few, cost, is_banded=is_dominant)
 
 
 def stages_of(report: Report) -> list[Stage]:

@@ -41,9 +41,7 @@ def callout(report: Report) -> list[Callout]:
         if computes >= 0 and lead > score:
             score = lead
             best = [
-                Callout(
-                    layer=layer, computes=computes, from_cycle=begin, to_cycle=end, bytes=size
-                )
+                Callout(layer=layer, computes=computes, from_cycle=begin, to_cycle=end, bytes=size)
             ]
     return best
 
@@ -80,11 +78,12 @@ class _Computing:
     def __init__(self, report: Report) -> None:
         arrays = report.arrays
         kinds = np.array([row["kind"] == "matrix" for row in report.tables["engines"]])
-        rows = np.flatnonzero(kinds[arrays["engine"]] & (arrays["layer"] >= 0))
+        layers: Ints = arrays["layer"].astype(np.int64)
+        rows = np.flatnonzero(kinds[arrays["engine"]] & (layers >= 0))
         rows = rows[np.argsort(arrays["start"][rows], kind="stable")]
         self._start = arrays["start"][rows].astype(np.int64)
         self._end = self._start + arrays["hold"][rows].astype(np.int64)
-        self._layer = arrays["layer"][rows].astype(np.int64)
+        self._layer = layers[rows]
         self._longest = int((self._end - self._start).max(initial=0))
 
     def most(self, begin: int, end: int) -> int:

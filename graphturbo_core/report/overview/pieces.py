@@ -43,9 +43,7 @@ def piece_rows(outcome: Outcome) -> Iterator[PieceRow]:
     for index, (kernel, part) in enumerate(zip(plan.kernels, parts, strict=True)):
         axes = _shown_axes(plan.groups[kernel.group], len(part))
         axis, first, end, extent = _span(part, wholes[kernel.group], axes[0])
-        second, second_first, second_end, second_extent = _span(
-            part, wholes[kernel.group], axes[1]
-        )
+        second, second_first, second_end, second_extent = _span(part, wholes[kernel.group], axes[1])
         yield {
             "kernel": index,
             "cluster": plan.cluster_of(index),
@@ -70,7 +68,7 @@ def _shown_axes(group: Group, rank: int) -> tuple[int, int]:
 
 def _last_box(kernel: KernelPlan) -> Box:
     """The box of the last result that the kernel hands out."""
-    return next(reversed(kernel.outputs.values()), ())
+    return next(iter([*kernel.outputs.values()][-1:]), ())
 
 
 def _span(part: Box, whole: Box, axis: int) -> tuple[int, int, int, int]:

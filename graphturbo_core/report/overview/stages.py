@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TypedDict
 
 from graphturbo_core.report.outcome import Outcome
@@ -51,9 +51,7 @@ def stage_rows(outcome: Outcome) -> Iterator[StageRow]:
     """The stages of the model's layers, in order: the same for every strategy."""
     graph = outcome.plan.semantics.graph
     layers = outcome.plan.layers
-    shapes = [
-        graph.tensors[graph.op_by_name[layer.ops[-1]].outputs[0]].shape for layer in layers
-    ]
+    shapes = [graph.tensors[graph.op_by_name[layer.ops[-1]].outputs[0]].shape for layer in layers]
     for index, stage in enumerate(stages([layer.name for layer in layers], shapes)):
         yield {
             "index": index,
@@ -135,10 +133,7 @@ def _evenly(layers: int) -> list[Stage]:
     """At most five stretches of equal length, named by their layers."""
     count = max(1, min(5, layers))
     ends = [layers * part // count for part in range(count + 1)]
-    return [
-        Stage(_numbers(first, last - 1), first, last - 1)
-        for first, last in zip(ends, ends[1:], strict=False)
-    ]
+    return [Stage(_numbers(first, last - 1), first, last - 1) for first, last in pairwise(ends)]
 
 
 def _numbers(first: int, last: int) -> str:

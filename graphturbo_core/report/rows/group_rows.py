@@ -104,6 +104,7 @@ class GroupReasons:
     """The decisions that touch each group, read once."""
 
     def __init__(self, plan: Plan) -> None:
+        """Book each decision of the plan at the groups that it touches."""
         self._strategy = plan.strategy
         self._is_whole = len(plan.groups) == 1
         self._has_merged = bool(plan.decisions)
