@@ -38,6 +38,14 @@ const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Fil
 const isOnUploader = (event) =>
   event.composedPath().some((each) => each.dataset?.testid === "stFileUploaderDropzone");
 
+const isPresenting = () => new URLSearchParams(window.location.search).get("present") === "1";
+
+// What is chosen in an open popover, rather than the help beside its name.
+function firstControl() {
+  const body = document.querySelector("[data-testid=stPopoverBody]");
+  return body?.querySelector("input:not([type=file]), a") ?? body?.querySelector("button");
+}
+
 async function awaited(find) {
   const end = performance.now() + PATIENCE_MS;
   while (performance.now() < end) {
@@ -84,18 +92,16 @@ const LISTENERS = {
     hand(event.dataTransfer.files[0]);
   },
   keydown(event) {
-    if (event.key === "Escape" && page.isPresenting && !event.defaultPrevented) page.leave();
+    if (event.key === "Escape" && isPresenting() && !event.defaultPrevented) page.leave();
   },
   click(event) {
     const isByKeys = event.detail === 0 && event.isTrusted;
     if (!isByKeys || !event.target.closest(".st-key-top_bar [data-testid=stPopover]")) return;
-    const inside = "[data-testid=stPopoverBody] :is(input, button, a, [tabindex='0'])";
-    awaited(() => document.querySelector(inside)).then((first) => first?.focus());
+    awaited(firstControl).then((first) => first?.focus());
   },
 };
 
-export default function ({ data, setTriggerValue }) {
-  page.isPresenting = data.presenting;
+export default function ({ setTriggerValue }) {
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;

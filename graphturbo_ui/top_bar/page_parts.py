@@ -24,12 +24,7 @@ def _component(name: str) -> ComponentRenderer:
 
 def page_script() -> None:
     """Files dropped anywhere on the page go to the uploader of their kind; Escape ends Present."""
-    _component("page")(
-        data={"presenting": state.is_presenting()},
-        key="bar_page",
-        width="content",
-        on_leave_change=state.leave_presenting,
-    )
+    _component("page")(key="bar_page", width="content", on_leave_change=state.leave_presenting)
 
 
 def theme_button(paths: Sequence[str]) -> None:

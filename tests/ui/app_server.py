@@ -30,7 +30,7 @@ from playwright.sync_api import (
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 START_SECONDS = 60
-PATIENCE_MS = 120_000
+PATIENCE_MS = 40_000
 CLICKS, CLICK_MS = 3, 20_000
 """How often a link to a page is clicked, and how long its heading may take."""
 POLL_MS = 100
@@ -248,14 +248,14 @@ class AppPage:
     def command(self) -> str:
         """The command line that the page offers: names everything that was chosen."""
         with self.box("share") as body:
-            return body.get_by_text("python -m graphturbo_core").inner_text()
+            return body.get_by_test_id("stCode").nth(1).inner_text()
 
     def link(self) -> str:
         """The query that the page offers: restores what is chosen and in sight."""
         with self.box("share") as body:
-            return body.get_by_text("?model=").inner_text()
+            return body.get_by_test_id("stCode").nth(0).inner_text()
 
     def await_command(self, text: str, count: int = 1) -> None:
         """Wait until the command line names this; not any more where `count` is 0."""
         with self.box("share") as body:
-            expect(body.get_by_text(text)).to_have_count(count)
+            expect(body.get_by_test_id("stCode").filter(has_text=text)).to_have_count(count)

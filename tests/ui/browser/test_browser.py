@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable
 
@@ -67,8 +68,9 @@ def drop(visit: AppPage, place: str, name: str, data: bytes) -> None:
 
 
 def upload_model(visit: AppPage, name: str, data: bytes) -> None:
-    visit.page.get_by_role("button", name="Use my model").click()
-    drop(visit, "[data-testid=stPopoverBody]", name, data)
+    with visit.box("model") as body:
+        drop(visit, "[data-testid=stPopoverBody]", name, data)
+        expect(body.get_by_role("combobox", name="Model")).to_have_value(re.compile("[.]onnx"))
 
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
@@ -104,7 +106,7 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
         told = page.get_by_text(f"{strategy}: verified against ONNX Runtime")
         expect(told).to_be_visible()
     assert "verify=true" in page.url
-    visit.turn_to("Explore", "Fine against coarse sub-graphs")
+    visit.turn_to("Explore", "Sub-graph groupings")
     told = page.get_by_text("A: verified, B: verified")
     expect(told).to_be_visible()
 
@@ -112,11 +114,12 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
 def test_another_chip_and_back_by_swapping(visit: AppPage):
     visit.open(SMALL)
     visit.choose("Chip", "generic-4x4")
-    expect(visit.page.get_by_text("--profile generic-4x4")).to_be_visible()
+    visit.await_command("--profile generic-4x4")
     visit.settle()
     assert "chip=generic-4x4" in visit.page.url
-    visit.page.get_by_role("button", name="Swap A and B").click()
-    expect(visit.page.get_by_text("--strategies graphturbo@16,tvm@16")).to_be_visible()
+    with visit.box("run_a") as body:
+        body.get_by_role("button", name="Swap A and B").click()
+    visit.await_command("--strategies graphturbo@16,tvm@16")
     visit.await_scene(GANTT, "scene.panes[0].title === 'graphturbo@16'")
 
 
@@ -140,9 +143,8 @@ def test_a_link_that_names_nothing_is_answered_calmly(visit: AppPage):
 def test_an_uploaded_model_is_shown_with_its_names_as_text(visit: AppPage):
     visit.open(SMALL)
     upload_model(visit, "my <net>.onnx", nasty_model())
-    expect(visit.page.get_by_text("compare 'my <net>.onnx'")).to_be_visible()
+    visit.await_command("compare 'my <net>.onnx'")
     visit.settle()
-    visit.page.keyboard.press("Escape")
     canvas = visit.canvas(GRAPH)
     visit.page.get_by_role("button", name="expand all").click()
     box = next(box for box in visit.scene(GRAPH)["panes"][0]["boxes"] if box)
@@ -161,15 +163,14 @@ def test_bad_models_get_calm_answers_and_the_app_goes_on(visit: AppPage):
         "text": b"just a text file\n",
         "truncated": nasty_model()[:150],
     }
-    visit.page.get_by_role("button", name="Use my model").click()
-    for name, data in bad.items():
-        drop(visit, "[data-testid=stPopoverBody]", f"{name}.onnx", data)
-        with pytest.raises(ModelError) as refused:
-            read_input_dims(data)
-        said = visit.page.get_by_test_id("stAlert").filter(has_text=f"Code {refused.value.code}")
-        expect(said).to_be_visible()
-        visit.settle()
-    visit.page.keyboard.press("Escape")
+    with visit.box("model") as body:
+        for name, data in bad.items():
+            drop(visit, "[data-testid=stPopoverBody]", f"{name}.onnx", data)
+            with pytest.raises(ModelError) as refused:
+                read_input_dims(data)
+            said = body.get_by_test_id("stAlert").filter(has_text=f"Code {refused.value.code}")
+            expect(said).to_be_visible()
+            visit.settle()
     visit.settle()
     assert "teaching-resnet" in visit.command()
 
@@ -178,16 +179,17 @@ def test_a_refused_run_leaves_the_app_usable(visit: AppPage):
     visit.open(SMALL)
     upload_model(visit, "cycle.onnx", cyclic_model())
     expect(visit.page.get_by_test_id("stAlert").filter(has_text="Code")).to_be_visible()
-    visit.page.keyboard.press("Escape")
     visit.choose("Model", "teaching-resnet")
-    expect(visit.page.get_by_text("compare teaching-resnet")).to_be_visible()
+    visit.await_command("compare teaching-resnet")
     visit.settle()
 
 
 def test_a_bad_chip_gets_a_calm_answer(visit: AppPage):
     visit.open(SMALL)
-    drop(visit, "section[data-testid=stSidebar]", "bad.yaml", b"name: x\nchip: {clusters: -1}\n")
-    expect(visit.page.get_by_test_id("stAlert").filter(has_text="Code")).to_be_visible()
+    with visit.box("chip") as body:
+        bad = b"name: x\nchip: {clusters: -1}\n"
+        drop(visit, "[data-testid=stPopoverBody]", "bad.yaml", bad)
+        expect(body.get_by_test_id("stAlert").filter(has_text="Code")).to_be_visible()
     assert "stcp920" in visit.command()
 
 

@@ -87,9 +87,7 @@ def _check(page: Page, visit: AppPage, scheme: str) -> None:
           .dataset.scene).selected"""
     )
     assert chosen.split("-")[1] == "group"
-    assert visit.page.get_by_text("python -m graphturbo_core compare").inner_text() in (
-        page.locator("footer pre").first.inner_text()
-    )
+    assert visit.command() in page.locator("footer pre").first.inner_text()
     expect(page.locator("footer")).to_contain_text(
         re.compile(r"digests: model \w{16}, chip \w{16}")
     )

@@ -214,6 +214,7 @@ def test_the_app_draws_both_runs_over_the_whole_batch(visit: AppPage) -> None:
     assert [pane["total"] for pane in visit.scene(MAP)["panes"]] == totals
     verdict = visit.page.get_by_text("cluster batches of 2 and 4; at 4 for both it is")
     expect(verdict).to_be_visible()
-    visit.page.get_by_role("button", name="Same cluster batch").click()
+    with visit.box("batch") as body:
+        body.get_by_role("button", name="Same cluster batch").click()
     expect(verdict).to_be_hidden()
-    expect(visit.page.get_by_text("--strategies tvm@4,graphturbo@4")).to_be_visible()
+    visit.await_command("--strategies tvm@4,graphturbo@4")

@@ -24,10 +24,6 @@ def button(visit: AppPage, name: str) -> Locator:
     return visit.page.get_by_role("button", name=name, exact=True)
 
 
-def link(visit: AppPage) -> str:
-    return visit.page.get_by_text("?model=").inner_text()
-
-
 def figure(visit: AppPage, label: str) -> Locator:
     metric = visit.page.get_by_test_id("stMetric").filter(has_text=label)
     return metric.get_by_test_id("stMetricValue")
@@ -62,7 +58,7 @@ def test_runs_are_cancelled_while_a_step_is_under_way_and_run_again(visit: AppPa
     expect(button(visit, "Cancel A")).to_be_visible()
     expect(page.get_by_text("were cancelled")).to_have_count(0)
     visit.choose("Model", "teaching-resnet")
-    expect(page.get_by_text("compare teaching-resnet")).to_be_visible()
+    visit.await_command("compare teaching-resnet")
     visit.settle()
 
 
@@ -81,17 +77,13 @@ def test_a_link_opens_the_same_scene_command_and_selection(
     query = "&set_b=lowering.tiles%3D8&set_b=graphturbo.fit%3Dcluster&skip=remove-identity"
     views = "&views=Groupings&views=Gantt&selected=b-group-1&window=100-9000,100-9000"
     visit.open(f"{TAUGHT}{query}{views}")
-    first = link(visit)
+    first = visit.link()
     with browser.new_context(viewport={"width": 1400, "height": 2600}) as context:
         other = AppPage.of(context, address)
         other.open(first)
-        assert link(other) == first
-        one, two = (
-            each.page.get_by_text("python -m graphturbo_core").all_inner_texts()
-            for each in (visit, other)
-        )
-        assert one == two
-        assert "--set graphturbo.fit=cluster --set lowering.tiles=8" in " ".join(one)
+        assert other.link() == first
+        assert other.command() == visit.command()
+        assert "--set graphturbo.fit=cluster --set lowering.tiles=8" in visit.command()
         for name in (GRAPH, GANTT):
             one, two = visit.scene(name), other.scene(name)
             assert [pane["title"] for pane in one["panes"]] == [p["title"] for p in two["panes"]]
@@ -103,35 +95,35 @@ def test_a_link_opens_the_same_scene_command_and_selection(
 def test_options_are_chosen_swapped_told_and_reset(visit: AppPage):
     visit.open(SMALL)
     page = visit.page
-    button(visit, "Options of B").click()
-    body = page.get_by_test_id("stPopoverBody")
-    body.get_by_role("combobox", name="graphturbo.peak").click()
-    page.get_by_role("option", name="literal").click()
+    with visit.box("run_b") as body:
+        body.get_by_text("Splitting (Algorithm 1)").click()
+        body.get_by_role("combobox", name="graphturbo.peak").click()
+        page.get_by_role("option", name="literal").click()
+        expect(body.get_by_text("1 changed")).to_be_visible()
     expect(page.get_by_text("option graphturbo.peak (true against literal)")).to_be_visible()
     assert "set_b=graphturbo.peak%3Dliteral" in page.url
-    expect(page.get_by_text("--set graphturbo.peak=literal")).to_be_visible()
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Swap A and B").click()
-    expect(button(visit, "Options of A (1)")).to_be_visible()
+    visit.await_command("--set graphturbo.peak=literal")
+    with visit.box("run_a") as body:
+        body.get_by_role("button", name="Swap A and B").click()
+    expect(button(visit, "A, coarse · 1 option graphturbo@16")).to_be_visible()
     visit.await_scene(GANTT, "scene.panes[0].title === 'graphturbo@16'")
     assert "set_a=graphturbo.peak%3Dliteral" in page.url
     assert "set_b" not in page.url
-    button(visit, "Options of A (1)").click()
-    body.get_by_role("button", name="Reset").click()
-    expect(page.get_by_text("--set graphturbo.peak=literal")).to_have_count(0)
+    with visit.box("run_a") as body:
+        body.get_by_role("button", name="Reset").click()
+    visit.await_command("--set graphturbo.peak=literal", count=0)
     visit.settle()
 
 
 def test_the_cluster_batch_is_a_number_beside_the_text(visit: AppPage):
     visit.open(SMALL)
-    box = visit.page.get_by_role("spinbutton", name="Cluster batch of B")
-    assert box.input_value() == "16"
-    box.fill("4")
-    box.press("Enter")
-    expect(visit.page.get_by_text("--strategies tvm@16,graphturbo@4")).to_be_visible()
-    box.fill("")
-    box.press("Enter")
-    expect(visit.page.get_by_text("--strategies tvm@16,graphturbo --batch")).to_be_visible()
+    for had, given, command in (("16", "4", "graphturbo@4 "), ("4", "", "graphturbo --batch")):
+        with visit.box("run_b") as body:
+            number = body.get_by_role("spinbutton", name="Cluster batch of B")
+            expect(number).to_have_value(had)
+            number.fill(given)
+            number.press("Enter")
+        visit.await_command(f"--strategies tvm@16,{command}")
     visit.settle()
 
 
@@ -170,12 +162,12 @@ def test_back_returns_with_the_current_choices(visit: AppPage):
     visit.page.wait_for_url("**/verification?*chip=generic-4x4*")
     visit.rest()
     expect(visit.page.get_by_role("heading", name="What a replay checks")).to_be_visible()
-    visit.turn_to("Explore", "Fine against coarse sub-graphs")
-    expect(visit.page.get_by_text("--profile generic-4x4")).to_be_visible()
+    visit.turn_to("Explore", "Sub-graph groupings")
+    visit.await_command("--profile generic-4x4")
     visit.settle()
     visit.page.go_back()
     expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
-    expect(visit.page.get_by_role("combobox", name="Chip")).to_have_value("generic-4x4")
+    expect(button(visit, "Chip generic-4x4")).to_be_visible()
 
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
@@ -189,6 +181,12 @@ def test_all_text_of_the_page_can_be_read(visit: AppPage, request: pytest.Fixtur
     page.wait_for_timeout(500)
     assert faint_texts(page) == []
     visit.shoot(f"state-{request.node.callspec.params['visit']}")
-    button(visit, "Options of B (1)").click()
-    expect(page.get_by_test_id("stPopoverBody").get_by_text("graphturbo.fit")).to_be_visible()
-    assert faint_texts(page) == []
+    for name in ("menu", "model", "chip", "batch", "run_a", "settings", "share"):
+        with visit.box(name) as body:
+            expect(body).to_be_visible()
+            assert faint_texts(page) == [], name
+    with visit.box("run_b") as body:
+        for group in ("Splitting (Algorithm 1)", "Lowering"):
+            body.get_by_text(group).click()
+        expect(body.get_by_text("lowering.tiles")).to_be_visible()
+        assert faint_texts(page) == []

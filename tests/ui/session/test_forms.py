@@ -9,12 +9,13 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from graphturbo_core.run_request import RunRequest, own_options
+from graphturbo_core.run_request import RunRequest, options_of_strategy, own_options
 from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_ui import charts, frame, jobs, shown
 from graphturbo_ui.jobs import Desk
 from graphturbo_ui.session import run_state
+from graphturbo_ui.top_bar.options_form import group_key, group_of
 from tests.remote import fake_worker
 from tests.ui.session.app_page import APP, PATIENCE_S
 
@@ -23,12 +24,13 @@ A, B = "tvm@2", "graphturbo@16"
 
 @pytest.fixture
 def app(answering: Desk) -> AppTest:
-    """The smallest sample with both forms open, and one view: none of these tests looks at it."""
+    """The smallest sample with all groups of options open, and one view: none of these tests looks at it."""
     test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
     for key, value in {"model": "teaching-resnet", "batch": "8", "views": "Export"}.items():
         test.query_params[key] = value
-    for key in ("a", "b"):
-        test.session_state[f"options_{key}"] = True
+    for key, name in (("a", A), ("b", B)):
+        for option in options_of_strategy(name).values():
+            test.session_state[group_key(key, group_of(option))] = True
     return test
 
 
@@ -188,7 +190,8 @@ def test_a_cancelled_run_is_said_and_run_again(
     run(app)
     assert any("A was cancelled; other choices still work." in note.value for note in app.info)
     assert len(app.metric) == 8
-    assert "**B is there, the other run is not.**" in app.markdown[1].value.replace("\\", "")
+    shown = "\n".join(text.value for text in app.markdown)
+    assert "**B is there, the other run is not.**" in shown.replace("\\", "")
     (orders / A).unlink()
     app.button(key="run_again").click()
     run(app)
