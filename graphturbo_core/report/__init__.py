@@ -9,5 +9,6 @@
 - `edit_choices.py`: what can be edited at one sub-graph.
 
 `rows/` makes tables and arrays, `bounds/` lower bounds, `canvases/` bytes for canvases, `verdict/`
-sentences. Data for pictures are left out where none are shown (`RunRequest.has_pictures`).
+sentences, `overview/` the first screen. Data for pictures are left out where none are shown
+(`RunRequest.has_pictures`).
 """

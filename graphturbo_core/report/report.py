@@ -65,6 +65,12 @@ class Report:
       stretches* one row or none, the longest stretch of memory_under_compute: start_cycle,
                 end_cycle, moved (`weights arrive`), memory_layers, compute_layers (`37-39`)
       tensors*  index, tensor, kind (activation, weight, input, output), axes; of `buffer_tensor`
+      stages*   index, title, first_layer, last_layer: what the model's names or shapes divide it in
+      pieces*   a row per kernel: kernel, cluster, axis, first, end, extent (its part of the first
+                axis that its sub-graph is split along; axis -1: whole), second_axis, second_first,
+                second_end, second_extent (of the second axis)
+      reasons*  group, is_merged (a merge that was made, else one refused), cause, times (merges),
+                fewest_pieces, most_pieces (of the parts), other_layer (of the neighbour; -1: none)
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
       wait_on, size_bytes, busy (cycles, sum of the cores that it stands for); * all that follows:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 from graphturbo_core.report.outcome import Outcome
-from graphturbo_core.report.overview.pieces import PieceRow, piece_rows
-from graphturbo_core.report.overview.reasons import ReasonRow, reason_rows
-from graphturbo_core.report.overview.stages import StageRow, stage_rows
 from graphturbo_core.report.rows.buffer_rows import (
     Placed,
     SpaceRow,
@@ -24,6 +21,9 @@ from graphturbo_core.report.rows.graph_rows import (
 from graphturbo_core.report.rows.group_rows import GroupRow, group_rows
 from graphturbo_core.report.rows.layer_rows import LayerRow
 from graphturbo_core.report.rows.overlap_rows import StretchRow, stretch_rows
+from graphturbo_core.report.rows.partition.pieces import PieceRow, piece_rows
+from graphturbo_core.report.rows.partition.reasons import ReasonRow, reason_rows
+from graphturbo_core.report.rows.partition.stages import StageRow, stage_rows
 from graphturbo_core.report.rows.roof_rows import RoofRow, roof_rows
 from graphturbo_core.report.rows.run_rows import (
     BindingRow,

@@ -58,6 +58,10 @@ COLUMNS = {
     "chip": "key value source is_assumption",
     "spaces": "index memory core cores capacity_bytes buffers listed",
     "tensors": "index tensor kind axes",
+    "stages": "index title first_layer last_layer",
+    "pieces": "kernel cluster axis first end extent second_axis second_first second_end "
+    "second_extent",
+    "reasons": "group is_merged cause times fewest_pieces most_pieces other_layer",
     "stretches": "start_cycle end_cycle moved memory_layers compute_layers",
 }
 ARRAYS = [

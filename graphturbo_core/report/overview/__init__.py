@@ -3,11 +3,8 @@
 The screen shows A and B as two ways to cut one rectangle of layers and samples. All that it draws
 is derived here from two reports, so that a test can compare what is drawn with what was computed.
 
-stages: named stretches of layers (`stage 1`), from the ops' names or, without these, from shapes.
 blocks: stretches of layers that can be shut, where a model has too many for a row each.
 hues: the colour number of each layer and of each sub-graph of B.
-pieces: which part of its sub-graph each kernel computes.
-reasons: why sub-graphs were merged, and why no further, as numbers rather than sentences.
 shares: a run's time divided among colours.
 lens: the stretch of time that is magnified first, and the prefetch that is pointed out.
 headline: the sentence above all, and the figures beside it.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from graphturbo_core.report.overview.stages import PARTS, title_of
+from graphturbo_core.report.rows.partition.stages import PARTS, title_of
 
 MOST_ROWS = 90
 """With more layers than this, all blocks but one are shut at first (our choice)."""

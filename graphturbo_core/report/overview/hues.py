@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from graphturbo_core.report.overview.stages import PARTS, Stage, fewer, title_of
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.partition.stages import PARTS, ModelStage, fewer, title_of
 
 HUES = 5
 """Colours; the number after the last stands for everything else."""
@@ -53,10 +53,10 @@ def hues_of(a: Report, b: Report) -> Hues:
     return kinds or _by_stage(groups, few, cost, is_banded=is_dominant)
 
 
-def stages_of(report: Report) -> list[Stage]:
+def stages_of(report: Report) -> list[ModelStage]:
     """The stages of the report's layers."""
     return [
-        Stage(row["title"], row["first_layer"], row["last_layer"])
+        ModelStage(row["title"], row["first_layer"], row["last_layer"])
         for row in report.tables["stages"]
     ]
 
@@ -69,7 +69,7 @@ def layers_of_groups(report: Report) -> list[tuple[int, ...]]:
     return [tuple(sorted(layers)) for layers in found]
 
 
-def _by_group(groups: Sequence[tuple[int, ...]], stages: Sequence[Stage], layers: int) -> Hues:
+def _by_group(groups: Sequence[tuple[int, ...]], stages: Sequence[ModelStage], layers: int) -> Hues:
     """A hue per sub-graph, titled by the stages of its layers."""
     of_layer = [0] * layers
     titles = []
@@ -89,7 +89,7 @@ def _distinct(titles: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _overlaps(stage: Stage, members: Sequence[int]) -> bool:
+def _overlaps(stage: ModelStage, members: Sequence[int]) -> bool:
     return any(stage.first <= layer <= stage.last for layer in members)
 
 
@@ -101,7 +101,7 @@ def _several(titles: Sequence[str]) -> str:
 
 def _by_stage(
     groups: Sequence[tuple[int, ...]],
-    stages: Sequence[Stage],
+    stages: Sequence[ModelStage],
     cost: np.ndarray[tuple[int], np.dtype[np.float64]],
     *,
     is_banded: bool,

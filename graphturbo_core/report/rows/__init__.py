@@ -9,6 +9,7 @@
 - `overlap_rows.py`, `roof_rows.py`: overlap of layers; roofs of the roofline.
 - `halo.py`, `traffic.py`: multiply-accumulates done more than once; bytes and stalls of the batch.
 - `verify_rows.py`, `assumed_rules.py`: the verification; rules that the register lists.
+- `partition/`: stages of the model, parts that kernels compute, reasons of merges as numbers.
 
 Rows and arrays describe the largest share's first round on one cluster.
 """

@@ -27,7 +27,7 @@ def shown(code: str) -> AppTest:
 def test_a_batch_that_cannot_be_had_offers_batch_1() -> None:
     test = shown("BATCH_MISMATCH")
     (button,) = test.button
-    assert button.label == "Use batch 1"
+    assert button.label == "Use batch 1 instead"
     button.click().run()
     assert not test.exception
     assert test.session_state["batch"] == 1

@@ -25,7 +25,7 @@ PARTS = re.compile(r"[/.]")
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ModelStage:
     """Layers `first` to `last`, both counted from 0."""
 
     title: str
@@ -61,7 +61,7 @@ def stage_rows(outcome: Outcome) -> Iterator[StageRow]:
         }
 
 
-def stages(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> list[Stage]:
+def stages(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> list[ModelStage]:
     """The stages of layers with these names and output shapes.
 
     Names with a path (`stage1/block2/conv`, `layer1.0.conv1`) are grouped by its first parts. Where
@@ -77,9 +77,9 @@ def stages(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> list[Stag
     return _joined(runs, len(names))
 
 
-def _by_path(paths: Sequence[tuple[str, ...]]) -> list[Stage]:
+def _by_path(paths: Sequence[tuple[str, ...]]) -> list[ModelStage]:
     """Runs of one path prefix, deeper where one prefix holds nearly all layers."""
-    found = [Stage("", 0, len(paths) - 1)]
+    found = [ModelStage("", 0, len(paths) - 1)]
     for depth in range(DEEPEST):
         large = [run for run in found if run.layers > SPREAD * len(paths)]
         if not large:
@@ -92,7 +92,7 @@ def _by_path(paths: Sequence[tuple[str, ...]]) -> list[Stage]:
     return found if len(found) > 1 else []
 
 
-def _runs(paths: Sequence[tuple[str, ...]], run: Stage, depth: int) -> list[Stage] | None:
+def _runs(paths: Sequence[tuple[str, ...]], run: ModelStage, depth: int) -> list[ModelStage] | None:
     """The runs of equal part number `depth` within a run; None where most names end before it."""
     inside = range(run.first, run.last + 1)
     with_part = sum(len(paths[layer]) > depth + 1 for layer in inside)
@@ -101,7 +101,7 @@ def _runs(paths: Sequence[tuple[str, ...]], run: Stage, depth: int) -> list[Stag
     found = []
     for key, members in groupby(inside, key=lambda at: paths[at][depth : depth + 1]):
         own = list(members)
-        found.append(Stage(title_of(key), own[0], own[-1]))
+        found.append(ModelStage(title_of(key), own[0], own[-1]))
     return found
 
 
@@ -114,63 +114,65 @@ def title_of(path: Sequence[str]) -> str:
     return f"{numbered[1]} {int(numbered[2])}" if numbered else last
 
 
-def _by_shape(shapes: Sequence[tuple[int, ...]]) -> list[Stage]:
+def _by_shape(shapes: Sequence[tuple[int, ...]]) -> list[ModelStage]:
     """A stage per size of the picture: it begins where height times width shrinks."""
-    found: list[Stage] = []
+    found: list[ModelStage] = []
     smallest = 0
     for at, shape in enumerate(shapes):
         size = shape[-1] * shape[-2] if len(shape) == MATRIX_AXES else 0
         if size > 1 and (not smallest or size < smallest):
             smallest = size
             title = f"{shape[-2]} × {shape[-1]}"
-            found.append(Stage(title, at if found else 0, at))
+            found.append(ModelStage(title, at if found else 0, at))
         elif found:
-            found[-1] = Stage(found[-1].title, found[-1].first, at)
+            found[-1] = ModelStage(found[-1].title, found[-1].first, at)
     return found
 
 
-def _evenly(layers: int) -> list[Stage]:
+def _evenly(layers: int) -> list[ModelStage]:
     """At most five stretches of equal length, named by their layers."""
     count = max(1, min(5, layers))
     ends = [layers * part // count for part in range(count + 1)]
-    return [Stage(_numbers(first, last - 1), first, last - 1) for first, last in pairwise(ends)]
+    return [
+        ModelStage(_numbers(first, last - 1), first, last - 1) for first, last in pairwise(ends)
+    ]
 
 
 def _numbers(first: int, last: int) -> str:
     return f"layer {first + 1}" if first == last else f"layers {first + 1}–{last + 1}"
 
 
-def _joined(runs: list[Stage], layers: int) -> list[Stage]:
+def _joined(runs: list[ModelStage], layers: int) -> list[ModelStage]:
     """Small runs join a neighbour: before the first large one as `stem`, after it by name."""
     least = max(2, round(SMALLEST_SHARE * layers))
     large = [run for run in runs if run.layers >= least]
     if not large:
         return fewer(runs, MOST_STAGES)
-    found: list[Stage] = []
+    found: list[ModelStage] = []
     for run in runs:
         is_small = run.layers < least
         if not found and is_small:
-            found.append(Stage("stem", run.first, run.last))
+            found.append(ModelStage("stem", run.first, run.last))
         elif found and found[-1].title == "stem" and run.first < large[0].first:
-            found[-1] = Stage("stem", found[-1].first, run.last)
+            found[-1] = ModelStage("stem", found[-1].first, run.last)
         elif is_small and run.first > large[-1].last:
             title = found[-1].title
             title = title if title.endswith(" + head") else f"{title} + head"
-            found[-1] = Stage(title, found[-1].first, run.last)
+            found[-1] = ModelStage(title, found[-1].first, run.last)
         elif is_small:
-            found[-1] = Stage(found[-1].title, found[-1].first, run.last)
+            found[-1] = ModelStage(found[-1].title, found[-1].first, run.last)
         else:
             found.append(run)
     return fewer(found, MOST_STAGES)
 
 
-def fewer(found: list[Stage], most: int, cost: Sequence[float] = ()) -> list[Stage]:
+def fewer(found: list[ModelStage], most: int, cost: Sequence[float] = ()) -> list[ModelStage]:
     """At most so many stages: the smallest joins its smaller neighbour.
 
     `cost`: of each layer, which the size of a stage is the sum of; without it, it is its layers.
     """
 
-    def size(stage: Stage) -> float:
+    def size(stage: ModelStage) -> float:
         return sum(cost[stage.first : stage.last + 1]) if cost else stage.layers
 
     found = list(found)
@@ -179,7 +181,7 @@ def fewer(found: list[Stage], most: int, cost: Sequence[float] = ()) -> list[Sta
         beside = [place for place in (at - 1, at + 1) if 0 <= place < len(found)]
         first, last = sorted((at, min(beside, key=lambda place: size(found[place]))))
         title = _both(found[first].title, found[last].title)
-        found[first : last + 1] = [Stage(title, found[first].first, found[last].last)]
+        found[first : last + 1] = [ModelStage(title, found[first].first, found[last].last)]
     return found
 
 
