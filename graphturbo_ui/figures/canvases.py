@@ -33,13 +33,16 @@ def gantt_bytes(*reports: Report, names: str = BOTH) -> bytes:
 
 
 def overview_bytes(
-    *reports: Report, names: str = BOTH, beside: str = "", is_presenting: bool = False
+    *reports: Report,
+    names: str = BOTH,
+    said: tuple[str, str] = ("", ""),
+    is_presenting: bool = False,
 ) -> bytes:
-    """The first screen; `beside`: what must be known of the comparison."""
+    """The first screen; `said`: what must be known of the comparison, and how a lone run stands."""
     extra = {
         "names": names,
-        "beside": safe_text(beside, max_length=300),
-        "state": f"{names} is there, the other run is not" if len(reports) == 1 else "",
+        "beside": safe_text(said[0], max_length=300),
+        "state": safe_text(said[1], max_length=300),
         "is_presenting": is_presenting,
     }
     return overview_buffer(*reports, show=safe_text, extra=extra)

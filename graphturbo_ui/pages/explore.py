@@ -46,7 +46,7 @@ def show(choices: Choices) -> None:
     beside = equal_run(choices, drawn)
     awaited = _awaited(beside, drawn)
     if drawn:
-        overview(drawn, beside)
+        overview(drawn, pending, beside)
     with st.container():
         present_edits(runs, drawn)
     if drawn:

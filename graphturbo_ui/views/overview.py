@@ -20,15 +20,24 @@ BATCHES = COMPARED["cluster_batch"]
 """How a difference in cluster batches begins: the ratio at equal ones says more."""
 
 
-def overview(runs: Runs, beside: Run | str | None) -> None:
+def overview(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
     """Draw it; `beside`: A at B's cluster batch, where the two differ."""
-    said = _beside(reports_of(runs), equal_report(beside))
+    said = _beside(reports_of(runs), equal_report(beside)), _state(runs, pending)
     is_presenting = state.is_presenting()
-    make = partial(overview_bytes, beside=said, is_presenting=is_presenting)
+    make = partial(overview_bytes, said=said, is_presenting=is_presenting)
     for style in ("page.css", "presenting.css")[: 1 + is_presenting]:
         st.html(screen.FOLDER / style)
     with st.container(key="overview_place"):
         screen.draw(view(f"overview {is_presenting} {said}", make, runs))
+
+
+def _state(runs: Runs, pending: Runs) -> str:
+    """How a run stands that is drawn alone: what the other one is at."""
+    if len(runs) > 1:
+        return ""
+    (name,) = runs
+    waits = [f"{other} is being computed" for other in pending]
+    return f"{name} alone: {waits[0] if waits else 'the other run was refused or cancelled'}"
 
 
 def _beside(reports: tuple[Report, ...], equal: Report | str | None) -> str:

@@ -244,6 +244,11 @@ export class LayersPanel {
 
   /** Bytes held per layer, A to the left and B to the right of a line, against the capacity. */
   drawMemory(pen, name, title, capacity, peak, mean) {
+    if (!capacity && this.scene.runs.every((run) => !Math.max(...run[peak]))) {
+      const { x, width } = this.columns[name];
+      pen.text(x + width / 2, 15 * pen.k, `no ${title}`, { anchor: "middle", fill: "var(--ink3)", size: 13 });
+      return;
+    }
     const { scene, rows } = this;
     const { x, width } = this.columns[name];
     const [first, second] = [15 * pen.k, 31 * pen.k];

@@ -45,7 +45,8 @@ export class TimePanel {
   layOut() {
     const { height, k, scene } = this;
     const isLow = height < 520 * k;
-    const list = isLow ? FEW : ALL;
+    const has = (name) => scene.runs.some((run) => run.engines[name] !== 0);
+    const list = (isLow ? FEW : ALL).filter(has);
     const [head, axis, lensHead, strip] = [22 * k, 20 * k, 38 * k, 17 * k];
     const free = height - scene.runs.length * head - 2 * axis - lensHead - strip - 10;
     const each = scene.runs.length > 1 ? free * 0.27 : free * 0.4;
@@ -66,7 +67,7 @@ export class TimePanel {
     this.lensTop = y;
     this.stripY = y + lensHead;
     this.stripHeight = strip - 3;
-    this.blocks.lens = stacked(ALL, LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)));
+    this.blocks.lens = stacked(ALL.filter(has), LENS_WEIGHTS, y + lensHead + strip + 2, Math.max(60, height - axis - 6 - (y + lensHead + strip + 2)));
     this.lensAxisY = height - axis - 2;
   }
 
@@ -103,8 +104,11 @@ export class TimePanel {
       const size = Math.max(11, Math.min(13, h + 2));
       const baseline = y + h / 2 + size * this.k * 0.35;
       const count = run.engines[name];
-      pen.text(PAD, baseline, count === undefined ? NAMES[name] : `${NAMES[name]} ×${count.toLocaleString("en-US")}`, { size });
-      pen.text(this.x0 - 9 * this.k, baseline, rowValue(run, name, means), { size, anchor: "end", weight: 600, fill: "var(--ink)" });
+      const value = rowValue(run, name, means);
+      const room = this.x0 - PAD - pen.width(value, size, 600) - 15 * this.k;
+      const texts = count === undefined ? [NAMES[name]] : [`${NAMES[name]} ×${count.toLocaleString("en-US")}`, NAMES[name]];
+      pen.text(PAD, baseline, pen.fit(texts, room, size), { size });
+      pen.text(this.x0 - 9 * this.k, baseline, value, { size, anchor: "end", weight: 600, fill: "var(--ink)" });
     }
   }
 
@@ -158,7 +162,7 @@ export class TimePanel {
     const run = this.lensRun();
     const block = this.blocks[lens.run];
     const [from, to] = [this.x(lens.t0), this.x(lens.t1)];
-    const last = this.blocks[scene.runs.at(-1).name].foot;
+    const last = scene.runs.length > 1 ? this.blocks[scene.runs.at(-1).name].foot : this.axisY + 20 * k;
     const [top, foot] = [this.lensTop + 12 * k, this.stripY - 3];
     pen.path(`M${from} ${last + 2}L${to} ${last + 2}L${this.x1} ${top}V${foot}H${this.x0}V${top}z`, "none", { fill: "var(--track)" });
     pen.path(`M${from} ${last + 2}L${this.x0} ${top}M${to} ${last + 2}L${this.x1} ${top}`, "var(--edge)");
@@ -219,7 +223,7 @@ export class TimePanel {
     if (!isInside) return;
     const [x0, x1] = [this.lensX(t0), this.lensX(t1)];
     const middle = (x0 + x1) / 2;
-    const { matrix, dma } = this.blocks.lens.rows;
+    const { matrix, link, dma = link } = this.blocks.lens.rows;
     for (const row of [matrix, dma]) pen.rect(x0 - 1.5, row.y - 1.5, x1 - x0 + 3, row.h + 3, "none", { rx: 2, stroke: "var(--ink)", "stroke-width": 1.8 });
     pen.path(`M${middle} ${y + 5 * k}V${matrix.y - 1.5}M${middle} ${matrix.y + matrix.h + 1.5}V${dma.y - 1.5}`, "var(--ink)", { "stroke-width": 1.4 });
     const layer = found.layer + 1;
