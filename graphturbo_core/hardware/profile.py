@@ -89,14 +89,17 @@ def parse_profile(data: bytes, file_name: str) -> Hardware:
     return _hardware(profile)
 
 
-def profile_tree(name_or_path: str) -> dict[str, Plain]:
+def profile_tree(name_or_path: str, data: bytes | None = None) -> dict[str, Plain]:
     """The sections and entries of a profile as written, `extends` resolved, not yet validated.
+
+    `data`: a YAML profile that goes by the name; without it the name is looked up.
 
     Raises:
         ProfileError: neither a shipped name nor a readable file, or no plain YAML.
     """
     path = _shipped(name_or_path) or Path(name_or_path)
-    return _extended(plain_yaml(_read(path, name_or_path), path.name, PROFILE_YAML), path.name)
+    read = _read(path, name_or_path) if data is None else data
+    return _extended(plain_yaml(read, path.name, PROFILE_YAML), path.name)
 
 
 def _shipped(name: str) -> Path | None:

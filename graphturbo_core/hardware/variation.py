@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from fractions import Fraction
+from math import ceil
 from typing import Any, get_args
 
 import yaml
@@ -30,6 +32,22 @@ def changed_profile(name_or_path: str, key: str, value: Plain) -> bytes:
     for name in key.split("."):
         section = section[name]
     section["value"] = value
+    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True).encode()
+
+
+def scaled_profile(name: str, data: bytes | None, key: str, factor: Fraction) -> bytes:
+    """The profile `name` (or `data`, which goes by it) with the whole number at `key` scaled.
+
+    The product is rounded up, so that more is never the same.
+
+    Raises:
+        ProfileError: as `changed_profile`.
+    """
+    tree = profile_tree(name, data)
+    section: Any = tree
+    for part in key.split("."):
+        section = section[part]
+    section["value"] = ceil(int(section["value"]) * factor)
     return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True).encode()
 
 

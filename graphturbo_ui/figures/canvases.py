@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.canvases.graph_canvas import graph_buffer
@@ -12,6 +15,10 @@ from graphturbo_ui.figures.group_tables import graph_summary
 from graphturbo_ui.figures.instructions import gantt_summary
 from graphturbo_ui.figures.tables import BOTH
 from graphturbo_ui.text import safe_text
+
+MAX_SAID = 300
+"""Characters of a sentence on the first screen."""
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def graph_bytes(*reports: Report, names: str = BOTH) -> bytes:
@@ -35,14 +42,14 @@ def gantt_bytes(*reports: Report, names: str = BOTH) -> bytes:
 def overview_bytes(
     *reports: Report,
     names: str = BOTH,
-    said: tuple[str, str] = ("", ""),
+    said: Mapping[str, str] = NOTHING,
     is_presenting: bool = False,
 ) -> bytes:
-    """The first screen; `said`: what must be known of the comparison, and how a lone run stands."""
-    extra = {
-        "names": names,
-        "beside": safe_text(said[0], max_length=300),
-        "state": safe_text(said[1], max_length=300),
-        "is_presenting": is_presenting,
-    }
-    return overview_buffer(*reports, show=safe_text, extra=extra)
+    """The first screen.
+
+    `said`: `beside`, what must be known of the comparison; `state`, how a lone run stands; `helps`,
+    what would help B; `keys`, of the runs: what was chosen on the screen stays while they stay.
+    """
+    extra = {name: safe_text(text, max_length=MAX_SAID) for name, text in said.items()}
+    header = {**extra, "names": names, "is_presenting": is_presenting}
+    return overview_buffer(*reports, show=safe_text, extra=header)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from graphturbo_core.report.verdict.binding_change import BindingChange
 from graphturbo_core.report.verdict.equal_batches import cluster_batch
 from graphturbo_ui import frame
 from graphturbo_ui.components.link import canvas_link
@@ -24,6 +25,7 @@ from graphturbo_ui.views.passes import passes
 from graphturbo_ui.views.sharing import sharing
 from graphturbo_ui.views.time import time
 from graphturbo_ui.views.verdict import notes, verdict
+from graphturbo_ui.what_helps import change_text, changed_run
 
 SHOWN: Mapping[str, Callable[[Runs], None]] = {
     "Graph": groupings,
@@ -43,10 +45,10 @@ def show(choices: Choices) -> None:
     state.see({name: run.key for name, run in runs.items()})
     frame.wait_for_first(runs)
     drawn, pending = frame.outcome(runs)
-    beside = equal_run(choices, drawn)
-    awaited = _awaited(beside, drawn)
+    beside, changed = equal_run(choices, drawn), changed_run(choices, drawn)
+    awaited = {**_awaited(beside, drawn), **_awaited_change(changed)}
     if drawn:
-        overview(drawn, pending, beside)
+        overview(drawn, pending, beside, change_text(changed, drawn))
     with st.container():
         present_edits(runs, drawn)
     if drawn:
@@ -64,6 +66,13 @@ def _awaited(beside: Run | str | None, drawn: Runs) -> Runs:
     if not isinstance(beside, Run) or beside.is_done:
         return {}
     return {f"A at {cluster_batch(drawn['B'].report)}": beside}
+
+
+def _awaited_change(changed: tuple[BindingChange, Run] | None) -> Runs:
+    """The run on a changed chip, where the page is drawn without it."""
+    if changed is None or changed[1].is_done:
+        return {}
+    return {f"B with {changed[0].words}": changed[1]}
 
 
 def _present(runs: Runs, pending: Runs, beside: Run | str | None) -> None:

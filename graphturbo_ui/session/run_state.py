@@ -30,6 +30,12 @@ def beside() -> Visitor:
     return found
 
 
+def changed_chip() -> Visitor:
+    """Who waits in this session for B on a changed chip."""
+    found: Visitor = st.session_state.setdefault("changed_chip", Visitor())
+    return found
+
+
 def strategy_choices(key: str, default: str) -> list[str]:
     """The default first, then every strategy, then what this session chose besides."""
     found = [default, query.DEFAULT_A, query.DEFAULT_B]

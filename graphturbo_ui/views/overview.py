@@ -20,9 +20,17 @@ BATCHES = COMPARED["cluster_batch"]
 """How a difference in cluster batches begins: the ratio at equal ones says more."""
 
 
-def overview(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
-    """Draw it; `beside`: A at B's cluster batch, where the two differ."""
-    said = _beside(reports_of(runs), equal_report(beside)), _state(runs, pending)
+def overview(runs: Runs, pending: Runs, beside: Run | str | None, helps: str) -> None:
+    """Draw it.
+
+    `beside`: A at B's cluster batch, where the two differ; `helps`: a change of the chip for B.
+    """
+    said = {
+        "beside": _beside(reports_of(runs), equal_report(beside)),
+        "state": _state(runs, pending),
+        "helps": helps,
+        "keys": " ".join(run.key[:16] for run in runs.values()),
+    }
     is_presenting = state.is_presenting()
     make = partial(overview_bytes, said=said, is_presenting=is_presenting)
     for style in ("page.css", "presenting.css")[: 1 + is_presenting]:

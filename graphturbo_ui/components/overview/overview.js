@@ -34,7 +34,7 @@ class Overview {
   }
 
   show(scene) {
-    const isOther = scene.digest !== this.scene?.digest;
+    const isOther = !this.scene || scene.keys !== this.scene.keys;
     this.scene = scene;
     if (isOther) {
       Object.assign(this.state, { layer: null, group: null, hue: null, pin: {}, time: null, lens: null, open: new Set([0]) });

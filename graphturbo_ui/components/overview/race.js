@@ -92,12 +92,18 @@ function placeBound(race, scene, longest) {
   line.title = `Lower bound of model and chip: ${timeText(scene.bound_s)}`;
   track.append(line);
   moveLabels(track, at);
-  const words = htmlNode("div", "bound-words", `dashed: lower bound of model and chip, ${timeText(scene.bound_s)}`);
-  words.style.left = `${total.offsetLeft + total.offsetWidth + 14}px`;
+  const bound = `lower bound of model and chip, ${timeText(scene.bound_s)}`;
+  const left = total.offsetLeft + total.offsetWidth + 14;
+  const words = htmlNode("div", "bound-words");
+  words.style.left = `${left}px`;
   track.append(words);
-  if (words.offsetLeft + words.offsetWidth <= room) return;
-  words.remove();
-  race.children[1].textContent += `; dashed: lower bound, ${timeText(scene.bound_s)}`;
+  // In the track what has room there, in the heading the rest.
+  for (const [inTrack, inHeading] of [[[`dashed: ${bound}`, scene.helps], []], [[`dashed: ${bound}`], [scene.helps]], [[scene.helps], [`dashed: ${bound}`]], [[], [`dashed: ${bound}`, scene.helps]]]) {
+    words.textContent = inTrack.filter(Boolean).join("; ");
+    if (left + words.offsetWidth > room) continue;
+    race.children[1].textContent = [race.children[1].textContent, ...inHeading].filter(Boolean).join("; ");
+    return;
+  }
 }
 
 /** A label that the bound's line would cross moves to its right, or goes. */
