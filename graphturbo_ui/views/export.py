@@ -41,12 +41,10 @@ HINT = (
 
 def export(runs: Runs) -> None:
     """Downloads of the runs; differences and editors of their plans, when somebody asks."""
-    st.subheader("Export")
-    st.caption(FILES)
+    st.subheader("Export", help=FILES)
     for name, run in runs.items():
         _files(name, run.report)
-    st.markdown("**Plans and programs**", help=f"{define('plan file')} {define('edit')}")
-    st.caption(HINT)
+    st.markdown("**Plans and programs**", help=f"{HINT} {define('plan file')} {define('edit')}")
     if not run_state.are_files_wanted():
         st.button(
             "Prepare plans and programs", on_click=run_state.ask_for_files, key="prepare_plans",

@@ -26,8 +26,8 @@ instruction. K shows the critical path, then the longest dependency chain. Esc c
 def gantt(runs: Runs) -> None:
     """Both runs' instructions on their engines over time."""
     terms = ("engine", "stall", "layers in flight", "critical path", "longest dependency chain")
-    st.subheader("Every core", help=" ".join(map(define, terms)))
-    st.caption(f"{told(instructions.gantt_summary, runs)} {KEYS}")
+    st.subheader("Every core", help=f"{KEYS}\n\n{' '.join(map(define, terms))}")
+    st.caption(told(instructions.gantt_summary, runs))
     GANTT.draw(view("gantt", gantt_bytes, runs))
     with st.expander("Table of instructions", on_change="rerun", key="table_instructions") as box:
         if box.open:

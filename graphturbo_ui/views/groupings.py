@@ -28,8 +28,8 @@ HINT = (
 
 def groupings(runs: Runs) -> None:
     """The graph with A's sub-graphs left and B's right, and what the selected one is."""
-    st.subheader("Graph", help=define("sub-graph"))
-    st.caption(f"{told(graph_summary, runs)} {HINT}")
+    st.subheader("Graph", help=f"{HINT}\n\n{define('sub-graph')}")
+    st.caption(told(graph_summary, runs))
     GRAPH.draw(view("graph", graph_bytes, runs))
     with st.container():  # each has its place, however much is in it
         _facts(runs, state.selection())

@@ -15,6 +15,7 @@ from graphturbo_ui.jobs import Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.shown import names_of, reports_of, selected_ops, table, told, view
 
+CLICK = "A click on a bar selects its layer in all views."
 HINT = (
     "A rectangle is a buffer: its bytes, from its first write to its last use; what is bare is "
     "free. Of LB one core is shown, the fullest first. The time axis is the Gantt chart's. Hover "
@@ -26,8 +27,7 @@ HINT = (
 
 def memory(runs: Runs) -> None:
     """LB and GB of every layer as bars under their capacity lines; then the address map."""
-    st.subheader("Memory", help=f"{define('LB')} {define('GB')}")
-    st.caption("A click on a bar selects its layer in all views.")
+    st.subheader("Memory", help=f"{CLICK} {define('LB')} {define('GB')}")
     chart_to_pick(
         view("memory", memory_figure, runs),
         "memory",
@@ -41,8 +41,8 @@ def memory(runs: Runs) -> None:
 
 def addresses(runs: Runs) -> None:
     """How full LB and GB are over time, and every buffer at its addresses."""
-    st.markdown("**Occupancy and addresses over time**")
-    st.caption(f"{told(address_summary, runs)} {HINT}")
+    st.markdown("**Occupancy and addresses over time**", help=HINT)
+    st.caption(told(address_summary, runs))
     ADDRESSES.draw(view("addresses", address_bytes, runs))
     with st.expander("Table of buffers", on_change="rerun", key="table_buffers") as box:
         if box.open:

@@ -55,26 +55,25 @@ def passes(runs: Runs) -> None:
     st.dataframe(told(product_rows, runs), hide_index=True, key="steps")
     _algorithm("Algorithm 1: how each part can be split", SPLITS, "splits", split_table, runs)
     _algorithm("Algorithm 2: what is merged", MERGES, "decisions", decision_table, runs)
-    st.markdown("#### Algorithm 3: in which order instances run")
-    st.caption(ORDER, help=define("instance"))
+    st.markdown(
+        "#### Algorithm 3: in which order instances run", help=f"{ORDER} {define('instance')}"
+    )
     for name, run in runs.items():
         if run.report.tables["ready"]:
             _order(name, run.report)
         else:
             st.caption(_without(name, run.report))
-    st.markdown("#### Algorithm 4: which core holds which part")
-    st.caption(BINDINGS)
+    st.markdown("#### Algorithm 4: which core holds which part", help=BINDINGS)
     for column, (name, run) in zip(st.columns(len(runs)), runs.items(), strict=True):
         with column:
             _binding(name, run.report)
 
 
 def _algorithm(
-    title: str, caption: str, kind: str, make: Callable[[Report], Table], runs: Runs
+    title: str, words: str, kind: str, make: Callable[[Report], Table], runs: Runs
 ) -> None:
     """A table a run of what an algorithm decided, or that the run has none."""
-    st.markdown(f"#### {title}")
-    st.caption(caption)
+    st.markdown(f"#### {title}", help=words)
     for name, run in runs.items():
         rows = make(run.report)
         if not rows:

@@ -22,7 +22,7 @@ from graphturbo_ui.figures.layer_tables import csv_text, layer_selections, layer
 from graphturbo_ui.figures.roofline import left_out_text, roofline_figure, roofline_targets
 from graphturbo_ui.glossary import define
 from graphturbo_ui.jobs import Runs
-from graphturbo_ui.shown import table, table_to_pick, told, view
+from graphturbo_ui.shown import nothing, table, table_to_pick, told, view
 
 ROOFLINE = (
     "A dot is a layer in one round on one cluster: its multiply-accumulates over the time from its "
@@ -42,19 +42,21 @@ STALLS = (
 
 def time(runs: Runs) -> None:
     """Roofline, stall accounting, byte ledger, busy time of layers, and the table of layers."""
-    st.subheader("Time breakdown", help=f"{define('stall')} {define('layer')}")
-    st.caption(f"{ROOFLINE} {told(left_out_text, runs)}")
+    st.subheader("Time breakdown", help=f"{ROOFLINE} {define('stall')} {define('layer')}")
+    left_out = told(left_out_text, runs)
+    if left_out:
+        st.caption(left_out)
+    else:
+        nothing()
     chart_to_pick(
         view("roofline", roofline_figure, runs), "roofline",
         "Achieved MAC/s of every layer over its operational intensity, under the chip's roofs",
         told(roofline_targets, runs), runs,
     )  # fmt: skip
-    st.markdown("**Critical path**", help=define("critical path"))
-    st.caption(PATH)
+    st.markdown("**Critical path**", help=f"{PATH} {define('critical path')}")
     chart(view("path", path_figure, runs), "path", "Time of each resource on the critical path")
     table("critical path", path_rows, runs)
-    st.markdown("**What the engines did**")
-    st.caption(STALLS)
+    st.markdown("**What the engines did**", help=STALLS)
     chart(view("stalls", stall_figure, runs), "stalls", "Shares of the makespan an engine kind")
     table("stalls", stall_table, runs)
     st.markdown("**Why bytes moved**")
