@@ -19,7 +19,7 @@ from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.global_buffer.dram import Abroad
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
-from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey
 from graphturbo_core.lowering.instructions.machine import End, Machine, Route, far_core
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
@@ -137,12 +137,10 @@ class Team:
 
     def code(self, code: KernelCode, cluster: int) -> KernelCode:
         """A cluster's code by the chip's numbers."""
-        rows = code.rows.copy()
-        engine = COLUMNS.index("engine")
-        rows[:, engine] = self.engine_numbers(rows[:, engine], cluster)
+        engine = self.engine_numbers(code.engine.astype(np.int64), cluster).astype(np.int16)
         channel = self.channel_numbers(code.channel.astype(np.int64), cluster)
         buffers = self._buffers(code.buffers, cluster)
-        return replace(code, rows=rows, channel=channel.astype(np.int32), buffers=buffers)
+        return replace(code, engine=engine, channel=channel.astype(np.int32), buffers=buffers)
 
     def _buffers(self, buffers: LocalBuffers, cluster: int) -> LocalBuffers:
         core = np.array([self.core(each, cluster) for each in buffers.core.tolist()], np.int16)

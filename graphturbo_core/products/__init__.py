@@ -6,6 +6,7 @@
 - `stays.py`: a weight's place in GB over several kernels, and which of these are illegal.
 - `plan.py`: Plan: kernels, pieces, order, bindings, the memory of each tensor.
 - `arrays.py`: small array shapes for compiled code.
+- `instruction_table.py`: columns of instructions: name, dtype, unit and meaning.
 - `program.py`: Program: instructions, boxes, buffers, channels and conflicts as arrays.
 - `produced.py`: the tensor and box that each instruction produces, for listings and reports.
 
