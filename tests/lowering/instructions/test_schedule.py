@@ -36,9 +36,8 @@ def test_every_conflict_keeps_its_direction(code: KernelCode) -> None:
     assert cycles == KernelQueues(code, conflicts, 3, 2).run(order)[0]
     assert sorted(order.tolist()) == list(range(code.size))
     rank = np.argsort(order)
-    assert all(
-        rank[earlier] < rank[later] for later, earlier in csr_edges(conflicts.conflict_at, conflicts.conflict)
-    )
+    edges = csr_edges(conflicts.conflict_at, conflicts.conflict)
+    assert all(rank[earlier] < rank[later] for later, earlier in edges)
     assert schedule(code, conflicts, 3, 2)[0].tolist() == order.tolist()
 
 
@@ -225,9 +224,8 @@ def test_between_fences_layers_stay_in_order(code: KernelCode) -> None:
     assert layers[order].tolist() == layers.tolist()
     assert sorted(order.tolist()) == list(range(code.size))
     rank = np.argsort(order)
-    assert all(
-        rank[earlier] < rank[later] for later, earlier in csr_edges(conflicts.conflict_at, conflicts.conflict)
-    )
+    edges = csr_edges(conflicts.conflict_at, conflicts.conflict)
+    assert all(rank[earlier] < rank[later] for later, earlier in edges)
 
 
 def test_between_fences_the_longest_path_of_a_layer_goes_first() -> None:
