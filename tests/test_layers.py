@@ -28,7 +28,7 @@ PARTS = {
         "lower",
     ),
     "sim": (
-        "sweeps", "lifetimes", "checks", "trace", "busy", "stalls", "kernels", "longest_chain",
+        "sweeps", "lifetimes", "checks", "trace", "stalls", "kernels", "longest_chain",
         "bookings", "simulate", "overlap", "occupancy", "ledger", "layers_in_flight",
         "critical_path",
     ),

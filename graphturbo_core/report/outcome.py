@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.products.arrays import owners
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.program import IntArray, Program
+from graphturbo_core.products.program import InstructionKind, IntArray, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
-from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.critical_path import CriticalPath, critical_path
 from graphturbo_core.sim.layers_in_flight import Flight, layers_in_flight
 from graphturbo_core.sim.overlap import LayerOverlap, layer_overlap
@@ -135,3 +137,21 @@ class Outcome:
     def slowest_share(self) -> Share:
         """The clusters that end last; of equals those with the largest share."""
         return max(self.division.shares, key=self.share_cycles)
+
+
+def busy_cycles(program: Program) -> IntArray:
+    """Per instruction: cycles that it keeps engines busy, summed over the cores it stands for.
+
+    A move of a core that stands for others holds its engine until all of them are through a port
+    which they share; each of their engines is busy as long as its own move takes alone.
+    """
+    engine_cores = np.array([engine.cores for engine in program.engines], np.int64)
+    held = program.hold_cycles * engine_cores[program.engine]
+    chip, owner = program.plan.hardware, owners(program.channel_at)
+    bandwidth = np.array([channel.bandwidth for channel in program.channels], np.int64)
+    size = (program.size_bytes // program.cores)[owner]
+    cycles = -(-size * chip.clock_hz // bandwidth[program.channel])
+    alone = np.zeros(program.size, np.int64)
+    np.maximum.at(alone, owner, cycles)
+    is_move = program.kind != InstructionKind.COMPUTE
+    return np.where(is_move, np.minimum(program.cores * alone, held), held)
