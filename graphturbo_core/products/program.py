@@ -165,7 +165,7 @@ class Buffers(BufferColumns):
 
 @dataclass(frozen=True)
 class Program(CodeColumns, IssueColumns, AddressConflicts, AccessTable, ResultBoxes):
-    """One cluster's round, or that of clusters that co-operate, whose cores are numbered on.
+    """A round of one cluster, or of cooperating clusters, whose cores are numbered on.
 
     Row i of every column per instruction is sequence number i. `engine` counts in `engines`,
     `channel` in `channels`, `op` in the graph's ops, `layer` in the plan's `layers`.

@@ -1,4 +1,4 @@
-"""What a run came to, before it is put in words: every distinct round simulated, and how often."""
+"""Outcome of a run, before it becomes text: each distinct round, and how often it runs."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ REPLAY_STEPS = frozenset({"draw weights", "verify"})
 class Outcome:
     """One strategy on one model and chip.
 
-    `whole`: the graph of the run at the whole batch. `traces`: one
-    cluster's round for each distinct round size, the largest first.
+    `whole`: the graph of the run at the whole batch. `traces`: one cluster's round per distinct
+    round size, the largest first.
     """
 
     named: Named
@@ -142,8 +142,8 @@ class Outcome:
 def busy_cycles(program: Program) -> IntArray:
     """Per instruction: cycles that it keeps engines busy, summed over the cores it stands for.
 
-    A move of a core that stands for others holds its engine until all of them are through a port
-    which they share; each of their engines is busy as long as its own move takes alone.
+    A core may stand for equivalent ones. Its move then holds its engine until all of them have
+    passed the ports that they share. Each engine is busy for the time of its own move alone.
     """
     engine_cores = np.array([engine.cores for engine in program.engines], np.int64)
     held = program.hold_cycles * engine_cores[program.engine]

@@ -36,7 +36,7 @@ def simulate(program: Program) -> Trace:
 
 
 def check_runnable(program: Program) -> None:
-    """Guards what the compiled loop takes for granted, and the rules that exclude a deadlock.
+    """Check what the compiled loop relies on, and the rules that exclude a deadlock.
 
     Raises:
         InvariantError: naming the instruction and the number that is wrong.

@@ -1,7 +1,6 @@
-"""What each engine and channel of the hardware issues, in turn: instructions made ready to be run.
+"""Instructions -> queues of engines and channels, which the event loop runs.
 
-The simulator runs whole programs; instruction scheduling runs one kernel after the other, to
-compare orders.
+The simulator runs whole programs. Instruction scheduling runs one kernel alone, to compare orders.
 """
 
 from __future__ import annotations

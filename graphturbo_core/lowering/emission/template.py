@@ -74,11 +74,11 @@ class Setting:
 
 
 def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
-    """Equal for kernels whose code differs only by names and by where their boxes lie.
+    """Equal for kernels whose code differs only by names and by the place of their boxes.
 
-    Everything that emission reads is in it: a tensor by its place in `Setting.names` (layers of a
-    model are alike), boxes relative to the kernel's corner. On axes that are read through windows
-    or offsets the place itself counts, because edges clip boxes there.
+    The key contains everything that emission reads: tensors as places in `Setting.names`, boxes
+    relative to the kernel's corner. On axes that are read through windows or offsets the key has
+    the place itself, because edges clip boxes there.
     """
     placement, number = setting.placement, setting.number
     return (

@@ -32,10 +32,10 @@ from graphturbo_core.products.program import Cause, InstructionKind, IntArray, M
 
 
 class Access(NamedTuple):
-    """One buffer that an instruction reads or writes, and the box.
+    """Box of a buffer that an instruction reads or writes.
 
-    `tensor`: what a compute takes it for, its operand or result, which may be a part of the
-    buffer's tensor, or the same bytes by another name. Moves take a buffer for what it is.
+    `tensor`: the operand or result of a compute that the box stands for; "": the buffer's tensor.
+    It may be a part of the buffer's tensor, or the same bytes under another name.
     """
 
     buffer: int
@@ -45,7 +45,7 @@ class Access(NamedTuple):
 
 
 class Where(NamedTuple):
-    """What an instruction belongs to: op index (-1: none), layer, tile number."""
+    """Op (-1: none), layer and tile that an instruction belongs to."""
 
     op: int
     layer: int
@@ -53,10 +53,10 @@ class Where(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A channel of a move's route, held as long as `times` transfers take on one of `among`.
+    """A channel of a move's route, occupied for `times` transfers on one of `among` channels.
 
-    Where a core stands for others, all of them move at once: through a port that all share one
-    after the other, through the ports of others of a class in equal shares.
+    A core may stand for equivalent ones, which move at the same time. On a port that they share,
+    their transfers follow each other. Over the ports of equivalent cores they spread evenly.
     """
 
     channel: int
@@ -65,7 +65,7 @@ class Use(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A transfer of `size_bytes`, of which `halo_bytes` are read again, by each of `cores`."""
+    """A transfer of `size_bytes` by each of `cores`; `halo_bytes` of these are read again."""
 
     size_bytes: int
     halo_bytes: int
@@ -78,18 +78,18 @@ class Move(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Bytes that a compute reads from GB or DRAM and writes there."""
+    """Bytes that a compute reads from GB or DRAM, or writes there."""
 
     end: End
     size_bytes: int
 
 
 class Compute(NamedTuple):
-    """Work of one op on one tile: the box of its output, and what that costs.
+    """Work of one op on one tile: the box of its output, cycles and operations.
 
-    `far`: what an engine without an LB reads from GB and writes there. `cores`: how many do the
-    same at once, simulated as one. `is_passing`: these bytes stream through the LB of a core, which
-    holds its port too, and come from DRAM as well.
+    `far`: accesses to GB of an engine without an LB. `cores`: how many compute the same and are
+    simulated as one. `is_passing`: these bytes stream through a core's LB and occupy its port; they
+    may come from DRAM.
     """
 
     box: Box
@@ -146,9 +146,9 @@ class CodeBuilder:
         return len(self.buffers) - 1
 
     def compute(self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]) -> None:
-        """Append a compute instruction; it holds the ports of what it reads and writes beyond LB.
+        """Append a compute instruction; it occupies the ports of memories beyond LB.
 
-        Where that passes an LB, its result is visible a latency of the farthest memory later.
+        If these bytes pass an LB, its latency is that of the farthest memory.
         """
         size_bytes = sum(way.size_bytes for way in work.far)
         ways = [(self.machine.port(way.end), way.size_bytes) for way in work.far]
@@ -257,7 +257,7 @@ class KernelCode(CodeColumns, ChannelTable, AccessTable, ResultBoxes):
 
     @cached_property
     def distinct(self) -> dict[str, tuple[list[int], IntArray]]:
-        """Of the columns that name ops and layers: what occurs, and each row's place in that."""
+        """Distinct values of `op` and `layer`, and the place of each row's value among them."""
         found = {}
         for name in ("op", "layer"):
             known, place = np.unique(getattr(self, name), return_inverse=True)

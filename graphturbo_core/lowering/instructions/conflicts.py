@@ -38,10 +38,10 @@ class Conflicts(AddressConflicts):
 def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     """Every conflict that does not follow from others.
 
-    Within a buffer, accesses are swept in order against those still uncovered: a write that covers
-    an earlier access stands for it from then on. Between buffers, a sweep over addresses keeps the
-    last owner of every byte; a writer of the new owner waits for the last accesses of the old one.
-    Cost: accesses times those that lie in the same cells of the buffer.
+    Within a buffer, a sweep in order compares each access with earlier ones that no write has
+    covered. A write that covers an earlier access replaces it. Between buffers, a sweep over
+    addresses keeps the last owner of every byte. A writer of the new owner waits for the last
+    accesses of the old one. Cost: accesses times those in the same cells of the buffer.
     """
     count = code.size
     instruction = np.repeat(np.arange(count), np.diff(code.access_at)).astype(np.int64)

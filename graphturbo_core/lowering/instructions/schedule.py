@@ -20,24 +20,25 @@ from graphturbo_core.timing.events import Held, Waits, greedy_starts, run_segmen
 from graphturbo_core.timing.queues import queues_of
 
 ROUNDS = 2
-"""How often a kernel is scheduled backward and forward again at most; a round that shortens nothing
-is the last (our choice: a third one shortened no kernel of rows B, G and I of the paper)."""
+"""Most rounds of scheduling a kernel backward and forward. A round without gain is the last.
+Our choice: a third one shortened no kernel of rows B, G and I of the paper."""
 
 
 def schedule(
     code: KernelCode, conflicts: Conflicts, engines: int, channels: int
 ) -> tuple[IntArray, int]:
-    """Instructions (rows of `code`) in the order of the shortest kernel of those tried; its cycles.
+    """The order of rows of `code` that gives the shortest kernel of all evaluated; its cycles.
 
-    First a list scheduler: longest path to the end first among those that can start earliest;
-    loads move up as far as the buffers they fill are free, since reused bytes are conflicts. A
-    path knows nothing of engines and channels that others need as well: a weight that all cores
-    wait for has a shorter one than each of their loads, and comes after them. So the kernel is then
-    scheduled backward from its end, what ended last first, which gives every instruction a latest
-    start behind which the rest still finds its engines and channels; in order of these it is
-    scheduled forward again. How long each order takes is found by running the kernel alone through
-    the hardware's queues; the first of the shortest is taken, so none is slower than the list's.
-    Every conflict keeps its way.
+    1. A list scheduler: of the instructions that can start earliest, that with the longest path to
+       the end goes first. Loads move up as far as conflicts allow; reused bytes are conflicts.
+    2. A path ignores engines and channels that others need too. A weight that all cores wait for
+       has a shorter path than each core's loads, and comes after them. So the kernel is scheduled
+       backward from its end, the last end first. Each instruction gets a latest start that leaves
+       engines and channels to the others.
+    3. The kernel is scheduled forward again, in the order of latest starts.
+
+    Cycles of an order are those of the kernel alone in the hardware's queues. The first of the
+    shortest orders is taken, so none is slower than the list's. Conflicts keep their direction.
 
     Source: design, section 4, for the list; forward and backward passes are known from project
     scheduling with scarce resources (our choice; the paper names only the aim).
@@ -59,9 +60,9 @@ def schedule(
 def schedule_by_layer(
     code: KernelCode, conflicts: Conflicts, engines: int, channels: int
 ) -> IntArray:
-    """The same for the instructions of each layer alone, where a fence stands behind each.
+    """The same order for each layer alone, where a fence follows each layer.
 
-    What conflicts with an instruction of an earlier layer has waited for it at the fence.
+    The fence satisfies all conflicts with instructions of earlier layers.
     """
     layer = code.layer
     fences = (np.flatnonzero(layer[1:] != layer[:-1]) + 1).tolist()
@@ -73,7 +74,7 @@ def schedule_by_layer(
 
 
 def _by_cycle(cycle: IntArray) -> IntArray:
-    """Rows by their cycle; of one cycle in layer order."""
+    """Rows by their cycle; rows of one cycle in layer order."""
     return np.argsort(cycle, kind="stable")
 
 
@@ -113,7 +114,7 @@ class KernelQueues:
     def paths(self) -> IntArray:
         """Cycles of the longest path from each instruction's start to the end.
 
-        What is fetched for later kernels comes last of those that can start.
+        Prefetches for later kernels come last of those that can start.
         """
         later_at, later = self._later
         tail = _tails(later_at, later, self.code.hold_cycles + self.code.latency_cycles)
@@ -122,12 +123,12 @@ class KernelQueues:
         return tail
 
     def forward(self, rank: IntArray) -> IntArray:
-        """Estimated starts: of those that can start earliest the one of least rank first."""
+        """Estimated starts; of those that can start earliest, the lowest rank goes first."""
         waits = Waits(np.diff(self.conflicts.conflict_at), *self._later)
         return self._starts(waits, rank, is_backward=False)
 
     def latest_starts(self, started: IntArray) -> IntArray:
-        """Starts of a schedule from the end backward, what ended last in `started` first."""
+        """Starts of a schedule from the end backward; the last end of `started` goes first."""
         later_at, _ = self._later
         waits = Waits(np.diff(later_at), self.conflicts.conflict_at, self.conflicts.conflict)
         begin = self._starts(waits, -started - self.code.hold_cycles, is_backward=True)
