@@ -29,7 +29,7 @@ PARTS = {
         "placing", "notes", "lower",
     ),
     "sim": (
-        "sweeps", "lifetimes", "checks", "trace", "busy", "stalls", "kernels", "longest_chain",
+        "sweeps", "lifetimes", "checks", "trace", "stalls", "kernels", "longest_chain",
         "bookings", "simulate", "overlap", "occupancy", "ledger", "layers_in_flight",
         "critical_path",
     ),

@@ -32,7 +32,6 @@ class Numbered:
 
     data: bytes
     drawn: int
-    drawn_bytes: int
 
 
 def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
@@ -75,7 +74,7 @@ def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
         tensor = numpy_helper.from_array(value, node.output[0])
         node.CopyFrom(helper.make_node("Constant", [], list(node.output), node.name, value=tensor))
     count = len(absent) + len(fills)
-    return Numbered(model.SerializeToString() if count else data, count, total)
+    return Numbered(model.SerializeToString() if count else data, count)
 
 
 def _weights(graph: onnx.GraphProto) -> Iterator[tuple[str, onnx.TensorProto]]:

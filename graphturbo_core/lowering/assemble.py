@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
 from graphturbo_core.lowering.instructions.local_buffers import COLUMNS as BUFFER_COLUMNS
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey, numbered
 from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, weight_causes
 from graphturbo_core.lowering.stages.stage import bytes_per_element
 from graphturbo_core.lowering.team import Team
+from graphturbo_core.products.instruction_table import (
+    AccessTable,
+    AddressConflicts,
+    Arrays,
+    ChannelTable,
+    CodeColumns,
+    ResultBoxes,
+    columns,
+)
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Buffers, IntArray, Memory, Program
-from graphturbo_core.timing.csr import CsrPart, joined, ranks
+from graphturbo_core.timing.csr import joined, ranks
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,10 @@ class NumberedKernel:
     code: KernelCode
     conflicts: Conflicts
     order: IntArray
+
+
+SUMS = tuple(name for name, column in columns(CodeColumns).items() if column.is_sum)
+"""Columns in which Program has the sum over the cores that an instruction stands for."""
 
 
 def assemble(
@@ -46,10 +59,10 @@ def assemble(
     names = tuple(plan.semantics.graph.tensors)
     own, buffer_of = numbered([kernel.code.buffers for kernel in kernels], offsets)
     sizes = [len(kernel.order) for kernel in kernels]
-    columns = _columns(kernels)
+    rows = _columns(kernels)
     kernel_of = np.repeat(np.arange(len(kernels)), sizes).astype(np.int32)
-    segment, opens, closes = _segments(plan, kernel_of, columns["layer"])
-    columns["layer"] = _layers(plan, columns["op"])
+    segment, opens, closes = _segments(plan, kernel_of, rows["layer"])
+    rows["layer"] = _layers(plan, rows["op"])
     tables = _tables(kernels, buffer_of, names)
     numbers = _tensor_numbers(own, names)
     of_buffer = numbers[tables["access_buffer"]]
@@ -57,19 +70,19 @@ def assemble(
         tables["access_tensor"] < 0, of_buffer, tables["access_tensor"]
     )
     fetched = tables["access_at"][:-1]
-    columns["cause"] = weight_causes(
+    rows["cause"] = weight_causes(
         WeightMoves(
-            cause=columns["cause"],
-            size_bytes=columns["size_bytes"],
-            cores=columns["cores"],
-            source=columns["source"] + len(Memory) * plan.clusters_of(kernel_of),
+            cause=rows["cause"],
+            size_bytes=rows["size_bytes"],
+            cores=rows["cores"],
+            source=rows["source"] + len(Memory) * plan.clusters_of(kernel_of),
             tensor=of_buffer[fetched],
             boxes=(tables["access_lo"][fetched], tables["access_hi"][fetched]),
             element_bytes=np.array([bytes_per_element(plan, name) for name in names]),
         )
     )
-    for name in SUMMED:
-        columns[name] *= columns["cores"]
+    for name in SUMS:
+        rows[name] *= rows["cores"]
     return Program(
         plan=plan,
         engines=team.engines(),
@@ -81,35 +94,29 @@ def assemble(
         segment_open_cycles=opens,
         segment_close_cycles=closes,
         notes=notes,
-        **columns,
+        **rows,
         **tables,
     )
 
 
-Arrays = dict[str, NDArray[Any]]
-"""Columns of Program by their name."""
+def _order(kernels: Sequence[NumberedKernel]) -> IntArray:
+    """Rows of all kernels' codes, laid one after the other, in sequence order."""
+    return np.concatenate([
+        kernel.order + start for kernel, start in zip(kernels, _starts(kernels), strict=True)
+    ])  # fmt: skip
 
-_DTYPES = {
-    "engine": np.int16, "cores": np.int32, "kind": np.int8, "op": np.int32, "layer": np.int32,
-    "tile": np.int32, "source": np.int8, "target": np.int8, "cause": np.int8,
-    "reduce_lo": np.int32, "reduce_hi": np.int32,
-}  # fmt: skip
-"""Columns that are not int64."""
 
-SUMMED = ("size_bytes", "halo_bytes", "macs", "vector_ops")
-"""Columns that Program gives as sums over the cores that an instruction stands for."""
+def _starts(kernels: Sequence[NumberedKernel]) -> list[int]:
+    """The first sequence number of each kernel."""
+    return list(accumulate((len(kernel.order) for kernel in kernels[:-1]), initial=0))
 
 
 def _columns(kernels: Sequence[NumberedKernel]) -> Arrays:
-    """One entry an instruction, in sequence order."""
-    rows = np.concatenate([kernel.code.rows[kernel.order] for kernel in kernels])
+    """The columns with one row per instruction, in sequence order."""
+    order = _order(kernels)
     return {
-        "result_lo": np.concatenate([k.code.result_lo[k.order] for k in kernels]),
-        "result_hi": np.concatenate([k.code.result_hi[k.order] for k in kernels]),
-        **{
-            name: rows[:, place].astype(_DTYPES.get(name, np.int64))
-            for place, name in enumerate(COLUMNS)
-        },
+        name: np.concatenate([getattr(kernel.code, name) for kernel in kernels]).take(order, axis=0)
+        for name in (*columns(CodeColumns), *columns(ResultBoxes))
     }
 
 
@@ -118,34 +125,27 @@ def _tables(
 ) -> Arrays:
     """The CSR tables: channels, conflicts, accesses; an access without a tensor has -1."""
     number = {name: place for place, name in enumerate(names)}
-    starts = np.cumsum([0, *(len(kernel.order) for kernel in kernels)])
-    channels: list[CsrPart] = []
-    conflicts: list[CsrPart] = []
-    accesses: list[CsrPart] = []
-    for kernel, start, found in zip(kernels, starts, buffer_of, strict=False):
-        code, order = kernel.code, kernel.order
-        channels.append((code.channel_at, order, (code.channel, code.channel_cycles)))
-        earlier = (kernel.conflicts.earlier + start, kernel.conflicts.is_address)
-        conflicts.append((kernel.conflicts.at, order, earlier))
-        touched = (
-            found[code.access_buffer], code.access_write, code.access_lo, code.access_hi,
-            np.array([number.get(name, -1) for name in code.tensors], np.int32)[code.access_tensor],
-        )  # fmt: skip
-        accesses.append((code.access_at, order, touched))
-    columns = (
-        "access_at", "access_buffer", "access_write", "access_lo", "access_hi", "access_tensor",
-    )  # fmt: skip
-    conflict_at, earlier_row, is_address = joined(conflicts)
-    order = np.concatenate([
-        kernel.order + start for kernel, start in zip(kernels, starts, strict=False)
-    ])  # fmt: skip
-    return {
-        **dict(zip(("channel_at", "channel", "channel_cycles"), joined(channels), strict=True)),
-        "conflict_at": conflict_at,
-        "conflict": ranks(order)[earlier_row].astype(np.int32),
-        "is_address_conflict": is_address,
-        **dict(zip(columns, joined(accesses), strict=True)),
-    }
+    accesses: list[KernelCode] = []
+    conflicts: list[Conflicts] = []
+    for kernel, start, found in zip(kernels, _starts(kernels), buffer_of, strict=True):
+        code, own = kernel.code, kernel.conflicts
+        tensors = np.array([number.get(name, -1) for name in code.tensors], np.int32)
+        tensor, buffer = tensors[code.access_tensor], found[code.access_buffer]
+        accesses.append(replace(code, access_tensor=tensor, access_buffer=buffer))
+        conflicts.append(replace(own, conflict=own.conflict + start))
+    orders = [kernel.order for kernel in kernels]
+    tables = _joined(ChannelTable, accesses, orders) | _joined(AccessTable, accesses, orders)
+    tables |= _joined(AddressConflicts, conflicts, orders)
+    tables["conflict"] = ranks(_order(kernels))[tables["conflict"]].astype(np.int32)
+    return tables
+
+
+def _joined(table: type, parts: Sequence[object], orders: Sequence[IntArray]) -> Arrays:
+    """A CSR table of all kernels, in sequence order."""
+    names = tuple(columns(table))
+    values = [[getattr(part, name) for name in names] for part in parts]
+    csr = [(at, order, tuple(own)) for (at, *own), order in zip(values, orders, strict=True)]
+    return dict(zip(names, joined(csr), strict=True))
 
 
 def _layers(plan: Plan, op: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -185,7 +185,7 @@ def _numbered(common: Common, setting: Setting, code: KernelCode) -> KnownTempla
     """The kernel in sequence order, and the shortest of its alternatives that is shorter."""
     kernel, cycles = _scheduled(common, code)
     shorter = None
-    room = Room(MOST_TIMES * len(code.rows), MOST_TIMES * len(code.access_buffer), 0)
+    room = Room(MOST_TIMES * code.size, MOST_TIMES * len(code.access_buffer), 0)
     for other in setting.others:
         try:
             its = emit_kernel(common, other, setting.around, room)
@@ -201,7 +201,7 @@ def _scheduled(common: Common, code: KernelCode) -> tuple[NumberedKernel, int]:
     """A kernel in sequence order, and its cycles alone: 0 unless layers may overlap by a list."""
     plan, machine = common.plan, common.machine
     conflicts = find_conflicts(code, plan.hardware.is_pooled)
-    order, cycles = np.arange(len(code.rows)), 0
+    order, cycles = np.arange(code.size), 0
     engines, channels = len(machine.engines()), len(machine.channels())
     if plan.scheduling == ACROSS_LAYERS:
         order, cycles = schedule(code, conflicts, engines, channels)

@@ -1,8 +1,8 @@
-"""Clusters that co-operate: what each is lowered by itself gets the chip's numbers.
+"""Cooperating clusters: numbers in the code of one cluster become numbers of the chip.
 
-A kernel is emitted as its cluster sees it: own cores, engines and channels from 0, own GB and DRAM
-by `CLUSTER_CORE`, the DRAM of others by how far away they are. So kernels of different clusters can
-be copies of one template. Where one cluster runs all, both numberings are the same.
+Emission numbers cores, engines and channels of a cluster from 0. GB and DRAM of the cluster are
+`CLUSTER_CORE`; the DRAM of another cluster has its distance. So kernels of different clusters can
+be copies of one template. If one cluster runs alone, both numberings are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.lowering.global_buffer.dram import Abroad
 from graphturbo_core.lowering.global_buffer.far_memory import FarMemory, place_far
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
-from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import LocalBuffers, SharedKey
 from graphturbo_core.lowering.instructions.machine import End, Machine, Route, far_core
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
@@ -35,7 +35,7 @@ class Team:
 
     @property
     def clusters(self) -> int:
-        """How many they are."""
+        """Number of clusters."""
         return self.machine.clusters
 
     @cached_property
@@ -81,7 +81,7 @@ class Team:
         return np.array(every, dtype=np.int64)
 
     def core(self, core: int, cluster: int) -> int:
-        """The chip's number of a core, GB or DRAM share that a cluster names so."""
+        """The chip's number of a cluster's core, GB or DRAM share."""
         if core >= 0:
             return cluster * self.machine.hardware.cores + core
         return far_core((cluster + CLUSTER_CORE - core) % self.clusters)
@@ -96,7 +96,7 @@ class Team:
         return engines + cluster * len(self._own_engines)
 
     def channel_numbers(self, channels: IntArray, cluster: int) -> IntArray:
-        """The chip's numbers of the channels that a cluster names so."""
+        """The chip's numbers of a cluster's channels."""
         return np.asarray(self._channel_numbers[cluster][channels])
 
     def port(self, end: End) -> int:
@@ -137,12 +137,10 @@ class Team:
 
     def code(self, code: KernelCode, cluster: int) -> KernelCode:
         """A cluster's code by the chip's numbers."""
-        rows = code.rows.copy()
-        engine = COLUMNS.index("engine")
-        rows[:, engine] = self.engine_numbers(rows[:, engine], cluster)
+        engine = self.engine_numbers(code.engine.astype(np.int64), cluster).astype(np.int16)
         channel = self.channel_numbers(code.channel.astype(np.int64), cluster)
         buffers = self._buffers(code.buffers, cluster)
-        return replace(code, rows=rows, channel=channel.astype(np.int32), buffers=buffers)
+        return replace(code, engine=engine, channel=channel.astype(np.int32), buffers=buffers)
 
     def _buffers(self, buffers: LocalBuffers, cluster: int) -> LocalBuffers:
         core = np.array([self.core(each, cluster) for each in buffers.core.tolist()], np.int16)

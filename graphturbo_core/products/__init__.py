@@ -1,11 +1,11 @@
 """Products that steps pass to each other, each with `check()`: Plan and Program.
 
-- `layers.py`: Layer: ops that Relay fuses.
 - `cooperation.py`: cluster and step of each kernel, where clusters share one round.
 - `scheduling.py`: order of issue, and fences between layers.
 - `stays.py`: a weight's place in GB over several kernels, and which of these are illegal.
-- `plan.py`: Plan: kernels, pieces, order, bindings, the memory of each tensor.
+- `plan.py`: Plan: layers, kernels, pieces, order, bindings, the memory of each tensor.
 - `arrays.py`: small array shapes for compiled code.
+- `instruction_table.py`: columns of instructions: name, dtype, unit and meaning.
 - `program.py`: Program: instructions, boxes, buffers, channels and conflicts as arrays.
 - `produced.py`: the tensor and box that each instruction produces, for listings and reports.
 

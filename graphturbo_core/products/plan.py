@@ -20,11 +20,19 @@ from graphturbo_core.hardware.tile_rules import DEFAULT_RULES, TileRules
 from graphturbo_core.ir.boxes import Box, Interval, divide, volume
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.products.cooperation import ClusterCrossing, Cooperation, crossings
-from graphturbo_core.products.layers import Layer
 from graphturbo_core.products.scheduling import Scheduling
 from graphturbo_core.products.stays import GbRetention, Place, stay_fault
 from graphturbo_core.semantics.feeding import DEFAULT_FEEDING, Feeding
 from graphturbo_core.semantics.table import GraphSemantics
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Ops that Relay fuses, in topological order; named after its contraction, else its last op."""
+
+    index: int
+    name: str
+    ops: tuple[str, ...]
 
 
 class Scope(Enum):

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphturbo_core.errors import InvariantError
 from graphturbo_core.hardware.hardware import CLUSTER_CORE, EngineKind
+from graphturbo_core.products.instruction_table import (
+    CSR_TABLES,
+    AccessTable,
+    AddressConflicts,
+    CodeColumns,
+    Column,
+    IssueColumns,
+    ResultBoxes,
+    columns,
+    dtypes,
+)
 from graphturbo_core.products.plan import Plan
 
 IntArray = NDArray[np.int64]
@@ -151,69 +164,23 @@ class Buffers(BufferColumns):
 
 
 @dataclass(frozen=True)
-class Program:
-    """One cluster's round, or that of clusters that co-operate, whose cores are numbered on.
+class Program(CodeColumns, IssueColumns, AddressConflicts, AccessTable, ResultBoxes):
+    """A round of one cluster, or of cooperating clusters, whose cores are numbered on.
 
-    Row i of every per-instruction array is sequence number i.
+    Row i of every column per instruction is sequence number i. `engine` counts in `engines`,
+    `channel` in `channels`, `op` in the graph's ops, `layer` in the plan's `layers`.
 
-    `engine` indexes `engines`; `op` indexes the graph's ops (-1: none), `layer` the plan's
-    `layers` (of its op), `kernel` the plan's kernels. `segment`: nothing of a segment starts before
-    all of the segment before it has ended; it then opens after `segment_open_cycles` (launch) and,
-    once its last instruction has ended, closes after `segment_close_cycles` (barrier).
-    `hold_cycles`: how long the engine is held (compute time, or the slowest channel's time);
-    `latency_cycles`: how much later its bytes are visible. `size_bytes` moved (of a compute that
-    works beyond LB: what it reads from GB or DRAM and writes there), of which
-    `halo_bytes` are overlap read again; these two, `macs` and `vector_ops` are sums over `cores`,
-    as many as do the same at once and are simulated as one; `source` and `target` are `Memory`
-    values (-1: compute).
-    CSR tables: `channel_at[i]:channel_at[i+1]` rows of `channel`, `channel_cycles`;
-    `conflict_at` rows of `conflict` (earlier sequence numbers) and `is_address_conflict` (reused
-    bytes or write after read/write; else read after write); `access_at` rows of `access_buffer`,
-    `access_write`, `access_lo`, `access_hi` (box in the coordinates of the buffer's tensor),
-    `access_tensor`: of computes the operand or result that the access stands for (it may lie in a
-    buffer of another name: a view, or written over), of moves the buffer's tensor.
-    `result_lo`, `result_hi`: the box of a compute's result in its own coordinates.
-    `reduce_lo`, `reduce_hi`: the cut of the contraction's reduced axis (0, -1: all of it).
+    No instruction of a segment starts before the segment before it has ended. The segment then
+    opens after `segment_open_cycles` (launch). It closes `segment_close_cycles` (barrier) after its
+    last instruction has ended.
     """
 
+    kernel: Annotated[NDArray[np.int32], Column("kernel", "its kernel in the plan")]
     plan: Plan
     engines: tuple[Engine, ...]
     channels: tuple[Channel, ...]
     tensors: tuple[str, ...]
     buffers: Buffers
-    engine: NDArray[np.int16]
-    kind: NDArray[np.int8]
-    kernel: NDArray[np.int32]
-    segment: NDArray[np.int32]
-    op: NDArray[np.int32]
-    layer: NDArray[np.int32]
-    tile: NDArray[np.int32]
-    hold_cycles: IntArray
-    latency_cycles: IntArray
-    cores: NDArray[np.int32]
-    size_bytes: IntArray
-    halo_bytes: IntArray
-    macs: IntArray
-    vector_ops: IntArray
-    source: NDArray[np.int8]
-    target: NDArray[np.int8]
-    cause: NDArray[np.int8]
-    reduce_lo: NDArray[np.int32]
-    reduce_hi: NDArray[np.int32]
-    channel_at: IntArray
-    channel: NDArray[np.int32]
-    channel_cycles: IntArray
-    conflict_at: IntArray
-    conflict: NDArray[np.int32]
-    is_address_conflict: NDArray[np.bool_]
-    access_at: IntArray
-    access_buffer: NDArray[np.int32]
-    access_write: NDArray[np.bool_]
-    access_lo: NDArray[np.int32]
-    access_hi: NDArray[np.int32]
-    access_tensor: NDArray[np.int32]
-    result_lo: NDArray[np.int32]
-    result_hi: NDArray[np.int32]
     segment_open_cycles: IntArray
     segment_close_cycles: IntArray
     notes: tuple[str, ...] = ()
@@ -222,3 +189,23 @@ class Program:
     def size(self) -> int:
         """Number of instructions."""
         return len(self.engine)
+
+    def check_columns(self) -> None:
+        """Each column has its dtype, and one row per instruction or per row of its CSR table.
+
+        Raises:
+            InvariantError: naming the column and the numbers.
+        """
+        rows = dict.fromkeys(columns(Program), self.size)
+        for at, *values in map(columns, CSR_TABLES):
+            bounds = getattr(self, at)
+            rows[at] += 1
+            if len(bounds) != rows[at] or bounds[0] != 0 or (np.diff(bounds) < 0).any():
+                what = f"{at} does not divide the rows of {self.size} instructions"
+                raise InvariantError("PROGRAM_CSR", what)
+            rows |= dict.fromkeys(values, int(bounds[-1]))
+        for name, dtype in dtypes(Program).items():
+            found = getattr(self, name)
+            if len(found) != rows[name] or found.dtype != dtype:
+                what = f"{name} has {len(found)} rows of {found.dtype}, not {rows[name]} of {dtype}"
+                raise InvariantError("PROGRAM_ROWS", what)

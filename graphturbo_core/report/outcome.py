@@ -1,4 +1,4 @@
-"""What a run came to, before it is put in words: every distinct round simulated, and how often."""
+"""Outcome of a run, before it becomes text: each distinct round, and how often it runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from graphturbo_core.hardware.hardware import Hardware
+from graphturbo_core.products.arrays import owners
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.products.program import IntArray, Program
+from graphturbo_core.products.program import InstructionKind, IntArray, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
-from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.critical_path import CriticalPath, critical_path
 from graphturbo_core.sim.layers_in_flight import Flight, layers_in_flight
 from graphturbo_core.sim.overlap import LayerOverlap, layer_overlap
@@ -47,8 +49,8 @@ REPLAY_STEPS = frozenset({"draw weights", "verify"})
 class Outcome:
     """One strategy on one model and chip.
 
-    `whole`: the graph of the run at the whole batch. `traces`: one
-    cluster's round for each distinct round size, the largest first.
+    `whole`: the graph of the run at the whole batch. `traces`: one cluster's round per distinct
+    round size, the largest first.
     """
 
     named: Named
@@ -141,3 +143,21 @@ def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division
     """The division of the batch, with what plans made of it: clusters that share one round."""
     clusters = max(trace.program.plan.clusters for trace in traces.values())
     return division if clusters == 1 else division.shared(clusters)
+
+
+def busy_cycles(program: Program) -> IntArray:
+    """Per instruction: cycles that it keeps engines busy, summed over the cores it stands for.
+
+    A core may stand for equivalent ones. Its move then holds its engine until all of them have
+    passed the ports that they share. Each engine is busy for the time of its own move alone.
+    """
+    engine_cores = np.array([engine.cores for engine in program.engines], np.int64)
+    held = program.hold_cycles * engine_cores[program.engine]
+    chip, owner = program.plan.hardware, owners(program.channel_at)
+    bandwidth = np.array([channel.bandwidth for channel in program.channels], np.int64)
+    size = (program.size_bytes // program.cores)[owner]
+    cycles = -(-size * chip.clock_hz // bandwidth[program.channel])
+    alone = np.zeros(program.size, np.int64)
+    np.maximum.at(alone, owner, cycles)
+    is_move = program.kind != InstructionKind.COMPUTE
+    return np.where(is_move, np.minimum(program.cores * alone, held), held)

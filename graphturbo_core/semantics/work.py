@@ -8,7 +8,6 @@ from graphturbo_core.ir.boxes import Box, Interval, extents, full_box, volume
 from graphturbo_core.semantics.access import (
     AxisKind,
     Contraction,
-    FusionKind,
     InnerProduct,
     OpSemantics,
     Work,
@@ -134,16 +133,3 @@ def _whole_work(semantics: OpSemantics) -> list[Work]:
 def total_macs(sem: GraphSemantics) -> int:
     """Multiply-accumulates of the whole graph."""
     return sum(work.macs for semantics in sem.by_op.values() for work in _whole_work(semantics))
-
-
-def vector_work(sem: GraphSemantics, transcendental_ops: int = 1) -> int:
-    """Vector element-operations that no schedule can avoid.
-
-    Ops that only move elements count nothing: they may run as views or as moves.
-    """
-    return sum(
-        work.vector_ops + work.transcendentals * transcendental_ops
-        for semantics in sem.by_op.values()
-        if not semantics.is_view and semantics.fusion is not FusionKind.INJECTIVE
-        for work in _whole_work(semantics)
-    )

@@ -2,7 +2,7 @@
 
 - `trace.py`: Trace: start and end per instruction, and what it waited for.
 - `simulate.py`: the simulation. `checks/` verifies Program and Trace, `kernels/` bounds kernels.
-- `busy.py`, `stalls.py`: busy cycles per engine, and the reason of every other cycle.
+- `stalls.py`: per engine, the reason of every cycle that it is not busy.
 - `bookings.py`, `ledger.py`: every byte over DRAM and GB with its cause; the sums.
 - `lifetimes.py`, `occupancy.py`: live cycles per buffer; live bytes of LB and GB over time and per
   layer.

@@ -11,7 +11,7 @@ from graphturbo_core.sim.longest_chain import longest_chain_cycles
 from graphturbo_core.sim.stalls import Timing, account
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.timing.events import State, run_segments
-from graphturbo_core.timing.queues import Issued, queues_of
+from graphturbo_core.timing.queues import queues_of
 
 
 def simulate(program: Program) -> Trace:
@@ -23,7 +23,7 @@ def simulate(program: Program) -> Trace:
         InvariantError: the Program cannot be run as it stands.
     """
     check_runnable(program)
-    work, state = queues_of(_issued(program))
+    work, state = queues_of(program, len(program.channels))
     segments = np.arange(len(program.segment_open_cycles) + 1)
     opens, closes = run_segments(
         work,
@@ -36,12 +36,12 @@ def simulate(program: Program) -> Trace:
 
 
 def check_runnable(program: Program) -> None:
-    """Guards what the compiled loop takes for granted, and the rules that exclude a deadlock.
+    """Check what the compiled loop relies on, and the rules that exclude a deadlock.
 
     Raises:
         InvariantError: naming the instruction and the number that is wrong.
     """
-    _check_rows(program)
+    program.check_columns()
     rows, conflicts = owners(program.channel_at), owners(program.conflict_at)
     segments = len(program.segment_open_cycles)
     _refuse("engine", (program.engine < 0) | (program.engine >= len(program.engines)))
@@ -58,29 +58,11 @@ def check_runnable(program: Program) -> None:
     _refuse("channel named twice", is_bad, rows[order])
     is_bad = (program.conflict < 0) | (program.conflict >= conflicts)
     _refuse("conflict that is not earlier", is_bad, conflicts)
+    if segments != len(program.segment_close_cycles):
+        what = "segments that open and that close differ in number"
+        raise InvariantError("PROGRAM_SEGMENT", what)
     if (program.segment_open_cycles < 0).any() or (program.segment_close_cycles < 0).any():
         raise InvariantError("PROGRAM_SEGMENT", "a segment opens or closes in negative cycles")
-
-
-def _check_rows(program: Program) -> None:
-    n = program.size
-    tables = (
-        ("channel_at", program.channel_at, len(program.channel)),
-        ("channel_at", program.channel_at, len(program.channel_cycles)),
-        ("conflict_at", program.conflict_at, len(program.conflict)),
-        ("conflict_at", program.conflict_at, len(program.is_address_conflict)),
-    )
-    for name, at, rows in tables:
-        if len(at) != n + 1 or at[0] != 0 or at[-1] != rows or (np.diff(at) < 0).any():
-            raise InvariantError("PROGRAM_CSR", f"{name} does not divide {rows} rows", rows=rows)
-    for name in ("segment", "hold_cycles", "latency_cycles"):
-        rows = len(getattr(program, name))
-        if rows != n:
-            raise InvariantError("PROGRAM_ROWS", f"{name} has {rows} rows for {n} instructions")
-    if len(program.segment_open_cycles) != len(program.segment_close_cycles):
-        raise InvariantError(
-            "PROGRAM_SEGMENT", "segments that open and that close differ in number"
-        )
 
 
 def _refuse(
@@ -90,21 +72,6 @@ def _refuse(
         row = int(is_bad.argmax())
         i = row if owner is None else int(owner[row])
         raise InvariantError("PROGRAM_RUN", f"instruction {i} has a wrong {what}", instruction=i)
-
-
-def _issued(program: Program) -> Issued:
-    return Issued(
-        engine=program.engine,
-        segment=program.segment,
-        hold_cycles=program.hold_cycles,
-        latency_cycles=program.latency_cycles,
-        channel_at=program.channel_at,
-        channel=program.channel,
-        channel_cycles=program.channel_cycles,
-        conflict_at=program.conflict_at,
-        conflict=program.conflict,
-        channels=len(program.channels),
-    )
 
 
 def _trace(program: Program, state: State, opens: IntArray, closes: IntArray) -> Trace:

@@ -45,21 +45,6 @@ class PlanTask:
     cost: Cost | None = field(default=None, repr=False)
 
 
-def make_plan(
-    spec: StrategySpec,
-    semantics: GraphSemantics,
-    hardware: Hardware,
-    number_format: str,
-    options: Mapping[str, str],
-) -> Plan:
-    """The plan of one strategy for one cluster's round.
-
-    Raises:
-        OptionError: an unknown strategy or option, or a value that it does not have.
-    """
-    return plan_for(spec, PlanTask(semantics, hardware, number_format, options))
-
-
 def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
     """The plan of one strategy, as a plan file wants it where there is one.
 

@@ -1,42 +1,21 @@
-"""What each engine and channel of the hardware issues, in turn: instructions made ready to be run.
+"""Instructions -> queues of engines and channels, which the event loop runs.
 
-The simulator runs whole programs; instruction scheduling runs one kernel after the other, to
-compare orders.
+The simulator runs whole programs. Instruction scheduling runs one kernel alone, to compare orders.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from graphturbo_core.compiled import compiled
 from graphturbo_core.products.arrays import int64, owners
+from graphturbo_core.products.instruction_table import IssueColumns
 from graphturbo_core.products.program import IntArray
 from graphturbo_core.timing.events import EngineWork, State
 
 
-class Issued(NamedTuple):
-    """Instructions in the order of their numbers, as Program names its columns.
-
-    `conflict`: numbers of earlier ones (CSR). Engines and channels are counted from 0.
-    """
-
-    engine: NDArray[np.integer]
-    segment: NDArray[np.integer]
-    hold_cycles: NDArray[np.integer]
-    latency_cycles: NDArray[np.integer]
-    channel_at: NDArray[np.integer]
-    channel: NDArray[np.integer]
-    channel_cycles: NDArray[np.integer]
-    conflict_at: NDArray[np.integer]
-    conflict: NDArray[np.integer]
-    channels: int
-
-
-def queues_of(issued: Issued) -> tuple[EngineWork, State]:
-    """The engines' and channels' queues before the first cycle."""
+def queues_of(issued: IssueColumns, channels: int) -> tuple[EngineWork, State]:
+    """The queues of engines and of so many channels before the first cycle."""
     n, rows = len(issued.engine), len(issued.channel)
     waiting, released_at, released = reverse_conflicts(
         int64(issued.conflict_at), int64(issued.conflict), int64(issued.segment)
@@ -58,7 +37,7 @@ def queues_of(issued: Issued) -> tuple[EngineWork, State]:
         waiting=waiting,
         blocked=np.zeros(n, np.int64),
         behind=np.full(rows, -1, np.int64),
-        tail=np.full(issued.channels, -1, np.int64),
+        tail=np.full(channels, -1, np.int64),
         start=np.full(n, -1, np.int64),
         let_in_cycle=np.full(n, -1, np.int64),
         let_in_by=np.full(n, -1, np.int64),
@@ -66,7 +45,7 @@ def queues_of(issued: Issued) -> tuple[EngineWork, State]:
     return work, state
 
 
-def _followers(issued: Issued) -> IntArray:
+def _followers(issued: IssueColumns) -> IntArray:
     """The next instruction of the same engine and segment; -1 where there is none."""
     follower = np.full(len(issued.engine), -1, np.int64)
     order = np.argsort(issued.engine, kind="stable")

@@ -15,6 +15,7 @@ from graphturbo_core.hardware.memory_budget import memory_budget
 from graphturbo_core.hardware.profile import DEFAULT_PROFILE, load_profile, profile_names
 from graphturbo_core.hardware.tile_rules import DEFAULT_RULES
 from graphturbo_core.ir.dtypes import NUMBER_FORMATS
+from tests.hardware.profile_fields import field_name
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
@@ -119,17 +120,17 @@ def test_generic_chip_is_assumed_throughout() -> None:
     assert chip.lb_bytes == 256 * KIB
     assert split_bytes(chip) == 4 * 192 * KIB
     assert chip.clusters * chip.dram_bandwidth == 64 * 10**9
-    given_numbers = [n for n in chip.numbers if n.field_name != "split_capacity_bytes"]
+    given_numbers = [n for n in chip.numbers if field_name(n) != "split_capacity_bytes"]
     assert all(number.is_assumption for number in given_numbers)
 
 
 def test_every_number_has_its_source_and_reaches_the_chip(chip: Hardware) -> None:
     for number in chip.numbers:
-        held = getattr(chip, number.field_name)
+        held = getattr(chip, field_name(number))
         if held is None:
             assert number.key == "cluster.split_capacity_bytes"
             held = split_bytes(chip)
-        if number.field_name.endswith("_rate"):
+        if field_name(number).endswith("_rate"):
             held = held[number.key.rpartition(".")[2]]
         plain = held.value if isinstance(held, MatrixModel) else held
         assert plain == number.value, number.key
@@ -138,7 +139,7 @@ def test_every_number_has_its_source_and_reaches_the_chip(chip: Hardware) -> Non
 
 
 def test_no_field_of_the_chip_is_without_source(chip: Hardware) -> None:
-    named = {number.field_name for number in chip.numbers}
+    named = {field_name(number) for number in chip.numbers}
     fields = {field.name for field in dataclasses.fields(Hardware)}
     # Text has no source; no pool, deep array, shared engine, shards or way into another cluster's
     # DRAM unless the profile says so.

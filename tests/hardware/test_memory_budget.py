@@ -15,8 +15,9 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Memory
 from graphturbo_core.strategies.options import resolve_options
-from graphturbo_core.strategies.planning import make_plan, splitter_of
+from graphturbo_core.strategies.planning import splitter_of
 from graphturbo_core.strategies.registry import parse_strategy
+from tests.strategies.plans import make_plan
 from tests.strategies.samples import sample_semantics, weighted
 
 POOL_SHARE = "lowering.pool_share"

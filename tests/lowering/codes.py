@@ -10,13 +10,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from graphturbo_core.ir.boxes import Box
-from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import (
     LocalBuffer,
     LocalBuffers,
     columns_of,
     pack_boxes,
 )
+from graphturbo_core.products.instruction_table import CodeColumns, dtypes
 from graphturbo_core.products.program import MAX_RANK, Memory
 
 SIDE = 4
@@ -35,17 +36,15 @@ class Row:
 
 
 def kernel_code(rows: Sequence[Row], buffers: Sequence[LocalBuffer]) -> KernelCode:
-    table = np.zeros((len(rows), len(COLUMNS)), dtype=np.int64)
-    for place, row in enumerate(rows):
-        for name, value in (
-            ("engine", row.engine), ("hold_cycles", row.hold), ("latency_cycles", row.latency),
-        ):  # fmt: skip
-            table[place, COLUMNS.index(name)] = value
+    numbers = {name: np.zeros(len(rows), dtype) for name, dtype in dtypes(CodeColumns).items()}
+    numbers["engine"][:] = [row.engine for row in rows]
+    numbers["hold_cycles"][:] = [row.hold for row in rows]
+    numbers["latency_cycles"][:] = [row.latency for row in rows]
     accesses = [access for row in rows for access in row.accesses]
     channels = [channel for row in rows for channel in row.channels]
     lo, hi = pack_boxes([box for _, _, box in accesses])
     return KernelCode(
-        rows=table,
+        **numbers,
         channel_at=np.cumsum([0, *(len(row.channels) for row in rows)], dtype=np.int64),
         channel=np.array([number for number, _ in channels], dtype=np.int32),
         channel_cycles=np.array([cycles for _, cycles in channels], dtype=np.int64),

@@ -19,10 +19,10 @@ from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies import registry
-from graphturbo_core.strategies.planning import make_plan
 from sample_models import build_samples
 from sample_models.builder import Builder
 from tests.models import imported
+from tests.strategies.plans import make_plan
 
 STRATEGIES = tuple(
     f"{info.name}:{level}" if level else name

@@ -16,7 +16,6 @@ from graphturbo_core.products.program import Buffers, Cause, Memory, Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.semantics.work import total_macs
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.full import EVERY_DAY, examples, in_turn, often
 from tests.lowering.counting import check_program
@@ -30,6 +29,7 @@ from tests.lowering.nets import (
     plan_of,
     small_model,
 )
+from tests.strategies.plans import make_plan
 from tests.strategies.samples import weighted
 
 CHIPS = ("generic-4x4", "stcp920")

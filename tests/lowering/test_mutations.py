@@ -16,6 +16,7 @@ from graphturbo_core.lowering.emission.loads import OperandFeeder
 from graphturbo_core.lowering.emission.mover import Mover
 from graphturbo_core.lowering.emission.weight_sources.feeder import WeightFeeder
 from graphturbo_core.lowering.instructions import conflicts as conflicts_module
+from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
 from graphturbo_core.lowering.local_buffer import placement
 from graphturbo_core.lowering.stages import stage as stages
@@ -52,9 +53,8 @@ def one_store_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_conflicts(patch: pytest.MonkeyPatch) -> None:
-    def nothing(code: object, _: bool) -> Conflicts:
-        rows = len(code.rows)  # type: ignore[attr-defined]
-        at = np.zeros(rows + 1, np.int64)
+    def nothing(code: KernelCode, _: bool) -> Conflicts:
+        at = np.zeros(code.size + 1, np.int64)
         return Conflicts(at, np.zeros(0, np.int32), np.zeros(0, np.bool_))
 
     patch.setattr(numbering, "find_conflicts", nothing)

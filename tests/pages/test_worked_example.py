@@ -20,9 +20,9 @@ from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.ledger import Ledger, ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace, Wait
-from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.models import graph_of
+from tests.strategies.plans import make_plan
 
 PAGE = Path(__file__).parents[2] / "docs" / "worked-example.md"
 LEVELS = {"graphturbo:order": "", "graphturbo:full": "full "}

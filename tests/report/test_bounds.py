@@ -20,11 +20,11 @@ from graphturbo_core.report.bounds.need import model_need
 from graphturbo_core.semantics.cost import least_cycles_per_mac, matrix_cycles
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.full import SLOW
 from tests.models import graph_of, model_bytes
 from tests.report.random_schedules import file_of, random_schedule
+from tests.strategies.plans import make_plan
 
 GHZ = 1e9
 

@@ -368,9 +368,12 @@ REFUSED = {
 WRONG_TABLES = {
     "channel named twice": {"channel": np.zeros(2, np.int32)},
     "channel cycles": {"channel_cycles": np.array([1, 9])},
-    "engine": {"engine": np.array([1])},
-    "does not divide": {"conflict": np.zeros(1, np.int32)},
+    "wrong engine": {"engine": np.array([1], np.int16)},
+    "channel_at does not divide": {"channel_at": np.array([1, 2])},
+    "conflict_at does not divide": {"conflict_at": np.array([0, 1, 0])},
+    "conflict has 1 rows of int32, not 0": {"conflict": np.zeros(1, np.int32)},
     "hold_cycles has 2 rows": {"hold_cycles": np.zeros(2, np.int64)},
+    "tile has 1 rows of int64, not 1 of int32": {"tile": np.zeros(1, np.int64)},
     "negative cycles": {"segment_open_cycles": np.array([-1])},
     "differ in number": {"segment_close_cycles": np.array([0, 0])},
 }

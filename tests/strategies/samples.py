@@ -15,9 +15,9 @@ from graphturbo_core.products.plan import Plan
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
-from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.semantics.models import semantics
+from tests.strategies.plans import make_plan
 
 NO_OPTIONS: Mapping[str, str] = {}
 

@@ -9,9 +9,9 @@ from graphturbo_core.errors import OptionError
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER
 from graphturbo_core.strategies.options import resolve_options, strategy_options
-from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec, parse_strategy
 from tests.strategies.graphturbo.readings import READINGS
+from tests.strategies.plans import make_plan
 from tests.strategies.samples import hardware, plan_of, sample_plan, sample_semantics
 
 

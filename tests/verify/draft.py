@@ -12,13 +12,10 @@ import numpy as np
 
 from graphturbo_core.lowering.instructions.local_buffers import pack_boxes
 from graphturbo_core.lowering.stages.stage import tensor_bytes
+from graphturbo_core.products.instruction_table import CodeColumns, columns
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 
-COLUMNS = (
-    "engine", "kind", "kernel", "segment", "op", "layer", "tile", "hold_cycles", "latency_cycles",
-    "size_bytes", "halo_bytes", "macs", "vector_ops", "source", "target", "cause", "reduce_lo",
-    "reduce_hi",
-)  # fmt: skip
+COLUMNS = ("kernel", "segment", *columns(CodeColumns))
 BUFFER_COLUMNS = ("memory", "core", "offset", "size_bytes", "tensor", "is_spill")
 Box = tuple[tuple[int, int], ...]
 

@@ -33,13 +33,13 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.batching import undivided
 from graphturbo_core.verify.replay.compare import compare
 from graphturbo_core.verify.replay.reference import reference_outputs
 from graphturbo_core.verify.single_op import load_runtime
 from graphturbo_core.verify.verify import Verification, VerifyTask, verify
+from tests.strategies.plans import make_plan
 
 PROFILE = "generic-4x4"
 STRATEGIES = ("layerwise", "tvm", "graphturbo")

@@ -22,9 +22,9 @@ from graphturbo_core.products.scheduling import BY_LAYER
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
-from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.tried import KnownTrial, Tried
+from tests.strategies.plans import make_plan
 
 MODEL = "teaching-resnet"
 

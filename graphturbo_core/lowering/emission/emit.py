@@ -62,7 +62,7 @@ class Room:
         """The room when so many kernels of this code are in it."""
         return replace(
             self,
-            instructions=self.instructions + count * len(code.rows),
+            instructions=self.instructions + count * code.size,
             accesses=self.accesses + count * len(code.access_buffer),
         )
 

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from graphturbo_core.ir.boxes import Box, extents, intersect
 from graphturbo_core.ir.graph import Op
 from graphturbo_core.lowering.global_buffer.sites import KernelEnvironment, Site
-from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import KEPT, SharedKey
 from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.lowering.local_buffer.placement import KernelPlacement
 from graphturbo_core.lowering.stages.stage import Operand, Stage, stage_operands
-from graphturbo_core.products.program import MAX_RANK, IntArray, Memory
+from graphturbo_core.products.instruction_table import Arrays
+from graphturbo_core.products.program import MAX_RANK, Memory
 from graphturbo_core.semantics.access import AxisKind
 
 _PLACELESS = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE, AxisKind.WHOLE})
@@ -73,11 +74,11 @@ class Setting:
 
 
 def template_key(setting: Setting, kinds: Mapping[str, int]) -> Hashable:
-    """Equal for kernels whose code differs only by names and by where their boxes lie.
+    """Equal for kernels whose code differs only by names and by the place of their boxes.
 
-    Everything that emission reads is in it: a tensor by its place in `Setting.names` (layers of a
-    model are alike), boxes relative to the kernel's corner. On axes that are read through windows
-    or offsets the place itself counts, because edges clip boxes there.
+    The key contains everything that emission reads: tensors as places in `Setting.names`, boxes
+    relative to the kernel's corner. On axes that are read through windows or offsets the key has
+    the place itself, because edges clip boxes there.
     """
     placement, number = setting.placement, setting.number
     return (
@@ -238,7 +239,7 @@ def copied(
     )
     renamed = replace(
         code,
-        rows=_rows(code, model, setting, op_index),
+        **_renumbered(code, model, setting, op_index),
         tensors=tuple(names.get(name, name) for name in code.tensors),
         buffers=buffers,
     )
@@ -262,22 +263,21 @@ def _moved(code: KernelCode, renamed: KernelCode, shifts: Mapping[str, Corner]) 
     )
 
 
-def _rows(
+def _renumbered(
     code: KernelCode, model: Setting, setting: Setting, op_index: Mapping[str, int]
-) -> IntArray:
-    """The rows under the ops and layers of `setting`; not copied where these are the model's."""
+) -> Arrays:
+    """Columns with the ops and layers of `setting`; none where these are the model's."""
     ops = {op_index[a.name]: op_index[b.name] for a, b in zip(model.ops, setting.ops, strict=True)}
     layers = dict(zip(_layers(model), _layers(setting), strict=True))
     for early, other in zip(model.around.early, setting.around.early, strict=True):
         ops[op_index[early.op]] = op_index[other.op]
         layers[early.layer] = other.layer
-    if all(old == new for pairs in (ops, layers) for old, new in pairs.items()):
-        return code.rows
-    rows = code.rows.copy()
+    found: Arrays = {}
     for name, pairs in (("op", ops), ("layer", layers)):
         known, place = code.distinct[name]
-        rows[:, COLUMNS.index(name)] = np.array([pairs[old] for old in known])[place]
-    return rows
+        if any(old != new for old, new in pairs.items()):
+            found[name] = np.array([pairs[old] for old in known], np.int32)[place]
+    return found
 
 
 def _shift(tensor: str, model: Setting, setting: Setting) -> Corner:
@@ -301,7 +301,7 @@ def _result_shifts(code: KernelCode, shifts: Mapping[str, Corner]) -> NDArray[np
     """By how much the result of each compute moves: as far as the tensor that it writes."""
     by_tensor = _shifts(code.tensors, shifts)
     found = np.zeros_like(code.result_lo)
-    row = np.repeat(np.arange(len(code.rows)), np.diff(code.access_at))[code.access_write]
+    row = np.repeat(np.arange(code.size), np.diff(code.access_at))[code.access_write]
     found[row] = by_tensor[code.access_tensor[code.access_write]]
     return found
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphturbo_core.ir.boxes import Box
 from graphturbo_core.lowering.instructions.local_buffers import (
@@ -20,14 +20,22 @@ from graphturbo_core.lowering.instructions.local_buffers import (
     pack_boxes,
 )
 from graphturbo_core.lowering.instructions.machine import PASSING_CORE, End, Machine
+from graphturbo_core.products.instruction_table import (
+    AccessTable,
+    ChannelTable,
+    CodeColumns,
+    ResultBoxes,
+    columns,
+    dtypes,
+)
 from graphturbo_core.products.program import Cause, InstructionKind, IntArray, Memory
 
 
 class Access(NamedTuple):
-    """One buffer that an instruction reads or writes, and the box.
+    """Box of a buffer that an instruction reads or writes.
 
-    `tensor`: what a compute takes it for, its operand or result, which may be a part of the
-    buffer's tensor, or the same bytes by another name. Moves take a buffer for what it is.
+    `tensor`: the operand or result of a compute that the box stands for; "": the buffer's tensor.
+    It may be a part of the buffer's tensor, or the same bytes under another name.
     """
 
     buffer: int
@@ -37,7 +45,7 @@ class Access(NamedTuple):
 
 
 class Where(NamedTuple):
-    """What an instruction belongs to: op index (-1: none), layer, tile number."""
+    """Op (-1: none), layer and tile that an instruction belongs to."""
 
     op: int
     layer: int
@@ -45,10 +53,10 @@ class Where(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A channel of a move's route, held as long as `times` transfers take on one of `among`.
+    """A channel of a move's route, occupied for `times` transfers on one of `among` channels.
 
-    Where a core stands for others, all of them move at once: through a port that all share one
-    after the other, through the ports of others of a class in equal shares.
+    A core may stand for equivalent ones, which move at the same time. On a port that they share,
+    their transfers follow each other. Over the ports of equivalent cores they spread evenly.
     """
 
     channel: int
@@ -57,7 +65,7 @@ class Use(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A transfer of `size_bytes`, of which `halo_bytes` are read again, by each of `cores`."""
+    """A transfer of `size_bytes` by each of `cores`; `halo_bytes` of these are read again."""
 
     size_bytes: int
     halo_bytes: int
@@ -70,18 +78,18 @@ class Move(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Bytes that a compute reads from GB or DRAM and writes there."""
+    """Bytes that a compute reads from GB or DRAM, or writes there."""
 
     end: End
     size_bytes: int
 
 
 class Compute(NamedTuple):
-    """Work of one op on one tile: the box of its output, and what that costs.
+    """Work of one op on one tile: the box of its output, cycles and operations.
 
-    `far`: what an engine without an LB reads from GB and writes there. `cores`: how many do the
-    same at once, simulated as one. `is_passing`: these bytes stream through the LB of a core, which
-    holds its port too, and come from DRAM as well.
+    `far`: accesses to GB of an engine without an LB. `cores`: how many compute the same and are
+    simulated as one. `is_passing`: these bytes stream through a core's LB and occupy its port; they
+    may come from DRAM.
     """
 
     box: Box
@@ -94,9 +102,19 @@ class Compute(NamedTuple):
     is_passing: bool = False
 
 
+_DTYPES = dtypes(CodeColumns)
+_DEFAULTS = {
+    name: column.default
+    for name, column in columns(CodeColumns).items()
+    if column.default is not None
+}
+_row = itemgetter(*_DTYPES)
+"""Cells by their names -> cells in the order of the columns."""
+
+
 @dataclass
 class CodeBuilder:
-    """Collects a kernel's instructions in layer order; rows as documented in Program."""
+    """Collects a kernel's instructions in layer order, a row with all of `CodeColumns` each."""
 
     machine: Machine
     rows: list[tuple[int, ...]] = field(default_factory=list)
@@ -128,9 +146,9 @@ class CodeBuilder:
         return len(self.buffers) - 1
 
     def compute(self, engine: int, where: Where, work: Compute, accesses: Iterable[Access]) -> None:
-        """Append a compute instruction; it holds the ports of what it reads and writes beyond LB.
+        """Append a compute instruction; it occupies the ports of memories beyond LB.
 
-        Where that passes an LB, its result is visible a latency of the farthest memory later.
+        If these bytes pass an LB, its latency is that of the farthest memory.
         """
         size_bytes = sum(way.size_bytes for way in work.far)
         ways = [(self.machine.port(way.end), way.size_bytes) for way in work.far]
@@ -143,15 +161,15 @@ class CodeBuilder:
             (channel, transfer_cycles(size, self.bandwidths[channel])) for channel, size in ways
         )
         hold = max([work.cycles, *(cycles for _, cycles in ports)])
-        self.rows.append(
-            (
-                engine, InstructionKind.COMPUTE, *where, hold, latency, work.cores, size_bytes, 0,
-                work.macs, work.vector_ops, -1, -1, Cause.NONE, *work.reduce,
-            )
-        )  # fmt: skip
-        self.channel_rows.append(ports)
-        self._touch(accesses)
-        self.results.append(work.box)
+        reduce_lo, reduce_hi = work.reduce
+        cells = {
+            **_DEFAULTS, "engine": engine, "kind": InstructionKind.COMPUTE,
+            "op": where.op, "layer": where.layer, "tile": where.tile,
+            "hold_cycles": hold, "latency_cycles": latency, "cores": work.cores,
+            "size_bytes": size_bytes, "macs": work.macs, "vector_ops": work.vector_ops,
+            "reduce_lo": reduce_lo, "reduce_hi": reduce_hi,
+        }  # fmt: skip
+        self._append(cells, ports, accesses, work.box)
 
     def move(
         self,
@@ -167,36 +185,46 @@ class CodeBuilder:
         for channel, times, among in move.channels:
             cycles = chip.transfer_cycles(move.size_bytes, self.bandwidths[channel])
             held[channel] = held.get(channel, 0) - (-cycles * times // among)
-        hold = max(held.values())
-        self.rows.append(
-            (
-                engine, kind, *where, hold, move.latency_cycles, move.cores, move.size_bytes,
-                move.halo_bytes, 0, 0, move.source, move.target, move.cause, 0, -1,
-            )
-        )  # fmt: skip
-        self.channel_rows.append(tuple(held.items()))
-        self._touch(accesses)
-        self.results.append(())
+        cells = {
+            **_DEFAULTS, "engine": engine, "kind": kind,
+            "op": where.op, "layer": where.layer, "tile": where.tile,
+            "hold_cycles": max(held.values()), "latency_cycles": move.latency_cycles,
+            "cores": move.cores, "size_bytes": move.size_bytes, "halo_bytes": move.halo_bytes,
+            "source": move.source, "target": move.target, "cause": move.cause,
+        }  # fmt: skip
+        self._append(cells, tuple(held.items()), accesses, ())
 
-    def _touch(self, accesses: Iterable[Access]) -> None:
+    def _append(
+        self,
+        cells: Mapping[str, int],
+        channels: tuple[tuple[int, int], ...],
+        accesses: Iterable[Access],
+        result: Box,
+    ) -> None:
+        assert len(cells) == len(_DTYPES), "cells are not the columns"
+        self.rows.append(_row(cells))
+        self.channel_rows.append(channels)
         self.touched.extend(accesses)
         self.touched_at.append(len(self.touched))
+        self.results.append(result)
 
     def finish(self) -> KernelCode:
         """The collected rows as arrays."""
-        shape = (len(self.rows), len(COLUMNS))
+        shape = (len(self.rows), len(_DTYPES))
         cells = chain.from_iterable(self.rows)  # 1.7 times as fast as an array of tuples
         rows = np.fromiter(cells, dtype=np.int64, count=shape[0] * shape[1]).reshape(shape)
-        channels = [pair for row in self.channel_rows for pair in row]
+        held = _offsets([len(row) for row in self.channel_rows])
+        channels = chain.from_iterable(chain.from_iterable(self.channel_rows))
+        pairs = np.fromiter(channels, dtype=np.int64, count=2 * int(held[-1])).reshape(-1, 2)
         touched = zip(*self.touched, strict=True) if self.touched else ((),) * 4
         buffers, writes, boxes, tensors = touched
         lo, hi = pack_boxes(boxes)
         result_lo, result_hi = pack_boxes(self.results)
         number = {name: place for place, name in enumerate(dict.fromkeys(tensors))}
-        pairs = np.array(channels, dtype=np.int64).reshape(len(channels), 2)
+        numbers = zip(_DTYPES.items(), rows.T, strict=True)
         return KernelCode(
-            rows=rows,
-            channel_at=_offsets([len(row) for row in self.channel_rows]),
+            **{name: column.astype(dtype) for (name, dtype), column in numbers},
+            channel_at=held,
             channel=pairs[:, 0].astype(np.int32),
             channel_cycles=pairs[:, 1].copy(),
             access_at=np.array(self.touched_at, dtype=np.int64),
@@ -212,64 +240,39 @@ class CodeBuilder:
         )
 
 
-COLUMNS = (
-    "engine", "kind", "op", "layer", "tile", "hold_cycles", "latency_cycles", "cores", "size_bytes",
-    "halo_bytes", "macs", "vector_ops", "source", "target", "cause", "reduce_lo", "reduce_hi",
-)  # fmt: skip
-"""Columns of `KernelCode.rows`, named as in Program; bytes and work are those of one core."""
-
-
 @dataclass(frozen=True)
-class KernelCode:
+class KernelCode(CodeColumns, ChannelTable, AccessTable, ResultBoxes):
     """One kernel's instructions in layer order; buffers are its own rows.
 
     `access_tensor` indexes `tensors`, where "" is the tensor of the buffer.
     """
 
-    rows: IntArray
-    channel_at: IntArray
-    channel: NDArray[np.int32]
-    channel_cycles: IntArray
-    access_at: IntArray
-    access_buffer: NDArray[np.int32]
-    access_write: NDArray[np.bool_]
-    access_lo: NDArray[np.int32]
-    access_hi: NDArray[np.int32]
-    access_tensor: NDArray[np.int32]
     tensors: tuple[str, ...]
-    result_lo: NDArray[np.int32]
-    result_hi: NDArray[np.int32]
     buffers: LocalBuffers
 
-    def column(self, name: str) -> IntArray:
-        """One column of `rows` by its name in Program."""
-        return self.rows[:, COLUMNS.index(name)]
+    @property
+    def size(self) -> int:
+        """Number of instructions."""
+        return len(self.engine)
 
     @cached_property
     def distinct(self) -> dict[str, tuple[list[int], IntArray]]:
-        """Of the columns that name ops and layers: what occurs, and each row's place in that."""
+        """Distinct values of `op` and `layer`, and the place of each row's value among them."""
         found = {}
         for name in ("op", "layer"):
-            known, place = np.unique(self.column(name), return_inverse=True)
+            known, place = np.unique(getattr(self, name), return_inverse=True)
             found[name] = known.tolist(), place
         return found
 
     def part(self, first: int, end: int) -> KernelCode:
         """The instructions from row `first` to before `end`, with all of the buffers."""
-        channels = slice(self.channel_at[first], self.channel_at[end])
-        accesses = slice(self.access_at[first], self.access_at[end])
-        touched = ("access_buffer", "access_write", "access_lo", "access_hi", "access_tensor")
-        return replace(
-            self,
-            rows=self.rows[first:end],
-            channel_at=self.channel_at[first : end + 1] - self.channel_at[first],
-            channel=self.channel[channels],
-            channel_cycles=self.channel_cycles[channels],
-            access_at=self.access_at[first : end + 1] - self.access_at[first],
-            result_lo=self.result_lo[first:end],
-            result_hi=self.result_hi[first:end],
-            **{name: getattr(self, name)[accesses] for name in touched},
-        )
+        names = (*columns(CodeColumns), *columns(ResultBoxes))
+        found = {name: getattr(self, name)[first:end] for name in names}
+        for at, *values in map(columns, (ChannelTable, AccessTable)):
+            bounds = getattr(self, at)[first : end + 1]
+            found[at] = bounds - bounds[0]
+            found |= {name: getattr(self, name)[bounds[0] : bounds[-1]] for name in values}
+        return replace(self, **found)
 
 
 def _offsets(counts: list[int]) -> IntArray:

@@ -11,6 +11,7 @@ from graphturbo_core.compiled import compiled, compiled_part
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.local_buffers import KEPT
 from graphturbo_core.products.arrays import Integer
+from graphturbo_core.products.instruction_table import AddressConflicts
 from graphturbo_core.products.program import IntArray
 
 MANY_ACCESSES = 64
@@ -18,37 +19,31 @@ MANY_ACCESSES = 64
 
 
 @dataclass(frozen=True)
-class Conflicts:
-    """CSR over instructions in layer order: rows of earlier instructions.
-
-    `is_address`: write after read, write after write, or reused bytes; else read after write.
-    """
-
-    at: IntArray
-    earlier: NDArray[np.int32]
-    is_address: NDArray[np.bool_]
+class Conflicts(AddressConflicts):
+    """Conflicts of one kernel's instructions in layer order; `conflict`: rows of earlier ones."""
 
     def part(self, first: int, end: int) -> Conflicts:
         """Those between the instructions from row `first` to before `end`, counted from there."""
-        rows = slice(self.at[first], self.at[end])
-        is_inside = self.earlier[rows] >= first
+        bounds = self.conflict_at[first : end + 1]
+        rows = slice(bounds[0], bounds[-1])
+        is_inside = self.conflict[rows] >= first
         kept = np.concatenate(([0], np.cumsum(is_inside, dtype=np.int64)))
         return Conflicts(
-            kept[self.at[first : end + 1] - self.at[first]],
-            self.earlier[rows][is_inside] - np.int32(first),
-            self.is_address[rows][is_inside],
+            kept[bounds - bounds[0]],
+            self.conflict[rows][is_inside] - np.int32(first),
+            self.is_address_conflict[rows][is_inside],
         )
 
 
 def find_conflicts(code: KernelCode, is_pooled: bool) -> Conflicts:
     """Every conflict that does not follow from others.
 
-    Within a buffer, accesses are swept in order against those still uncovered: a write that covers
-    an earlier access stands for it from then on. Between buffers, a sweep over addresses keeps the
-    last owner of every byte; a writer of the new owner waits for the last accesses of the old one.
-    Cost: accesses times those that lie in the same cells of the buffer.
+    Within a buffer, a sweep in order compares each access with earlier ones that no write has
+    covered. A write that covers an earlier access replaces it. Between buffers, a sweep over
+    addresses keeps the last owner of every byte. A writer of the new owner waits for the last
+    accesses of the old one. Cost: accesses times those in the same cells of the buffer.
     """
-    count = len(code.rows)
+    count = code.size
     instruction = np.repeat(np.arange(count), np.diff(code.access_at)).astype(np.int64)
     order = np.argsort(code.access_buffer, kind="stable")
     buffer_at = np.searchsorted(code.access_buffer[order], np.arange(len(code.buffers) + 1))

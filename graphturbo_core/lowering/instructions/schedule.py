@@ -13,30 +13,32 @@ from graphturbo_core.compiled import compiled
 from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import Conflicts
 from graphturbo_core.products.arrays import int64
+from graphturbo_core.products.instruction_table import IssueColumns
 from graphturbo_core.products.program import InstructionKind, IntArray
 from graphturbo_core.timing.csr import joined, ranks, transposed
 from graphturbo_core.timing.events import Held, Waits, greedy_starts, run_segments
-from graphturbo_core.timing.queues import Issued, queues_of
+from graphturbo_core.timing.queues import queues_of
 
 ROUNDS = 2
-"""How often a kernel is scheduled backward and forward again at most; a round that shortens nothing
-is the last (our choice: a third one shortened no kernel of rows B, G and I of the paper)."""
+"""Most rounds of scheduling a kernel backward and forward. A round without gain is the last.
+Our choice: a third one shortened no kernel of rows B, G and I of the paper."""
 
 
 def schedule(
     code: KernelCode, conflicts: Conflicts, engines: int, channels: int
 ) -> tuple[IntArray, int]:
-    """Instructions (rows of `code`) in the order of the shortest kernel of those tried; its cycles.
+    """The order of rows of `code` that gives the shortest kernel of all evaluated; its cycles.
 
-    First a list scheduler: longest path to the end first among those that can start earliest;
-    loads move up as far as the buffers they fill are free, since reused bytes are conflicts. A
-    path knows nothing of engines and channels that others need as well: a weight that all cores
-    wait for has a shorter one than each of their loads, and comes after them. So the kernel is then
-    scheduled backward from its end, what ended last first, which gives every instruction a latest
-    start behind which the rest still finds its engines and channels; in order of these it is
-    scheduled forward again. How long each order takes is found by running the kernel alone through
-    the hardware's queues; the first of the shortest is taken, so none is slower than the list's.
-    Every conflict keeps its way.
+    1. A list scheduler: of the instructions that can start earliest, that with the longest path to
+       the end goes first. Loads move up as far as conflicts allow; reused bytes are conflicts.
+    2. A path ignores engines and channels that others need too. A weight that all cores wait for
+       has a shorter path than each core's loads, and comes after them. So the kernel is scheduled
+       backward from its end, the last end first. Each instruction gets a latest start that leaves
+       engines and channels to the others.
+    3. The kernel is scheduled forward again, in the order of latest starts.
+
+    Cycles of an order are those of the kernel alone in the hardware's queues. The first of the
+    shortest orders is taken, so none is slower than the list's. Conflicts keep their direction.
 
     Source: design, section 4, for the list; forward and backward passes are known from project
     scheduling with scarce resources (our choice; the paper names only the aim).
@@ -58,11 +60,11 @@ def schedule(
 def schedule_by_layer(
     code: KernelCode, conflicts: Conflicts, engines: int, channels: int
 ) -> IntArray:
-    """The same for the instructions of each layer alone, where a fence stands behind each.
+    """The same order for each layer alone, where a fence follows each layer.
 
-    What conflicts with an instruction of an earlier layer has waited for it at the fence.
+    The fence satisfies all conflicts with instructions of earlier layers.
     """
-    layer = code.column("layer")
+    layer = code.layer
     fences = (np.flatnonzero(layer[1:] != layer[:-1]) + 1).tolist()
     parts = [
         first + schedule(code.part(first, end), conflicts.part(first, end), engines, channels)[0]
@@ -72,7 +74,7 @@ def schedule_by_layer(
 
 
 def _by_cycle(cycle: IntArray) -> IntArray:
-    """Rows by their cycle; of one cycle in layer order."""
+    """Rows by their cycle; rows of one cycle in layer order."""
     return np.argsort(cycle, kind="stable")
 
 
@@ -87,21 +89,13 @@ class KernelQueues:
 
     @cached_property
     def _later(self) -> tuple[IntArray, NDArray[np.int32]]:
-        return transposed(self.conflicts.at, self.conflicts.earlier)
-
-    @cached_property
-    def _hold(self) -> IntArray:
-        return self.code.column("hold_cycles")
-
-    @cached_property
-    def _latency(self) -> IntArray:
-        return self.code.column("latency_cycles")
+        return transposed(self.conflicts.conflict_at, self.conflicts.conflict)
 
     @cached_property
     def _held(self) -> Held:
         code, channels = self.code, self.code.channel_at[:-1]
-        resource = np.insert(code.channel + self.engines, channels, code.column("engine"))
-        cycles = np.insert(code.channel_cycles, channels, self._hold)
+        resource = np.insert(code.channel + self.engines, channels, code.engine)
+        cycles = np.insert(code.channel_cycles, channels, code.hold_cycles)
         at = code.channel_at + np.arange(len(code.channel_at))
         line = np.zeros(len(channels), dtype=np.int64)
         held = np.diff(at)
@@ -110,7 +104,7 @@ class KernelQueues:
             line = line * (self._resources + 1)
             line[is_held] += resource[at[:-1][is_held] + place] + 1
             line = np.unique(line, return_inverse=True)[1]
-        return Held(self._hold, self._latency, at, int64(resource), int64(cycles), line)
+        return Held(code.hold_cycles, code.latency_cycles, at, int64(resource), int64(cycles), line)
 
     @property
     def _resources(self) -> int:
@@ -120,26 +114,26 @@ class KernelQueues:
     def paths(self) -> IntArray:
         """Cycles of the longest path from each instruction's start to the end.
 
-        What is fetched for later kernels comes last of those that can start.
+        Prefetches for later kernels come last of those that can start.
         """
         later_at, later = self._later
-        tail = _tails(later_at, later, self._hold + self._latency)
-        is_ahead = self.code.column("kind") == InstructionKind.PREFETCH
+        tail = _tails(later_at, later, self.code.hold_cycles + self.code.latency_cycles)
+        is_ahead = self.code.kind == InstructionKind.PREFETCH
         tail[is_ahead & (np.diff(later_at) == 0)] = 0
         return tail
 
     def forward(self, rank: IntArray) -> IntArray:
-        """Estimated starts: of those that can start earliest the one of least rank first."""
-        waits = Waits(np.diff(self.conflicts.at), *self._later)
+        """Estimated starts; of those that can start earliest, the lowest rank goes first."""
+        waits = Waits(np.diff(self.conflicts.conflict_at), *self._later)
         return self._starts(waits, rank, is_backward=False)
 
     def latest_starts(self, started: IntArray) -> IntArray:
-        """Starts of a schedule from the end backward, what ended last in `started` first."""
+        """Starts of a schedule from the end backward; the last end of `started` goes first."""
         later_at, _ = self._later
-        waits = Waits(np.diff(later_at), self.conflicts.at, self.conflicts.earlier)
-        begin = self._starts(waits, -started - self._hold, is_backward=True)
-        span = int((begin + self._hold).max(initial=0))
-        return span - begin - self._hold
+        waits = Waits(np.diff(later_at), self.conflicts.conflict_at, self.conflicts.conflict)
+        begin = self._starts(waits, -started - self.code.hold_cycles, is_backward=True)
+        span = int((begin + self.code.hold_cycles).max(initial=0))
+        return span - begin - self.code.hold_cycles
 
     def _starts(self, waits: Waits, rank: IntArray, *, is_backward: bool) -> IntArray:
         order = _by_cycle(rank)
@@ -151,21 +145,21 @@ class KernelQueues:
         channel_at, channel, channel_cycles = joined(
             [(code.channel_at, order, (code.channel, code.channel_cycles))]
         )
-        earlier = ranks(order)[self.conflicts.earlier]
-        conflict_at, conflict = joined([(self.conflicts.at, order, (earlier,))])
+        earlier = ranks(order)[self.conflicts.conflict]
+        conflict_at, conflict = joined([(self.conflicts.conflict_at, order, (earlier,))])
         work, state = queues_of(
-            Issued(
-                engine=code.column("engine")[order],
-                segment=np.zeros(len(order), dtype=np.int64),
-                hold_cycles=self._hold[order],
-                latency_cycles=self._latency[order],
+            IssueColumns(
+                engine=code.engine[order],
+                segment=np.zeros(len(order), dtype=np.int32),
+                hold_cycles=code.hold_cycles[order],
+                latency_cycles=code.latency_cycles[order],
                 channel_at=channel_at,
                 channel=channel,
                 channel_cycles=channel_cycles,
                 conflict_at=conflict_at,
                 conflict=conflict,
-                channels=self.channels,
-            )
+            ),
+            self.channels,
         )
         nothing = np.zeros(1, dtype=np.int64)
         _, closes = run_segments(work, state, np.array([0, len(order)]), nothing, nothing)

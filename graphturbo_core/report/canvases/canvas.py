@@ -42,17 +42,6 @@ def pack(header: Mapping[str, object], arrays: Mapping[str, Array]) -> bytes:
     return len(front).to_bytes(4, "little") + front + body
 
 
-def unpack(data: bytes) -> tuple[dict[str, object], dict[str, Array]]:
-    """Header and arrays of a buffer that `pack` wrote (what the browser does, in Python)."""
-    end = 4 + int.from_bytes(data[:4], "little")
-    header = json.loads(data[4:end])
-    arrays = {
-        name: np.frombuffer(data, dtype=kind, count=count, offset=end + offset)
-        for name, kind, offset, count in header["arrays"]
-    }
-    return header, arrays
-
-
 def seconds_per_cycle(report: Report) -> float:
     """Length of a cycle, from the two figures of the contract that differ by it alone."""
     cycles = report.contract["cycles"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.graph import Graph
-from graphturbo_core.products.layers import Layer
+from graphturbo_core.products.plan import Layer
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.rows.memory import Memories

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from graphturbo_core.ir.dtypes import element_bytes
 from graphturbo_core.ir.graph import Op
-from graphturbo_core.products.layers import Layer
+from graphturbo_core.products.plan import Layer
 from graphturbo_core.semantics.access import AxisKind, AxisMap, FusionKind, InputAccess
 from graphturbo_core.semantics.table import GraphSemantics
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphturbo_core.products.layers import Layer, with_parts
-from graphturbo_core.products.plan import Group
+from graphturbo_core.ir.graph import Graph
+from graphturbo_core.products.plan import Group, Layer
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.layers.relay import relay_layers
 
@@ -19,7 +19,16 @@ def layers_of_model(sem: GraphSemantics, units: tuple[Layer, ...]) -> tuple[Laye
     """
     if sem.graph.undecomposed is None:
         return units
-    return with_parts(relay_layers(sem.undecomposed), sem.graph)
+    return _with_parts(relay_layers(sem.undecomposed), sem.graph)
+
+
+def _with_parts(layers: Sequence[Layer], graph: Graph) -> tuple[Layer, ...]:
+    """The same layers, with the ops of `graph` that theirs became, in topological order."""
+    layer_of = {op: layer.index for layer in layers for op in layer.ops}
+    members: list[list[str]] = [[] for _ in layers]
+    for op in graph.ops:
+        members[layer_of[op.origin_name]].append(op.name)
+    return tuple(replace(layer, ops=tuple(ops)) for layer, ops in zip(layers, members, strict=True))
 
 
 def groups_of_layers(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from graphturbo_core.errors import InvariantError
 from graphturbo_core.ir.graph import Graph, Op
-from graphturbo_core.products.layers import Layer
+from graphturbo_core.products.plan import Layer
 from graphturbo_core.semantics.access import FusionKind
 from graphturbo_core.semantics.table import GraphSemantics
 

@@ -13,8 +13,7 @@ from graphturbo_core.errors import PlanError
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.ir.graph import Graph
 from graphturbo_core.plain_yaml import shown
-from graphturbo_core.products.layers import Layer
-from graphturbo_core.products.plan import Binding, Residency, Scope
+from graphturbo_core.products.plan import Binding, Layer, Residency, Scope
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.constraints import PlanConstraints
 from graphturbo_core.strategies.steps.binding import spread_binding

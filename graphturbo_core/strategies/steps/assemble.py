@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from graphturbo_core.errors import PlanError
 from graphturbo_core.products.cooperation import Cooperation
-from graphturbo_core.products.layers import Layer
 from graphturbo_core.products.plan import (
     Binding,
     Decision,
     Group,
     KernelPlan,
+    Layer,
     Plan,
     ReadyStep,
     Residency,

@@ -20,11 +20,6 @@ class Arrival:
     element_bytes: int
 
 
-def transfers(arrival: Arrival) -> int:
-    """Core-to-core moves: pairs of an owner and another core that reads part of its share."""
-    return sum(owner != reader for reader, owner, _ in _meetings(arrival))
-
-
 def _meetings(arrival: Arrival) -> Iterator[tuple[int, int, int]]:
     """Reader, owner and bytes wherever a share holds some of what a core needs."""
     owners, shares = list(arrival.owned), list(arrival.owned.values())

@@ -4,7 +4,6 @@
 - `claims.py`: sizes, engines and costs of instructions.
 - `channel_claims.py`: channels, holds and latencies.
 - `lookups.py`: buffers with rows that a lookup fetched from a table.
-- `early.py`: moves that prefetch a weight for a later kernel.
 - `coverage.py`: every element is computed once and moved once.
 - `causes.py`: every byte over DRAM or GB is booked to its cause.
 - `halo_bytes.py`: halo bytes equal what the plan's pieces imply, without lowering's stages.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.lowering.box_bytes import box_bytes
@@ -21,7 +22,6 @@ from graphturbo_core.verify.static.claim_rows import (
     first_claim,
     moves_of,
 )
-from graphturbo_core.verify.static.early import early_fetches
 from graphturbo_core.verify.static.lookups import asked_elements
 from graphturbo_core.verify.static.ports import team_of
 
@@ -199,13 +199,37 @@ def _places(program: Program) -> Claim | None:
     is_inside = np.zeros((len(plan.kernels), len(ops)), dtype=np.bool_)
     for place, kernel in enumerate(plan.kernels):
         is_inside[place, [number[name] for name in kernel.ops]] = True
-    is_bad = ~is_inside[program.kernel, program.op] & ~early_fetches(program)
+    is_bad = ~is_inside[program.kernel, program.op] & ~_prefetches(program)
     is_bad |= (program.layer != layer_of[program.op]) | (program.op < 0)
     return first_claim(
         is_bad, np.arange(program.size), "PLACE",
         lambda at: f"op {program.op[at]} is not of layer {program.layer[at]} and kernel "
         f"{program.kernel[at]}",
     )  # fmt: skip
+
+
+def _prefetches(program: Program) -> NDArray[np.bool_]:
+    """Per instruction: a prefetch into GB by a retention's first kernel, for an op of a later one.
+
+    That op reads the retained weight, and its kernel is one of those of the retention.
+    """
+    plan, first = program.plan, program.access_at[:-1]
+    found = np.zeros(program.size, dtype=np.bool_)
+    if not plan.stays:
+        return found
+    tensor = program.buffers.tensor[program.access_buffer[first]]
+    is_prefetch = (program.kind == InstructionKind.PREFETCH) & (program.target == Memory.GB)
+    fetches: dict[tuple[int, str], list[int]] = {}
+    for row in np.flatnonzero(is_prefetch).tolist():
+        key = int(program.kernel[row]), program.tensors[tensor[row]]
+        fetches.setdefault(key, []).append(row)
+    ops = plan.semantics.graph.ops
+    for stay in plan.stays:
+        later = {name for own in plan.kernels[stay.first + 1 : stay.last + 1] for name in own.ops}
+        for row in fetches.get((stay.first, stay.weight), ()):
+            op = ops[program.op[row]]
+            found[row] |= op.name in later and stay.weight in op.inputs
+    return found
 
 
 def _segments(program: Program) -> Claim | None:

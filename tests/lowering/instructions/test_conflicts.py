@@ -55,7 +55,7 @@ def _all_accesses(code: KernelCode) -> list[_Access]:
                 for axis in range(MAX_RANK)
             ),
         )
-        for row in range(len(code.rows))
+        for row in range(code.size)
         for at in range(code.access_at[row], code.access_at[row + 1])
     ]
 
@@ -112,20 +112,20 @@ def test_edges_are_conflicts_and_imply_all_of_them(code: KernelCode, is_pooled: 
 def _check(code: KernelCode, is_pooled: bool) -> None:
     """No edge but conflicts, each once, and no conflict that does not follow from edges."""
     conflicts = find_conflicts(code, is_pooled)
-    edges = csr_edges(conflicts.at, conflicts.earlier)
+    edges = csr_edges(conflicts.conflict_at, conflicts.conflict)
     expected = _definition(code, is_pooled)
     assert len(set(edges)) == len(edges)
     assert set(edges) <= set(expected)
-    count = len(code.rows)
+    count = code.size
     assert closure(count, set(edges)) == closure(count, set(expected))
-    for edge, is_address in zip(edges, conflicts.is_address.tolist(), strict=True):
+    for edge, is_address in zip(edges, conflicts.is_address_conflict.tolist(), strict=True):
         assert is_address == expected[edge], edge
 
 
 def _edges(rows: list[Row], *buffers: object, is_pooled: bool = False) -> dict[str, str]:
     conflicts = find_conflicts(kernel_code(rows, buffers), is_pooled)  # type: ignore[arg-type]
-    edges = csr_edges(conflicts.at, conflicts.earlier)
-    kinds = ["address" if flag else "data" for flag in conflicts.is_address.tolist()]
+    edges = csr_edges(conflicts.conflict_at, conflicts.conflict)
+    kinds = ["address" if flag else "data" for flag in conflicts.is_address_conflict.tolist()]
     return {f"{a} after {b}": kind for (a, b), kind in zip(edges, kinds, strict=True)}
 
 
@@ -185,7 +185,7 @@ def test_many_accesses_of_one_buffer(seed: int) -> None:
     code = kernel_code(rows, (local(0, 1440),))
     _check(code, is_pooled=False)
     conflicts = find_conflicts(code, is_pooled=False)
-    assert set(csr_edges(conflicts.at, conflicts.earlier)) == _swept(_all_accesses(code))
+    assert set(csr_edges(conflicts.conflict_at, conflicts.conflict)) == _swept(_all_accesses(code))
 
 
 def _swept(accesses: list[_Access]) -> set[tuple[int, int]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from graphturbo_core.lowering import lower as lowering
 from graphturbo_core.lowering import numbering
-from graphturbo_core.lowering.instructions.code import COLUMNS, KernelCode
+from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import find_conflicts
 from graphturbo_core.lowering.instructions.schedule import KernelQueues, schedule, schedule_by_layer
 from graphturbo_core.products.program import IntArray
@@ -34,11 +34,10 @@ def test_every_conflict_keeps_its_direction(code: KernelCode) -> None:
     conflicts = find_conflicts(code, False)
     order, cycles = schedule(code, conflicts, 3, 2)
     assert cycles == KernelQueues(code, conflicts, 3, 2).run(order)[0]
-    assert sorted(order.tolist()) == list(range(len(code.rows)))
+    assert sorted(order.tolist()) == list(range(code.size))
     rank = np.argsort(order)
-    assert all(
-        rank[earlier] < rank[later] for later, earlier in csr_edges(conflicts.at, conflicts.earlier)
-    )
+    edges = csr_edges(conflicts.conflict_at, conflicts.conflict)
+    assert all(rank[earlier] < rank[later] for later, earlier in edges)
     assert schedule(code, conflicts, 3, 2)[0].tolist() == order.tolist()
 
 
@@ -119,8 +118,8 @@ def _one_by_one(
     code: KernelCode, edges: list[tuple[int, int]], rank: list[int], *, is_backward: bool = False
 ) -> list[int]:
     """What a list scheduler that looks at every row again each time would find."""
-    latency, hold = code.column("latency_cycles").tolist(), code.column("hold_cycles").tolist()
-    engine = code.column("engine").tolist()
+    latency, hold = code.latency_cycles.tolist(), code.hold_cycles.tolist()
+    engine = code.engine.tolist()
     start, free = dict[int, int](), dict[tuple[str, int], int]()
 
     def ready(row: int) -> int:
@@ -157,16 +156,14 @@ def _one_by_one(
 @given(kernel_codes(), st.data())
 def test_of_each_line_only_the_first_is_looked_at(code: KernelCode, data: st.DataObject) -> None:
     """Rows that hold the same engine and channels: starts are what a look at each row gives."""
-    count = len(code.rows)
+    count = code.size
     rank, hold = np.array(
         [data.draw(st.lists(st.integers(0, 2), min_size=count, max_size=count)) for _ in range(2)]
     )
-    rows = code.rows.copy()
-    rows[:, COLUMNS.index("hold_cycles")] = hold
-    code = replace(code, rows=rows)
+    code = replace(code, hold_cycles=hold)
     conflicts = find_conflicts(code, False)
     kernel = KernelQueues(code, conflicts, 3, 2)
-    edges = csr_edges(conflicts.at, conflicts.earlier)
+    edges = csr_edges(conflicts.conflict_at, conflicts.conflict)
     assert kernel.forward(rank).tolist() == _one_by_one(code, edges, rank.tolist())
     edges = [(earlier, later) for later, earlier in edges]
     ends = hold + _one_by_one(code, edges, (-rank - hold).tolist(), is_backward=True)
@@ -220,18 +217,15 @@ def test_what_starts_in_one_cycle_stays_in_layer_order(count: int) -> None:
 @given(kernel_codes())
 def test_between_fences_layers_stay_in_order(code: KernelCode) -> None:
     """Each run of a layer keeps its place; a permutation within it, every conflict kept."""
-    layers = np.arange(len(code.rows)) // 3
-    rows = code.rows.copy()
-    rows[:, COLUMNS.index("layer")] = layers % 2
-    code = replace(code, rows=rows)
+    layers = np.arange(code.size) // 3
+    code = replace(code, layer=(layers % 2).astype(np.int32))
     conflicts = find_conflicts(code, False)
     order = schedule_by_layer(code, conflicts, 3, 2)
     assert layers[order].tolist() == layers.tolist()
-    assert sorted(order.tolist()) == list(range(len(rows)))
+    assert sorted(order.tolist()) == list(range(code.size))
     rank = np.argsort(order)
-    assert all(
-        rank[earlier] < rank[later] for later, earlier in csr_edges(conflicts.at, conflicts.earlier)
-    )
+    edges = csr_edges(conflicts.conflict_at, conflicts.conflict)
+    assert all(rank[earlier] < rank[later] for later, earlier in edges)
 
 
 def test_between_fences_the_longest_path_of_a_layer_goes_first() -> None:
@@ -239,7 +233,7 @@ def test_between_fences_the_longest_path_of_a_layer_goes_first() -> None:
     own = [_load(0), _load(1), _compute(0, 5), _compute(1, 100)]
     again = [_load(2), _load(3), _compute(2, 5), _compute(3, 100)]
     code = kernel_code([*own, *again], [local(32 * place, 32) for place in range(4)])
-    code.rows[4:, COLUMNS.index("layer")] = 1
+    code.layer[4:] = 1
     order = schedule_by_layer(code, find_conflicts(code, False), 3, 2)
     assert order.tolist() == [1, 0, 3, 2, 5, 4, 7, 6]
 

@@ -13,8 +13,8 @@ from graphturbo_core.lowering.stages.folding import core_classes
 from graphturbo_core.lowering.stages.stage import kernel_stages
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, InstructionKind, Memory, Program
+from graphturbo_core.report.outcome import busy_cycles
 from graphturbo_core.semantics.table import GraphSemantics
-from graphturbo_core.sim.busy import busy_cycles
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.occupancy import occupancy
 from graphturbo_core.sim.simulate import simulate

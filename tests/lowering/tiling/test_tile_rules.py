@@ -15,8 +15,8 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.program import Program
 from graphturbo_core.semantics.table import GraphSemantics
 from graphturbo_core.strategies.options import LOWERING, strategy_options
-from graphturbo_core.strategies.planning import make_plan
 from graphturbo_core.strategies.registry import parse_strategy
+from tests.strategies.plans import make_plan
 from tests.strategies.samples import hardware, sample_semantics, weighted
 
 RELU = "g (float[4,1,64,96] x) => (float[4,1,64,96] y) { y = Relu(x) }"

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from graphturbo_core.ir.boxes import full_box
+from graphturbo_core.ir.boxes import full_box, intersect, volume
 from graphturbo_core.products.plan import Binding, Scope
 from graphturbo_core.semantics.access import AxisKind, AxisMap, InputAccess
 from graphturbo_core.semantics.nests import loop_nests
@@ -27,7 +27,6 @@ from graphturbo_core.strategies.steps.redistribution import (
     Arrival,
     choose_cores,
     relabel,
-    transfers,
 )
 from tests.strategies.samples import weighted
 
@@ -218,6 +217,15 @@ def test_pooling_inherits_the_rank_of_channels() -> None:
     ]
     assert kernel_axes(sem, nests, {})[-1].ranks[1] is AxisRank.MOVED
     assert bound(text, Binder(8)).bindings["z"] == Binding((0, 2), (2, 4), CORES)
+
+
+def transfers(arrival: Arrival) -> int:
+    """Core-to-core moves: pairs of an owner and another core that reads part of its share."""
+    return sum(
+        owner != reader and volume(intersect(share, need)) > 0
+        for owner, share in arrival.owned.items()
+        for reader, need in arrival.needed.items()
+    )
 
 
 def test_transfers_of_the_vendor_manual() -> None:

@@ -6,13 +6,14 @@ import pytest
 
 from graphturbo_core.errors import OptionError
 from graphturbo_core.products.plan import Plan
-from graphturbo_core.strategies.planning import PlanTask, make_plan, plan_for
+from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import cuts_of
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.kernels import Spent
 from graphturbo_core.strategies.tuned.starts import LAYERS_WHOLE, Start, other_starts
 from tests.lowering.nets import chip
 from tests.strategies.chains import CHAIN
+from tests.strategies.plans import make_plan
 from tests.strategies.samples import sample_semantics, weighted
 from tests.strategies.tuned.makers import TUNED, made_up
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from graphturbo_core.report.canvases.address_canvas import address_buffer
-from graphturbo_core.report.canvases.canvas import unpack
 from graphturbo_ui.figures.buffers import address_summary, buffer_count, buffer_table
 from tests.ui.synthetic import synthetic_report
 from tests.ui.synthetic_buffers import HELD_BYTES, LANE_BYTES, LANES, with_buffers
+from tests.ui.unpacking import unpack
 
 CYCLE_S = 1e-6 / 1000
 

@@ -11,12 +11,12 @@ import pytest
 from graphturbo_core.report.canvases.canvas import (
     pack,
     seconds_per_cycle,
-    unpack,
 )
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_ui.components import sources
 from graphturbo_ui.session import state
 from tests.ui.synthetic import synthetic_report, with_rounds
+from tests.ui.unpacking import unpack
 
 
 def small_report():

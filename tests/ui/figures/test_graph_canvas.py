@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphturbo_core.report.canvases.canvas import unpack
 from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from tests.ui.synthetic import synthetic_report
+from tests.ui.unpacking import unpack
 
 
 def test_a_sub_graph_spans_the_ranks_of_its_ops_and_places_start_at_zero():
