@@ -68,12 +68,12 @@ TABLE: Mapping[tuple[str, str], Entry] = {
 
 @dataclass(frozen=True)
 class GraphSemantics:
-    """A graph with what each of its ops, by name, needs and does.
+    """A graph with the semantics of each op, by name.
 
-    `cluster_ops`: those that read and write memories beyond LB (`cost.placed_on`): they run on an
-    engine which the cores of a cluster share, in GB, or are `passing_ops`, which are larger than an
-    LB: one core runs them, and their bytes stream through its LB from GB or DRAM and back.
-    `whole`: semantics of `graph.undecomposed`, where they are known.
+    `cluster_ops`: ops with operands and results outside LB (`cost.placed_on`). They run on an
+    engine that the cores of a cluster share, in GB, or are `passing_ops`: ops larger than an LB.
+    One core runs a passing op, and its bytes stream through its LB from GB or DRAM and back.
+    `whole`: semantics of `graph.undecomposed`, if known.
     """
 
     graph: Graph = field(repr=False)
@@ -84,7 +84,7 @@ class GraphSemantics:
 
     @cached_property
     def undecomposed(self) -> GraphSemantics:
-        """Semantics of the graph before passes that take ops apart; itself where none did."""
+        """Semantics of the graph before passes that decompose ops; itself if none did."""
         graph = self.graph.undecomposed
         if graph is None:
             return self
@@ -97,16 +97,16 @@ class GraphSemantics:
 
     @cached_property
     def kinds(self) -> Mapping[str, int]:
-        """A number for every op, by name: equal where two ops differ by names alone."""
+        """A number per op, by name: equal if two ops differ by names alone."""
         return op_kinds(self.graph, self.by_op, self.cluster_ops)
 
     @cached_property
     def known_needs(self) -> KnownNeeds:
-        """What cores read for their shares of nests, as far as it was worked out."""
+        """Cache of the boxes that cores read for their shares of nests."""
         return KnownNeeds()
 
     def notes(self) -> tuple[str, ...]:
-        """One note per opaque op type: how many, and their share of the bytes ops touch."""
+        """One note per opaque op type: the number of ops, and their share of the bytes."""
         by_type: dict[str, list[Op]] = {}
         for name in self.opaque_ops:
             op = self.graph.op_by_name[name]
@@ -128,7 +128,7 @@ class GraphSemantics:
         )
 
     def check(self) -> None:
-        """Reads and outputs agree with the graph's tensors.
+        """Check that reads and outputs agree with the graph's tensors.
 
         Raises:
             InvariantError: naming the op and the tensor.
@@ -149,7 +149,7 @@ class GraphSemantics:
 
 
 def analyse(graph: Graph, whole: GraphSemantics | None = None) -> GraphSemantics:
-    """Resolve every op; what the table cannot resolve is opaque. `whole`: see GraphSemantics."""
+    """Resolve every op; unresolved ops are opaque. `whole`: see GraphSemantics."""
     return GraphSemantics(graph, {op.name: _resolve(op, graph) for op in graph.ops}, whole=whole)
 
 
@@ -162,10 +162,10 @@ def _resolve(op: Op, graph: Graph) -> OpSemantics:
 
 
 def _tried(entry: Entry, view: OpView) -> OpSemantics | None:
-    """What the entry says; None where it meets a layout that it does not know.
+    """Result of the entry; None for a layout that it does not support.
 
-    Inference does not look at every rank and attribute, and of foreign domains it looks at none:
-    an input may be missing, an axis out of range, a division have no result.
+    Inference does not check every rank and attribute, and nothing in foreign domains: an input may
+    be missing, an axis out of range, a division undefined.
     """
     try:
         return entry(view)
@@ -174,7 +174,7 @@ def _tried(entry: Entry, view: OpView) -> OpSemantics | None:
 
 
 def _fits(found: OpSemantics, view: OpView) -> bool:
-    """Whether maps and products are those of the tensors that there are."""
+    """Whether maps and products agree with the shapes of the tensors."""
     tensors = view.graph.tensors
     for reads, shape in zip(found.accesses, found.output_shapes, strict=True):
         for access in reads:
@@ -192,7 +192,7 @@ def _is_sane(axis: AxisMap, rank: int) -> bool:
 
 
 def _product_axes(found: OpSemantics) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Output axes that products count, and how many axes that output has."""
+    """Output axes that products use, and the rank of that output."""
     ranks = [len(shape) for shape in found.output_shapes]
     if found.contraction is not None:
         yield (*found.contraction.m_axes, found.contraction.n_axis), ranks[0]
