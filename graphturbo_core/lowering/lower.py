@@ -45,12 +45,12 @@ def lower(
     max_instructions: int | None = None,
     known: KnownKernels | None = None,
 ) -> Program:
-    """Lower every kernel of a plan, as finely as the cap on instructions allows.
+    """Lower every kernel of a plan, with the finest tiles that the cap on instructions permits.
 
-    On a chip of many cores one stands for all that run like programs, and on any other where
-    programs of all cores are too long; or `is_each_core_simulated`. Where all of that is refused,
-    up to `max_instructions` are allowed. `known`: kernels of other plans of the same model, which
-    are not emitted again, and to which those of this one are added.
+    Equivalent cores are simulated once on a chip of many cores, and elsewhere if the program of all
+    cores is too long; not with `is_each_core_simulated`. If all of that is refused, up to
+    `max_instructions` are permitted. `known`: cache of templates of the same model's plans; this
+    plan's templates are added.
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
@@ -66,7 +66,7 @@ def lower(
         except CapacityError as error:
             if error.code != TOO_MANY_INSTRUCTIONS:
                 raise
-            # Its frames hold all that was listed, while the next ones list theirs.
+            # Its frames reference this attempt's tiles while the next attempt lists its own.
             refused.append((attempt, error.with_traceback(None)))
     refusal = _longer_offered(refused)
     raise _replay_left_out(plan, every, refusal) if is_each_core_simulated else refusal
@@ -74,9 +74,9 @@ def lower(
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """Stages cut by a grain within limits; `is_longer`: above what is allowed without asking.
+    """Stages cut by a grain within limits; `is_longer`: only by `--max-instructions`.
 
-    `few`: how kernels of few computes are cut; None: as all others are.
+    `few`: grain of kernels with few computes; None: the same grain.
     """
 
     stages: list[tuple[Stage, ...]]
@@ -92,10 +92,10 @@ def _attempts(
     limits: Limits,
     max_instructions: int | None,
 ) -> Iterator[_Attempt]:
-    """Each way from fine to coarse, then the coarsest tiles of each with room for a longer program.
+    """Yields each way from fine to coarse, then the coarsest tiles of each for a longer program.
 
-    So what is made without asking for more is made the same by who asks. Coarser tiles are tried
-    with the finest for kernels of few computes first.
+    So a result without `--max-instructions` is the same with it. Each coarser grain is attempted
+    first with the finest one for kernels of few computes.
     """
     tried = []
     finest, *coarser = grains(plan.rules)
@@ -113,9 +113,9 @@ def _attempts(
 
 
 def _longer_offered(refused: Sequence[tuple[_Attempt, CapacityError]]) -> CapacityError:
-    """The refusal of the coarsest tiles that need fewest instructions, of those tried last.
+    """The refusal with the fewest instructions among the last attempts, with the coarsest tiles.
 
-    With how to allow a longer program where that can be enough.
+    With the hint to permit a longer program, if that can suffice.
     """
     limits = refused[-1][0].limits
     refusal = min(
@@ -136,7 +136,7 @@ def _fewest(refusal: CapacityError) -> int:
 
 
 def _with_change(refusal: CapacityError, more: str) -> CapacityError:
-    """The refusal with one more way out."""
+    """The refusal with one more proposed change."""
     change = f"{refusal.change}, {more}"
     return CapacityError(refusal.code, refusal.what, refusal.where, change, **refusal.fields)
 
@@ -144,9 +144,9 @@ def _with_change(refusal: CapacityError, more: str) -> CapacityError:
 def _ways(
     plan: Plan, stages: list[tuple[Stage, ...]], is_each_core_simulated: bool
 ) -> Iterator[list[tuple[Stage, ...]]]:
-    """The stages with all cores, with those alone that stand for others, or one after the other.
+    """Yields the stages with all cores, with the simulated cores of classes, or both in order.
 
-    Where clusters co-operate each core is simulated.
+    In a cluster-parallel plan each core is simulated.
     """
     is_alone = plan.cooperation is None
     can_fold = is_alone and not is_each_core_simulated and may_fold(plan.hardware)
@@ -163,7 +163,7 @@ def _ways(
 def _replay_left_out(
     plan: Plan, stages: list[tuple[Stage, ...]], refusal: CapacityError
 ) -> CapacityError:
-    """The refusal, with one more way out where cores are alike: they are simulated once then."""
+    """The refusal; if cores are equivalent, with the hint to leave out the replay."""
     if not may_fold(plan.hardware):
         return refusal
     if not classes_of(plan.hardware, folded(plan, stages)).is_folded:
@@ -172,10 +172,10 @@ def _replay_left_out(
 
 
 def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
-    """The program with tiles of this grain.
+    """Returns the program with tiles of this grain.
 
     Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, before so many tiles or instructions are listed; or
+        CapacityError: TOO_MANY_INSTRUCTIONS, before the tiles or instructions are listed; or
             something does not fit.
     """
     stages, grain, limits = attempt.stages, attempt.grain, attempt.limits
@@ -206,28 +206,28 @@ def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
 
 
 def _longer_note(size: int, cap: int) -> str:
-    """Why there are more instructions than usual."""
+    """Note on a program above the default cap."""
     return (
         f"{size} instructions, as --max-instructions {cap} allows: "
-        "even the coarsest tiles need more than is simulated without it"
+        "even the coarsest tiles need more than the default limit"
     )
 
 
 def _fold_notes(machine: Machine) -> Iterator[str]:
-    """For how many cores how many are simulated."""
+    """Note on the number of simulated cores."""
     classes = machine.classes
     simulated, cores = len(classes.simulated), len(classes.leaders)
     if classes.is_folded:
-        yield f"{simulated} of {cores} cores a cluster are simulated, each for all alike"
+        yield f"{simulated} of {cores} cores per cluster are simulated, each for its class"
     elif may_fold(machine.hardware) and has_many_cores(machine.hardware):
-        why = "no two are alike, or a replay needs each"
+        why = "no two are equivalent, or a replay needs each"
         yield f"each of the {cores} cores of a cluster is simulated: {why}"
 
 
 def _notes(
     plan: Plan, placements: list[KernelPlacement], far: FarMemory, limits: Limits
 ) -> tuple[str, ...]:
-    """What the plan asked for and did not get."""
+    """Notes on deviations from the plan."""
     notes: list[str] = []
     spilled = sum(
         len(placement.spilled & placement.computed - placement.kernel.kept)
@@ -254,19 +254,19 @@ def _notes(
         most = limits.instructions(len(plan.semantics.graph.ops))
         notes.append(
             f"tiles{which} are coarser than usual "
-            f"(1/{coarse[0].tile_share} of LB, {coarse[0].tiles} a share{form}): "
+            f"(1/{coarse[0].tile_share} of LB, {coarse[0].tiles} per share{form}): "
             f"finer ones need more than {most} instructions"
         )
     return tuple(notes)
 
 
 FEW_PARTS = 2
-"""A kernel has few computes if it has at most its even share of this part of the instructions that
-finest tiles may take: all such kernels together leave half of them to others (our choice)."""
+"""A kernel has few computes if it has at most its even share of this part of the default cap: all
+such kernels together leave half of the cap to others (our choice)."""
 
 
 class _Grains(NamedTuple):
-    """How finely kernels are cut; `few`: those of at most `computes`, None: as all others are."""
+    """Grains of kernels; `few`: of those with at most `computes`, None: the same grain."""
 
     most: Grain
     few: Grain | None
@@ -274,7 +274,7 @@ class _Grains(NamedTuple):
 
 
 class _PlacedKernel(NamedTuple):
-    """A kernel's placement, and others of it."""
+    """A kernel's placement and its alternatives."""
 
     placement: KernelPlacement
     others: tuple[KernelPlacement, ...]
@@ -283,7 +283,7 @@ class _PlacedKernel(NamedTuple):
 def _place_clusters(
     plan: Plan, stages: list[tuple[Stage, ...]], cut: _Grains, max_instructions: int
 ) -> list[_PlacedKernel]:
-    """`_place_all` for each of the clusters that co-operate; in the order of the plan's kernels."""
+    """`_place_all` per cluster of a cluster-parallel plan; in the order of the plan's kernels."""
     if plan.cooperation is None:
         return _place_all(plan, stages, cut, max_instructions)
     found: dict[int, _PlacedKernel] = {}
@@ -298,10 +298,10 @@ def _place_clusters(
 def _place_all(
     plan: Plan, stages: list[tuple[Stage, ...]], cut: _Grains, max_instructions: int
 ) -> list[_PlacedKernel]:
-    """Place kernel after kernel, as long as their computes alone are not too many.
+    """Place kernel after kernel, while their computes alone are within the cap.
 
-    Where one finds no room beside what the kernel before left in LB, that one is placed again and
-    parks its outputs.
+    If a kernel has no room beside the tensors that the kernel before left in LB, that kernel is
+    placed again and spills its outputs.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS, or something does not fit.
@@ -335,7 +335,7 @@ def _place_all(
 def _finer(
     task: PlacementTask, placed: KernelPlacement, cut: _Grains, places: Places
 ) -> tuple[PlacementTask, KernelPlacement]:
-    """A kernel with finer tiles, where it has few computes then and spills nothing else."""
+    """A kernel with finer tiles, if it has few computes with them and the same spills."""
     if cut.few is None or compute_total(placed) > cut.computes:
         return task, placed
     finer = replace(task, grain=cut.few)
@@ -349,10 +349,10 @@ def _finer(
 
 
 def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[str, Resident]:
-    """What stays in LB for the next kernel, seen from there.
+    """Tensors in LB for the next kernel, from its point of view.
 
-    What a stage of this kernel read, it has exchanged already: every core has all of its box, and
-    where that is all that the next one reads, nothing is to be exchanged again.
+    A tensor that a stage of this kernel read is already exchanged: every core has its whole box. If
+    that contains all that the next kernel reads, no further exchange is needed.
     """
     if not placement.kept:
         return {}
@@ -374,5 +374,5 @@ def _handed_over(placement: KernelPlacement, stages: tuple[Stage, ...]) -> dict[
 
 
 def _has_all(held: Resident, read: Mapping[int, Box]) -> bool:
-    """Whether each core finds all that it reads in its own box."""
+    """Whether each core's own box contains all that it reads."""
     return all(core in held.boxes and contains(held.boxes[core], b) for core, b in read.items())

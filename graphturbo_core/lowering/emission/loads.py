@@ -1,4 +1,4 @@
-"""The activations of a stage: loaded whole in chunks, streamed tile by tile, or exchanged."""
+"""Activations of a stage: loaded whole in chunks, streamed tile by tile, or exchanged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from graphturbo_core.products.program import Memory
 
 _Holder = TypeVar("_Holder", Site, int)
 _Readers = tuple[str, list[Operand], bool]
-"""A tensor, the operands that read it, and whether it comes tile by tile."""
+"""A tensor, the operands that read it, and whether it is streamed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Chunk:
 
 
 class OperandFeeder:
-    """Emits what brings a kernel's activations to its cores, each just before its first reader."""
+    """Operand streaming: emits moves of activations to the cores, each before its first reader."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class OperandFeeder:
         mover: Mover,
         op_index: Mapping[str, int],
     ) -> None:
-        """State runs over the kernel's stages: what is in LB already is not loaded again."""
+        """Create the state for all stages of a kernel: tensors in LB are not loaded again."""
         self._plan = plan
         self._placement = placement
         self._around = around
@@ -66,7 +66,7 @@ class OperandFeeder:
         self._readers: list[_Readers] = []
 
     def resident(self, tensor: str, core: int) -> int | None:
-        """The LB buffer that holds the tensor's box on this core, None if it is not resident."""
+        """The LB buffer of the tensor's box on this core; None if it is not resident."""
         placed = self._placement.residents.get(tensor)
         if placed is None or core not in placed.boxes:
             return None
