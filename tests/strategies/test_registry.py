@@ -56,7 +56,7 @@ def test_parse(text: str, spec: StrategySpec) -> None:
         ("tvm@-2", "cluster batch '-2'"),
         ("tvm@2@3", "cluster batch '2@3'"),
         ("tvm@1e3", "cluster batch '1e3'"),
-        ("tvm@" + "9" * 5000, "no positive integer"),
+        ("tvm@" + "9" * 5000, "not a positive integer"),
     ],
 )
 def test_refused_names(text: str, message: str) -> None:
@@ -70,8 +70,8 @@ def test_refused_names(text: str, message: str) -> None:
         ({"graphturbo.speed": "9"}, "option 'graphturbo.speed' is not known.*graphturbo.peak"),
         ({"graphturbo.peak": "high"}, "'high' is no value.*choose one of true, literal"),
         ({"lowering.tiles": "0"}, "'0' is no value.*choose one of 1 to 64 .default 4"),
-        ({"lowering.tiles": "9" * 5000}, "is no value of option lowering.tiles"),
-        ({"lowering.tiles": "²"}, "is no value of option lowering.tiles"),
+        ({"lowering.tiles": "9" * 5000}, "is not a value of option lowering.tiles"),
+        ({"lowering.tiles": "²"}, "is not a value of option lowering.tiles"),
     ],
 )
 def test_refused_options(options: dict[str, str], message: str) -> None:

@@ -242,7 +242,7 @@ def test_it_finds_what_plus_does_not_try() -> None:
     (group,) = plan.groups
     assert (group.split_axis, group.pieces, group.further_splits) == (2, 8, ((3, 4),))
     told = {d.rule: dict(d.numbers) for d in plan.decisions[1:]}
-    said = told["cuts pieces along a second axis otherwise than graphturbo:plus"]
+    said = told["cuts pieces along a second axis differently than graphturbo:plus"]
     assert said == {
         "pieces": 8, "along": "axes 2 in 2 and 3 in 4",
         "pieces_of_plus": 4, "along_of_plus": "axes 2 in 2 and 3 in 2",
@@ -274,7 +274,7 @@ def test_second_axes_are_told() -> None:
     assert otherwise(two, whole)[rule]["along"] == "none"
     apart = cut(PAIR, GroupCut((0,), -1, 1), GroupCut((1,), 2, 4, ((3, 2),)))
     assert otherwise(one, apart)[rule] == {"pieces": 4, "along": "axes 2 in 2 and 3 in 2"}
-    assert otherwise(apart, one)["groups its layers otherwise"]["of_plus"] == "g1, g2"
+    assert otherwise(apart, one)["groups layers differently"]["of_plus"] == "g1, g2"
     assert rule not in otherwise(one, cut(PAIR, GroupCut(BOTH, 2, 2)))
     assert not otherwise(two, two)
 
@@ -283,7 +283,7 @@ def test_stays_and_clusters_are_told() -> None:
     """Two kernels; w1 is read by the second."""
     plan = cut(PAIR, GroupCut((0,), -1, 1), GroupCut((1,), -1, 1))
     kept = replace(plan, stays=(GbRetention("w1", 0, 1, 100),))
-    rule = "keeps weights in GB from kernel to kernel otherwise"
+    rule = "retains other weights in GB"
     said = {"weights": 1, "stays": 1, "bytes": 100, "stays_of_plus": 0, "bytes_of_plus": 0}
     assert otherwise(plan, kept) == {rule: said}
     more = replace(plan, stays=(GbRetention("w1", 0, 1, 120),))
@@ -292,7 +292,7 @@ def test_stays_and_clusters_are_told() -> None:
     }  # fmt: skip
     lent = replace(plan, cooperation=Cooperation(2, (0, 0), (0, 1), is_lent=True))
     both = replace(plan, cooperation=Cooperation(2, (0, 1), (0, 1)))
-    rule = "shares clusters and their DRAM otherwise"
+    rule = "shares clusters and their DRAM differently"
     assert otherwise(plan, lent) == {
         rule: {
             "clusters": "1 work on 2 kernels, weights through all clusters' DRAM",
