@@ -34,12 +34,12 @@ from graphturbo_core.strategies.options import (
     resolve_options,
     strategy_options,
 )
-from graphturbo_core.strategies.plan_files.held import NO_PINNED_PLAN
+from graphturbo_core.strategies.plan_files.pinned import NO_PINNED_PLAN
 from graphturbo_core.strategies.plan_files.record import SEARCHED
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec, parse_strategy
 from graphturbo_core.strategies.steps.batching import Division
-from graphturbo_core.strategies.steps.kernels import Cost, Spent
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost
 from graphturbo_core.tried import Tried
 from graphturbo_core.verify.verify import VerifyTask, verify
 
@@ -315,7 +315,7 @@ def _cost(recorder: Recorder, suffix: str, request: RunRequest, tried: Tried) ->
     tell = recorder.progress(f"search{suffix}")
     numbers = count(1)
 
-    def spent(plan: Plan) -> Spent | None:
+    def spent(plan: Plan) -> PlanCost | None:
         try:
             return tried.spent(plan)
         finally:

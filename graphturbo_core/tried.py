@@ -13,7 +13,7 @@ from graphturbo_core.products.program import Program
 from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.steps.kernels import Spent
+from graphturbo_core.strategies.steps.kernels import PlanCost
 
 MOST_KNOWN = 32
 """Plans that are remembered (our choice: what `graphturbo:plus` tries in some runs)."""
@@ -25,12 +25,12 @@ class KnownTrial:
 
     plan: Plan = field(repr=False)
     max_instructions: int | None
-    spent: Spent | None
+    spent: PlanCost | None
 
 
-def spent_in(trace: Trace) -> Spent:
+def spent_in(trace: Trace) -> PlanCost:
     """Cycles of a Trace, and of each kernel what it takes."""
-    return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
+    return PlanCost(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Tried:
     _least: int | None = None
     _best: Trace | None = None
 
-    def spent(self, plan: Plan) -> Spent | None:
+    def spent(self, plan: Plan) -> PlanCost | None:
         """What a plan takes; None where it is refused."""
         for each in self.known:
             if each.max_instructions != self.max_instructions or not each.plan.is_lowered_as(plan):
@@ -77,7 +77,7 @@ class Tried:
         """Remember what the plan of a Trace took."""
         self._note(trace.program.plan, spent_in(trace))
 
-    def _note(self, plan: Plan, spent: Spent | None) -> None:
+    def _note(self, plan: Plan, spent: PlanCost | None) -> None:
         if len(self.known) < MOST_KNOWN:
             self.known.append(KnownTrial(plan, self.max_instructions, spent))
 

@@ -46,7 +46,7 @@ class Sourced:
 
     @property
     def field_name(self) -> str:
-        """The field of `Hardware` that holds this number; for a rate, the mapping's name."""
+        """The field of `Hardware` with this number; for a rate, the mapping's name."""
         path = self.key.split(".")
         name = path[-2] if path[-2].endswith("_rate") else path[-1]
         return name.removesuffix("_bytes_per_s").removesuffix("_elements")

@@ -27,8 +27,8 @@ from graphturbo_core.lowering.numbering import KnownKernels, number_all
 from graphturbo_core.lowering.stages.folding import classes_of, folded, has_many_cores, may_fold
 from graphturbo_core.lowering.stages.stage import Stage, holdings, kernel_stages
 from graphturbo_core.lowering.team import Team, own_plan, place_team_far
-from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.cutting import LAST_GRAINS, Grain, grains
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import (
     TOO_MANY_INSTRUCTIONS,
     too_many_instructions,
@@ -308,7 +308,7 @@ def _place_all(
     """
     placed: list[_PlacedKernel] = []
     parked: dict[int, frozenset[str]] = {}
-    computes, alike, places = [0], Alike(plan), Places()
+    computes, alike, places = [0], StageMemo(plan), Places()
     while len(placed) < len(stages):
         index = len(placed)
         kernel = plan.kernels[index]

@@ -18,7 +18,7 @@ from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import find_conflicts
 from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.instructions.schedule import schedule, schedule_by_layer
-from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
@@ -85,7 +85,8 @@ class KnownKernels:
             return
         setting = known.setting
         placement, *others = (
-            replace(each, alike=Alike(each.plan)) for each in (setting.placement, *setting.others)
+            replace(each, alike=StageMemo(each.plan))
+            for each in (setting.placement, *setting.others)
         )
         bare = replace(setting, placement=placement, others=tuple(others))
         self._kernels[key] = known._replace(setting=bare)

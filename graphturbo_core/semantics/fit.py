@@ -135,7 +135,7 @@ class KernelHold:
         return max((max(steps) for steps in self.live_bytes(kept).values()), default=0)
 
     def _is_streamed(self, name: str, kept: Collection[str]) -> bool:
-        """Computed here, read by no nest here and not kept."""
+        """Whether a tensor is computed here, read by no nest here, and not in `kept`."""
         return name in self._streamable and name not in kept
 
     @cached_property

@@ -132,7 +132,7 @@ class GraphTurboLevels(Strategy):
 
     @property
     def scheduling(self) -> Scheduling:
-        """The level's own, where no option says otherwise."""
+        """The level's own scheduling, unless an option overrides it."""
         own = self._level.scheduling
         return Scheduling(
             _chosen(self.fence, own.has_fence), _chosen(self.list_scheduling, own.is_listed)

@@ -14,7 +14,7 @@ from graphturbo_core.strategies.constraints import NO_CONSTRAINTS, PlanConstrain
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.options import chosen_strategy, tile_rules
 from graphturbo_core.strategies.plan_files.edits import find_constraints
-from graphturbo_core.strategies.plan_files.held import (
+from graphturbo_core.strategies.plan_files.pinned import (
     NO_PINNED_PLAN,
     PinnedPlan,
     check_followed,

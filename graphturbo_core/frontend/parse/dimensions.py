@@ -73,7 +73,7 @@ def bind(
     1. `dims` binds by name: a symbol of the inputs, or one that only `recorded` has (types in the
        file of custom ops' outputs). The latter has the given size at every batch, with a note.
     2. `batch` binds the batch symbol: the leading symbolic dimension of the first input with two
-       or more axes (of the first input at all when there is none), whatever its name.
+       or more axes (of the first input if there is none), under any name.
     3. A symbol still without a size takes the file's proposal, with a note.
     4. One named `batch` is 64 by default, with a note.
 

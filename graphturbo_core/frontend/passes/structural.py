@@ -13,7 +13,7 @@ _RANDOM = frozenset(
 )  # fmt: skip
 
 _KEEP_FOLDED = _RANDOM | {"DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"}
-"""Ops not folded into weights: quantised weights stay 8-bit, random numbers are not constant."""
+"""Ops not folded into weights: quantised weights are 8-bit, random numbers are not constant."""
 
 _DROPOUT_WITH_MODE_INPUT = 12
 _DROPOUT_WITHOUT_MODE = 7

@@ -20,9 +20,9 @@ from graphturbo_core.lowering.stages.stage import (
     merge_needs,
 )
 from graphturbo_core.lowering.stages.views import Need, Views, find_views
-from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.cutting import Grain
 from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import (
     Steps,
     Tiling,
@@ -75,7 +75,7 @@ class KernelPlacement:
     """A kernel's use of LB."""
 
     plan: Plan = field(repr=False)
-    alike: Alike = field(repr=False, compare=False)
+    alike: StageMemo = field(repr=False, compare=False)
     kernel: KernelPlan
     grain: Grain
     stages: tuple[Stage, ...]
@@ -152,7 +152,7 @@ class PlacementTask:
     wanted_next: Mapping[str, Shares]
     parked: frozenset[str]
     grain: Grain
-    alike: Alike
+    alike: StageMemo
     computes: int
     max_instructions: int
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.stages.stage import Stage
-from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import Tiling
 from graphturbo_core.lowering.tiling.weight_space import weight_capacity
 from graphturbo_core.products.plan import Plan
@@ -31,7 +31,7 @@ class WeightPart:
 
 
 def weight_part(
-    plan: Plan, cut: tuple[tuple[Stage, ...], tuple[Tiling, ...]], small: int, alike: Alike
+    plan: Plan, cut: tuple[tuple[Stage, ...], tuple[Tiling, ...]], small: int, alike: StageMemo
 ) -> WeightPart:
     """Returns slots of the kernel's largest weight tile; all must fit beside small weights.
 

@@ -10,7 +10,7 @@
 
 Folding: cores with equal extents in all stages form one class. This applies to chips of more than
 64 cores per cluster, and where even the widest tiles exceed the cap. Chips with a shared matrix
-engine are not folded. The lowest core is simulated; an instruction stands for `cores` of them, and
+engine are not folded. The lowest core is simulated; an instruction represents `cores` cores, and
 Program sums bytes and work over these. Sums are exact, except where tiles read blocks that do not
 nest, or parts of a concatenation in two memories.
 

@@ -6,7 +6,7 @@
 - `weight_space.py`: division of LB's weight part; weights that come whole.
 - `cutting.py`: granularity of a share's cuts for the given room.
 - `stage_cuts.py`: tilings by room, memoised while a kernel's placement is retried.
-- `alike.py`: tilings and tiles memoised by equivalent stages.
+- `stage_memo.py`: tilings and tiles memoised by equivalent stages.
 - `weight_items.py`: fetch step of each part of a streamed weight, and its receivers.
 - `staging.py`: staging slots for values between the ops of a loop nest.
 

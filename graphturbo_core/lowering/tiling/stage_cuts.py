@@ -14,8 +14,8 @@ from graphturbo_core.ir.boxes import Box, Interval
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.stages.stage import Stage, core_stages, holdings, largest_bytes
 from graphturbo_core.lowering.stages.views import Need
-from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.cutting import Grain, TileSpace, staging_sets
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import Tiling, tile_count
 from graphturbo_core.lowering.tiling.weight_space import (
     is_small_weight,
@@ -33,7 +33,7 @@ choice: most of GB is left for whole tensors)."""
 class StageCut:
     """A stage in a space, with derived values."""
 
-    alike: Alike = field(repr=False, compare=False)
+    alike: StageMemo = field(repr=False, compare=False)
     stage: Stage
     space: TileSpace
 
@@ -65,7 +65,9 @@ class StageCut:
 class StageCuts:
     """Memo of values that follow from a stage and its room alone."""
 
-    def __init__(self, plan: Plan, stages: tuple[Stage, ...], grain: Grain, alike: Alike) -> None:
+    def __init__(
+        self, plan: Plan, stages: tuple[Stage, ...], grain: Grain, alike: StageMemo
+    ) -> None:
         """Start with an empty memo; `alike`: the memo of the whole lowering."""
         self._plan = plan
         self._alike = alike

@@ -12,7 +12,7 @@ _OPS = {"NegativeLogLikelihoodLoss": 1, "SoftmaxCrossEntropyLoss": 5}
 
 
 def loss(view: OpView) -> OpSemantics:
-    """Scores [N, C, ...], targets [N, ...], weights [C]; the second output holds log scores."""
+    """Scores [N, C, ...], targets [N, ...], weights [C]; the second output has log scores."""
     is_kept = view.text("reduction", "mean") == "none"
     scores = view.shape()
     return OpSemantics(

@@ -21,7 +21,7 @@ MAX_FUSED_NODES = 256
 _PHASES = (0, 1, 2)
 
 Condition = Callable[[FusionKind, bool], bool]
-"""Whether a node of this group kind may lie on the path; the flag marks the path's end."""
+"""Whether a node of this group kind may be on the path; the flag marks the path's end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class _Fusion:
                 self._merge(node, between, target)
 
     def _condition(self, node: int, dominator: _Dominator, phase: int) -> Condition | None:
-        """Phases 0 and 1: which groups may lie on the way to the post-dominator, None for never.
+        """Phases 0 and 1: groups allowed on the path to the post-dominator; None: none.
 
         1. Nothing fuses into a tuple, or into its own group. 2. A contraction takes elementwise
         edges, in phase 0. 3. Up to broadcast: any injective or reduced path whose end is not

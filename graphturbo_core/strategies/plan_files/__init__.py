@@ -8,7 +8,7 @@ A plan file has a header (choices, digests of model and chip), `edits`, and a re
   used; no algorithm decides.
 - `turns.py`: in which step and on which cluster a record's instances run.
 - `edits.py`: the user's names become constraints, or are refused.
-- `held.py`: the plan file of a run, and the check that the plan satisfies its edits.
+- `pinned.py`: the plan file of a run, and the check that the plan satisfies its edits.
 
 With edits the strategy decides again. Forced merges come first; forbidden merges are refused; fixed
 counts, axes, bindings, scopes and residencies replace chosen ones. After lowering,

@@ -1,4 +1,4 @@
-"""Level `plus`: the plan with the fewest simulated cycles among plans beyond the paper.
+"""Level `plus`: the plan with the fewest simulated cycles, also beyond the paper.
 
 - `plus.py`: makes `:full`, then the proposals of each ingredient. An ingredient is a field of
   `Ingredients` with its `--set` option; `:full` wins ties.
@@ -9,11 +9,11 @@
 - `fewer_pieces.py`: `plus.pieces`: fewer pieces, where refetched weights cost more cycles than LB
   overflow. Then all other groups get the next lower count too.
 - `variants.py`: `plus.merging`: fewest pieces first in Eq. 1, and half the capacity in Algorithm 1.
-- `further_axes.py`, `section_cycles.py`: `plus.axes`: pieces along two axes, of a group and up to
+- `second_axis.py`, `section_cycles.py`: `plus.axes`: pieces along two axes, of a group and up to
   four neighbours merged. Used where pieces have halos, the axis is exhausted, or no axis fits.
-- `mixing.py`: `plus.mixing`: crossover of groupings: per segment of layers the grouping that was
+- `crossover.py`: `plus.mixing`: crossover of groupings: per segment of layers the grouping that was
   fastest there. The sum is an estimate, so the result is simulated; then a second crossover runs.
-- `keeping.py`: `plus.keeping`: GB retention of weights (`Plan.stays`).
+- `gb_retention.py`: `plus.keeping`: GB retention of weights (`Plan.stays`).
 - `cooperating.py`, `runs.py`: `plus.cooperation`: runs of layers on one cluster or split over all,
   by dynamic programming over closed forms, for two prices of a split.
 

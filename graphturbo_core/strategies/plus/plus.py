@@ -19,21 +19,21 @@ from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.cooperating import cooperating_plans
+from graphturbo_core.strategies.plus.crossover import (
+    Timed,
+    cheapest_segments,
+    crossover_cuts,
+)
 from graphturbo_core.strategies.plus.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.plus.fewer_pieces import fewer_pieces, neighbours_too
-from graphturbo_core.strategies.plus.further_axes import FurtherAxes
-from graphturbo_core.strategies.plus.keeping import chosen_stays, paying_stays
+from graphturbo_core.strategies.plus.gb_retention import chosen_stays, paying_stays
 from graphturbo_core.strategies.plus.least_cycles import least_cycles
-from graphturbo_core.strategies.plus.mixing import (
-    Timed,
-    cheapest_stretches,
-    mixed_cuts,
-)
+from graphturbo_core.strategies.plus.second_axis import SecondAxis
 from graphturbo_core.strategies.plus.variants import FEWEST, FULL, HALF_ROOM, variants
-from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost, Target
 
 RULE_CHEAPEST = "the plan with the fewest cycles, graphturbo:full on a tie"
-RULE_STRETCH = "segments of layers, each with the grouping whose kernels took the fewest cycles"
+RULE_SEGMENT = "segments of layers, each with the grouping whose kernels took the fewest cycles"
 FOLLOWED = (RULE_FORCED, RULE_FORBIDDEN, RULE_FIXED)
 """Rules by which `:full` followed a plan file; a proposal copies only these decisions."""
 MERGED = (FEWEST, HALF_ROOM)
@@ -61,7 +61,7 @@ class Proposal:
 
     name: str
     plan: Plan
-    spent: Spent | None
+    spent: PlanCost | None
     least_cycles: int = 0
 
 
@@ -226,7 +226,7 @@ class Plus:
         for base in trials.groupings:
             if base.name not in (FULL, best.name):
                 continue
-            further = FurtherAxes(target, base, self.full.splitter.capacity_bytes)
+            further = SecondAxis(target, base, self.full.splitter.capacity_bytes)
             cuts = further.cheapest(best.spent.cycles // GAIN_PART)
             if cuts != base.cuts:
                 make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
@@ -238,14 +238,14 @@ class Plus:
             groupings = trials.groupings
             if len(groupings) <= 1:
                 return
-            stretches = cheapest_stretches(groupings, target.hardware)
-            cuts = mixed_cuts(groupings, stretches)
+            segments = cheapest_segments(groupings, target.hardware)
+            cuts = crossover_cuts(groupings, segments)
             if any(cuts == cuts_of(each.plan) for each in trials.done):
                 return
             said = tuple(
-                Decision("mix", RULE_STRETCH, (groupings[each.grouping].name,), True,
+                Decision("mix", RULE_SEGMENT, (groupings[each.grouping].name,), True,
                          {"first_layer": each.first, "layers": each.last - each.first})
-                for each in stretches
+                for each in segments
             )  # fmt: skip
             make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
             for name, plan in _named(f"mixture {number + 1}", make):

@@ -22,7 +22,7 @@ from graphturbo_core.strategies.steps.instances import Instance, InstanceGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class KernelUsage:
     """Resources that one kernel uses: DRAM cycles, and cycles of a core's busiest engine.
 
     `gb_bytes`: end of the occupied GB while it runs, without weights that only this kernel uses.
@@ -34,7 +34,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class PlanCost:
     """Cost of a plan: cycles of a round and of each kernel, launch and barrier included.
 
     In a cluster-parallel plan each kernel has the cycles of its step. `loads`: per kernel; empty if
@@ -43,10 +43,10 @@ class Spent:
 
     cycles: int
     kernel_cycles: tuple[int, ...]
-    loads: tuple[Load, ...] = ()
+    loads: tuple[KernelUsage, ...] = ()
 
 
-Cost = Callable[[Plan], Spent | None]
+Cost = Callable[[Plan], PlanCost | None]
 """Cost function: lowers and simulates a plan; None if the plan is refused."""
 
 

@@ -5,7 +5,7 @@ are those of `MemoryBudget`.
 
 1. If adjacent instances of one section run, all its weights are resident in GB, if they fit beside
    the outputs there: the second instance need not fetch them. If they do not fit, lowering retains
-   parts of them for it, whatever the rules below decide.
+   parts of them for it, independent of the rules below.
 2. Else a layer's weights are resident in LB if they fit its weight part.
 3. Else in GB, if they fit beside the outputs there and the ring of weight tiles
    (`graphturbo.gb_room=whole`: beside the outputs alone).

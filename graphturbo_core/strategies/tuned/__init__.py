@@ -6,11 +6,11 @@ an evaluation.
 - `strategy.py`: the Strategy with its options.
 - `starts.py`: named schedules at the start: `:full`, `:order`, whole layers, its options one at a
   time, a half and a quarter of the capacity.
-- `likes.py`, `space.py`, `beyond.py`: variables: for the whole model, per class of equivalent
-  layers, and per pair of adjacent classes; `beyond.py` adds `plus`'s.
+- `layer_classes.py`, `space.py`, `beyond.py`: variables: for the whole model, per class of
+  equivalent layers, and per pair of adjacent classes; `beyond.py` adds `plus`'s.
 - `shaping.py`, `orders.py`: a point to groups, splits, order and residencies.
 - `crossing.py`: whether and how a second axis cuts a group's pieces.
-- `staying.py`: GB retention of a point, recomputed from its plan and simulation.
+- `retention.py`: GB retention of a point, recomputed from its plan and simulation.
 - `making.py`: a point to a Plan by `graphturbo`'s own steps; also remote DRAM shares and
   cooperation.
 - `trials.py`, `sampler.py`: each distinct plan is evaluated once; Optuna's sampler, seeded.

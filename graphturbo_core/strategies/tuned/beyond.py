@@ -10,7 +10,7 @@ from types import MappingProxyType
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.cooperating import PRICES, SPLITS_AT
-from graphturbo_core.strategies.plus.further_axes import carried_axes
+from graphturbo_core.strategies.plus.second_axis import carried_axes
 from graphturbo_core.strategies.steps.splitting import SubGraph
 
 SECOND_AXIS, PARTS = "second axis", "parts"

@@ -9,7 +9,7 @@ from functools import cached_property
 from graphturbo_core.strategies.layers.carry import carry_axis
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.cuts import GroupCut
-from graphturbo_core.strategies.plus.further_axes import ANY_AXES, Crossed, is_wanting
+from graphturbo_core.strategies.plus.second_axis import ANY_AXES, Crossed, is_wanting
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import (

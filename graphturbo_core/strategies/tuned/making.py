@@ -23,10 +23,10 @@ from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.placement import Nearest
 from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
+from graphturbo_core.strategies.tuned.retention import NO_STAYS, Staying, staying
 from graphturbo_core.strategies.tuned.shaping import Shaper
 from graphturbo_core.strategies.tuned.space import AS_IS, WAITS, Point, SearchSpace
 from graphturbo_core.strategies.tuned.starts import plain_splitter
-from graphturbo_core.strategies.tuned.staying import NO_STAYS, Staying, staying
 
 NAME = SEARCHED
 

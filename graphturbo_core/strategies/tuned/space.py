@@ -9,7 +9,7 @@ from functools import cached_property
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.tuned.beyond import Beyond
-from graphturbo_core.strategies.tuned.likes import layer_classes
+from graphturbo_core.strategies.tuned.layer_classes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS
 from graphturbo_core.strategies.tuned.starts import Start
 

@@ -9,11 +9,11 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.steps.kernels import Cost, Spent
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost
 from graphturbo_core.strategies.tuned.beyond import PAID
 from graphturbo_core.strategies.tuned.making import Maker, PlanDraft
+from graphturbo_core.strategies.tuned.retention import paid_stays, point_before, stays_of
 from graphturbo_core.strategies.tuned.space import Point
-from graphturbo_core.strategies.tuned.staying import paid_stays, point_before, stays_of
 
 MOST_BEHIND_PERCENT = 5
 """Percent of cycles above the best plan without GB retention; slower plans are not evaluated with
@@ -30,7 +30,7 @@ class TunedTrial:
 
     point: Point
     plan: Plan | None
-    spent: Spent | None
+    spent: PlanCost | None
     is_known: bool = False
     is_given: bool = False
 
@@ -70,7 +70,7 @@ class Trials:
         """The first cheapest trial so far; the first of all if all are refused."""
         return min(self.done, key=lambda t: (t.cycles is None, t.cycles or 0))
 
-    def take(self, point: Point, plan: Plan, spent: Spent | None) -> None:
+    def take(self, point: Point, plan: Plan, spent: PlanCost | None) -> None:
         """Add the point of a plan that another strategy simulated."""
         trial = TunedTrial(point, plan, spent, is_given=True)
         self.done.append(trial)

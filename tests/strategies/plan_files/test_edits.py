@@ -21,7 +21,7 @@ from graphturbo_core.strategies.plan_files.edits import (
     with_groups,
     with_other_names,
 )
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy

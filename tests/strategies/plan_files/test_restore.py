@@ -13,7 +13,7 @@ from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Binding, Plan, Residency, Scope
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import (
     GroupRecord,
     KernelRecord,

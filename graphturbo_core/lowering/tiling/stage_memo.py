@@ -15,7 +15,7 @@ from graphturbo_core.lowering.tiling.weight_items import WeightItems, weight_ite
 from graphturbo_core.products.plan import KernelPlan, Plan
 
 
-class Alike:
+class StageMemo:
     """Memo of values that follow from a stage's kinds of ops, box, binding and tiling alone.
 
     Equivalent stages differ only by names. Valid for one lowering, whose core classes are the same

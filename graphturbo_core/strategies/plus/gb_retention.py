@@ -15,7 +15,7 @@ from typing import NamedTuple
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.weight_bytes import product_reads
-from graphturbo_core.strategies.steps.kernels import Spent
+from graphturbo_core.strategies.steps.kernels import PlanCost
 
 MOST_EARLY = 8
 """Most kernels between the prefetch of a weight and its reader (our choice: an earlier prefetch
@@ -37,7 +37,7 @@ class _Run(NamedTuple):
 
 
 def chosen_stays(
-    plan: Plan, spent: Spent, barred: frozenset[str], wanted: frozenset[str] = NOTHING
+    plan: Plan, spent: PlanCost, barred: frozenset[str], wanted: frozenset[str] = NOTHING
 ) -> tuple[GbRetention, ...]:
     """Returns the retained weights with their first and last kernel, by each kernel's DRAM load.
 
@@ -59,7 +59,7 @@ def chosen_stays(
     return tuple(books.stays)
 
 
-def wanted_stays(plan: Plan, spent: Spent, wanted: frozenset[str]) -> tuple[GbRetention, ...]:
+def wanted_stays(plan: Plan, spent: PlanCost, wanted: frozenset[str]) -> tuple[GbRetention, ...]:
     """Returns retentions of these weights alone, even without an estimated gain, while GB has room.
 
     From the first kernel that fetches them to the last that reads them; where kernels share one
@@ -110,7 +110,7 @@ class _Again:
 class _Books:
     """Budget left per kernel: cycles it can become shorter, idle DRAM cycles, free GB bytes."""
 
-    def __init__(self, plan: Plan, spent: Spent, barred: frozenset[str]) -> None:
+    def __init__(self, plan: Plan, spent: PlanCost, barred: frozenset[str]) -> None:
         hardware = plan.hardware
         self._hardware = hardware
         self._plan = plan

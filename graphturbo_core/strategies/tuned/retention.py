@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.stays import GbRetention
-from graphturbo_core.strategies.plus.keeping import (
+from graphturbo_core.strategies.plus.gb_retention import (
     chosen_stays,
     paying_stays,
     wanted_stays,
 )
-from graphturbo_core.strategies.steps.kernels import Spent
+from graphturbo_core.strategies.steps.kernels import PlanCost
 from graphturbo_core.strategies.tuned.beyond import CHOSEN, LEAVE, LENDING, PAID, STAY, STAYS
 from graphturbo_core.strategies.tuned.space import AS_IS, Point
 
@@ -68,14 +68,16 @@ def point_before(point: Point) -> Point:
     return {**alone, **dict.fromkeys(is_stay, AS_IS)}
 
 
-def stays_of(asked: Staying, plan: Plan, spent: Spent) -> tuple[GbRetention, ...]:
+def stays_of(asked: Staying, plan: Plan, spent: PlanCost) -> tuple[GbRetention, ...]:
     """The retentions chosen for a plan; `spent`: its cost without any."""
     if asked.rule == AS_IS:
         return wanted_stays(plan, spent, asked.wanted)
     return chosen_stays(plan, spent, asked.barred, asked.wanted)
 
 
-def paid_stays(asked: Staying, kept: Plan, before: Spent, after: Spent) -> tuple[GbRetention, ...]:
+def paid_stays(
+    asked: Staying, kept: Plan, before: PlanCost, after: PlanCost
+) -> tuple[GbRetention, ...]:
     """The paying and the wanted retentions; `before`, `after`: cost without and with them."""
     paid = paying_stays(kept, before.kernel_cycles, after.kernel_cycles)
     return tuple(stay for stay in kept.stays if stay in paid or stay.weight in asked.wanted)

@@ -90,7 +90,7 @@ class _Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class LayerSegment:
     """Layers [first, last), grouped as in the grouping of this number."""
 
     grouping: int
@@ -98,7 +98,7 @@ class Stretch:
     last: int
 
 
-def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[Stretch, ...]:
+def cheapest_segments(groupings: Sequence[Timed], hardware: Hardware) -> tuple[LayerSegment, ...]:
     """Returns the segments in order with the least sum of estimates.
 
     A segment begins and ends at boundaries of its grouping. Where the grouping changes, tensors
@@ -108,7 +108,7 @@ def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[
     """
     rates = _waiting_rates(groupings[0].graph, hardware)
     last_place = len(rates) - 1
-    states = [_State(0, 0, _StretchLink(number, 0, None)) for number in range(len(groupings))]
+    states = [_State(0, 0, _SegmentLink(number, 0, None)) for number in range(len(groupings))]
     for place in range(1, last_place + 1):
         here = [number for number, each in enumerate(groupings) if each.is_boundary[place]]
         arrived = {number: states[number].moved(groupings[number], place) for number in here}
@@ -118,23 +118,23 @@ def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[
                 moved = groupings[other].handed_bytes[place] + groupings[number].handed_bytes[place]
                 total = left.cycles + hardware.transfer_cycles(moved, rates[place])
                 if total < states[number].cycles:
-                    states[number] = _State(total, place, _StretchLink(number, place, left.link))
-    return _stretches(min(states, key=lambda state: state.cycles).link, last_place)
+                    states[number] = _State(total, place, _SegmentLink(number, place, left.link))
+    return _segments(min(states, key=lambda state: state.cycles).link, last_place)
 
 
-class _StretchLink(NamedTuple):
+class _SegmentLink(NamedTuple):
     """A segment's grouping and first place, and the segment before it."""
 
     grouping: int
     first: int
-    before: _StretchLink | None
+    before: _SegmentLink | None
 
 
-def _stretches(link: _StretchLink | None, last: int) -> tuple[Stretch, ...]:
+def _segments(link: _SegmentLink | None, last: int) -> tuple[LayerSegment, ...]:
     """The segments in order, followed from the last back to the first."""
-    found: list[Stretch] = []
+    found: list[LayerSegment] = []
     while link is not None:
-        found.append(Stretch(link.grouping, link.first, last))
+        found.append(LayerSegment(link.grouping, link.first, last))
         last, link = link.first, link.before
     return tuple(reversed(found))
 
@@ -145,7 +145,7 @@ class _State:
 
     cycles: int
     place: int
-    link: _StretchLink
+    link: _SegmentLink
 
     def moved(self, grouping: Timed, place: int) -> _State:
         before = grouping.cycles_before
@@ -164,11 +164,13 @@ def _waiting_rates(graph: LayerGraph, hardware: Hardware) -> list[int]:
     ]
 
 
-def mixed_cuts(groupings: Sequence[Timed], stretches: Sequence[Stretch]) -> tuple[GroupCut, ...]:
+def crossover_cuts(
+    groupings: Sequence[Timed], segments: Sequence[LayerSegment]
+) -> tuple[GroupCut, ...]:
     """The groups of the segments, in topological order."""
     return tuple(
         cut
-        for stretch in stretches
-        for cut in groupings[stretch.grouping].cuts
-        if stretch.first <= min(cut.layers) < stretch.last
+        for segment in segments
+        for cut in groupings[segment.grouping].cuts
+        if segment.first <= min(cut.layers) < segment.last
     )

@@ -24,8 +24,8 @@ from graphturbo_core.strategies.layers.carry import (
     piece_numbers,
 )
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.plus.crossover import Timed
 from graphturbo_core.strategies.plus.cuts import GroupCut, carry_of
-from graphturbo_core.strategies.plus.mixing import Timed
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
@@ -200,7 +200,7 @@ def _followed(links: Sequence[_Link]) -> tuple[GroupCut, ...]:
 
 
 @dataclass(frozen=True)
-class FurtherAxes:
+class SecondAxis:
     """A simulated plan, and the choice of its groups to cut along two axes."""
 
     target: Target
