@@ -68,8 +68,8 @@ def test_refused_names(text: str, message: str) -> None:
     ("options", "message"),
     [
         ({"graphturbo.speed": "9"}, "option 'graphturbo.speed' is not known.*graphturbo.peak"),
-        ({"graphturbo.peak": "high"}, "'high' is no value.*choose one of true, literal"),
-        ({"lowering.tiles": "0"}, "'0' is no value.*choose one of 1 to 64 .default 4"),
+        ({"graphturbo.peak": "high"}, "'high' is not a value.*choose one of true, literal"),
+        ({"lowering.tiles": "0"}, "'0' is not a value.*choose one of 1 to 64 .default 4"),
         ({"lowering.tiles": "9" * 5000}, "is not a value of option lowering.tiles"),
         ({"lowering.tiles": "²"}, "is not a value of option lowering.tiles"),
     ],
