@@ -30,7 +30,9 @@ class TileRules:
     """A vector stage is not cut below this number of elements for overlap alone."""
     load_chunk_bytes: int = number(16 * 1024, (32, 10**7), "least bytes per load cut for overlap")
     """A load is not cut below this size: 16 KiB take 64 cycles of a 256 B/cycle port."""
-    small_weight_share: int = number(8, (3, 1024), "a weight loaded whole: at most 1/N of its part")
+    small_weight_share: int = number(
+        8, (3, 1024), "a weight loaded whole: up to 1/N of the weight part"
+    )
     """A weight loaded whole (bias, scale) has at most 1/8 of the LB's weight part; a larger one is
         read from DRAM like an activation."""
     narrow_percent: int = number(75, (1, 1000), "percent of the array's width below which K is cut")
