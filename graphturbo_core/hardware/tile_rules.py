@@ -16,10 +16,10 @@ class TileRules:
 
     tile_share: int = number(16, (1, 1024), "a streamed tile has at most 1/N of an LB's data part")
     """A streamed tile has at most 1/16 of an LB's data part, so that two of them fit beside the 882
-        of 1,024 KiB that ResNet-50's first stage uses."""
+    of 1,024 KiB that ResNet-50's first stage uses."""
     tiles: int = number(4, (1, 64), "most tiles into which a core's share is cut for overlap")
     """Most tiles of a core's share, and most loads of its part of an input; moves and computes then
-        overlap."""
+    overlap."""
     padding_percent: int = number(
         10, (0, 1000), "percent of matrix passes that cuts for overlap may add"
     )
@@ -34,10 +34,10 @@ class TileRules:
         8, (3, 1024), "a weight loaded whole: up to 1/N of the weight part"
     )
     """A weight loaded whole (bias, scale) has at most 1/8 of the LB's weight part; a larger one is
-        read from DRAM like an activation."""
+    read from DRAM like an activation."""
     narrow_percent: int = number(75, (1, 1000), "percent of the array's width below which K is cut")
     """With one tile per share, K is not cut for a tile of at least this percent of the array's
-        width: a narrower tile loses lanes, a cut of K doubles the instructions."""
+    width: a narrower tile loses lanes, a cut of K doubles the instructions."""
     pool_share: int = number(5, (2, 1024), "weights have 1/N of a pooled LB")
     """Weights have 1/5 of a pooled LB: stcp920's own division, 256 KiB of 1.25 MiB."""
 

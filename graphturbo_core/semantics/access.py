@@ -275,4 +275,4 @@ class OpSemantics:
     is_of_bytes: bool = False
     uncut_axes: frozenset[int] = frozenset()
     """Output axes that may not be cut (softmax's own axis). An input axis WHOLE alone does not
-        forbid cutting output axes: each part then reads all of it."""
+    forbid cutting output axes: each part then reads all of it."""

@@ -11,13 +11,13 @@ class Feeding:
 
     has_own_fetches: bool = False
     """Each core fetches its weights from DRAM itself; else a box that several cores need is fetched
-        once, to GB if there is one, and is broadcast."""
+    once, to GB if there is one, and is broadcast."""
     tiles: int = 2
     """Tile buffers per streamed tensor, in LB and in GB. With one, the next tile waits until the
-        present one has been used."""
+    present one has been used."""
     has_square_passes: bool = False
     """A pass of the matrix array covers pixels of one square of a map, like an intrinsic of fixed
-        shape in a loop nest; else any pixels of a tile in order."""
+    shape in a loop nest; else any pixels of a tile in order."""
 
     @property
     def tiles_ahead(self) -> int:
