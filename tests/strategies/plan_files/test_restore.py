@@ -157,7 +157,7 @@ FORGED = {
         "scope LB of scores: it is an output of the model",
     ),
     "kept for nobody": (
-        kernel(3, lambda k: replace(k, kept=("scores",))), "which the next kernel does not read",
+        kernel(3, lambda k: replace(k, kept=("scores",))), "but the next kernel does not read it",
     ),
     "lost": (
         kernel(0, lambda k: replace(k, kept=(), scopes=dict.fromkeys(k.scopes, Scope.LB))),
