@@ -1,15 +1,15 @@
-"""What can be refused: every error names what, where, and what to change."""
+"""Refusals: every error names the problem, its place, and what to change."""
 
 from __future__ import annotations
 
 
 class GraphTurboError(Exception):
-    """A refusal with a stable code; `fields` carries its data so that nobody parses the text."""
+    """A refusal with a stable code; `fields` has its data, so that no caller parses the text."""
 
     def __init__(
         self, code: str, what: str, where: str = "", change: str = "", **fields: object
     ) -> None:
-        """Join `what`, `where` and `change` to one line; `fields` are kept as attributes' data."""
+        """Join `what`, `where` and `change` to one line; `fields`: data of the refusal."""
         super().__init__(", ".join(part for part in (what, where, change) if part))
         self.code = code
         self.what = what
@@ -35,7 +35,7 @@ class OptionError(GraphTurboError):
 
 
 class PlanError(GraphTurboError):
-    """A plan file is no plan of this model and chip, or asks for what cannot be done."""
+    """A plan file is not a plan of this model and chip, or cannot be satisfied."""
 
 
 class CapacityError(GraphTurboError):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 MAX_DIGITS = 9
-"""Digits that are read of a number."""
+"""Most digits of a number; longer ones are refused."""
 OPTION = "option"
 """Key of a field's metadata that holds its `Choice`."""
 ON, OFF = "on", "off"
@@ -34,14 +34,14 @@ class StrategyOption:
 
     @property
     def choices(self) -> str:
-        """What may be written, in words."""
+        """Allowed values as text."""
         if self.bounds is None:
             return ", ".join(self.values)
         low, high = self.bounds
         return f"{low} to {high} (default {self.default})"
 
     def accepts(self, value: str) -> bool:
-        """Whether the value may be written."""
+        """Whether the value is allowed."""
         if self.bounds is None:
             return value in self.values
         is_number = value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS
@@ -50,7 +50,7 @@ class StrategyOption:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a field may hold: one of `values`, the first by default, or a number in `bounds`."""
+    """Allowed values of a field: one of `values`, the first by default, or a number in `bounds`."""
 
     values: tuple[str, ...]
     doc: str
@@ -65,17 +65,17 @@ class Choice:
 
 
 def choice(*values: str, doc: str) -> Any:
-    """A field that holds one of these texts, the first by default."""
+    """A field with one of these texts as value, the first by default."""
     return field(default=values[0], metadata={OPTION: Choice(values, doc)})
 
 
 def switch(doc: str) -> Any:
-    """A field that holds True, which is the default, or False: `on` and `off` as texts."""
+    """A boolean field, True by default; `on` and `off` as texts."""
     return field(default=True, metadata={OPTION: Choice((ON, OFF), doc, is_switch=True)})
 
 
 def number(default: int, bounds: tuple[int, int], doc: str) -> Any:
-    """A field that holds a whole number within `bounds`, both included."""
+    """A field with a whole number within `bounds`, both included."""
     return field(default=default, metadata={OPTION: Choice((str(default),), doc, bounds)})
 
 
@@ -87,7 +87,7 @@ def _choices(owner: type) -> Iterator[tuple[str, Choice]]:
 
 
 def options_of(owner: type, prefix: str) -> tuple[StrategyOption, ...]:
-    """The options that the fields of a dataclass are."""
+    """The options that the fields of a dataclass define."""
     return tuple(
         StrategyOption(f"{prefix}.{name}", each.values, each.doc, each.bounds)
         for name, each in _choices(owner)
@@ -97,9 +97,9 @@ def options_of(owner: type, prefix: str) -> tuple[StrategyOption, ...]:
 def from_texts(
     owner: type[Options], prefix: str, texts: Mapping[str, str], **others: object
 ) -> Options:
-    """An instance whose option fields are read from texts that the options accept.
+    """Returns an instance with option fields parsed from `texts`, which the options accept.
 
-    `others`: its fields that are no options.
+    `others`: its fields that are not options.
     """
     chosen = {name: each.typed(texts[f"{prefix}.{name}"]) for name, each in _choices(owner)}
     return owner(**chosen, **others)

@@ -21,7 +21,7 @@ from graphturbo_core.ir.graph import Graph
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.run_request import RunRequest
 from graphturbo_core.strategies.plan_files.edits import NO_EDITS
-from graphturbo_core.strategies.plan_files.held import NO_PINNED_PLAN, PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import NO_PINNED_PLAN, PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 
 PLAN_OPTION = "plan"

@@ -17,7 +17,7 @@ from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.plan_files.record import SEARCHED
-from graphturbo_core.strategies.steps.kernels import Cost, Spent
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost
 from graphturbo_core.strategies.strategy import Strategy
 
 MOST_KNOWN = 32
@@ -30,12 +30,12 @@ class KnownTrial:
 
     plan: Plan = field(repr=False)
     max_instructions: int | None
-    spent: Spent | None
+    spent: PlanCost | None
 
 
-def spent_in(trace: Trace) -> Spent:
+def spent_in(trace: Trace) -> PlanCost:
     """Cycles of a Trace, and of each kernel what it takes."""
-    return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
+    return PlanCost(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Tried:
     _least: int | None = None
     _best: Trace | None = None
 
-    def spent(self, plan: Plan) -> Spent | None:
+    def spent(self, plan: Plan) -> PlanCost | None:
         """What a plan takes; None where it is refused."""
         for each in self.known:
             if each.max_instructions != self.max_instructions or not each.plan.is_lowered_as(plan):
@@ -82,7 +82,7 @@ class Tried:
         """Remember what the plan of a Trace took."""
         self._note(trace.program.plan, spent_in(trace))
 
-    def _note(self, plan: Plan, spent: Spent | None) -> None:
+    def _note(self, plan: Plan, spent: PlanCost | None) -> None:
         if len(self.known) < MOST_KNOWN:
             self.known.append(KnownTrial(plan, self.max_instructions, spent))
 
@@ -118,7 +118,7 @@ def counted_cost(tried: Tried, strategy: Strategy, tell: Callable[[int, int], No
     """
     numbers = count(1)
 
-    def spent(plan: Plan) -> Spent | None:
+    def spent(plan: Plan) -> PlanCost | None:
         try:
             return tried.spent(plan)
         finally:

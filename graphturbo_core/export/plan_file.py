@@ -17,7 +17,7 @@ from graphturbo_core.ir.graph import Graph
 from graphturbo_core.limits import DEFAULT_LIMITS
 from graphturbo_core.plain_yaml import YamlKind, shown
 from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import Record
 from graphturbo_core.strategies.registry import parse_strategy
 

@@ -1,4 +1,4 @@
-"""ModelProto: an If whose condition import can compute becomes the branch that it takes."""
+"""ModelProto: an If whose condition import can compute is replaced by the chosen branch."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from graphturbo_core.frontend.shapes.infer import typed_tensors
 from graphturbo_core.limits import Limits
 
 _MAX_LEVELS = 64
-"""Branches within branches, and conditions that hang on earlier branches; what lies deeper stays
-(our choice: each level reads the graph once more)."""
+"""Levels of nested branches, and of conditions that depend on earlier branches; deeper Ifs are
+not replaced (our choice: each level reads the graph once more)."""
 
 
 def inline_branches(model: onnx.ModelProto, binding: DimBinding, limits: Limits) -> None:
-    """Replace every such If in the model, those inside a branch taken included.
+    """Replace every such If in the model, those inside a chosen branch included.
 
-    An If whose condition is computed from data stays, and the reader refuses it by name. Linear in
-    the graph for every level of `_MAX_LEVELS`.
+    An If whose condition is computed from data is not replaced; the reader refuses it by name.
+    Linear in the graph per level, up to `_MAX_LEVELS`.
 
     Raises:
-        ModelError: what the condition is computed from cannot be imported; BAD_NODE for an If
-            without its branches.
+        ModelError: the inputs of a condition cannot be imported; BAD_NODE: an If without its
+            branches.
     """
     for _ in range(_MAX_LEVELS):
         waiting = {index: node for index, node in enumerate(model.graph.node) if _is_if(node)}
@@ -55,7 +55,7 @@ def _is_if(node: onnx.NodeProto) -> bool:
 def _conditions(
     model: onnx.ModelProto, names: Collection[str], binding: DimBinding, limits: Limits
 ) -> Mapping[str, np.ndarray | None]:
-    """The values of tensors, where shapes and small constants decide them."""
+    """Values of tensors that follow from shapes and small constants; else None."""
     graph = model.graph
     producer = {output: node for node in graph.node for output in node.output if output}
     made: set[str] = set()
@@ -80,7 +80,7 @@ def _conditions(
 
 
 def _take(graph: onnx.GraphProto, chosen: Mapping[int, bool]) -> None:
-    """Put the nodes and weights of one branch of each chosen If in its place."""
+    """Replace each chosen If by the nodes and weights of one branch."""
     taken = {name for node in graph.node for name in (*node.input, *node.output)}
     taken.update(proto.name for proto in (*graph.initializer, *graph.input))
     nodes: list[onnx.NodeProto] = []
@@ -112,7 +112,7 @@ def _branch(branching: onnx.NodeProto, is_then: bool) -> onnx.GraphProto:
 def _new_names(
     branching: onnx.NodeProto, branch: onnx.GraphProto, taken: set[str]
 ) -> tuple[dict[str, str], list[onnx.NodeProto]]:
-    """A name outside for every value of the branch; copies of what it hands on from outside."""
+    """New names for the branch's values; Identity nodes for outside values that it returns."""
     own = list(_own_values(branch))
     inside = set(own)
     names: dict[str, str] = {}
@@ -135,7 +135,7 @@ def _own_values(branch: onnx.GraphProto) -> Iterator[str]:
 
 
 def _renamed(node: onnx.NodeProto, names: Mapping[str, str]) -> onnx.NodeProto:
-    """The node with other names, also where its own sub-graphs look outside."""
+    """The node with new names, also for outside values that its sub-graphs read."""
     changed = onnx.NodeProto()
     changed.CopyFrom(node)
     changed.input[:] = _all(node.input, names)

@@ -1,4 +1,4 @@
-"""MODEL as the command line takes it: a path, a sample of ours, or a light model of onnx."""
+"""MODEL of the command line: a path, one of our samples, or a light model of onnx."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def load_sample(name: str) -> bytes:
 
 
 def read_model(path_or_name: str, limits: Limits = DEFAULT_LIMITS) -> tuple[str, bytes]:
-    """Name and bytes of MODEL; a sample's name wins over a file of that name (write `./name`).
+    """Returns name and bytes of MODEL; a sample has precedence over a file (write `./name`).
 
     Raises:
         ModelError: UNKNOWN_MODEL; TOO_LARGE before anything is read; UNREADABLE.

@@ -30,10 +30,10 @@ __all__ = ["ImportOptions", "as_imported", "import_model", "read_input_dims"]
 
 
 def import_model(data: bytes, options: ImportOptions) -> Graph:
-    """The model in the bytes as a graph with static shapes.
+    """Returns the model as a graph with static shapes.
 
     Raises:
-        ModelError: the model is refused; code, what, where and what to change are in it.
+        ModelError: the model is refused; the error has code, problem, place and change.
         OptionError: batch, a dimension or a pass name does not fit the model.
     """
     model = parse_model(data, options.limits)
@@ -58,9 +58,9 @@ def import_model(data: bytes, options: ImportOptions) -> Graph:
 def as_imported(
     data: bytes, shapes: Mapping[str, Sequence[int]], limits: Limits = DEFAULT_LIMITS
 ) -> onnx.ModelProto:
-    """The file's model with its functions expanded and its branches taken, as an import names them.
+    """Returns the file's model with functions and branches expanded, with the import's names.
 
-    Open sizes of the inputs are those of `shapes`, 1 for an input that is not in there.
+    Open sizes of the inputs are those of `shapes`, 1 for an input without an entry.
 
     Raises:
         ModelError: as `import_model`.
@@ -79,7 +79,7 @@ def as_imported(
 
 
 def _check_sizes(graph: Graph) -> None:
-    """Every op has something to compute.
+    """Check that every tensor has elements.
 
     Raises:
         ModelError: EMPTY_TENSOR for a value without elements, such as a window past its input.
@@ -96,7 +96,7 @@ def _check_sizes(graph: Graph) -> None:
 
 
 def read_input_dims(data: bytes) -> tuple[InputDim, ...]:
-    """The symbolic dimensions a user may bind, each with the size that the file proposes: a form.
+    """Returns the symbolic dimensions that a user may bind, with the file's proposed sizes.
 
     Raises:
         ModelError: the file is not a model, or an input is not a tensor of known rank.

@@ -1,4 +1,4 @@
-"""Model bytes -> model bytes with a number for every weight, and seeded inputs to run it on."""
+"""Model bytes -> model bytes with numbers for every weight, and seeded inputs."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from graphturbo_core.limits import Limits
 Array = np.ndarray[Any, Any]
 
 INTEGERS = (0, 2)
-"""Integers are drawn from zero and one, indices that every table has ..."""
+"""Half-open range of drawn integers: 0 and 1, indices that every table has."""
 BYTES = (0, 256)
-"""... inputs from 256 where the model takes them: text, say, or pixels."""
+"""Half-open range of drawn integer inputs, if the model accepts it: text or pixels."""
 
 
 @dataclass(frozen=True)
 class Numbered:
-    """A model whose weights all have numbers, and how many were drawn."""
+    """A model whose weights all have numbers, and the count of drawn ones."""
 
     data: bytes
     drawn: int
 
 
 def with_numbers(data: bytes, seed: int, limits: Limits) -> Numbered:
-    """The model with seeded random numbers where the file has none, or one and the same.
+    """Returns the model with seeded random numbers for missing or constant-filled weights.
 
-    1. A weight whose bytes are in another file is drawn, be it an initializer or a Constant node.
-    2. So is a ConstantOfShape of floats with a constant shape and more than one element: it stands
-       for a weight that was left out.
-    The same name, shape and seed give the same numbers, whatever else is in the model.
+    1. A weight whose bytes are in another file is drawn: initializer or Constant node.
+    2. So is a ConstantOfShape of floats with a constant shape and more than one element: it is a
+       placeholder of a weight.
+    Equal name, shape and seed give equal numbers, independent of the rest of the model.
 
     Raises:
         CapacityError: WEIGHTS_TOO_LARGE above `limits.max_drawn_bytes`.
@@ -110,10 +110,10 @@ def _fill_type(node: onnx.NodeProto) -> int:
 
 
 def drawn(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: int) -> Array:
-    """Seeded numbers of a weight; they depend on nothing else.
+    """Returns seeded numbers of a weight; they depend only on the arguments.
 
-    Matrices are scaled by the square root of their fan-in, so that activations keep their size
-    through a deep network; vectors lie between 0.5 and 1.5, since a variance must be positive.
+    Matrices are scaled by the square root of their fan-in, so that activations neither grow nor
+    vanish in a deep network. Vectors are between 0.5 and 1.5, since a variance must be positive.
     """
     random = np.random.default_rng([seed, crc32(name.encode())])
     if dtype.kind in "iub":
@@ -125,7 +125,7 @@ def drawn(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: 
 
 
 def drawn_inputs(graph: Graph, seed: int, integers: tuple[int, int] = INTEGERS) -> dict[str, Array]:
-    """Seeded numbers for every input of the graph: normal floats, integers from that interval."""
+    """Seeded numbers per graph input: normal floats, and integers from the interval."""
     found = {}
     for name in graph.inputs:
         tensor = graph.tensors[name]
@@ -142,7 +142,7 @@ def drawn_inputs(graph: Graph, seed: int, integers: tuple[int, int] = INTEGERS) 
 
 
 def _within(dtype: np.dtype[Any], interval: tuple[int, int]) -> tuple[int, int]:
-    """The part of an interval of integers that a type can hold."""
+    """The part of an interval of integers that a type can represent."""
     if dtype.kind == "b":
         return INTEGERS
     return interval[0], min(interval[1], int(np.iinfo(dtype).max) + 1)

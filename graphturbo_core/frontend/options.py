@@ -1,4 +1,4 @@
-"""What a user may choose at import."""
+"""Options of import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """Name shown for the model, its batch and symbolic dimensions, and the passes left out."""
+    """Displayed name of the model, batch and symbolic dimensions, and skipped passes."""
 
     name: str
     batch: int | None = None

@@ -1,7 +1,7 @@
-"""Model bytes -> model bytes of its structure: small enough to upload, no weights given away.
+"""Model bytes -> model bytes without weights: small enough to upload, weights not disclosed.
 
-Names, shapes and types of weights stay, their numbers go; so do comments and metadata, in which
-exporters leave paths and source lines.
+Names, shapes and types of weights remain; their numbers are removed. So are comments and metadata,
+in which exporters leave paths and source lines.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from graphturbo_core.frontend.parse.structure import unique_names
 from graphturbo_core.limits import Limits
 
 MAX_KEPT_BYTES = 1024
-"""Constants up to this stay: scalars, scales of a resize, small tables (our choice)."""
+"""Constants up to this size remain: scalars, scales of a resize, small tables (our choice)."""
 STRIPPED = "STRIPPED"
-"""Name of the file that stripped weights point to; nobody ever writes or opens it."""
+"""File name that stripped weights refer to; it is never written or opened."""
 FIRST_IR_WITH_FREE_INITIALIZERS = 4
-"""From this version of the format on, an initializer need not be an input as well."""
+"""First version of the format in which an initializer need not be an input."""
 COMMENTS = ("doc_string", "metadata_props")
 _INTEGERS = ("int32", "int64")
 
 
 @dataclass(frozen=True, slots=True)
 class Stripped:
-    """The structure of a model, and what became of its constants; `absent` had no numbers."""
+    """The stripped model, and counts of its constants; `absent` had no numbers."""
 
     data: bytes
     removed: int
@@ -42,18 +42,18 @@ class Stripped:
 
 
 def strip_weights(data: bytes, limits: Limits) -> Stripped:
-    """The same model without the numbers of its weights; its schedule is the same.
+    """Returns the model without the numbers of its weights; its schedule is the same.
 
-    1. A constant up to MAX_KEPT_BYTES stays.
-    2. So does an integer one of up to `limits.max_elements_value_propagation` elements: import
+    1. A constant up to MAX_KEPT_BYTES remains.
+    2. So does an integer constant of up to `limits.max_elements_value_propagation` elements: import
        computes shapes with it.
-    3. A constant inside a model-local function stays: a function has no initializers.
-    4. Any other is an initializer that points to a file which does not exist; a Constant node
-       becomes one.
-    5. Comments, metadata and the part for training go; proposed sizes of dimensions stay.
+    3. A constant inside a model-local function remains: a function has no initializers.
+    4. Any other becomes an initializer that refers to a file that does not exist, also a Constant
+       node.
+    5. Comments, metadata and the training part are removed; proposed sizes of dimensions remain.
 
     Raises:
-        ModelError: the bytes are no model, or more than `limits.max_strip_bytes`.
+        ModelError: the bytes are not a model, or more than `limits.max_strip_bytes`.
     """
     model = parse_model(data, replace(limits, max_model_bytes=limits.max_strip_bytes))
     model.ClearField("training_info")
@@ -90,9 +90,9 @@ def _inner_graphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
 
 
 def _move_constants(graph: onnx.GraphProto, limits: Limits) -> int:
-    """Constant nodes that hold a weight become initializers; how many.
+    """Turn Constant nodes with a weight into initializers; returns their number.
 
-    Nodes get the names that import would give them, since a missing one tells the place.
+    Nodes get the names that import would give them, since a generated name has the position.
     """
     stay = []
     names = unique_names(graph.node, limits.max_name_length)
@@ -122,7 +122,7 @@ def _held(node: onnx.NodeProto) -> onnx.TensorProto | None:
 
 
 def _is_weight(proto: onnx.TensorProto, limits: Limits) -> bool:
-    """Whether the numbers of a constant go (rules 1 and 2); one that has none already, too."""
+    """Whether a constant's numbers are removed (rules 1 and 2), or already absent."""
     is_shape_like = dtype_name(proto.data_type, proto.name) in _INTEGERS
     if is_shape_like and prod(proto.dims) <= limits.max_elements_value_propagation:
         return False
@@ -136,7 +136,7 @@ def _size_bytes(proto: onnx.TensorProto) -> int:
 
 
 def _empty(proto: onnx.TensorProto) -> None:
-    """Keep name, shape and type."""
+    """Remove the numbers; name, shape and type remain."""
     bare = onnx.TensorProto(name=proto.name, data_type=proto.data_type, dims=proto.dims)
     bare.data_location = onnx.TensorProto.EXTERNAL
     bare.external_data.add(key="location", value=STRIPPED)
@@ -153,7 +153,7 @@ def _forget_comments(model: onnx.ModelProto) -> None:
 
 
 def _commented(model: onnx.ModelProto) -> Iterator[Message]:
-    """What may carry a comment, in all graphs and functions."""
+    """Messages that may have a comment, in all graphs and functions."""
     bodies = [node for function in model.functions for node in function.node]
     inside = [graph for node in bodies for graph in _inner_graphs(node)]
     graphs = list(_graphs(model.graph, *inside))

@@ -9,10 +9,9 @@ per second and cycles.
 - `hardware.py`: Hardware, the frozen value that all later steps read.
 - `profile.py`: reads and validates a profile; lists the shipped ones.
 - `variation.py`: a profile with one number changed, for the assumption register.
-- `tile_rules.py`: numbers of lowering that no source gives; they are the `lowering.*` options.
+- `tile_rules.py`: numbers of lowering without a source; they are the `lowering.*` options.
 - `memory_budget.py`: MemoryBudget: division of LB and GB by purpose.
 
-MemoryBudget is computed once from Hardware and TileRules. Planning judges splits, places and
-residencies by it, and lowering allots by it. A source that starts with `assumption:` puts its
-number into the assumption register.
+MemoryBudget is computed once from Hardware and TileRules. Planning and lowering both use it. A
+source that starts with `assumption:` puts its number into the assumption register.
 """

@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class EngineKind(Enum):
-    """What executes an instruction; the first three belong to a core, DMA to a cluster.
+    """Kind of engine that executes an instruction: three per core, DMA per cluster.
 
     A matrix engine may belong to a cluster (`Hardware.shared_engine`).
     """
@@ -20,11 +20,11 @@ class EngineKind(Enum):
 
 
 CLUSTER_CORE = -1
-"""Stands for the cluster where others name a core: an engine that its cores share, or DMA."""
+"""Core number of engines that belong to the cluster: a shared engine, or DMA."""
 
 
 class MatrixModel(Enum):
-    """How the matrix engine's time follows from M x N x K (design, section 5)."""
+    """Formula of the matrix engine's cycles for M x N x K (design, section 5)."""
 
     PASSES = "passes"
     OUTPUT_STATIONARY = "output-stationary"
@@ -34,7 +34,7 @@ class MatrixModel(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """A profile number with where it comes from, and whether it is an assumption.
+    """A profile number with its source, and whether it is an assumption.
 
     `key` is its path in the profile file, unit included, e.g. `cluster.gb_bandwidth_bytes_per_s`.
     """
@@ -52,17 +52,17 @@ class Hardware:
     `dram_bandwidth` and `dram_bytes` are one cluster's share; `lb_bandwidth` one core's port;
     `gb_bandwidth` one cluster's port (0 without a GB); `link_bandwidth` a core's port to the other
     cores, each way.
-    `matrix_depth`: steps of K that the matrix array takes in a cycle at the base rate.
-    `matrix_rate` and `vector_rate` give, per number format, how many times the base rate runs.
-    `is_pooled`: data and weight parts of an LB are one pool (then both parts say the pool's size).
-    `split_capacity_bytes`: live bytes that Algorithm 1 allows a piece; None where the profile gives
-    none, then the data parts of a cluster's LBs.
+    `matrix_depth`: steps of K per cycle of the matrix array at the base rate.
+    `matrix_rate` and `vector_rate`: multiple of the base rate per number format.
+    `is_pooled`: data and weight parts of an LB are one pool (then both parts have the pool's size).
+    `split_capacity_bytes`: live bytes that Algorithm 1 allows per piece; None: the data parts of a
+    cluster's LBs.
     `channel_padding`: the channel axis is padded to a multiple of this many elements; 1 is none.
-    `shared_engine`: `matrix` where one matrix engine without an LB serves all cores of a cluster.
-    It reads operands from GB and writes results there; `staging_bytes` is then what it sums in.
-    `weight_placement`: `sharded` where the LBs of a cluster hold weights for each other.
-    `remote_dram_latency_cycles`: of a cluster that reads another's DRAM, through that one's share;
-    None where none can.
+    `shared_engine`: `matrix` if one matrix engine without an LB serves all cores of a cluster. It
+    reads operands from GB and writes results there; `staging_bytes` is then its accumulator.
+    `weight_placement`: `sharded` if weights are divided over the LBs of a cluster.
+    `remote_dram_latency_cycles`: latency of a read of another cluster's DRAM, through that
+    cluster's share; None if not possible.
     `numbers`: every number of the profile with its source, in the order of the file's sections.
     """
 
@@ -115,17 +115,17 @@ class Hardware:
 
     @property
     def has_shared_matrix(self) -> bool:
-        """Whether the cores of a cluster share one matrix engine, which works in GB."""
+        """Whether the cores of a cluster share one matrix engine, with operands in GB."""
         return self.shared_engine == EngineKind.MATRIX.value
 
     @property
     def shards_weights(self) -> bool:
-        """Whether an LB may hold weights that other cores of the cluster use."""
+        """Whether weights may be divided over the LBs of a cluster."""
         return self.weight_placement == "sharded"
 
     @property
     def can_cooperate(self) -> bool:
-        """Whether its clusters can work on one sample: they read what others left in their DRAM."""
+        """Whether its clusters can share one sample: they can read each other's DRAM."""
         has_way = self.remote_dram_latency_cycles is not None
         return self.clusters > 1 and has_way and self.has_gb and not self.has_shared_matrix
 
@@ -139,13 +139,13 @@ class Hardware:
         return -(-size_bytes * self.clock_hz // bandwidth)
 
     def peak_macs_per_cycle(self, number_format: str) -> int:
-        """Multiply-accumulates of one core's matrix engine in a cycle."""
+        """Multiply-accumulates per cycle of one core's matrix engine."""
         return self.matrix_rows * self.matrix_columns * self.k_steps_per_cycle(number_format)
 
     def k_steps_per_cycle(self, number_format: str) -> int:
-        """Steps of K that the matrix array takes in a cycle."""
+        """Steps of K per cycle of the matrix array."""
         return self.matrix_depth * self.matrix_rate[number_format]
 
     def peak_vector_per_cycle(self, number_format: str) -> int:
-        """Element-operations of one core's vector engine in a cycle."""
+        """Element-operations per cycle of one core's vector engine."""
         return self.vector_lanes * self.vector_rate[number_format]

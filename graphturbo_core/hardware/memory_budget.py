@@ -1,7 +1,6 @@
-"""Hardware + TileRules -> MemoryBudget: how the bytes of LB and GB are divided.
+"""Hardware + TileRules -> MemoryBudget: division of the bytes of LB and GB.
 
-Planning judges splits, places and residencies by it, and lowering allots by it, so that a plan that
-fits is one that can be lowered.
+Planning and lowering both use it, so that a plan that fits can be lowered.
 """
 
 from __future__ import annotations
@@ -12,20 +11,18 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.tile_rules import RING_TILES, TileRules
 
 SHARD_SHARE = 2
-"""Shards of weights take at most this part (1/2) of an LB's weight part: our choice, the rest is
-for the tiles in use."""
+"""Largest part (1/2) of an LB's weight part for shards (our choice: the rest is for tiles)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryBudget:
     """Bytes of each purpose, of one core's LB and of one cluster's GB.
 
-    `lb_data_bytes`: activations. `lb_weight_bytes`: weights, shards among them; the data part and
-    the weight part of a pooled LB are the pool. `shard_bytes`: at most so many hold weights for
-    other cores. `output_ring_bytes`: of the data part, what a result takes that is streamed out
-    while its nest runs. `gb_data_bytes`: outputs and whole weights in GB, beside
-    `gb_weight_ring_bytes` for the tiles of streamed weights. `split_bytes`: live bytes of a
-    cluster's LBs that Algorithm 1 allows a piece.
+    `lb_data_bytes`: activations. `lb_weight_bytes`: weights, shards included; both parts of a
+    pooled LB are the pool. `shard_bytes`: maximum for shards. `output_ring_bytes`: in the data
+    part, tiles of a result that is streamed out while its nest runs. `gb_data_bytes`: outputs and
+    whole weights in GB, beside `gb_weight_ring_bytes` for tiles of streamed weights. `split_bytes`:
+    live bytes of a cluster's LBs that Algorithm 1 allows per piece.
     """
 
     lb_data_bytes: int
@@ -40,8 +37,8 @@ class MemoryBudget:
 def memory_budget(hardware: Hardware, rules: TileRules) -> MemoryBudget:
     """Divide a chip's LB and GB.
 
-    A pooled LB gives `rules.pool_share` of the pool to weights. GB keeps as many bytes free for
-    tiles of streamed weights as an LB has for weights (our choice).
+    A pooled LB reserves 1/`rules.pool_share` of the pool for weights. GB reserves an LB's weight
+    bytes for tiles of streamed weights (our choice).
     """
     weights = hardware.lb_weight_bytes
     data = hardware.lb_data_bytes

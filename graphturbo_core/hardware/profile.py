@@ -32,12 +32,12 @@ PROFILE_YAML = YamlKind(
     right_file="give a YAML profile, not a model",
     start="start with `name: …`",
     depth_hint="a profile has section, key, value, source",
-    one_document="keep one chip a file",
+    one_document="write one chip per file",
 )
-"""A profile is four mappings deep; up to eight, the schema gives the better message."""
+"""A profile is four mappings deep; up to eight, the schema's message is better."""
 
 MOST_PARSED = 16
-"""Profiles whose chips are kept (our choice: all that are shipped, and a few of a user's)."""
+"""Cached profiles (our choice: all shipped ones, and a few of a user)."""
 
 SPLIT_CAPACITY = "cluster.split_capacity_bytes"
 PROFILES_FOLDER = Path(__file__).resolve().parents[2] / "hardware_profiles"
@@ -50,7 +50,7 @@ def profile_names() -> tuple[str, ...]:
 
 
 def load_profile(name_or_path: str) -> Hardware:
-    """The chip of a shipped profile, or of a YAML file; a shipped name wins over a file.
+    """Returns the chip of a shipped profile, or of a YAML file; shipped names have precedence.
 
     Raises:
         ProfileError: neither a shipped name nor a readable file, or the profile is refused.
@@ -70,10 +70,10 @@ def read_profile(name: str, data: bytes | None = None) -> Hardware:
 
 @lru_cache(maxsize=MOST_PARSED)
 def parse_profile(data: bytes, file_name: str) -> Hardware:
-    """The chip that `data`, a YAML profile, describes; `file_name` is for messages only.
+    """Returns the chip of a YAML profile; `file_name` is for messages only.
 
-    A profile may say `extends: NAME` of a shipped one and give only what differs (one level). The
-    chips of the last files are kept.
+    A profile with `extends: NAME` of a shipped one has only the differing keys (one level). The
+    latest chips are cached.
 
     Raises:
         ProfileError: naming file, key, value and range.
@@ -95,7 +95,7 @@ def profile_tree(name_or_path: str, data: bytes | None = None) -> dict[str, Plai
     `data`: a YAML profile that goes by the name; without it the name is looked up.
 
     Raises:
-        ProfileError: neither a shipped name nor a readable file, or no plain YAML.
+        ProfileError: neither a shipped name nor a readable file, or not plain YAML.
     """
     path = _shipped(name_or_path) or Path(name_or_path)
     read = _read(path, name_or_path) if data is None else data
@@ -107,7 +107,7 @@ def _shipped(name: str) -> Path | None:
 
 
 def _read(path: Path, name: str) -> bytes:
-    """At most one byte more than a profile may have: a huge file is refused unread."""
+    """Reads at most one byte above the limit: a huge file is refused without reading it all."""
     try:
         if not path.is_file():
             raise FileNotFoundError(path)
@@ -136,7 +136,7 @@ def _tree(name: str) -> dict[str, Plain]:
 
 
 def _merged(base: dict[str, Plain], override: dict[str, Plain]) -> dict[str, Plain]:
-    """`base` with `override` laid over it key by key; an entry is replaced whole."""
+    """`base` updated by `override` key by key; an entry is replaced whole."""
     merged = dict(base)
     for key, value in override.items():
         below = base.get(key)
@@ -248,20 +248,20 @@ def _hardware(profile: Profile) -> Hardware:
 
 
 def _placement(entry: Entry[Literal["replicated", "sharded"]] | None) -> str:
-    """Without a word, every LB that needs a weight has a copy of its own from far memory."""
+    """Weight placement; by default every LB has its own copy of a weight that it needs."""
     return "replicated" if entry is None else entry.value
 
 
 def _value_or_none(entry: Entry[int] | None) -> int:
-    """0 of what a chip does not have."""
+    """The entry's value; 0 if the chip has no such part."""
     return 0 if entry is None else entry.value
 
 
 def _derived_capacity(hardware: Hardware) -> Sourced:
-    """The split capacity that a chip's LBs come to."""
+    """Split capacity derived from a chip's LBs."""
     source = "derived: data parts of a cluster's LBs (cores x LB data)"
     if hardware.is_pooled:
-        source = "derived: a cluster's LBs without the part of each pool that holds weights"
+        source = "derived: a cluster's LBs without the weight part of each pool"
     value = memory_budget(hardware, DEFAULT_RULES).split_bytes
     return Sourced(SPLIT_CAPACITY, value, source, is_assumption=False)
 

@@ -1,4 +1,4 @@
-"""A schema's complaint -> ProfileError: file, key, value, and the range that is allowed."""
+"""Schema error -> ProfileError: file, key, value, and allowed range."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphturbo_core.plain_yaml import shown
 
 
 def invalid(file_name: str, key: str, value: object, what: str, change: str) -> ProfileError:
-    """A refusal of one key's value; `change` says the range that is allowed."""
+    """The refusal of one key's value; `change`: the allowed range."""
     where = f"in {shown(file_name)}"
     return ProfileError(
         "PROFILE_INVALID", what, where, change, file=file_name, key=key, value=value, range=change
@@ -23,7 +23,7 @@ def invalid(file_name: str, key: str, value: object, what: str, change: str) -> 
 
 
 def unsupported(file_name: str, key: str, value: object, feature: str) -> ProfileError:
-    """A refusal of a valid profile that asks for what lowering does not have yet."""
+    """The refusal of a valid profile with a feature that lowering does not support."""
     return ProfileError(
         "PROFILE_UNSUPPORTED",
         f"{key} is {shown(value)}: {feature} is not supported yet",
@@ -36,7 +36,7 @@ def unsupported(file_name: str, key: str, value: object, feature: str) -> Profil
 
 
 def refusal(error: ValidationError, file_name: str) -> ProfileError:
-    """The first problem found; an unknown key before a missing one, which it often misspells."""
+    """The first problem; an unknown key before a missing one, which it often misspells."""
     problems = error.errors(include_url=False)
     first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
     key = _key(first)
@@ -45,14 +45,14 @@ def refusal(error: ValidationError, file_name: str) -> ProfileError:
 
 
 def _key(problem: ErrorDetails) -> str:
-    """The path of the key at fault; an entry's value is called by the entry's own path."""
+    """Path of the faulty key; an entry's value has the entry's path."""
     path = [str(part) for part in problem["loc"]]
     is_value = path[-1:] == ["value"] and problem["type"] not in {"missing", "extra_forbidden"}
     return ".".join(path[:-1] if is_value else path)
 
 
 def _problem(problem: ErrorDetails, key: str) -> tuple[str, str]:
-    """What is wrong, and what to change."""
+    """Description of the fault, and what to change."""
     kind = problem["type"]
     if kind == "missing":
         return f"key {shown(key)} is missing", _missing_change(key)
@@ -77,7 +77,7 @@ def _missing_change(key: str) -> str:
 
 
 def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, bool]]:
-    """Every key path of the schema, and whether an entry (value and source) stands there."""
+    """Every key path of the schema, and whether it is an entry (value and source)."""
     for name, field in model.model_fields.items():
         path = f"{prefix}{name}"
         kinds = [

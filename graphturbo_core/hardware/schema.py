@@ -1,7 +1,7 @@
-"""What a profile file may say: its sections, keys, units and ranges.
+"""Schema of a profile file: sections, keys, units and ranges.
 
-Every number is an `Entry`: a value with its source beside it. A source that starts with
-`assumption:` says why, and puts the number in the assumption register.
+Every number is an `Entry`: a value with its source. A source that starts with `assumption:` gives
+the reason, and puts the number into the assumption register.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from graphturbo_core.hardware.hardware import MatrixModel
 
 ASSUMPTION = "assumption:"
-"""How the source of an assumed number starts; the reason follows."""
+"""Prefix of the source of an assumed number; the reason follows."""
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ _MAX_WRITTEN_OUT = 10**18
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """Accepts a whole number of a range, written as an integer or as an integral float."""
+    """Validator of a whole number in a range, written as an integer or an integral float."""
 
     low: int
     high: int
@@ -48,7 +48,7 @@ def _is_integral(value: object) -> TypeGuard[int | float]:
 
 
 def _hint(value: object) -> str:
-    """What to write for a number that YAML 1.1 reads as text, such as `1e12` or `"4"`."""
+    """Hint for a number that YAML 1.1 reads as text, such as `1e12` or `"4"`."""
     if isinstance(value, str) and value.isdecimal():
         return "take the quotes off; "
     match = _EXPONENT_TEXT.fullmatch(value) if isinstance(value, str) else None
@@ -96,14 +96,14 @@ class _Strict(BaseModel):
 
 
 class Entry(_Strict, Generic[T]):
-    """A value with its source beside it."""
+    """A value with its source."""
 
     value: T
     source: Source
 
 
 class Rates(_Strict):
-    """How many times the base rate (its slowest format's) an engine runs in each number format."""
+    """Multiple of an engine's base rate (its slowest format's) per number format."""
 
     fp32: Entry[Rate]
     fp16: Entry[Rate]
@@ -112,10 +112,10 @@ class Rates(_Strict):
 
 
 class ChipSection(_Strict):
-    """What the chip has once.
+    """Properties of the chip.
 
-    `remote_dram_latency_cycles`: of a cluster that reads another's share of DRAM, whose bandwidth
-    it then takes; a chip whose clusters cannot read each other's DRAM leaves it out.
+    `remote_dram_latency_cycles`: latency of a read of another cluster's DRAM share, which uses that
+    share's bandwidth. A chip whose clusters cannot read each other's DRAM leaves it out.
     """
 
     clusters: Entry[Clusters]
@@ -124,14 +124,14 @@ class ChipSection(_Strict):
 
 
 class ClusterSection(_Strict):
-    """What each cluster has: GB, its own share of DRAM, system DMA.
+    """Properties of each cluster: GB, its own share of DRAM, system DMA.
 
-    A chip without a GB says `gb_bytes: 0` and leaves out its bandwidth and latency; it may have no
+    A chip without a GB has `gb_bytes: 0` and leaves out its bandwidth and latency. It may have no
     system DMA, which moves between DRAM and GB.
     `shared_engine: matrix`: one matrix engine for all cores, without an LB: it reads operands from
-    GB and writes results there. `split_capacity_bytes` is what Algorithm 1 calls LB; default: the
-    data parts of all its LBs, of a pooled LB the pool without the part that holds weights.
-    `weight_placement: sharded`: the LBs hold weights for each other; only without a GB.
+    GB and writes results there. `split_capacity_bytes`: the capacity that Algorithm 1 calls LB;
+    default: the data parts of all LBs, for a pooled LB the pool without its weight part.
+    `weight_placement: sharded`: weights are divided over the LBs; only without a GB.
     """
 
     cores: Entry[Cores]
@@ -148,10 +148,10 @@ class ClusterSection(_Strict):
 
 
 class CoreSection(_Strict):
-    """What each core has: engines, LB, staging buffer, its port to the other cores.
+    """Properties of each core: engines, LB, staging buffer, its port to the other cores.
 
-    `matrix_depth`: steps of K that the array takes in a cycle at the base rate; default: 1. A cube
-    of 16 x 16 x 16 has 16 rows, 16 columns and a depth of 16.
+    `matrix_depth`: steps of K per cycle of the array at the base rate; default: 1. A cube of
+    16 x 16 x 16 has 16 rows, 16 columns and a depth of 16.
     """
 
     matrix_rows: Entry[Extent]
@@ -173,7 +173,7 @@ class CoreSection(_Strict):
 
 
 class KernelSection(_Strict):
-    """What a kernel costs besides its work."""
+    """Cycles per kernel in addition to its work."""
 
     launch_cycles: Entry[Cycles]
     barrier_cycles: Entry[Cycles]

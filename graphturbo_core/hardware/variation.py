@@ -1,4 +1,4 @@
-"""A profile with one number changed, as a file of its own: what if an assumption were otherwise?"""
+"""A profile with one number changed, as YAML, to measure the effect of an assumption."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def changed_profile(name_or_path: str, key: str, value: Plain) -> bytes:
     """The profile with the number at `key` (`section.name` or `section.rate.format`) replaced.
 
     Raises:
-        ProfileError: the profile is no readable file, or not plain YAML.
+        ProfileError: the profile is not a readable file, or not plain YAML.
     """
     tree = profile_tree(name_or_path)
     section: Any = tree
@@ -52,10 +52,10 @@ def scaled_profile(name: str, data: bytes | None, key: str, factor: Fraction) ->
 
 
 def other_values(number: Sourced) -> tuple[tuple[str, Plain], ...]:
-    """Half and double of a number, or the other choices; each with a word for it.
+    """Returns half and double of a number, or the other choices, each with a label.
 
-    A whole number is halved rounding down. What the profile's schema does not allow is tried all
-    the same: its refusal is an answer.
+    A whole number is halved rounding down. Values that the profile's schema refuses are returned
+    too: the refusal is a result.
     """
     if isinstance(number.value, str):
         return tuple((choice, _plain(choice)) for choice in _choices(number))
@@ -66,7 +66,7 @@ def other_values(number: Sourced) -> tuple[tuple[str, Plain], ...]:
 
 
 def _choices(number: Sourced) -> Iterator[str]:
-    """What else may stand in place of a word, in the order of the schema."""
+    """Alternative values of a text, in the order of the schema."""
     kind = _value_type(number.key.split("."))
     if isinstance(kind, type) and issubclass(kind, Enum):
         found = tuple(str(member.value) for member in kind)

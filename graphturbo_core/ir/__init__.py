@@ -2,9 +2,9 @@
 
 - `dtypes.py`: element types in ONNX's spelling, and bytes per element on the chip.
 - `boxes.py`: half-open intervals, one per axis, in the tensor's own coordinates.
-- `weight_parts.py`: weights that are parts of other weights, also where numbers come later.
+- `weight_parts.py`: weights that are parts of other weights, also without numbers yet.
 - `graph.py`: Graph: ops in topological order, tensors with static shapes.
 
-Tensors of the file's weights (kind WEIGHT) are apart from activations. `Graph.undecomposed` is the
-graph before passes that take ops apart; `Op.origin` names the op that a part comes from.
+Tensors of the file's weights (kind WEIGHT) are distinct from activations. `Graph.undecomposed` is
+the graph before passes that decompose ops; `Op.origin` names the op that a part comes from.
 """

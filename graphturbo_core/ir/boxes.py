@@ -31,15 +31,15 @@ def extents(box: Box) -> tuple[int, ...]:
 
 
 def is_empty(box: Box) -> bool:
-    """Whether no element lies in the box."""
-    for lo, hi in box:  # noqa: SIM110 (a generator takes twice as long; asked for of each access)
+    """Whether the box has no element."""
+    for lo, hi in box:  # noqa: SIM110 (a generator takes twice as long; called per access)
         if hi <= lo:
             return True
     return False
 
 
 def intersect(first: Box, second: Box) -> Box:
-    """The common box; `is_empty` tells whether there is one."""
+    """The common box; empty (`is_empty`) if there is none."""
     pairs = zip(first, second, strict=True)
     return tuple([(a if a > c else c, b if b < d else d) for (a, b), (c, d) in pairs])
 
@@ -55,7 +55,7 @@ def hull(first: Box, second: Box) -> Box:
 
 
 def contains(outer: Box, inner: Box) -> bool:
-    """Whether every element of `inner` lies in `outer`."""
+    """Whether `outer` contains every element of `inner`."""
     return is_empty(inner) or all(
         a <= c and d <= b for (a, b), (c, d) in zip(outer, inner, strict=True)
     )
@@ -86,9 +86,9 @@ def divide(interval: Interval, parts: int) -> tuple[Interval, ...]:
 
 
 class BoxIndex:
-    """Boxes of one tensor, sorted along the axis on which most of them begin apart.
+    """Boxes of one tensor, sorted along the axis with the most distinct starts.
 
-    Pieces of a split lie side by side there, so that each box meets few of them.
+    Pieces of a split are adjacent along it, so that each box intersects few of them.
     """
 
     def __init__(self, boxes: Sequence[Box]) -> None:
@@ -104,7 +104,7 @@ class BoxIndex:
         self._ends = list(accumulate((boxes[place][axis][1] for place in self._order), max))
 
     def meeting(self, box: Box) -> list[int]:
-        """Places of the boxes that share an element with `box`, rising."""
+        """Indices of the boxes that share an element with `box`, rising."""
         if self._axis < 0:
             return list(range(len(self._boxes)))
         lo, hi = box[self._axis]

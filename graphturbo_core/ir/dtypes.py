@@ -1,4 +1,4 @@
-"""Element types: ONNX spelling, and how many bytes an element takes on the chip."""
+"""Element types: ONNX spelling, and bytes per element on the chip."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _OWN_BYTES = {
 def element_bytes(dtype: str, number_format: str) -> int:
     """Bytes of one element on the chip.
 
-    Floating types take the run's number format; others keep their width, int64 indices count 4
-    (design, section 2). A type not listed (sub-byte, float8) counts 1.
+    Floating types have the run's number format; others have their own width, int64 indices count
+    4 (design, section 2). A type not listed (sub-byte, float8) counts 1.
 
     Raises:
         OptionError: the number format is unknown.

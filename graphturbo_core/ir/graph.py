@@ -1,4 +1,4 @@
-"""Graph: ops in topological order, tensors with static shapes, weights apart from activations."""
+"""Graph: ops in topological order, tensors with static shapes, weights and activations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AttributeValue = int | float | str | bytes | tuple[int, ...] | tuple[float, ...]
 
 
 class TensorKind(Enum):
-    """Where a tensor's numbers come from."""
+    """Origin of a tensor's numbers."""
 
     INPUT = "input"
     WEIGHT = "weight"
@@ -29,15 +29,15 @@ class TensorKind(Enum):
 
 
 WeightStep = tuple[str, tuple[int, ...]]
-"""How a part of a weight is taken, and its numbers (`ir.weight_parts`)."""
+"""Steps that take a part of a weight (`ir.weight_parts`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A value with a static shape; `value` is read-only, kept for small or needed constants.
+    """A value with a static shape; `value`: read-only numbers of small or needed constants.
 
-    `source` and `steps`: the weight of the file that a weight is a part of, and how to take it;
-    empty for one that stands in the file.
+    `source` and `steps`: the weight of the file that a weight is a part of, and how to take the
+    part; empty for a weight of the file.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Op:
     """One node; a missing optional input is the empty string. Attribute defaults are not filled.
 
     `origin`: the op of `Graph.undecomposed` that this one is a part of; empty for an op that no
-    pass took apart, which keeps its name.
+    pass decomposed: its name is unchanged.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Op:
 class Graph:
     """A model ready for scheduling. Op names are unique; `inputs` excludes weights.
 
-    `undecomposed`: the graph before passes that take ops apart; None where none did.
+    `undecomposed`: the graph before passes that decompose ops; None if none did.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Graph:
 
     @property
     def whole(self) -> Graph:
-        """The graph before passes that take ops apart: all strategies share it."""
+        """The graph before passes that decompose ops: all strategies share it."""
         return self if self.undecomposed is None else self.undecomposed
 
     @cached_property
@@ -104,7 +104,7 @@ class Graph:
 
     @cached_property
     def output_names(self) -> frozenset[str]:
-        """`outputs` to look names up in."""
+        """Names of `outputs`, as a set."""
         return frozenset(self.outputs)
 
     @cached_property
@@ -145,7 +145,7 @@ class Graph:
         )
 
     def check(self) -> None:
-        """Every input is produced before it is read; names are unique.
+        """Check that every input is produced before it is read, and names are unique.
 
         Raises:
             InvariantError: naming the op and the tensor.
@@ -167,7 +167,7 @@ class Graph:
             raise InvariantError("GRAPH_OUTPUT", f"output {missing[0]!r} is never written")
 
     def _check_origins(self) -> None:
-        """Every op is, or is a part of, an op of the undecomposed graph, and none of these is lost.
+        """Check that every op is a part of an op of the undecomposed graph, and none is lost.
 
         Raises:
             InvariantError: GRAPH_ORIGIN.
@@ -175,7 +175,7 @@ class Graph:
         whole = self.whole.op_by_name
         for op in self.ops:
             if op.origin_name not in whole:
-                what = f"{op.name!r} comes from {op.origin_name!r}, which is no op"
+                what = f"{op.name!r} comes from {op.origin_name!r}, which is not an op"
                 raise InvariantError("GRAPH_ORIGIN", what)
         lost = whole.keys() - {op.origin_name for op in self.ops}
         if lost:

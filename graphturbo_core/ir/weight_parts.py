@@ -1,4 +1,4 @@
-"""Weights that are parts of other weights, also where the numbers are known only later."""
+"""Weights that are parts of other weights, also without numbers yet."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from graphturbo_core.ir.graph import Tensor, WeightStep
 
 CUT, SHAPED, TURNED = "cut", "shaped", "turned"
-"""Steps: along an axis from a place to another one; to a shape; with axes in an order."""
+"""Steps: slice along an axis; reshape; permute axes."""
 
 
 def part_of(weight: Tensor, name: str, shape: Sequence[int], step: WeightStep) -> Tensor:
-    """The weight after one more step; it keeps which weight of the file it comes from."""
+    """The weight after one more step, with its source weight of the file."""
     value = None
     if weight.value is not None:
         value = after(weight.value, (step,))
@@ -26,7 +26,7 @@ def part_of(weight: Tensor, name: str, shape: Sequence[int], step: WeightStep) -
 
 
 def after(value: NDArray[Any], steps: Sequence[WeightStep]) -> NDArray[Any]:
-    """The numbers of a weight after these steps, as a copy."""
+    """Numbers of a weight after these steps, as a copy."""
     for kind, numbers in steps:
         if kind == CUT:
             axis, begin, end = numbers

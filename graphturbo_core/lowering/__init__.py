@@ -1,9 +1,9 @@
 """Plan -> Program: kernels become instructions with addresses and sequence numbers.
 
 - `lower.py`: the recipe: from fine tiles to coarse ones until the cap on instructions is met.
-- `box_bytes.py`: bytes of many boxes at once.
-- `caps.py`: instructions that a plan needs at least; too long programs are refused early.
-- `team.py`: cooperating clusters: each is lowered as if alone, then gets the chip's numbers.
+- `box_bytes.py`: bytes of many boxes, vectorised.
+- `caps.py`: lower bound on a plan's instructions; too long programs are refused early.
+- `team.py`: cluster-parallel plans: each cluster is lowered alone, then gets the chip's numbers.
 - `alternatives.py`: other placements of a kernel at `:full`: stages by expected begin, half of the
   staging buffer. The shortest kernel is taken; other kernels are not affected.
 - `placing.py`: kernels one after the other get tiles and LB addresses; each passes on what it keeps
@@ -23,8 +23,7 @@ the app does not offer it. A result without the option is the same with it. A re
 least number of instructions needed.
 
 Templates are shared between plans: levels, trials of a strategy, runs of a comparison. Up to
-100,000 instructions of them are retained. What is refused is refused with the same numbers,
-whatever was lowered before.
+100,000 instructions of them are cached. A refusal has the same numbers with and without the cache.
 
 Without a GB, weights go from DRAM to all LBs in one broadcast. There is no GB port and no system
 DMA.

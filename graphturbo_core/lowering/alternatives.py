@@ -1,9 +1,9 @@
-"""A kernel's task and placement -> other placements of it, of which the shortest run is taken.
+"""A kernel's task and placement -> alternative placements, of which the fastest is chosen.
 
-What reuses bytes waits for what used them before, in the order of stages. So which stages may run
-at once depends on that order and on how much of the staging buffer one takes, as much as on the
-instructions' order: where instructions move across layers, both are tried (our choice; the vendor's
-manual has the wait, the paper names only the aim).
+Reused bytes wait for their last use, in the order of stages. So the overlap of stages depends on
+that order and on the staging bytes per stage, not only on the instructions' order. If instructions
+move across layers, both are varied (our choice; the vendor's manual has the wait, the paper names
+only the aim).
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
 
 STAGING_PARTS = 2
-"""Of so many parts of the staging buffer a product of computed operands takes one at most in other
-placements, so that another nest finds room beside it (our choice)."""
+"""In alternatives, a product of computed operands uses at most 1/N of the staging buffer, so that
+another nest has room beside it (our choice)."""
 
 MOST_COMPUTES = 5_000
-"""Kernels with more computes are placed once (our choice: to emit another takes seconds, and of the
-paper's rows it shortens only J's, by 1 %)."""
+"""Most computes of a kernel with alternatives (our choice: emitting one takes seconds above it, and
+of the paper's rows only J's improves, by 1 %)."""
 
 
 def alternatives(
     task: PlacementTask, placed: KernelPlacement, places: Places
 ) -> tuple[KernelPlacement, ...]:
-    """Placements that differ from `placed` inside the kernel alone; none within layers.
+    """Returns placements that differ from `placed` only inside the kernel; none with a fence.
 
-    With stages in the order in which they are expected to begin, then in that of layers; both with
-    half of the staging buffer for products of computed operands. Other kernels find all that they
-    have in common with this one where `placed` has it.
+    Stages in the order of expected begins, then in the order of layers; both with half of the
+    staging buffer for products of computed operands. Buffers shared with other kernels are as in
+    `placed`.
     """
     if task.plan.scheduling != ACROSS_LAYERS or compute_total(placed) > MOST_COMPUTES:
         return ()
@@ -47,7 +47,7 @@ def alternatives(
 
 
 def _placed(task: PlacementTask, places: Places) -> KernelPlacement | None:
-    """None too where a product does not fit its part of the staging buffer."""
+    """The placement; None also if a product does not fit its part of the staging buffer."""
     try:
         return places.place(task)
     except CapacityError:
@@ -55,7 +55,7 @@ def _placed(task: PlacementTask, places: Places) -> KernelPlacement | None:
 
 
 def _expected(task: PlacementTask) -> PlacementTask:
-    """The task with stages in the order of their expected begins; ties: as they were."""
+    """The task with stages in the order of their expected begins; ties by present order."""
     times = task.alike.expected(task.stages)
     order = sorted(task.stages, key=lambda stage: times[stage.index][0])
     stages = tuple(replace(stage, index=place) for place, stage in enumerate(order))
@@ -67,12 +67,12 @@ def _expected(task: PlacementTask) -> PlacementTask:
 
 
 def _inside(placement: KernelPlacement) -> Hashable:
-    """What emission goes by that alternatives may have otherwise."""
+    """Values read by emission that may differ between alternatives."""
     return tuple(stage.output for stage in placement.stages), placement.tilings
 
 
 def _outside(placement: KernelPlacement) -> Hashable:
-    """What other kernels, GB and DRAM go by, of all that alternatives may have otherwise."""
+    """Values read by other kernels, GB and DRAM placement that alternatives must not change."""
     skipped = {placement.stages[index].output for index in placement.views.skipped}
     kept = (held for name, held in placement.residents.items() if name in placement.kept)
     return (

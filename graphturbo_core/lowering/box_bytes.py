@@ -1,4 +1,4 @@
-"""Bytes of many boxes of a Program's tensors at once."""
+"""Bytes of many boxes of a Program's tensors, vectorised."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphturbo_core.products.program import IntArray, Program
 def box_bytes(
     program: Program, tensor: NDArray[np.int32], lo: NDArray[np.int32], hi: NDArray[np.int32]
 ) -> IntArray:
-    """Bytes of each box [lo, hi); `tensor` numbers the row of `Program.tensors` of each."""
+    """Bytes of each box [lo, hi); `tensor`: its row in `Program.tensors`."""
     width = np.zeros(len(program.tensors), dtype=np.int64)
     padding = np.ones(len(program.tensors), dtype=np.int64)
     for number in np.unique(tensor).tolist():

@@ -1,4 +1,4 @@
-"""How many instructions a plan needs at least: too many are refused before one is listed."""
+"""Lower bound on a plan's instructions: too long programs are refused before any is emitted."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from graphturbo_core.products.plan import Plan
 
 
 def check_fewest(plan: Plan, stages: list[tuple[Stage, ...]], max_instructions: int) -> None:
-    """Nothing where one tile a share is within the cap; a stage that may become a view is free.
+    """Check that one tile per share is within the cap; a stage that may be a view counts 0.
 
-    A result of the model is stored tile by tile from the cores that made it.
+    A result of the model is stored tile by tile from the cores that computed it.
 
     Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, before anything is placed.
+        CapacityError: TOO_MANY_INSTRUCTIONS, before any placement.
     """
     results = frozenset(plan.semantics.graph.outputs)
     counts = ((stage.ops[0].name, _fewest(stage, results)) for kernel in stages for stage in kernel)
@@ -50,12 +50,12 @@ def compute_total(placement: KernelPlacement) -> int:
 def check_moves(
     classes: CoreClasses, plan: Plan, settings: list[Setting], max_instructions: int
 ) -> list[int]:
-    """Computes, stores and exchanges of each kernel, where they are within the cap.
+    """Returns computes, stores and exchanges per kernel, if within the cap.
 
-    Loads come on top.
+    Loads are not counted.
 
     Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, before any instruction is listed.
+        CapacityError: TOO_MANY_INSTRUCTIONS, before any instruction is emitted.
     """
     owners: dict[Cut, Owners] = {}
     counts = [
@@ -70,7 +70,7 @@ def check_moves(
 
 
 def _stores(setting: Setting) -> Iterator[int]:
-    """Stores of each stage whose result leaves LB whole."""
+    """Stores of each stage whose whole result leaves LB."""
     placement = setting.placement
     for stage, tiling in zip(placement.stages, placement.tilings, strict=True):
         site = setting.around.targets.get(stage.output)
@@ -82,9 +82,9 @@ def _stores(setting: Setting) -> Iterator[int]:
 def fewest_exchanges(
     placement: KernelPlacement, classes: CoreClasses, owners: dict[Cut, Owners]
 ) -> int:
-    """At least so many moves from core to core: one from each class that has of a core's box.
+    """Lower bound on core-to-core moves: one per class that owns a part of a core's box.
 
-    All but as many owners as are not simulated are surely of classes of their own.
+    Owners beyond the number of unsimulated cores are certainly in distinct classes.
     """
     alike = len(classes.leaders) - len(classes.simulated)
     running = (s for s in core_stages(placement.stages) if s.index not in placement.views.skipped)

@@ -34,12 +34,12 @@ def lower(
     max_instructions: int | None = None,
     known: KnownKernels | None = None,
 ) -> Program:
-    """Lower every kernel of a plan, as finely as the cap on instructions allows.
+    """Lower every kernel of a plan, with the finest tiles that the cap on instructions permits.
 
-    On a chip of many cores one stands for all that run like programs, and on any other where
-    programs of all cores are too long; or `is_each_core_simulated`. Where all of that is refused,
-    up to `max_instructions` are allowed. `known`: kernels of other plans of the same model, which
-    are not emitted again, and to which those of this one are added.
+    Equivalent cores are simulated once on a chip of many cores, and elsewhere if the program of all
+    cores is too long; not with `is_each_core_simulated`. If all of that is refused, up to
+    `max_instructions` are permitted. `known`: cache of templates of the same model's plans; this
+    plan's templates are added.
 
     Raises:
         CapacityError: a tile, or all of DRAM's tensors, do not fit; or even the coarsest tiles need
@@ -55,7 +55,7 @@ def lower(
         except CapacityError as error:
             if error.code != TOO_MANY_INSTRUCTIONS:
                 raise
-            # Its frames hold all that was listed, while the next ones list theirs.
+            # Its frames reference this attempt's tiles while the next attempt lists its own.
             refused.append((attempt, error.with_traceback(None)))
     refusal = _longer_offered(refused)
     raise _replay_left_out(plan, every, refusal) if is_each_core_simulated else refusal
@@ -68,9 +68,9 @@ finest tiles may take: all such kernels together leave half of them to others (o
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """Stages cut by a grain within limits; `is_longer`: above what is allowed without asking.
+    """Stages cut by a grain within limits; `is_longer`: only by `--max-instructions`.
 
-    `few`: how kernels of few computes are cut; None: as all others are.
+    `few`: grain of kernels with few computes; None: the same grain.
     """
 
     stages: list[tuple[Stage, ...]]
@@ -86,10 +86,10 @@ def _attempts(
     limits: Limits,
     max_instructions: int | None,
 ) -> Iterator[_Attempt]:
-    """Each way from fine to coarse, then the coarsest tiles of each with room for a longer program.
+    """Yields each way from fine to coarse, then the coarsest tiles of each for a longer program.
 
-    So what is made without asking for more is made the same by who asks. Coarser tiles are tried
-    with the finest for kernels of few computes first.
+    So a result without `--max-instructions` is the same with it. Each coarser grain is attempted
+    first with the finest one for kernels of few computes.
     """
     tried = []
     finest, *coarser = grains(plan.rules)
@@ -107,9 +107,9 @@ def _attempts(
 
 
 def _longer_offered(refused: Sequence[tuple[_Attempt, CapacityError]]) -> CapacityError:
-    """The refusal of the coarsest tiles that need fewest instructions, of those tried last.
+    """The refusal with the fewest instructions among the last attempts, with the coarsest tiles.
 
-    With how to allow a longer program where that can be enough.
+    With the hint to permit a longer program, if that can suffice.
     """
     limits = refused[-1][0].limits
     refusal = min(
@@ -130,7 +130,7 @@ def _fewest(refusal: CapacityError) -> int:
 
 
 def _with_change(refusal: CapacityError, more: str) -> CapacityError:
-    """The refusal with one more way out."""
+    """The refusal with one more proposed change."""
     change = f"{refusal.change}, {more}"
     return CapacityError(refusal.code, refusal.what, refusal.where, change, **refusal.fields)
 
@@ -138,9 +138,9 @@ def _with_change(refusal: CapacityError, more: str) -> CapacityError:
 def _ways(
     plan: Plan, stages: list[tuple[Stage, ...]], is_each_core_simulated: bool
 ) -> Iterator[list[tuple[Stage, ...]]]:
-    """The stages with all cores, with those alone that stand for others, or one after the other.
+    """Yields the stages with all cores, with the simulated cores of classes, or both in order.
 
-    Where clusters co-operate each core is simulated.
+    In a cluster-parallel plan each core is simulated.
     """
     is_alone = plan.cooperation is None
     can_fold = is_alone and not is_each_core_simulated and may_fold(plan.hardware)
@@ -157,7 +157,7 @@ def _ways(
 def _replay_left_out(
     plan: Plan, stages: list[tuple[Stage, ...]], refusal: CapacityError
 ) -> CapacityError:
-    """The refusal, with one more way out where cores are alike: they are simulated once then."""
+    """The refusal; if cores are equivalent, with the hint to leave out the replay."""
     if not may_fold(plan.hardware):
         return refusal
     if not classes_of(plan.hardware, folded(plan, stages)).is_folded:
@@ -166,10 +166,10 @@ def _replay_left_out(
 
 
 def _lowered(plan: Plan, attempt: _Attempt, known: KnownKernels) -> Program:
-    """The program with tiles of this grain.
+    """Returns the program with tiles of this grain.
 
     Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, before so many tiles or instructions are listed; or
+        CapacityError: TOO_MANY_INSTRUCTIONS, before the tiles or instructions are listed; or
             something does not fit.
     """
     stages, grain, limits = attempt.stages, attempt.grain, attempt.limits

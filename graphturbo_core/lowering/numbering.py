@@ -1,4 +1,4 @@
-"""Settings -> NumberedKernels: one kernel of each class is emitted and scheduled, others copied."""
+"""Settings -> NumberedKernels: one kernel per template is emitted and scheduled, others copied."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from graphturbo_core.lowering.instructions.code import KernelCode
 from graphturbo_core.lowering.instructions.conflicts import find_conflicts
 from graphturbo_core.lowering.instructions.machine import Machine
 from graphturbo_core.lowering.instructions.schedule import schedule, schedule_by_layer
-from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.scheduling import ACROSS_LAYERS
 
 MOST_KEPT = 100_000
-"""Instructions of kernels that are kept for other lowerings (our choice: some 60 MB)."""
+"""Most cached instructions for other lowerings (our choice: about 60 MB)."""
 
 MOST_TIMES = 2
-"""With another placement a kernel has at most so many times its instructions (our choice)."""
+"""Largest factor of instructions of an alternative placement (our choice)."""
 
 
 class KnownTemplate(NamedTuple):
-    """A kernel with its setting's placement, and with the shortest other that is shorter."""
+    """A kernel with its setting's placement, and the fastest alternative that is faster."""
 
     setting: Setting
     kernel: NumberedKernel
@@ -45,10 +45,10 @@ class KnownTemplate(NamedTuple):
 
 @dataclass
 class KnownKernels:
-    """Kernels that lowerings of one model have in common: each is emitted and scheduled once.
+    """Cache of templates for all lowerings of one model: each is emitted and scheduled once.
 
-    Levels of a strategy, and plans that one tries, differ in some of their kernels alone. Of more
-    instructions than `MOST_KEPT` those are forgotten that were not asked for longest.
+    Levels of a strategy, and plans of a search, differ only in some kernels. Above `MOST_KEPT`
+    instructions, the least recently used templates are dropped.
     """
 
     _ways: list[tuple[Graph, Hashable]] = field(default_factory=list)
@@ -56,10 +56,10 @@ class KnownKernels:
     _instructions: int = 0
 
     def way(self, plan: Plan, machine: Machine) -> int:
-        """A number: under equal ones kernels of one grain and template key have the same code.
+        """Cache key of a plan: with equal keys, equal grain and template key give equal code.
 
-        What emission reads of a plan, and no key says, is in it. A graph is the same one, not an
-        equal one; what is kept holds it, so that no other takes its place in memory.
+        Contains everything that emission reads of a plan outside the template key. Graphs are
+        compared by identity; the cache references the graph, so that its id is not reused.
         """
         chosen = (
             machine, plan.number_format, plan.rules, plan.feeding,
@@ -73,19 +73,20 @@ class KnownKernels:
         return len(self._ways) - 1
 
     def find(self, key: Hashable) -> KnownTemplate | None:
-        """What was kept under a way, a grain and a template key."""
+        """The cached template of a way, a grain and a template key, or None."""
         found = self._kernels.get(key)
         if found is not None:
             self._kernels.move_to_end(key)
         return found
 
     def keep(self, key: Hashable, known: KnownTemplate) -> None:
-        """Keep a kernel, unless it is known, without the lists that only emission reads."""
+        """Cache a kernel, unless it is known, without the lists that only emission reads."""
         if key in self._kernels:
             return
         setting = known.setting
         placement, *others = (
-            replace(each, alike=Alike(each.plan)) for each in (setting.placement, *setting.others)
+            replace(each, alike=StageMemo(each.plan))
+            for each in (setting.placement, *setting.others)
         )
         bare = replace(setting, placement=placement, others=tuple(others))
         self._kernels[key] = known._replace(setting=bare)
@@ -98,11 +99,11 @@ class KnownKernels:
 def number_all(
     common: Common, settings: Sequence[tuple[Setting, int]], room: Room, kept: KnownKernels
 ) -> list[NumberedKernel]:
-    """Emit and number one kernel of each class that is not known, the others are its copies.
+    """Emit and number one kernel per unknown template; the others are copies.
 
-    `settings`: with how many instructions each has at least. All copies of a kernel count as soon
-    as it is emitted, so that what is too long is refused before the rest is. Of what is refused
-    nothing is kept: the next grain needs the memory.
+    `settings`: with a lower bound on each one's instructions. All copies of a kernel count as soon
+    as it is emitted, so that a too long program is refused early. Nothing of a refused program is
+    cached: the next grain needs the memory.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS.
@@ -142,9 +143,9 @@ def number_all(
 
 
 def _with_room(known: KnownTemplate | None, room: Room) -> KnownTemplate | None:
-    """A known kernel that there is room for; one that there is not is emitted again, and refused.
+    """A known kernel within the room; one beyond it is emitted again, and refused.
 
-    So what is refused is refused with the same numbers, whatever was lowered before.
+    So a refusal has the same numbers with and without the cache.
     """
     has_room = known is not None and room.with_kernels(known.kernel.code, 1).holds(0, 0)
     return known if has_room else None
@@ -153,9 +154,9 @@ def _with_room(known: KnownTemplate | None, room: Room) -> KnownTemplate | None:
 def _chosen(
     known: Sequence[KnownTemplate], times: Sequence[int], room: Room
 ) -> list[KnownTemplate]:
-    """What the program has of each kernel: the shorter one, as long as there is room for it.
+    """Variants in the program: the faster alternative per kernel, while there is room for it.
 
-    `times`: how many copies each has; `room`: what is left when none is the shorter one.
+    `times`: number of copies per kernel; `room`: the room left without alternatives.
     """
     chosen = []
     for each, count in zip(known, times, strict=True):
@@ -171,9 +172,9 @@ def _chosen(
 
 
 def _copied(common: Common, model: KnownTemplate, setting: Setting) -> NumberedKernel:
-    """The kernel of a setting, from one with the same key, placed as the model is.
+    """The kernel of a setting, copied from one with the same key and placement.
 
-    Names, ops and places are mapped alike, whichever placement the code was made from.
+    The mapping of names, ops and places is independent of the placement variant.
     """
     kernel = model.shorter or model.kernel
     if model.setting is setting:
@@ -182,7 +183,7 @@ def _copied(common: Common, model: KnownTemplate, setting: Setting) -> NumberedK
 
 
 def _numbered(common: Common, setting: Setting, code: KernelCode) -> KnownTemplate:
-    """The kernel in sequence order, and the shortest of its alternatives that is shorter."""
+    """The kernel in sequence order, and its fastest alternative if that is faster."""
     kernel, cycles = _scheduled(common, code)
     shorter = None
     room = Room(MOST_TIMES * code.size, MOST_TIMES * len(code.access_buffer), 0)
@@ -198,7 +199,7 @@ def _numbered(common: Common, setting: Setting, code: KernelCode) -> KnownTempla
 
 
 def _scheduled(common: Common, code: KernelCode) -> tuple[NumberedKernel, int]:
-    """A kernel in sequence order, and its cycles alone: 0 unless layers may overlap by a list."""
+    """A kernel in sequence order, and its cycles alone: 0 without list scheduling."""
     plan, machine = common.plan, common.machine
     conflicts = find_conflicts(code, plan.hardware.is_pooled)
     order, cycles = np.arange(code.size), 0

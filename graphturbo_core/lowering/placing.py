@@ -18,8 +18,8 @@ from graphturbo_core.lowering.local_buffer.placement import (
 from graphturbo_core.lowering.local_buffer.places import Places
 from graphturbo_core.lowering.stages.stage import Stage, holdings
 from graphturbo_core.lowering.team import own_plan
-from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.cutting import Grain
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import too_many_instructions
 from graphturbo_core.products.plan import Plan
 
@@ -67,7 +67,7 @@ def _place_all(
     """
     placed: list[PlacedKernel] = []
     parked: dict[int, frozenset[str]] = {}
-    computes, alike, places = [0], Alike(plan), Places()
+    computes, alike, places = [0], StageMemo(plan), Places()
     while len(placed) < len(stages):
         index = len(placed)
         kernel = plan.kernels[index]

@@ -1,4 +1,4 @@
-"""What an op needs of its inputs for a box of its output, what work that is, how it fuses."""
+"""Types of an op's semantics: input boxes for an output box, work, fusion kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphturbo_core.ir.boxes import Box, Interval
 
 
 class AxisKind(Enum):
-    """How an input axis follows from the output's box (design, section 2)."""
+    """Relation of an input axis to the output's box (design, section 2)."""
 
     SAME = "same"
     WINDOW = "window"
@@ -26,9 +26,9 @@ class AxisKind(Enum):
 
 
 class FusionKind(IntEnum):
-    """TVM's pattern kinds, in TVM's order: combining two takes the larger.
+    """TVM's pattern kinds, in TVM's order: the larger of two wins.
 
-    CONTRACTION is TVM's `kOutEWiseFusable`; pooling and softmax are of it too.
+    CONTRACTION is TVM's `kOutEWiseFusable`; pooling and softmax have it too.
     """
 
     ELEMENTWISE = 0
@@ -64,7 +64,7 @@ class AxisMap:
     in_block: int = 1
 
     def interval(self, out_box: Box) -> Interval:
-        """The needed interval of this input axis; (0, 0) where nothing is needed."""
+        """The needed interval of this input axis; (0, 0) if nothing is needed."""
         if self.out_axis < 0:
             return (0, self.size)
         lo, hi = out_box[self.out_axis]
@@ -90,9 +90,9 @@ class AxisMap:
 
 @dataclass(frozen=True, slots=True)
 class InputAccess:
-    """How one input tensor (activation or weight) is read; one map per axis of that tensor.
+    """Read of one input tensor (activation or weight); one map per axis of that tensor.
 
-    `is_lookup`: of its box one element is read for each of the output; which ones, the data say.
+    `is_lookup`: one element of its box is read per output element; the data determine which.
     """
 
     tensor: str
@@ -100,18 +100,18 @@ class InputAccess:
     is_lookup: bool = False
 
     def box(self, out_box: Box) -> Box:
-        """The box of the input that a box of the output needs (a hull; empty where none)."""
+        """The box of the input that a box of the output needs (a hull; may be empty)."""
         return tuple([axis.interval(out_box) for axis in self.axes])
 
 
 KEPT_READS = 512
-"""Ways to read an input that are kept, over all models (our choice: a model has some dozens)."""
+"""Cached access patterns, over all models (our choice: a model has some dozens)."""
 KEPT_INTERVALS = 4096
-"""Intervals that each of them keeps an axis (our choice: tiles of a model have some hundreds)."""
+"""Cached intervals per axis of each pattern (our choice: tiles of a model have some hundreds)."""
 
 
 class _Intervals(dict[Interval, Interval]):
-    """What one input axis needs, by the interval of the output axis that it follows."""
+    """Cache of one input axis: needed interval by interval of the followed output axis."""
 
     def __init__(self, axis: AxisMap) -> None:
         super().__init__()
@@ -125,10 +125,10 @@ class _Intervals(dict[Interval, Interval]):
 
 
 class Reads:
-    """`InputAccess.box` for many boxes that share their intervals, each worked out once."""
+    """`InputAccess.box` for many boxes with common intervals, each computed once."""
 
     def __init__(self, axes: Sequence[AxisMap]) -> None:
-        """Nothing is worked out yet."""
+        """Start with empty caches."""
         self._maps = axes
         self._axes = [(max(0, axis.out_axis), _Intervals(axis)) for axis in axes]
 
@@ -139,13 +139,13 @@ class Reads:
         return tuple([known[out_box[place]] for place, known in self._axes])
 
     def interval(self, place: int, out: Interval) -> Interval:
-        """What the axis at `place` needs for this interval of the output axis that it follows."""
+        """Needed interval of axis `place` for this interval of the followed output axis."""
         return self._axes[place][1][out]
 
 
 @lru_cache(maxsize=KEPT_READS)
 def reads_of(axes: tuple[AxisMap, ...]) -> Reads:
-    """One for all inputs that are read alike: layers of a model are."""
+    """The shared Reads of all inputs with these axis maps."""
     return Reads(axes)
 
 
@@ -153,10 +153,10 @@ def reads_of(axes: tuple[AxisMap, ...]) -> Reads:
 class Work:
     """Work of one box: `count` independent products of m x n x k, or element-operations.
 
-    `transcendentals` are counted apart from `vector_ops`: what one costs is the chip's matter.
-    `pixels`: rows and columns of a map, of whose products m is a multiple; None: m has no map.
-    `products` are those of an op with several (`InnerProduct`): count, m, n, k of each; those of
-    8-bit numbers are in `byte_products`.
+    `transcendentals` are counted apart from `vector_ops`: their cost depends on the chip.
+    `pixels`: rows and columns of a map, of which m is a multiple; None: m has no map.
+    `products`: for an op with several (`InnerProduct`), count, m, n, k of each; those of 8-bit
+    numbers are in `byte_products`.
     """
 
     macs: int
@@ -173,12 +173,12 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class InnerProduct:
-    """Matrix products inside an op that is no single contraction (attention, recurrent cells).
+    """Matrix products inside an op that is not a single contraction (attention, recurrent cells).
 
-    A box of output `output` has `count` times the blocks that it touches along `count_axes`
-    (pairs of axis and block size) products of `m` times the extents of `m_axes`, by n, by k.
-    Beside each row of each product come `row_ops` vector operations, `row_transcendentals` more.
-    `is_of_bytes`: its factors are 8-bit numbers, and it runs at their rate.
+    A box of output `output` has `count` x (blocks touched along `count_axes`, pairs of axis and
+    block size) products. Each has m = `m` x (extents of `m_axes`), and n, k. Each row of a product
+    adds `row_ops` vector operations and `row_transcendentals`. `is_of_bytes`: its factors are 8-bit
+    numbers, and it runs at their rate.
     """
 
     n: int
@@ -197,13 +197,13 @@ class InnerProduct:
 class Contraction:
     """Axes of a contraction: output axes of M, of N (-1: none), size of K per output element.
 
-    Output axes that are neither M nor N are batch axes: each of their elements is a product of
-    its own. `data_reduce_axis` and `weight_reduce_axis` (axes of the two operands) may be cut
-    over K together; -1 where K may not be cut. `reduce_size` is the size of that axis (1 where
-    there is none); `k_inner` = k / reduce_size (kernel area).
-    `groups` > 1: output axis N falls into that many groups, each its own product.
+    Output axes that are neither M nor N are batch axes: each of their elements is a separate
+    product. `data_reduce_axis` and `weight_reduce_axis` (axes of the two operands) may be cut
+    over K together; -1 if K may not be cut. `reduce_size` is the size of that axis (1 if there is
+    none); `k_inner` = k / reduce_size (kernel area).
+    `groups` > 1: output axis N consists of that many groups, each its own product.
     `weight` is the second operand, also where it is an activation.
-    `map_axes`: those two of M along which windows slide; () where there are not two such.
+    `map_axes`: the two M axes along which windows slide; () if there are not two.
     """
 
     m_axes: tuple[int, ...]
@@ -224,7 +224,7 @@ class Contraction:
         return self.data_reduce_axis >= 0
 
     def pixels(self, sizes: Sequence[int]) -> tuple[int, int] | None:
-        """Rows and columns of a map in an output box of these extents; None: there is no map."""
+        """Rows and columns of a map in an output box of these extents; None: no map."""
         if not self.map_axes:
             return None
         rows, columns = self.map_axes
@@ -235,24 +235,24 @@ class Contraction:
 class OpSemantics:
     """An op resolved against its shapes.
 
-    `accesses[i]` are the reads for output i, one per tensor read; what is only a parameter known
-    at import (a shape, axes, pads) is not read. A missing optional output has no reads and the
-    shape (). `engine` is MATRIX for contractions (the cheaper of matrix and vector by
+    `accesses[i]` are the reads for output i, one per tensor read. Parameters known at import (a
+    shape, axes, pads) are not read. A missing optional output has no reads and the shape ().
+    `engine` is MATRIX for contractions (the cheaper of matrix and vector by
     `cost.compute_cycles`), else VECTOR. `ops_per_element`: vector element-operations per output
-    element; `ops_per_input`: per element read, for reductions and pooling; `transcendentals`: of
-    them per output element, counted apart; `fixed_ops`: for the whole op however it is cut
-    (opaque ops: their bytes). `is_view`: only names its input's bytes anew (reshape, squeeze,
-    split, slice with step 1): legal as a view where the access boxes are exact.
+    element; `ops_per_input`: per element read, for reductions and pooling; `transcendentals`: per
+    output element, counted separately; `fixed_ops`: for the whole op, independent of cuts (opaque
+    ops: their bytes). `is_view`: renames its input's bytes (reshape, squeeze, split, slice with
+    step 1): legal as a view if the access boxes are exact.
     `is_pointwise`: every data input of the output's own shape maps SAME on all axes.
-    `is_joint`: lays its inputs side by side (concat); Relay hands them over as one tuple.
-    `is_repeated`: repeats its one operand along axes of size 1, and does nothing else (expand).
-    `is_sliding`: windows slide over its first input and `pads` says how far they reach beyond, so
-    a box is the same op with pads of its own.
-    `is_placed`: what it computes depends on where a box lies, though its reads do not show it
-    (a triangle, an index into an axis that is cut).
+    `is_joint`: concatenates its inputs; Relay passes them as one tuple.
+    `is_repeated`: only repeats its one operand along axes of size 1 (expand).
+    `is_sliding`: windows slide over its first input, with `pads` beyond its edges, so a box is the
+    same op with its own pads.
+    `is_placed`: its result depends on the position of a box, beyond its reads (a triangle, an
+    index into an axis that is cut).
     `is_of_bytes`: its products are of 8-bit numbers and run at their rate.
     `products`: matrix products inside the op; `engine` is MATRIX then, and vector work follows them
-    on the same tile (our choice: one instruction a tile, no overlap inside it).
+    on the same tile (our choice: one instruction per tile, no overlap inside it).
     """
 
     fusion: FusionKind
@@ -274,5 +274,5 @@ class OpSemantics:
     is_placed: bool = False
     is_of_bytes: bool = False
     uncut_axes: frozenset[int] = frozenset()
-    """Output axes that may not be cut (softmax's own axis): an input axis WHOLE alone does not
-    forbid cutting output axes, it only costs reading all of it."""
+    """Output axes that may not be cut (softmax's own axis). An input axis WHOLE alone does not
+    forbid cutting output axes: each part then reads all of it."""

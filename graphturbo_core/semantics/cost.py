@@ -1,4 +1,4 @@
-"""Cycles that engines take for a piece of work, and whose engine it is."""
+"""Cycles of a piece of work per engine, and the engine that runs it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Sizes = tuple[int, int, int]
 """M, N, K of one product."""
 
 BYTE_FORMAT = "int8"
-"""Whose rate products of 8-bit numbers run at, whatever the run's number format."""
+"""Format whose rate applies to products of 8-bit numbers, in any number format of the run."""
 
 
 def compute_cycles(
@@ -32,12 +32,12 @@ def compute_cycles(
     number_format: str,
     feeding: Feeding = DEFAULT_FEEDING,
 ) -> tuple[EngineKind, int]:
-    """The engine that does the work, and its cycles: at least 1 unless there is no work.
+    """Returns the engine that does the work, and its cycles: at least 1 unless there is no work.
 
     Grouped products run on the cheaper of matrix and vector engine, the matrix engine on a tie.
-    An op with products inside holds the matrix engine for them and for the vector work between.
-    Where cores share a matrix engine, an op as a whole goes there or not (`is_on_cluster`); one
-    with products inside stays on a core's vector engine (our choice: its operands are in LB).
+    An op with products inside occupies the matrix engine for them and for the vector work between.
+    If cores share a matrix engine, an op runs there as a whole or not at all (`is_on_cluster`); an
+    op with products inside runs on a core's vector engine (our choice: its operands are in LB).
     """
     contraction = semantics.contraction
     if semantics.is_of_bytes:
@@ -60,10 +60,10 @@ def compute_cycles(
 
 
 def square_of(hardware: Hardware, feeding: Feeding) -> tuple[int, int] | None:
-    """Rows and columns of the square of a map that a pass takes; None: it takes any pixels.
+    """Rows and columns of a map's square that one pass covers; None: a pass covers any pixels.
 
-    As many as the array has rows; where these have no root it is wider than high: 8 x 8 of 64,
-    4 x 8 of 32. Only on chips whose array makes passes.
+    Their product is the array's rows; if that has no integer root, the square is wider than high:
+    8 x 8 for 64, 4 x 8 for 32. Only on chips whose array makes passes.
     """
     if not feeding.has_square_passes or hardware.matrix_model is not MatrixModel.PASSES:
         return None
@@ -75,9 +75,9 @@ def square_of(hardware: Hardware, feeding: Feeding) -> tuple[int, int] | None:
 def rows_taken(
     rows: int, pixels: tuple[int, int] | None, hardware: Hardware, feeding: Feeding
 ) -> int:
-    """Rows of the matrix array for products of so many, with those that are left empty.
+    """Occupied rows of the matrix array for products of `rows` rows, empty ones included.
 
-    A square of `pixels`, or the part of one at the edge, takes a pass of its own.
+    Each square of `pixels`, or part of one at the edge, takes a separate pass.
     """
     square = square_of(hardware, feeding)
     if square is None or pixels is None:
@@ -87,7 +87,7 @@ def rows_taken(
 
 
 def _inner_cycles(work: Work, hardware: Hardware, number_format: str) -> tuple[EngineKind, int]:
-    """Of an op with products inside: those of 8-bit numbers run at their own rate."""
+    """Engine and cycles of an op with inner products; 8-bit ones run at their own rate."""
     kinds = ((number_format, work.products), (BYTE_FORMAT, work.byte_products))
     between = _vector_cycles(work, hardware, number_format)
     if hardware.has_shared_matrix:
@@ -107,7 +107,7 @@ def _inner_cycles(work: Work, hardware: Hardware, number_format: str) -> tuple[E
 def is_on_cluster(semantics: OpSemantics, hardware: Hardware, number_format: str) -> bool:
     """Whether an op runs on the matrix engine that the cores of a cluster share.
 
-    All products do; grouped ones unless the cores' vector engines together need fewer cycles.
+    All products do; grouped ones, unless the cores' vector engines together need fewer cycles.
     """
     if not hardware.has_shared_matrix or semantics.contraction is None:
         return False
@@ -121,7 +121,7 @@ def is_on_cluster(semantics: OpSemantics, hardware: Hardware, number_format: str
 
 
 def product_peaks(sem: GraphSemantics, hardware: Hardware, number_format: str) -> tuple[int, int]:
-    """MACs of a matrix and of a vector engine in a cycle, of the fastest products in the model."""
+    """MACs per cycle of a matrix and of a vector engine, for the fastest products in the model."""
     has_bytes = any(
         op.is_of_bytes or any(product.is_of_bytes for product in op.products)
         for op in sem.by_op.values()
@@ -139,7 +139,7 @@ def placed_on(
     number_format: str,
     rules: TileRules = DEFAULT_RULES,
 ) -> GraphSemantics:
-    """The semantics with the ops that work beyond LB on this chip."""
+    """The semantics with `cluster_ops` and `passing_ops` for this chip."""
     shared = frozenset(
         name for name, op in sem.by_op.items() if is_on_cluster(op, hardware, number_format)
     )
@@ -152,9 +152,9 @@ def placed_on(
 
 
 def _is_passing(sem: GraphSemantics, op: Op, chip: tuple[Hardware, str, TileRules]) -> bool:
-    """Whether an op that runs whole has more operands and results than an LB takes in turns.
+    """Whether an op that runs whole has operands and results too large for an LB.
 
-    Products are left out: they read their operands more than once.
+    Products are excluded: they read their operands more than once.
     """
     semantics, (hardware, number_format, rules) = sem.by_op[op.name], chip
     if semantics.contraction is not None or semantics.products or not _runs_whole(semantics):
@@ -192,7 +192,7 @@ def _product_cycles(work: Work, hardware: Hardware, number_format: str) -> int:
 
 
 def _passes(sizes: Sizes, rows: int, columns: int) -> int:
-    """Rows of M, columns of N, one K step a cycle."""
+    """Rows of M, columns of N, one K step per cycle."""
     m, n, k = sizes
     return ceil_div(m, rows) * ceil_div(n, columns) * k
 
@@ -221,11 +221,11 @@ _MODELS: dict[MatrixModel, Callable[[Sizes, int, int], int]] = {
 
 
 def least_cycles_per_mac(sizes: Sizes, hardware: Hardware, number_format: str) -> Fraction:
-    """Cycles per MAC below which no part of a product of M x N x K comes, whatever its own sizes.
+    """Returns a lower bound on the cycles per MAC of every part of an M x N x K product.
 
-    A part has m <= M rows, so `ceil(m / R) >= m / min(M, R)`, and likewise along N and K; the
-    cycles c of fill and drain that come once per part are `c >= m * c / M` at least. With these the
-    closed forms of `matrix_cycles` are m x n x k times what is given here, or more.
+    A part has m <= M rows, so `ceil(m / R) >= m / min(M, R)`, and likewise along N and K. The fill
+    and drain cycles c per part satisfy `c >= m * c / M`. So the closed forms of `matrix_cycles` are
+    at least m x n x k times this bound.
     """
     m, n, k = sizes
     rows, columns = hardware.matrix_rows, hardware.matrix_columns
@@ -241,7 +241,7 @@ def least_cycles_per_mac(sizes: Sizes, hardware: Hardware, number_format: str) -
 
 
 def matrix_cycles(sizes: Sizes, hardware: Hardware, number_format: str) -> int:
-    """Cycles of one product of M x N x K.
+    """Returns the cycles of one product of M x N x K.
 
     Whole passes of the array, or SCALE-Sim's closed forms (fill and drain included) for systolic
     arrays. A cycle takes `matrix_depth` steps of K, and `matrix_rate` times as many in a faster

@@ -1,4 +1,4 @@
-"""Feeding: how the engines of a kernel get what they compute with."""
+"""Feeding: how the engines of a kernel get their operands."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Feeding:
-    """Ways of a kernel's operands that a strategy chooses once for all of its kernels."""
+    """Operand settings that a strategy chooses once for all of its kernels."""
 
     has_own_fetches: bool = False
-    """Each core fetches the weights that it needs from DRAM itself; else what several cores need
-    comes once, to GB where there is one, and is broadcast."""
+    """Each core fetches its weights from DRAM itself; else a box that several cores need is fetched
+    once, to GB if there is one, and is broadcast."""
     tiles: int = 2
-    """Buffers of a streamed tensor that take turns, in LB and in GB: with one its next tile waits
-    until the one that is there has been used."""
+    """Tile buffers per streamed tensor, in LB and in GB. With one, the next tile waits until the
+    present one has been used."""
     has_square_passes: bool = False
-    """A pass of the matrix array takes pixels of one square of a map, as an intrinsic of fixed
-    shape does in a loop nest; else any pixels of a tile, one after the other."""
+    """A pass of the matrix array covers pixels of one square of a map, like an intrinsic of fixed
+    shape in a loop nest; else any pixels of a tile in order."""
 
     @property
     def tiles_ahead(self) -> int:
-        """Tiles that are fetched before the one that is computed."""
+        """Number of tiles that are fetched ahead of the computed one."""
         return self.tiles - 1
 
 

@@ -1,9 +1,9 @@
-"""Loop nests and shares -> bytes a core must hold: the closed form that strategies go by.
+"""Loop nests and shares -> live bytes in a core's LB: the closed form that strategies use.
 
-Our choice (design, section 4): boxes live on the worst core, core halos included, plus two tiles
-for a result that is streamed out while its nest runs. Inputs are held whole from the start to
-their last use; an elementwise nest overwrites an operand of its size that dies there. A nest of an
-engine that the cores share works in GB: neither its operands nor its results are in an LB for it.
+Our choice (design, section 4): live boxes of the worst core, core halos included, plus two tiles
+for a result that is streamed out while its nest runs. Inputs are in LB whole from the start to
+their last use. An elementwise nest overwrites an operand of its size that dies there. A nest of an
+engine that the cores share works in GB: its operands and results are not in LB.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from graphturbo_core.semantics.propagate import needed_boxes
 from graphturbo_core.semantics.table import GraphSemantics
 
 Shares = Mapping[str, Mapping[int, Box]]
-"""Per tensor, the box of each core that has one."""
+"""Per tensor, box by core, for cores that have one."""
 
 
 def nest_outputs(sem: GraphSemantics, nest: LoopNest) -> tuple[str, ...]:
-    """What leaves a nest: its output, or all used results of a single op with several."""
+    """Tensors that leave a nest: its output, or all used results of a single op."""
     if len(nest.ops) > 1:
         return (nest.output,)
     results = (name for name in sem.graph.op_by_name[nest.ops[0]].outputs if name)
@@ -43,9 +43,9 @@ def nest_reads(sem: GraphSemantics, nest: LoopNest) -> tuple[str, ...]:
 
 
 def core_needs(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> dict[str, Mapping[int, Box]]:
-    """The box of each activation that each core reads to compute its share of the nest.
+    """Returns per activation the box that each core reads to compute its share of the nest.
 
-    Worked out once for nests that are alike, as those of a model's layers are.
+    Memoised for equivalent nests, such as those of repeated layers.
     """
     known, key = sem.known_needs, _needs_key(sem, nest, shares)
     found = known.get(key)
@@ -72,7 +72,7 @@ def _core_needs(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> dict[str
 def holding_boxes(
     sem: GraphSemantics, nests: Sequence[LoopNest], shares: Shares
 ) -> dict[str, dict[int, Box]]:
-    """Per tensor and core: hull of its own share and of what the core's nests read of it."""
+    """Per tensor and core: hull of the core's share and of the boxes that its nests read."""
     held: dict[str, dict[int, Box]] = {}
     for nest in (nest for nest in nests if not nest.is_on_cluster(sem)):
         for name in nest_outputs(sem, nest):
@@ -85,9 +85,9 @@ def holding_boxes(
 
 
 def _needs_key(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> Hashable:
-    """Equal for nests whose cores need the same boxes of what they read, as in layers alike.
+    """Memo key: equal for nests whose cores need the same boxes of their reads.
 
-    A tensor counts by its place among the nest's own.
+    A tensor is identified by its place among the nest's tensors.
     """
     place, ops = by_place(sem.kinds, [sem.graph.op_by_name[name] for name in nest.ops])
     return (
@@ -101,14 +101,14 @@ def _needs_key(sem: GraphSemantics, nest: LoopNest, shares: Shares) -> Hashable:
 
 
 LiveBytes = Mapping[int, tuple[int, ...]]
-"""Per core, the bytes that are live while each nest runs."""
+"""Per core, the live bytes while each nest runs."""
 
 
 @dataclass(frozen=True)
 class KernelHold:
-    """What a kernel's cores hold, when: the boxes of `holding_boxes`, over its nests in order.
+    """LB contents of a kernel's cores over time: `holding_boxes`, per nest in order.
 
-    `ring_bytes`: what a result takes at most that is streamed out while its nest runs.
+    `ring_bytes`: most bytes of a result that is streamed out while its nest runs.
     """
 
     semantics: GraphSemantics
@@ -118,7 +118,7 @@ class KernelHold:
     ring_bytes: int
 
     def live_bytes(self, kept: Collection[str] = ()) -> LiveBytes:
-        """Live bytes when the tensors `kept` stay to the end and other results are streamed."""
+        """Live bytes if `kept` tensors are live to the end and other results are streamed."""
         change: dict[int, list[int]] = defaultdict(lambda: [0] * (len(self.nests) + 1))
         for name, (first, last) in self._lifetimes(kept).items():
             is_streamed = self._is_streamed(name, kept)
@@ -131,11 +131,11 @@ class KernelHold:
         return {core: tuple(accumulate(steps))[:-1] for core, steps in sorted(change.items())}
 
     def peak_bytes(self, kept: Collection[str] = ()) -> int:
-        """The worst core's peak."""
+        """Peak live bytes of the worst core."""
         return max((max(steps) for steps in self.live_bytes(kept).values()), default=0)
 
     def _is_streamed(self, name: str, kept: Collection[str]) -> bool:
-        """Computed here, read by no nest here and not kept."""
+        """Whether a tensor is computed here, read by no nest here, and not in `kept`."""
         return name in self._streamable and name not in kept
 
     @cached_property
@@ -177,7 +177,7 @@ class KernelHold:
 
     @cached_property
     def _in_gb(self) -> frozenset[str]:
-        """Made by an engine that the cores share: loaded where a core first reads it."""
+        """Tensors computed by a shared engine: loaded when a core first reads them."""
         return frozenset(nest.output for nest in self.nests if nest.is_on_cluster(self.semantics))
 
     def _overwritten(self, nest: LoopNest, dying: Sequence[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Whether the samples of a batch may be computed apart from each other."""
+"""Check whether the samples of a batch may be computed separately."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from graphturbo_core.semantics.table import GraphSemantics
 
 
 def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | None:
-    """Why `part`, the same model for fewer samples, is not a piece of `whole`; None where it is.
+    """Returns why `part`, the model for fewer samples, is not a piece of `whole`; None: it is.
 
-    The first and the last piece of every output are followed back to the inputs. Of each tensor,
-    what is needed must have the size of what `part` needs and lie behind it by what the samples
-    before take; of graph inputs it must lie in the piece. A softmax over the batch, statistics of
-    a batch, a weight with a row for every sample or a slice of rows merged with the samples fail
-    that. An op that picks elements by indices with a row per sample reads a sample's elements for
-    each row, where the indices say so. Linear in the reads and the indices.
+    The first and the last piece of every output are followed back to the inputs. The needed box of
+    each tensor must have the size of the box that `part` needs, shifted by the size of the samples
+    before it. For graph inputs it must be within the piece. A softmax over the batch, statistics of
+    a batch, a weight with a row per sample, or a slice of rows merged with the samples fail this
+    check. An op that picks elements by indices with a row per sample counts as reading one sample
+    per row, if the index values confirm it. Linear in the reads and the indices.
     """
     if len(whole.graph.ops) != len(part.graph.ops):
         return "the model has other ops for fewer samples"
@@ -39,11 +39,11 @@ def dependence_on_batch(whole: GraphSemantics, part: GraphSemantics) -> str | No
 
 
 def taken_as_sample_wise(sem: GraphSemantics) -> GraphSemantics:
-    """The same with opaque ops whose leading sizes agree reading a sample for a sample.
+    """The semantics with opaque ops of equal leading sizes taken to read sample by sample.
 
-    For a model whose batch is free, by a symbol or by the user's word: what an op without an entry
-    does is not known, and a model that takes any batch hardly mixes samples there. An assumption,
-    to be told; replay shows whether it holds.
+    For a model with a free batch, by a symbol or the user's choice. An opaque op's function is
+    unknown, and a model for any batch rarely mixes samples there. This assumption is reported;
+    replay checks it.
     """
     graph = sem.graph
     changed = {
@@ -72,7 +72,7 @@ def _followed(access: InputAccess, samples: int) -> InputAccess:
 
 
 def picks_leading(op: Op) -> bool:
-    """Whether an op picks elements along its first input's first axis by indices."""
+    """Whether an op picks elements along the first axis of its first input by indices."""
     if op.domain:
         return False
     is_nd = op.op_type == "GatherND" and not op.attributes.get("batch_dims", 0)
@@ -80,10 +80,10 @@ def picks_leading(op: Op) -> bool:
 
 
 def offsets_in_samples(op: Op, indices: np.ndarray, size: int) -> np.ndarray | None:
-    """The row that all rows of `indices` are, counted from the begin of each one's own sample.
+    """Returns the common row of `indices`, relative to the start of each row's sample.
 
     `size`: of the axis that Gather or GatherND picks along; each row of the indices has an equal
-    part of it. None where a row picks elsewhere, or others than the first row does.
+    part of it. None if a row picks outside its part, or differs from the first row.
     """
     is_nd = op.op_type == "GatherND"
     if indices.ndim <= int(is_nd) or not indices.size or size % indices.shape[0]:
@@ -100,9 +100,9 @@ def offsets_in_samples(op: Op, indices: np.ndarray, size: int) -> np.ndarray | N
 def _with_picks(
     whole: GraphSemantics, part: GraphSemantics
 ) -> tuple[GraphSemantics, GraphSemantics]:
-    """Both, with ops whose indices grow a sample at a time reading a sample for each row of them.
+    """Both semantics, with ops of per-sample index rows taken to read one sample per row.
 
-    Indices are compared by value: each sample's row picks what the part's rows pick.
+    Indices are compared by value: each sample's row must pick the same elements as the part's rows.
     """
     changed: tuple[dict[str, OpSemantics], dict[str, OpSemantics]] = ({}, {})
     for op in whole.graph.ops:
@@ -113,7 +113,7 @@ def _with_picks(
         if found[0] is None or found[1] is None or not np.array_equal(found[0][0], found[1][0]):
             continue
         for side, pick in zip(changed, found, strict=True):
-            assert pick is not None  # both were looked at above
+            assert pick is not None  # both were checked above
             side[op.name] = pick[1]
     graphs = whole.graph, part.graph
     return (
@@ -123,7 +123,7 @@ def _with_picks(
 
 
 def _picks(sem: GraphSemantics, op: Op) -> tuple[np.ndarray, OpSemantics] | None:
-    """The offsets in a sample that an op picks, and its reads with a sample for each row."""
+    """Offsets in a sample that an op picks, and its semantics with one sample per row."""
     data, indices = (sem.graph.tensors[name] for name in op.inputs[:2])
     known = sem.by_op[op.name]
     if indices.value is None or known.is_opaque:
@@ -143,7 +143,7 @@ def _picks(sem: GraphSemantics, op: Op) -> tuple[np.ndarray, OpSemantics] | None
 
 
 def _samples(whole: Graph, part: Graph) -> tuple[int, int] | None:
-    """Leading sizes of an input and of all outputs that differ; None where none does."""
+    """Leading sizes of an input and all outputs in both models; None if none differs."""
     grown = {
         (whole.tensors[name].shape[0], part.tensors[name].shape[0])
         for name in whole.inputs
@@ -165,7 +165,7 @@ def _piece_dependence(
     for name in graph.outputs:
         box = _piece(graph, small, name, samples, batch)
         if box is None:
-            return f"output {name!r} does not grow in step with the batch"
+            return f"output {name!r} does not grow in proportion to the batch"
         wanted[name] = box
     boxes = needed_boxes(whole, graph.ops, wanted)
     alone = {name: full_box(small.tensors[name].shape) for name in small.outputs}
@@ -189,7 +189,7 @@ def _piece_dependence(
 
 
 def _other_names(whole: Graph, part: Graph) -> dict[str, str]:
-    """Inputs of ops that `part` knows by another name: constants made for so many samples."""
+    """Inputs of ops with another name in `part`: constants made for its batch."""
     return {
         name: own
         for op, other in zip(whole.ops, part.ops, strict=True)
@@ -202,7 +202,7 @@ def _other_names(whole: Graph, part: Graph) -> dict[str, str]:
 def _is_in_step(
     boxes: tuple[Box, Box], shapes: tuple[Shape, Shape], samples: tuple[int, int]
 ) -> bool:
-    """Whether a piece's box lies behind its own, alone, by what the samples before it take.
+    """Whether a piece's box equals that of `part`, shifted by the size of earlier samples.
 
     `shapes`: of all samples and of the piece's; `samples`: those before it, all but its own.
     """
@@ -216,7 +216,7 @@ def _is_in_step(
 def _piece(
     whole: Graph, part: Graph, name: str, samples: tuple[int, int], batch: int
 ) -> Box | None:
-    """The samples' box of a graph input or output: rows in proportion, all where it is fixed."""
+    """The samples' box of a graph input or output: rows in proportion; all if it is fixed."""
     shape, small = whole.tensors[name].shape, part.tensors[name].shape
     if shape == small:
         return full_box(shape)

@@ -1,4 +1,4 @@
-"""Ops -> kinds: numbers that are equal where two ops differ by names alone."""
+"""Ops -> kinds: numbers that are equal if two ops differ by names alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphturbo_core.semantics.access import OpSemantics
 def op_kinds(
     graph: Graph, by_op: Mapping[str, OpSemantics], cluster_ops: Collection[str]
 ) -> dict[str, int]:
-    """The kind of every op: layers of a model are alike, what holds for one holds for the next."""
+    """The kind of every op by name; results for one op of a kind apply to all."""
     numbers: dict[Hashable, int] = {}
     found: dict[str, int] = {}
     for op in graph.ops:
@@ -25,7 +25,7 @@ def op_kinds(
 def by_place(
     kinds: Mapping[str, int], ops: Sequence[Op]
 ) -> tuple[dict[str, int], tuple[tuple[int | None, ...], ...]]:
-    """Each tensor's place among those of the ops, and the ops by kind and places.
+    """Returns each tensor's place among the ops' tensors, and the ops by kind and places.
 
     The latter are equal for ops that differ by names alone.
     """
@@ -35,7 +35,7 @@ def by_place(
 
 
 def op_trait(graph: Graph, op: Op, semantics: OpSemantics) -> Hashable:
-    """All that semantics say of an op, a tensor by its place among the op's own."""
+    """All semantics of an op, tensors by their places among the op's own."""
     read = (access.tensor for reads in semantics.accesses for access in reads)
     names = tuple(dict.fromkeys(name for name in (*op.inputs, *op.outputs, *read) if name))
     place = {name: number for number, name in enumerate(names)}
@@ -63,4 +63,4 @@ def op_trait(graph: Graph, op: Op, semantics: OpSemantics) -> Hashable:
 _nameless = attrgetter(
     *(each.name for each in fields(OpSemantics) if each.name not in ("accesses", "contraction"))
 )
-"""All of an op's semantics but what names tensors."""
+"""Fields of an op's semantics that name no tensors."""

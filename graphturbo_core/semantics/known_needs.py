@@ -1,4 +1,4 @@
-"""What the cores of nests that are alike read: worked out once, kept beside the semantics."""
+"""Cache of the boxes that cores read, for equivalent nests; stored with the semantics."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from dataclasses import dataclass, field
 from graphturbo_core.ir.boxes import Box
 
 MOST_BOXES = 200_000
-"""Boxes that are kept (our choice: some 50 MB; beyond them all is forgotten)."""
+"""Most cached boxes (our choice: about 50 MB); beyond this the cache is cleared."""
 
 Needs = tuple[Mapping[int, Box], ...]
-"""Of each activation that a nest reads, in order: the box of each core."""
+"""Per activation that a nest reads, in order: box by core."""
 
 
 @dataclass
 class KnownNeeds:
-    """Needs by what decides them; nobody changes what is found here."""
+    """Cache of needs by key; callers must not modify the values."""
 
     _found: dict[Hashable, Needs] = field(default_factory=dict)
     _boxes: int = 0
 
     def get(self, key: Hashable) -> Needs | None:
-        """None where they were not worked out, or forgotten."""
+        """The cached needs, or None."""
         return self._found.get(key)
 
     def keep(self, key: Hashable, needs: Needs) -> None:
-        """Remember them."""
+        """Store needs under a key."""
         size = sum(map(len, needs))
         if self._boxes + size > MOST_BOXES:
             self._found.clear()

@@ -1,4 +1,4 @@
-"""Loop nests: ops of one layer that share tiles, so that values between them stay small."""
+"""Loop nests: ops of one layer that share tiles, so that values between them are tile-sized."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from graphturbo_core.semantics.table import GraphSemantics
 
 @dataclass(frozen=True, slots=True)
 class LoopNest:
-    """Ops in the order they run on each tile of `output`, the only tensor that leaves."""
+    """Ops in execution order per tile of `output`, the only tensor that leaves."""
 
     ops: tuple[str, ...]
     output: str
 
     def is_on_cluster(self, sem: GraphSemantics) -> bool:
-        """Whether it works beyond LB: on an engine that the cores share, or larger than an LB."""
+        """Whether it works outside LB: on an engine that the cores share, or larger than LB."""
         return self.ops[0] in sem.cluster_ops
 
 
 def loop_nests(
     sem: GraphSemantics, op_names: Sequence[str], outlives: Callable[[str], bool]
 ) -> tuple[LoopNest, ...]:
-    """Divide a layer's ops (in topological order) into nests, in an order in which they may run.
+    """Divide a layer's ops (in topological order) into nests in a legal order.
 
-    1. A nest starts with any op. 2. It takes pointwise ops of its output's shape that read its
-    values one to one and find their other operands ready. 3. It ends where all values but the
-    last are read inside it alone and do not outlive the layer (`outlives`). 4. An op of an engine
-    that the cores share is a nest of its own: its result is in GB, what follows reads it there.
-    Our choice: ops that do not depend on the layer's contraction come first, so that its epilogue
-    finds its side operands ready; then each nest is the longest possible.
+    1. A nest starts with any op. 2. It adds pointwise ops of its output's shape that read its
+    values one to one and whose other operands are ready. 3. It ends where all values except the
+    last are read only inside it and do not outlive the layer (`outlives`). 4. An op of an engine
+    that the cores share is a nest of its own: its result is in GB, and its readers read it there.
+    Our choice: ops independent of the layer's contraction come first, so that the side operands of
+    its epilogue are ready; then each nest is the longest possible.
     """
     ops = _anchor_late(sem, [sem.graph.op_by_name[name] for name in op_names])
     pending = {op.name for op in ops}
@@ -86,7 +86,7 @@ def _grow(
 
 
 def _outside_reads(sem: GraphSemantics, tensor: str, outlives: Callable[[str], bool]) -> set[str]:
-    """What keeps a new value alive outside the nest: readers' names, "" if it outlives all."""
+    """Outside readers of a new value by name; "" if it outlives the layer."""
     readers = {op.name for op in sem.graph.consumers[tensor]}
     is_kept = outlives(tensor) or tensor in sem.graph.output_names or not readers
     return readers | {""} if is_kept else readers
@@ -108,7 +108,7 @@ def _joins(sem: GraphSemantics, op: Op, values: set[str], pending: set[str]) -> 
 
 
 def _is_identity(sem: GraphSemantics, op: Op, tensor: str) -> bool:
-    """Whether the op reads the tensor, and element by element; to name its type is not to read."""
+    """Whether the op reads the tensor element by element; a type-only input is not read."""
     reads = [access for access in sem.by_op[op.name].accesses[0] if access.tensor == tensor]
     return bool(reads) and all(
         axis.kind is AxisKind.SAME and axis.out_axis == index
@@ -118,10 +118,10 @@ def _is_identity(sem: GraphSemantics, op: Op, tensor: str) -> bool:
 
 
 def nest_slots(sem: GraphSemantics, nest: LoopNest) -> int:
-    """Largest number of values between a nest's ops that are held at once.
+    """Returns the largest number of simultaneously live values between a nest's ops.
 
-    The output has a place of its own and does not count. A value is written over one that dies
-    with its op where both have one dtype.
+    The output has its own buffer and does not count. A value overwrites one of equal dtype that
+    dies at its op.
     """
     ops = [sem.graph.op_by_name[name] for name in nest.ops]
     last_read = {name: place for place, op in enumerate(ops) for name in op.inputs}

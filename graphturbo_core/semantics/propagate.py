@@ -1,4 +1,4 @@
-"""Which boxes a set of ops needs and computes for wanted boxes of its results."""
+"""Boxes that a set of ops needs and computes for wanted boxes of its results."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NOTHING: Interval = (0, 0)
 def needed_boxes(
     sem: GraphSemantics, ops: Sequence[Op], wanted: Mapping[str, Box]
 ) -> dict[str, Box]:
-    """The box of every tensor that `ops` (in topological order) read or write.
+    """Returns the box of every tensor that `ops` (in topological order) read or write.
 
-    A written tensor's box is the hull of what is wanted of it and what readers among `ops` need,
-    an axis that may not be cut in full; a read one's the hull over its readers, weights included.
-    Where nothing is needed, the box is empty: so is that of an input that only says a type or a
-    shape. Linear in the reads.
+    A written tensor's box is the hull of its wanted box and its readers' needs among `ops`; an axis
+    that may not be cut is full. A read tensor's box is the hull over its readers, weights included.
+    The box is empty if nothing is needed, also for an input used only for its type or shape. Linear
+    in the reads.
     """
     boxes = dict(wanted)
     for op in reversed(ops):
@@ -46,7 +46,7 @@ def _empty(rank: int) -> Box:
 
 
 def _computed(semantics: OpSemantics, shape: tuple[int, ...], box: Box) -> Box:
-    """The box an op computes for `box`: axes that may not be cut are widened to the whole."""
+    """The box that an op computes for `box`: axes that may not be cut are full."""
     if not semantics.uncut_axes or is_empty(box):
         return box
     whole = full_box(shape)

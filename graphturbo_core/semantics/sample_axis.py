@@ -1,4 +1,4 @@
-"""Where the samples of a rescaled model lie in each tensor, and whether they stay apart."""
+"""Axis of the samples in each tensor of a rescaled model, and proof of their independence."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from graphturbo_core.semantics.independence import picks_leading
 from graphturbo_core.semantics.table import GraphSemantics
 
 RELAID = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
-"""Ops that keep the flat order of their first input and read nothing else but a shape."""
+"""Ops that preserve the flat order of their first input and otherwise read only a shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The axis that holds the samples; `inner` of its indices belong to one sample in a row."""
+    """The axis of the samples; `inner` consecutive indices belong to one sample."""
 
     axis: int
     inner: int
 
 
 class _NoProofError(Exception):
-    """The first op whose samples are not seen to stay apart."""
+    """The first op without a proof that its samples are independent."""
 
 
 def mixed_samples(old: GraphSemantics, new: GraphSemantics, batches: tuple[int, int]) -> str | None:
-    """Why a sample of `new` may differ from the same sample of `old`; None where it cannot.
+    """Returns why a sample of `new` may differ from the same sample of `old`; None: it cannot.
 
     Both are one model for the two batches. By induction over the ops:
 
-    1. Inputs that grew hold samples along axis 0, a row each, and so do constants that grew, whose
-       rows are equal. A constant under a new name was made for the batch by `rescale-batch`.
-    2. Reshapes keep the number of elements that lie behind a sample's index.
+    1. Inputs that grew have samples along axis 0, one row each. So do constants that grew, whose
+       rows are equal. A constant with a new name was made for the batch by `rescale-batch`.
+    2. Reshapes preserve the number of elements per index of the sample axis.
     3. Picks along axis 0 by indices with a row per sample give a row per sample.
-    4. Any other op reads its own sample alone: the axis of the samples, and no other, follows
-       that of the output one to one, and constants do not follow it.
-    5. Outputs hold samples along axis 0, first to last.
+    4. Any other op reads only its own sample: the sample axis, and no other, follows that of the
+       output one to one, and constants do not follow it.
+    5. Outputs have samples along axis 0, first to last.
 
     Linear in the reads.
     """
@@ -101,7 +101,7 @@ def _follow(
         shapes = old.graph.tensors[name].shape, new.graph.tensors[name].shape
         axis = grown_axis(shapes, batches)
         if axis is None:
-            raise _NoProofError(f"{op.op_type} {op.name!r} does not keep its samples on one axis")
+            raise _NoProofError(f"{op.op_type} {op.name!r} does not have its samples on one axis")
         if op.op_type in RELAID and not op.domain:
             data = found.get(op.inputs[0])
             inner = relaid(old.graph.tensors[one.inputs[0]].shape, data, shapes[0], axis)
@@ -118,12 +118,12 @@ def _follow(
 
 
 def _has_own_rows(graph: Graph, op: Op, found: dict[str, Samples]) -> bool:
-    """Whether an op picks by constant indices that were given a row per sample."""
+    """Whether an op picks by constant indices with a row per sample."""
     return op.inputs[1] in found and graph.tensors[op.inputs[1]].kind is TensorKind.WEIGHT
 
 
 def _check_values(old: Graph, new: Graph, pair: tuple[Op, Op]) -> None:
-    """Constants that a computation reads are those of the other batch."""
+    """Check that constants of a computation equal those of the other batch."""
     for name, other in zip(*(op.inputs for op in pair), strict=True):
         if not name or name != other or pair[1].op_type in ("Reshape", "Expand"):
             continue
@@ -147,7 +147,7 @@ def grown_axis(shapes: tuple[tuple[int, ...], ...], batches: tuple[int, int]) ->
 def relaid(
     source: tuple[int, ...], data: Samples | None, target: tuple[int, ...], axis: int
 ) -> int | None:
-    """Indices of one sample in a row, after a Reshape: elements behind its index stay as many."""
+    """Consecutive indices per sample after a Reshape: elements per index are preserved."""
     if data is None:
         return None
     behind, below = data.inner * prod(source[data.axis + 1 :]), prod(target[axis + 1 :])
@@ -157,7 +157,7 @@ def relaid(
 def _own(
     new: GraphSemantics, op: Op, index: int, axis: int, found: dict[str, Samples]
 ) -> int | None:
-    """Rule 4: the output's indices of one sample in a row; None where the rule does not hold."""
+    """Rule 4: the output's consecutive indices per sample; None if the rule fails."""
     inner: set[int] = set()
     for access in new.by_op[op.name].accesses[index]:
         samples = found.get(access.tensor)
@@ -180,7 +180,7 @@ def _unordered(
         if name not in found and old.tensors[name].shape == shape:
             continue
         if name not in found:
-            return f"output {name!r} does not hold samples"
+            return f"output {name!r} has no axis of samples"
         if found[name].axis or found[name].inner * batches[1] != shape[0]:
-            return f"output {name!r} does not hold a sample after the other"
+            return f"output {name!r} does not have one sample after the other"
     return None

@@ -18,12 +18,12 @@ from graphturbo_core.semantics.ops.maps import OPAQUE_FORMAT
 
 @dataclass(frozen=True)
 class GraphSemantics:
-    """A graph with what each of its ops, by name, needs and does.
+    """A graph with the semantics of each op, by name.
 
-    `cluster_ops`: those that read and write memories beyond LB (`cost.placed_on`): they run on an
-    engine which the cores of a cluster share, in GB, or are `passing_ops`, which are larger than an
-    LB: one core runs them, and their bytes stream through its LB from GB or DRAM and back.
-    `whole`: semantics of `graph.undecomposed`, where they are known.
+    `cluster_ops`: ops with operands and results outside LB (`cost.placed_on`). They run on an
+    engine that the cores of a cluster share, in GB, or are `passing_ops`: ops larger than an LB.
+    One core runs a passing op, and its bytes stream through its LB from GB or DRAM and back.
+    `whole`: semantics of `graph.undecomposed`, if known.
     """
 
     graph: Graph = field(repr=False)
@@ -34,7 +34,7 @@ class GraphSemantics:
 
     @cached_property
     def undecomposed(self) -> GraphSemantics:
-        """Semantics of the graph before passes that take ops apart; itself where none did."""
+        """Semantics of the graph before passes that decompose ops; itself if none did."""
         graph = self.graph.undecomposed
         if graph is None:
             return self
@@ -47,16 +47,16 @@ class GraphSemantics:
 
     @cached_property
     def kinds(self) -> Mapping[str, int]:
-        """A number for every op, by name: equal where two ops differ by names alone."""
+        """A number per op, by name: equal if two ops differ by names alone."""
         return op_kinds(self.graph, self.by_op, self.cluster_ops)
 
     @cached_property
     def known_needs(self) -> KnownNeeds:
-        """What cores read for their shares of nests, as far as it was worked out."""
+        """Cache of the boxes that cores read for their shares of nests."""
         return KnownNeeds()
 
     def notes(self) -> tuple[str, ...]:
-        """One note per opaque op type: how many, and their share of the bytes ops touch."""
+        """One note per opaque op type: the number of ops, and their share of the bytes."""
         by_type: dict[str, list[Op]] = {}
         for name in self.opaque_ops:
             op = self.graph.op_by_name[name]
@@ -78,7 +78,7 @@ class GraphSemantics:
         )
 
     def check(self) -> None:
-        """Reads and outputs agree with the graph's tensors.
+        """Check that reads and outputs agree with the graph's tensors.
 
         Raises:
             InvariantError: naming the op and the tensor.

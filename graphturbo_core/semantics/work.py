@@ -15,15 +15,15 @@ from graphturbo_core.semantics.access import (
 from graphturbo_core.semantics.table import GraphSemantics
 
 _BY_EXTENTS = frozenset({AxisKind.WINDOW, AxisKind.SAME, AxisKind.PERMUTED})
-"""Axis kinds along which boxes of the same extents have as many elements counted."""
+"""Axis kinds along which boxes of equal extents count equally many elements."""
 
 
 def work_of(
     semantics: OpSemantics, out_box: Box, output_index: int = 0, reduce: Interval | None = None
 ) -> Work:
-    """Work of computing `out_box` of output `output_index`.
+    """Returns the work of computing `out_box` of output `output_index`.
 
-    `reduce` cuts the combined axis: K of a contraction, the first REDUCE axis of a reduction.
+    `reduce` cuts the reduced axis: K of a contraction, the first REDUCE axis of a reduction.
     `fixed_ops` belong to the first output.
     """
     elements = volume(out_box)
@@ -58,10 +58,10 @@ def work_of(
 
 
 def is_work_by_extents(semantics: OpSemantics, output_index: int = 0) -> bool:
-    """Whether boxes of the same extents are the same work, wherever they lie.
+    """Whether boxes of equal extents have equal work at every position.
 
-    Not where blocks or groups that a box only touches count whole, nor where the elements read are
-    counted along axes that edges may clip.
+    Not if blocks or groups that a box touches count whole, nor if elements read are counted along
+    axes that edges may clip.
     """
     if semantics.contraction is not None:
         return semantics.contraction.groups == 1
@@ -75,7 +75,7 @@ def is_work_by_extents(semantics: OpSemantics, output_index: int = 0) -> bool:
 
 
 def _product_sizes(product: InnerProduct, out_box: Box) -> tuple[int, int, int, int]:
-    """Count, m, n, k of a box; a block that is only touched counts whole."""
+    """Count, m, n, k of a box; a touched block counts whole."""
     blocks = [
         -(-out_box[axis][1] // block) - out_box[axis][0] // block
         for axis, block in product.count_axes
@@ -87,7 +87,7 @@ def _product_sizes(product: InnerProduct, out_box: Box) -> tuple[int, int, int, 
 def _contracted(
     semantics: OpSemantics, contraction: Contraction, out_box: Box, reduce: Interval | None
 ) -> Work:
-    """Products of m x n x k; groups that a box only touches count as products of full width."""
+    """Products of m x n x k; touched groups count as products of full width."""
     sizes = extents(out_box)
     rows = prod(sizes[axis] for axis in contraction.m_axes)
     columns = sizes[contraction.n_axis] if contraction.n_axis >= 0 else 1
@@ -108,7 +108,7 @@ def _contracted(
 def _elements_read(
     semantics: OpSemantics, out_box: Box, output_index: int, reduce: Interval | None
 ) -> int:
-    """Elements that the first input's windows hold, overlaps counted each time."""
+    """Elements in the windows of the first input, overlaps counted each time."""
     total = 1
     for axis in semantics.accesses[output_index][0].axes:
         if axis.kind is AxisKind.WINDOW:

@@ -2,14 +2,14 @@
 
 In: GraphSemantics, Hardware, options, perhaps a plan file. Out: the Plan of one cluster's round.
 
-- `constraints.py`: PlanConstraints: what a person fixed, by layer, tensor and weight.
+- `constraints.py`: PlanConstraints: user constraints by layer, tensor and weight.
 - `strategy.py`: Strategy: base class, a frozen dataclass whose fields are its options.
 - `graphturbo_levels.py`: `graphturbo` with its options and levels; `plus` goes beyond the paper.
 - `registry.py`: STRATEGIES by name, and `NAME[:LEVEL][@CLUSTER_BATCH]` parsed.
 - `options.py`: all `--set` options, and strategies made with them.
 - `planning.py`: `plan_for`: builds the Target, restores a plan file or calls the strategy.
 
-`layers/` has the model's layers, `steps/` what strategies share. `baselines/`, `graphturbo/`,
+`layers/` has the model's layers, `steps/` the shared steps. `baselines/`, `graphturbo/`,
 `plus/` and `tuned/` are the strategies. `plan_files/` records, restores and edits plans.
 
 A strategy imports neither lowering nor simulator. `plus` and `tuned` get a cost function in the

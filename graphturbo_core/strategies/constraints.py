@@ -1,6 +1,6 @@
-"""PlanConstraints: what a person fixes of a plan, by layer, tensor and weight.
+"""PlanConstraints: user constraints on a plan, by layer, tensor and weight.
 
-The algorithms follow them. They come from the edits of a plan file (docs/plan-files.md).
+They are read from the edits of a plan file (docs/plan-files.md). The algorithms follow them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeVar
 from graphturbo_core.products.plan import Binding, Decision, Residency, Scope
 
 PLAN_STEP = "plan"
-"""The step of decisions that a plan file made, not an algorithm."""
+"""Step name of decisions that come from a plan file."""
 RULE_FORCED = "forced by the plan"
 RULE_FORBIDDEN = "forbidden by the plan"
 RULE_FIXED = "fixed by the plan"
@@ -30,11 +30,11 @@ def _none() -> Mapping[K, V]:
 class PlanConstraints:
     """Layers by index, tensors and weights by name.
 
-    `merges`: sets of layers that must be one group, disjoint; `apart`: pairs that may not.
-    `alone`: sets of layers that share no group with another layer. `pieces`, `axes`: of whatever
-    group a layer ends up in. `bindings`: of computed tensors. `scopes`: of tensors that outlive a
-    loop nest; `piece_scopes`: the same of one piece, by tensor and piece from 0. `residencies`: of
-    weights.
+    `merges`: disjoint sets of layers that must be one group. `apart`: pairs that may not share a
+    group. `alone`: sets of layers that share no group with another layer. `pieces`, `axes`: of
+    the group that contains the layer. `bindings`: of computed tensors. `scopes`: of tensors that
+    outlive a loop nest; `piece_scopes`: the same per piece, by tensor and piece from 0.
+    `residencies`: of weights.
     """
 
     merges: tuple[tuple[int, ...], ...] = ()
@@ -49,25 +49,25 @@ class PlanConstraints:
 
     @property
     def shape_groups(self) -> bool:
-        """Whether groups or their splits are spoken of."""
+        """Whether a constraint concerns groups or their splits."""
         return bool(self.merges or self.apart or self.pieces or self.axes)
 
     @property
     def fix_splits(self) -> bool:
-        """Whether piece counts or axes are spoken of."""
+        """Whether a constraint concerns piece counts or axes."""
         return bool(self.pieces or self.axes)
 
     @property
     def fixed(self) -> frozenset[str]:
-        """Tensors and weights whose memory is fixed: lowering may not choose another."""
+        """Tensors and weights of fixed memory: lowering may not choose another."""
         return frozenset({*self.scopes, *self.residencies})
 
     def scope_of(self, tensor: str, piece: int) -> Scope | None:
-        """Where a piece of a tensor must wait; None: nothing is said of it."""
+        """Memory that must hold a piece of a tensor; None: no constraint."""
         return self.scopes.get(tensor, self.piece_scopes.get((tensor, piece)))
 
     def forbids(self, layers: Sequence[int]) -> bool:
-        """Whether two of these layers must stay in different groups."""
+        """Whether two of these layers must be in different groups."""
         if not self.apart and not self.alone:
             return False
         inside = set(layers)
@@ -76,7 +76,7 @@ class PlanConstraints:
         )
 
     def decisions(self) -> tuple[Decision, ...]:
-        """What was fixed besides groups, whose decisions stand where they are made."""
+        """Decisions for all constraints except groups; the grouping records those itself."""
         said = [
             *((name, "binding", binding_text(binding)) for name, binding in self.bindings.items()),
             *((name, "scope", scope.value) for name, scope in self.scopes.items()),
@@ -92,7 +92,7 @@ class PlanConstraints:
 
 
 def binding_text(binding: Binding) -> str:
-    """`axis 0 in 8 axis 2 in 4`, or that it is whole."""
+    """A binding as text: `axis 0 in 8 axis 2 in 4`, or `whole`."""
     cuts = zip(binding.axes, binding.grid, strict=True)
     return " ".join(f"axis {axis} in {parts}" for axis, parts in cuts) or "whole"
 

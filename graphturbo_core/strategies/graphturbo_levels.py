@@ -29,14 +29,14 @@ from graphturbo_core.strategies.steps.splitting import (
 from graphturbo_core.strategies.strategy import Strategy, divided_by
 
 BY_LEVEL = "by-level"
-"""The level decides."""
+"""Option value: the level decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GraphTurboLevels(Strategy):
-    """Algorithms 1 to 4 of the paper (OSDI 2023), as far as the level goes.
+    """Algorithms 1 to 4 of the paper (OSDI 2023), up to the chosen level.
 
-    docs/paper-assumptions.md has the reasons for the options; `plus`: those of the level `plus`.
+    docs/paper-assumptions.md has the reasons for the options. `plus`: options of level `plus`.
     """
 
     name: ClassVar[str] = "graphturbo"
@@ -54,7 +54,7 @@ class GraphTurboLevels(Strategy):
     )  # fmt: skip
     candidates: Literal["divisors", "literal"] = choice(
         "divisors", "literal",
-        doc="Algorithm 1: piece counts to try, divisors or 1, 2, 4, 8, 9, 10, ... as printed",
+        doc="Algorithm 1: candidate piece counts, divisors or 1, 2, 4, 8, 9, 10, ... as printed",
     )  # fmt: skip
     best: Literal["lexicographic", "fewest-pieces"] = choice(
         "lexicographic", "fewest-pieces",
@@ -62,26 +62,26 @@ class GraphTurboLevels(Strategy):
     )  # fmt: skip
     blocks: Literal["first", "none"] = choice(
         "first", "none",
-        doc="Algorithm 2: merge each innermost block before all else, or not",
+        doc="Algorithm 2: merge each innermost block first, or not",
     )  # fmt: skip
     fit: Literal["core", "cluster"] = choice(
         "core", "cluster",
-        doc="raise pieces until each core holds its part, or trust the cluster's sum as printed",
+        doc="raise pieces until each core's part fits its LB, or check only the sum, as printed",
     )  # fmt: skip
     binding: Literal["kind", "literal"] = choice(
         "kind", "literal",
-        doc="Algorithm 4: cut axes by kind of access and take a handed-down binding that is as "
-        "good, or cut from the outermost axis by gcd and take it only if it uses more cores",
+        doc="Algorithm 4: cut axes by kind of access and take a handed-down binding if equally "
+        "good; or cut from the outermost axis by gcd and take it only if it uses more cores",
     )  # fmt: skip
     merging: Literal["weights", "equal", "largest", "any"] = choice(
         "weights", "equal", "largest", "any",
         doc="Algorithm 2, rule 2: no part with weights is cut into more pieces; or only equal "
-        "counts merge, or no count rises above the largest, or whatever has a split merges",
+        "counts merge, or no count rises above the largest, or all parts with a split merge",
     )  # fmt: skip
     coverage: Literal["all", "outputs"] = choice(
         "all", "outputs",
         doc="Algorithm 1: a split axis carries through every tensor inside, or to the outputs "
-        "alone; pieces then compute the rest whole, and Eq. 1 takes the axis that covers most ops",
+        "alone; then pieces compute the rest whole, and Eq. 1 takes the axis that covers most ops",
     )  # fmt: skip
     binding_of: Literal["nests", "instances"] = choice(
         "nests", "instances",
@@ -90,38 +90,38 @@ class GraphTurboLevels(Strategy):
     )  # fmt: skip
     gb_binding: Literal["handed", "plain"] = choice(
         "handed", "plain",
-        doc="Algorithm 4: a loop nest whose result goes to GB, as its readers want it "
+        doc="Algorithm 4: a loop nest whose result goes to GB, because its readers bind it "
         "differently, takes the first reader's binding, or a plain one as printed",
     )  # fmt: skip
     conflicts: Literal["gb", "lb"] = choice(
         "gb", "lb",
-        doc="Algorithm 4: what two loop nests of a kernel want differently waits in GB, or stays "
-        "in LB and cores exchange it, as the vendor's core operations do",
+        doc="Algorithm 4: a tensor that two loop nests of a kernel bind differently is resident in "
+        "GB, or in LB and cores exchange it, as the vendor's core operations do",
     )  # fmt: skip
     gb_room: Literal["reserved", "whole"] = choice(
         "reserved", "whole",
-        doc="outputs and weights that wait in GB leave a weight part of it free for tiles of "
-        "streamed weights, or may fill it, as the paper keeps nothing back",
+        doc="outputs and weights in GB leave a weight part free for tiles of streamed weights, or "
+        "may fill all of GB: the paper reserves no part",
     )  # fmt: skip
     instance_order: Literal["depth-first", "breadth-first"] = choice(
         "depth-first", "breadth-first",
-        doc="Algorithm 3: of the instances that are ready run the newest, or the oldest, which is "
-        "the order that the paper sets beside its own (figure 7)",
+        doc="Algorithm 3: run the newest ready instance, or the oldest: the order that the paper "
+        "compares with (figure 7)",
     )  # fmt: skip
     double_buffering: bool = switch(
-        "two tiles of each streamed operand take turns, or one: loads and computes alternate (our "
-        "choice: the paper counts it to no step, its kernels are generated with it)"
+        "two tile buffers per streamed operand, or one: loads and computes alternate (our choice: "
+        "the paper's generated kernels have two and no step of the paper adds them)"
     )
     fence: Literal["by-level", "on", "off"] = choice(
         BY_LEVEL, "on", "off",
-        doc="a layer starts when all of the one before it has ended, DMA included; by level: on "
-        "in gb, lb and order, off in full and plus (our choice: of instruction scheduling, which "
-        "the paper counts as one step, the part that lets layers overlap)",
+        doc="a layer starts when the layer before it has ended, DMA included; by level: on in gb, "
+        "lb and order, off in full and plus (our choice: the first part of the paper's "
+        "instruction scheduling: layers may overlap)",
     )  # fmt: skip
     list_scheduling: Literal["by-level", "on", "off"] = choice(
         BY_LEVEL, "on", "off",
-        doc="a list scheduler orders instructions, between fences where there are any, or they "
-        "keep their layers' order; by level: on in full and plus (our choice: the other part)",
+        doc="a list scheduler orders instructions, between fences where there are any, or they run "
+        "in their layers' order; by level: on in full and plus (our choice: the second part)",
     )  # fmt: skip
     plus: Ingredients = ALL_INGREDIENTS
 
@@ -132,7 +132,7 @@ class GraphTurboLevels(Strategy):
 
     @property
     def scheduling(self) -> Scheduling:
-        """The level's own, where no option says otherwise."""
+        """The level's own scheduling, unless an option overrides it."""
         own = self._level.scheduling
         return Scheduling(
             _chosen(self.fence, own.has_fence), _chosen(self.list_scheduling, own.is_listed)

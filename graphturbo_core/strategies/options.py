@@ -1,4 +1,4 @@
-"""The options of `--set`, of every strategy and of lowering, and strategies made with them."""
+"""All options of `--set`, of strategies and of lowering, and strategies made with them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec
 from graphturbo_core.strategies.strategy import Strategy
 
 LOWERING = "lowering"
-"""Prefix of the options that every strategy's plans are lowered with."""
+"""Prefix of the options of lowering, which apply to all strategies."""
 SEED, EVALUATIONS, SPACE = "tuned.seed", "tuned.evaluations", "tuned.space"
 STARTS = "tuned.starts"
 
@@ -49,14 +49,14 @@ def resolve_options(options: Mapping[str, str]) -> dict[str, str]:
         if not known[name].accepts(value):
             raise OptionError(
                 "UNKNOWN_OPTION_VALUE",
-                f"{value!r} is no value of option {name}",
+                f"{value!r} is not a value of option {name}",
                 change=f"choose one of {known[name].choices}",
             )
     return {name: options.get(name, option.default) for name, option in known.items()}
 
 
 def chosen_strategy(spec: StrategySpec, options: Mapping[str, str]) -> Strategy:
-    """The strategy with its level and options.
+    """Returns the strategy of a spec, with its level and options.
 
     Raises:
         OptionError: an unknown option or value.
@@ -71,7 +71,7 @@ def chosen_strategy(spec: StrategySpec, options: Mapping[str, str]) -> Strategy:
 
 
 def tile_rules(options: Mapping[str, str]) -> TileRules:
-    """The numbers of lowering.
+    """Returns the tile rules that the options set.
 
     Raises:
         OptionError: an unknown option or value.

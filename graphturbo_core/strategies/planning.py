@@ -1,4 +1,4 @@
-"""A strategy's name, a model and a chip -> Plan, as a plan file wants it where there is one."""
+"""A strategy's name, a model and a chip -> Plan, by a plan file if there is one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphturbo_core.strategies.constraints import NO_CONSTRAINTS, PlanConstrain
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.options import chosen_strategy, tile_rules
 from graphturbo_core.strategies.plan_files.edits import find_constraints
-from graphturbo_core.strategies.plan_files.held import (
+from graphturbo_core.strategies.plan_files.pinned import (
     NO_PINNED_PLAN,
     PinnedPlan,
     check_followed,
@@ -30,10 +30,10 @@ from graphturbo_core.strategies.strategy import Strategy
 
 @dataclass(frozen=True)
 class PlanTask:
-    """One cluster's round, for which a plan is made.
+    """Inputs of planning: one cluster's round.
 
     `held`: constraints read from a plan file. `clusters`: clusters that may share the round, this
-    one among them. `cost`: cost of a plan, None where it is refused; a search must be given it.
+    one included. `cost`: simulated cycles of a plan, None where it is refused; a search needs it.
     """
 
     semantics: GraphSemantics = field(repr=False)
@@ -46,7 +46,7 @@ class PlanTask:
 
 
 def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
-    """The plan of one strategy, as a plan file wants it where there is one.
+    """Returns the plan of one strategy, by a plan file if there is one.
 
     Raises:
         OptionError: an unknown strategy or option, or a value that it does not have.
@@ -81,10 +81,10 @@ def plan_for(spec: StrategySpec, task: PlanTask) -> Plan:
 
 
 def _constraints(task: PlanTask, strategy: Strategy) -> PlanConstraints:
-    """What the edits of a plan file come to for this strategy.
+    """Constraints that the edits of a plan file mean for this strategy.
 
     Raises:
-        PlanError: an edit names what is not there, or asks for what the strategy does not do.
+        PlanError: an edit names something that does not exist, or that the strategy does not do.
     """
     held, semantics = task.held, task.semantics
     if not held.is_edited:
@@ -98,6 +98,6 @@ def _constraints(task: PlanTask, strategy: Strategy) -> PlanConstraints:
 
 
 def splitter_of(strategy: str, hardware: Hardware, options: Mapping[str, str]) -> Splitter | None:
-    """Algorithm 1 as this strategy runs it with its options; None where it does not."""
+    """Algorithm 1 with this strategy's options; None if the strategy does not split."""
     budget = memory_budget(hardware, tile_rules(options))
     return chosen_strategy(parse_strategy(strategy), options).splitter(budget)

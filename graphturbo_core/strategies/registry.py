@@ -1,4 +1,4 @@
-"""The strategies by name, and `NAME[:LEVEL][@CLUSTER_BATCH]` read as one of them.
+"""The strategies by name, and the parser of `NAME[:LEVEL][@CLUSTER_BATCH]`.
 
 A new strategy is a class in a file of its own and a line in `STRATEGIES`.
 """
@@ -29,14 +29,14 @@ STRATEGIES: Mapping[str, type[Strategy]] = MappingProxyType(
         )
     }
 )
-"""All strategies by name, the plainest first."""
+"""All strategies by name, the simplest first."""
 MAX_DIGITS = 9
-"""Digits of a cluster batch that are read; more cannot be a batch."""
+"""Most digits of a cluster batch; a longer number is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrategySpec:
-    """What `NAME[:LEVEL][@CLUSTER_BATCH]` says; no level is the empty string."""
+    """Parsed `NAME[:LEVEL][@CLUSTER_BATCH]`; no level is the empty string."""
 
     name: str
     level: str = ""
@@ -44,7 +44,7 @@ class StrategySpec:
 
     @property
     def text(self) -> str:
-        """The same, written out."""
+        """The spec as `NAME[:LEVEL][@CLUSTER_BATCH]`."""
         level = f":{self.level}" if self.level else ""
         batch = "" if self.cluster_batch is None else f"@{self.cluster_batch}"
         return f"{self.name}{level}{batch}"
@@ -80,8 +80,8 @@ def _cluster_batch(text: str, batch: str) -> int:
     if not is_number or int(batch) < 1:
         raise OptionError(
             "BAD_CLUSTER_BATCH",
-            f"cluster batch {batch!r} is no positive integer",
+            f"cluster batch {batch!r} is not a positive integer",
             f"strategy {text!r}",
-            "write for instance graphturbo@16",
+            "write for example graphturbo@16",
         )
     return int(batch)

@@ -37,10 +37,10 @@ class Strategy(ABC):
 
     `level`: one of `levels`; "" where the class has none.
 
-    Of the class: `name` and `doc` as the lists of strategies show them; `levels` by name with what
-    each does; `default_level`; `is_search`: it makes and simulates many plans, which takes minutes;
-    `is_by_op`: its groups are made of ops, not of layers; `follows_edits`: of a plan file;
-    `level_options`: of levels with options of their own, the field and dataclass that hold them.
+    Class attributes: `name` and `doc` for lists of strategies; `levels`: description by name;
+    `default_level`; `is_search`: it simulates many plans, which takes minutes; `is_by_op`: its
+    groups consist of ops, not of layers; `follows_edits`: of a plan file; `level_options`: per
+    level with own options, their field and dataclass.
     """
 
     level: str = ""
@@ -60,12 +60,12 @@ class Strategy(ABC):
 
     @property
     def label(self) -> str:
-        """The name that plans have: `NAME` or `NAME:LEVEL`."""
+        """Strategy name in plans: `NAME` or `NAME:LEVEL`."""
         return f"{self.name}:{self.level}" if self.level else self.name
 
     @property
     def import_passes(self) -> tuple[str, ...]:
-        """Passes that import runs for this strategy alone, by the names that `models` lists."""
+        """Names of import passes that run for this strategy alone; `models` lists them."""
         return ()
 
     @property
@@ -85,7 +85,7 @@ class Strategy(ABC):
 
     @property
     def evaluations(self) -> int:
-        """Plans that a search lowers and simulates; 0 of a strategy that does not search."""
+        """Plans that a search lowers and simulates; 0 for a strategy without search."""
         return 0
 
     @property
@@ -95,21 +95,21 @@ class Strategy(ABC):
 
     @property
     def frame(self) -> Frame:
-        """What plans of this strategy have in common, for reading one from a plan file."""
+        """Frame that all plans of this strategy share, for restoring one from a plan file."""
         return Frame(self.label, self.is_by_op, self.is_ordered, self.scheduling)
 
     def binder(self, cores: int, fixed: Mapping[str, Binding]) -> Binder:
-        """Algorithm 4 as this strategy runs it; `fixed`: bindings that a plan file names."""
+        """Algorithm 4 of this strategy; `fixed`: bindings that a plan file names."""
         return divided_by("kind", cores, fixed)
 
     def splitter(self, budget: MemoryBudget) -> Splitter | None:
-        """Algorithm 1 as this strategy runs it; None where it does not."""
+        """Algorithm 1 of this strategy; None if it does not split."""
         del budget
         return None
 
 
 def divided_by(division: str, cores: int, fixed: Mapping[str, Binding]) -> Binder:
-    """Algorithm 4 with one of `DIVISIONS` for what no neighbour hands down."""
+    """Algorithm 4 with one of `DIVISIONS` for tensors without a handed-down binding."""
     return Binder(
         cores,
         _PLAIN[division],

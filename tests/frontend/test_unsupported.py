@@ -31,7 +31,7 @@ def test_one_op_is_told_as_many_are_and_says_why() -> None:
         "output shape, output 'p' depends on data"
     )
     assert error.where == (
-        "it touches 14.3% of the bytes that are known; 1 ops behind could not be looked at; "
+        "it touches 14.3% of the bytes that are known; 1 ops that follow were not checked; "
         "16 MACs are in the other 1 ops"
     )
     assert error.change == "export the model with fixed sizes there"

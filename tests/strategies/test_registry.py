@@ -56,7 +56,7 @@ def test_parse(text: str, spec: StrategySpec) -> None:
         ("tvm@-2", "cluster batch '-2'"),
         ("tvm@2@3", "cluster batch '2@3'"),
         ("tvm@1e3", "cluster batch '1e3'"),
-        ("tvm@" + "9" * 5000, "no positive integer"),
+        ("tvm@" + "9" * 5000, "not a positive integer"),
     ],
 )
 def test_refused_names(text: str, message: str) -> None:
@@ -68,10 +68,10 @@ def test_refused_names(text: str, message: str) -> None:
     ("options", "message"),
     [
         ({"graphturbo.speed": "9"}, "option 'graphturbo.speed' is not known.*graphturbo.peak"),
-        ({"graphturbo.peak": "high"}, "'high' is no value.*choose one of true, literal"),
-        ({"lowering.tiles": "0"}, "'0' is no value.*choose one of 1 to 64 .default 4"),
-        ({"lowering.tiles": "9" * 5000}, "is no value of option lowering.tiles"),
-        ({"lowering.tiles": "²"}, "is no value of option lowering.tiles"),
+        ({"graphturbo.peak": "high"}, "'high' is not a value.*choose one of true, literal"),
+        ({"lowering.tiles": "0"}, "'0' is not a value.*choose one of 1 to 64 .default 4"),
+        ({"lowering.tiles": "9" * 5000}, "is not a value of option lowering.tiles"),
+        ({"lowering.tiles": "²"}, "is not a value of option lowering.tiles"),
     ],
 )
 def test_refused_options(options: dict[str, str], message: str) -> None:
@@ -145,8 +145,8 @@ def test_every_option_is_tried_above() -> None:
     elsewhere = {
         ("plus.cooperation", "off"), ("plus.lending", "off"),  # tests/strategies/plus/test_plus.py
         ("plus.pieces", "off"), ("plus.merging", "off"), ("plus.mixing", "off"),  # there too
-        ("plus.keeping", "off"),  # tests/strategies/plus/test_keeping.py
-        ("plus.axes", "off"),  # tests/strategies/plus/test_further_axes.py
+        ("plus.keeping", "off"),  # tests/strategies/plus/test_gb_retention.py
+        ("plus.axes", "off"),  # tests/strategies/plus/test_second_axis.py
         ("tuned.space", "plus"),  # tests/strategies/tuned/test_tuned_plus.py
         ("tuned.starts", "others"),  # tests/strategies/tuned/test_tuned_starts.py
         # they change the import: tests/frontend/passes/test_decompose.py

@@ -1,7 +1,7 @@
-"""Bytes -> Draft: a model as its file has it, read and checked, without inferred shapes.
+"""Bytes -> Draft: a model read from its file and checked, without inferred shapes.
 
 - `parsing.py`: bytes to ModelProto; binary protobuf, from memory only.
-- `functions.py`: calls of functions that the file defines are expanded.
+- `functions.py`: expands calls of functions that the file defines.
 - `dimensions.py`, `proposals.py`: symbolic dimensions, their sizes, and sizes that the file
   proposes.
 - `recorded.py`: shapes that the file records, for ops that no schema describes.
@@ -10,5 +10,5 @@
 - `attributes.py`, `element_types.py`, `tensors.py`: conversions of attributes, types and tensors.
 - `draft.py`: the Draft.
 - `schemas.py`: operator sets of a model, and the ops that they describe.
-- `unsupported.py`: one refusal that names all ops which import cannot type.
+- `unsupported.py`: one refusal with all ops that import cannot type.
 """

@@ -23,9 +23,9 @@ _SUB_GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
 def read_attributes(node: onnx.NodeProto, label: str) -> Mapping[str, AttributeValue]:
-    """The node's attributes as numbers, strings and tuples; tensors stay serialised.
+    """Returns the node's attributes as numbers, strings and tuples; tensors are serialised.
 
-    But ConstantOfShape's becomes `value` (its number) and `value_dtype`.
+    ConstantOfShape's tensor becomes `value` (its number) and `value_dtype`.
 
     Raises:
         ModelError: SUB_GRAPH for control flow, BAD_ATTRIBUTE for other kinds; `label` names the
@@ -39,9 +39,9 @@ def read_attributes(node: onnx.NodeProto, label: str) -> Mapping[str, AttributeV
 
 
 def read_custom_attributes(node: onnx.NodeProto, label: str) -> Mapping[str, AttributeValue]:
-    """As `read_attributes`, without what `unread_attributes` names.
+    """As `read_attributes`, without the attributes of `unread_attributes`.
 
-    Nothing is computed from a custom op's attributes, so an odd kind is no reason to refuse it.
+    A custom op's attributes are not used, so an unsupported kind is not refused.
 
     Raises:
         ModelError: SUB_GRAPH for control flow, which reads values that the node does not list.
@@ -53,7 +53,7 @@ def read_custom_attributes(node: onnx.NodeProto, label: str) -> Mapping[str, Att
 
 
 def unread_attributes(node: onnx.NodeProto) -> tuple[str, ...]:
-    """Names of the attributes that hold tensors or types."""
+    """Names of the attributes with tensors or types."""
     kept = (*_READABLE, *_SUB_GRAPHS)
     return tuple(attribute.name for attribute in node.attribute if attribute.type not in kept)
 
@@ -116,7 +116,7 @@ def _fill_of(proto: onnx.TensorProto, label: str) -> dict[str, AttributeValue]:
 
 
 def check_node(op: Op, schema: onnx.defs.OpSchema) -> None:
-    """The op has its required inputs and no more than allowed; attributes are of their kind.
+    """Check the number of inputs and the kinds of attributes.
 
     Raises:
         ModelError: BAD_NODE, BAD_ATTRIBUTE.
@@ -152,7 +152,7 @@ def _python_type(schema: onnx.defs.OpSchema, name: str) -> tuple[type, ...]:
 
 
 def node_of(op: Op, schema: onnx.defs.OpSchema | None) -> onnx.NodeProto:
-    """The op as an ONNX node again, to infer its shape or to run it; a custom op has no schema."""
+    """The op as an ONNX node, for shape inference or execution; a custom op has no schema."""
     node = onnx.NodeProto(
         op_type=op.op_type, domain=op.domain, name=op.name, input=op.inputs, output=op.outputs
     )

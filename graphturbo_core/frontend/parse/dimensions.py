@@ -1,4 +1,4 @@
-"""Symbolic dimensions of the inputs, and the sizes the user binds them to."""
+"""Symbolic dimensions of the inputs, and the sizes that the user binds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphturbo_core.frontend.options import ImportOptions
 from graphturbo_core.frontend.parse.proposals import MAX_SIZE
 
 DEFAULT_BATCH = 64
-"""Size of a symbolic dimension named `batch` that neither user nor file gives (design, 7)."""
+"""Default size of a symbolic dimension named `batch` (design, 7)."""
 
 _BATCH_NAME = "batch"
 _UNKNOWN_SIZE = -1
@@ -20,7 +20,7 @@ _UNKNOWN_SIZE = -1
 
 @dataclass(frozen=True, slots=True)
 class InputDim:
-    """A dimension the user must bind: which input, axis, symbol; the size that a file proposes."""
+    """A dimension to bind: input, axis, symbol, and the size that the file proposes."""
 
     input: str
     axis: int
@@ -48,14 +48,14 @@ def symbolic_dims(inputs: Sequence[onnx.ValueInfoProto]) -> tuple[InputDim, ...]
 
 
 def with_proposals(dims: Sequence[InputDim], proposed: Mapping[str, int]) -> tuple[InputDim, ...]:
-    """The dimensions, each with what the file proposes for its symbol."""
+    """The dimensions, each with the file's proposal for its symbol."""
     return tuple(replace(dim, proposed=proposed.get(dim.symbol)) for dim in dims)
 
 
 def symbol_of(dim: onnx.TensorShapeProto.Dimension, value_name: str, axis: int) -> str | None:
-    """The dimension's symbol; None when the file gives a size, be it a wrong one.
+    """Returns the dimension's symbol; None if the file gives a size, even a wrong one.
 
-    -1 is no size: exporters (Paddle's among them) write it for unknown.
+    -1 is not a size: exporters such as Paddle's write it for unknown.
     """
     if dim.WhichOneof("value") == "dim_value" and dim.dim_value != _UNKNOWN_SIZE:
         return None
@@ -68,14 +68,14 @@ def bind(
     options: ImportOptions,
     proposed: Mapping[str, int],
 ) -> DimBinding:
-    """A size for every symbolic dimension of the inputs.
+    """Returns a size for every symbolic dimension of the inputs.
 
-    1. `dims` binds by name: a symbol of the inputs, or one that only `recorded` has, the types in
-       the file of what custom ops write. The latter stays as given at every batch: a note says so.
+    1. `dims` binds by name: a symbol of the inputs, or one that only `recorded` has (types in the
+       file of custom ops' outputs). The latter has the given size at every batch, with a note.
     2. `batch` binds the batch symbol: the leading symbolic dimension of the first input with two
-       or more axes (of the first input at all when there is none), whatever its name.
-    3. A symbol that still has no size takes the one that the file proposes, with a note.
-    4. One named `batch` is 64 where nothing says otherwise, with a note.
+       or more axes (of the first input if there is none), under any name.
+    3. A symbol still without a size takes the file's proposal, with a note.
+    4. One named `batch` is 64 by default, with a note.
 
     Raises:
         ModelError: UNBOUND_DIM for a symbol without a size.
@@ -102,7 +102,7 @@ def bind(
 
 
 def _check_agreement(options: ImportOptions, batch_symbol: str) -> None:
-    """`batch` and `dims` name one size for the batch."""
+    """Check that `batch` and `dims` give the same size for the batch."""
     named = options.dims.get(batch_symbol, options.batch)
     if named != options.batch:
         raise OptionError(

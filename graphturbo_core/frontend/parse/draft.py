@@ -1,4 +1,4 @@
-"""Draft: a model as its file says it, read but without inferred shapes."""
+"""Draft: a model read from its file, without inferred shapes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from graphturbo_core.ir.graph import Op, Tensor
 class Draft:
     """Ops in topological order, typed weights and inputs; activations have no shape yet.
 
-    `recorded` holds the types that the file gives for the outputs of ops that no schema describes,
-    `refused` why an op, by name, cannot be read.
+    `recorded`: types in the file for outputs of ops without a schema. `refused`: by op name, why it
+    cannot be read.
     """
 
     ops: tuple[Op, ...]

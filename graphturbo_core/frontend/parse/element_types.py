@@ -17,7 +17,7 @@ _NUMBER_OF: dict[str, int] = {name: number for number, name in _NAME_OF.items()}
 
 
 def dtype_name(element_type: int, where: str) -> str:
-    """The numpy-like name of an ONNX element type, e.g. `float32`.
+    """Returns the numpy-like name of an ONNX element type, e.g. `float32`.
 
     Raises:
         ModelError: UNKNOWN_TYPE; `where` names the tensor or node.
@@ -38,5 +38,5 @@ def element_type(dtype: str) -> int:
 
 
 def numpy_dtype(dtype: str) -> np.dtype:
-    """The numpy type that holds a dtype's values."""
+    """The numpy type for a dtype's values."""
     return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(_NUMBER_OF[dtype]))

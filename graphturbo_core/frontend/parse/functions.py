@@ -1,4 +1,4 @@
-"""ModelProto: calls of functions that the file defines become what the functions do."""
+"""ModelProto: expansion of calls of functions that the file defines."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Functions = Mapping[Key, onnx.FunctionProto]
 
 
 def expand_functions(model: onnx.ModelProto, limits: Limits) -> None:
-    """Replace every call in the model's graph, those in a function's body included.
+    """Expand every call in the model's graph, those in a function's body included.
 
-    What comes out is counted before anything is expanded: a body of calls multiplies. Calls in
-    sub-graphs (of an If) are counted too, but stay until their branch is taken.
+    The resulting nodes and bytes are counted first: a body of calls multiplies. Calls in sub-graphs
+    (of an If) are counted too, but expanded only when their branch is chosen.
 
     Raises:
         ModelError: RECURSIVE_FUNCTION, TOO_MANY_OPS, TOO_LARGE, DUPLICATE_FUNCTION,
@@ -61,7 +61,7 @@ def _by_key(model: onnx.ModelProto) -> Functions:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """Nodes and bytes of a function without calls."""
+    """Nodes and bytes of a fully expanded function."""
 
     nodes: int
     size_bytes: int
@@ -89,7 +89,7 @@ def _check_sizes(model: onnx.ModelProto, functions: Functions, limits: Limits) -
 
 
 def _size(nodes: Iterable[onnx.NodeProto], sizes: Mapping[Key, _Size]) -> _Size:
-    """Python's numbers do not overflow, so the sum is exact however deep calls lie."""
+    """Size of expanded nodes; exact at any depth, since Python's integers do not overflow."""
     count = size_bytes = 0
     for node in _with_inner(nodes):
         called = sizes.get(_key(node), _Size(1, 0))
@@ -112,10 +112,10 @@ def _with_inner(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
 
 
 def _callees_first(functions: Functions) -> Iterator[Key]:
-    """Every function after those that it calls, with a stack of our own; linear in the calls.
+    """Yields every function after its callees, with an explicit stack; linear in the calls.
 
     Raises:
-        ModelError: RECURSIVE_FUNCTION with the way from a function back to itself.
+        ModelError: RECURSIVE_FUNCTION with the path from a function back to itself.
     """
     done: set[Key] = set()
     for start in functions:
@@ -124,7 +124,7 @@ def _callees_first(functions: Functions) -> Iterator[Key]:
 
 
 def _with_callees(functions: Functions, start: Key, done: set[Key]) -> Iterator[Key]:
-    """The functions that `start` calls and that are not done, then `start`; they join `done`."""
+    """Callees of `start` that are not done, then `start`; adds them to `done`."""
     path, on_path = [start], {start}
     waiting = [_callees(functions, start)]
     while path:
@@ -158,11 +158,11 @@ def _recursive(path: list[Key]) -> ModelError:
 
 
 _SHOWN_CALLS = 10
-"""Calls of a recursion that a refusal names (our choice)."""
+"""Most calls of a recursion that a refusal names (our choice)."""
 
 
 def _check_versions(model: onnx.ModelProto, function: onnx.FunctionProto) -> None:
-    """The body means the same in the model's operator sets; sets it lacks are added.
+    """Check that the body means the same in the model's operator sets; adds missing sets.
 
     Raises:
         ModelError: FUNCTION_OPSET naming the op that changed between the two versions.
@@ -217,11 +217,11 @@ def _expanded(graph: onnx.GraphProto, functions: Functions) -> list[onnx.NodePro
 
 
 _PREFIX_LENGTH = 100
-"""Characters of a call's name in front of its values' names; a number makes it unique."""
+"""Characters of a call's name that prefix its values' names; a number makes it unique."""
 
 
 def _body(function: onnx.FunctionProto, call: onnx.NodeProto, prefix: str) -> list[onnx.NodeProto]:
-    """The function's nodes on the call's values and attributes."""
+    """The function's nodes with the call's values and attributes."""
     if len(call.input) > len(function.input) or len(call.output) > len(function.output):
         raise ModelError(
             "BAD_NODE",
@@ -248,20 +248,20 @@ def _body(function: onnx.FunctionProto, call: onnx.NodeProto, prefix: str) -> li
 
 @dataclass(frozen=True, slots=True)
 class _Renaming:
-    """A body's names in the graph around it; what is new there gets the prefix."""
+    """Maps a body's names to the outer graph; new names get the prefix."""
 
     names: dict[str, str]
     prefix: str
     given: Mapping[str, AttributeProto]
 
     def value(self, name: str) -> str:
-        """A value's name outside."""
+        """A value's name in the outer graph."""
         return self.names.setdefault(name, f"{self.prefix}/{name}")
 
     def node(self, node: onnx.NodeProto) -> onnx.NodeProto:
-        """The node with names and attributes of the call, its sub-graphs too.
+        """Returns the node with names and attributes of the call, sub-graphs included.
 
-        Sub-graphs lie as deep as protobuf reads them, 100 levels at most.
+        Sub-graphs are nested at most 100 levels, protobuf's limit.
         """
         changed = onnx.NodeProto()
         changed.CopyFrom(node)
@@ -273,7 +273,7 @@ class _Renaming:
         return changed
 
     def _attribute(self, attribute: AttributeProto) -> AttributeProto | None:
-        """The attribute, or the one of the call that it refers to; None where that is left out."""
+        """The attribute, or the call's attribute that it refers to; None if that is missing."""
         source = attribute
         if attribute.ref_attr_name:
             if attribute.ref_attr_name not in self.given:

@@ -1,4 +1,4 @@
-"""Bytes -> ModelProto: binary protobuf only, from memory; no file is ever opened here."""
+"""Bytes -> ModelProto: binary protobuf only, from memory; opens no file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXPORT_HINT = "export the model again as a binary .onnx file"
 
 
 def parse_model(data: bytes, limits: Limits) -> onnx.ModelProto:
-    """The model in the bytes, with a graph that has nodes.
+    """Returns the model, with a graph that has nodes.
 
     Raises:
         ModelError: TOO_LARGE, EMPTY_FILE, TEXT_FILE, NOT_ONNX, EMPTY_GRAPH, TOO_MANY_OPS.
@@ -56,7 +56,7 @@ def too_large(size_bytes: int, limits: Limits) -> ModelError:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether the beginning is printable: protobuf's field tags are control characters."""
+    """Whether the first bytes are printable: protobuf's field tags are control characters."""
     probe = data[:_TEXT_PROBE_BYTES]
     try:
         text = probe.decode("utf-8")
@@ -92,7 +92,7 @@ def _check_graph(model: onnx.ModelProto, limits: Limits) -> None:
 
 
 def _check_text(model: onnx.ModelProto) -> None:
-    """Names are valid UTF-8; protobuf hands out the others as bytes."""
+    """Check that names are valid UTF-8; protobuf returns others as bytes."""
     for name in _names(model):
         if not isinstance(name, str):
             raise ModelError(

@@ -10,17 +10,17 @@ import onnx
 from graphturbo_core.errors import ModelError
 
 PROPOSED_DIMS = "graphturbo.proposed_dims"
-"""The key of the metadata; its value is NAME=SIZE, NAME=SIZE … (our own convention)."""
+"""Key of the metadata; its value is NAME=SIZE, NAME=SIZE … (our own convention)."""
 
 MAX_SIZE = 2**31 - 1
 _PROPOSAL = re.compile(r"([^=,]{1,200})=([1-9][0-9]{0,9})")
 
 
 def proposed_sizes(model: onnx.ModelProto) -> Mapping[str, int]:
-    """Size by symbol; empty where the file proposes nothing, as most do.
+    """Returns size by symbol; empty for a file without proposals, the common case.
 
     Raises:
-        ModelError: BAD_PROPOSAL for what is no NAME=SIZE, or a size out of range.
+        ModelError: BAD_PROPOSAL: not NAME=SIZE, or a size out of range.
     """
     texts = [entry.value for entry in model.metadata_props if entry.key == PROPOSED_DIMS]
     proposed: dict[str, int] = {}

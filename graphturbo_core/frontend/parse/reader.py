@@ -1,4 +1,4 @@
-"""ModelProto -> Draft: names, order, weights and bound inputs; shapes come in the next step."""
+"""ModelProto -> Draft: names, order, weights and bound inputs; the next step infers shapes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from graphturbo_core.limits import Limits
 
 
 def read_draft(model: onnx.ModelProto, binding: DimBinding, limits: Limits) -> Draft:
-    """The model's ops in order, with typed inputs and weights.
+    """Returns the model's ops in order, with typed inputs and weights.
 
-    A Constant node is one more spelling of a weight, so it is read as one here.
+    A Constant node is read as a weight.
 
     Raises:
         ModelError: see the helpers; every refusal names node or value.
@@ -72,13 +72,13 @@ def read_draft(model: onnx.ModelProto, binding: DimBinding, limits: Limits) -> D
 
 
 def graph_inputs(graph: onnx.GraphProto) -> tuple[onnx.ValueInfoProto, ...]:
-    """The inputs that no initializer fills (older files list weights as inputs, too)."""
+    """Inputs without an initializer (older files list weights as inputs, too)."""
     filled = {proto.name for proto in graph.initializer}
     return tuple(value for value in graph.input if value.name not in filled)
 
 
 def check_inputs(inputs: Iterable[onnx.ValueInfoProto]) -> None:
-    """Every input is a tensor of known rank, and no size that the file gives is negative.
+    """Check that every input is a tensor of known rank without negative sizes.
 
     Raises:
         ModelError: NOT_A_TENSOR, UNKNOWN_RANK, BAD_SHAPE.
@@ -104,7 +104,7 @@ def check_inputs(inputs: Iterable[onnx.ValueInfoProto]) -> None:
 
 
 def _check_size(name: str, axis: int, size: int) -> None:
-    """An input without elements is sound: what is refused is an op that has nothing to compute."""
+    """Refuse negative sizes; size 0 is legal, only an op without elements is refused."""
     if size < 0:
         raise ModelError(
             "BAD_SHAPE",
@@ -213,7 +213,7 @@ def _attributes(
 
 
 def _without_unread(op: Op, read: set[str]) -> Op:
-    """The op without a Dropout mask that nobody reads: inference gives it no shape."""
+    """The op without an unread Dropout mask: inference gives it no shape."""
     if op.op_type != "Dropout" or read.intersection(op.outputs[1:]):
         return op
     return replace(op, outputs=op.outputs[:1])

@@ -1,4 +1,4 @@
-"""Outputs of ops that no schema describes: their shapes are what the file records of them."""
+"""Outputs of ops without a schema: their shapes are those recorded in the file."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from graphturbo_core.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class RecordedType:
-    """A value's type in the file: sizes, and the symbol where the user has bound none."""
+    """A value's type in the file: a size per axis, or its unbound symbol."""
 
     dims: tuple[int | str, ...]
     dtype: str
 
 
 def recorded_values(model: onnx.ModelProto) -> tuple[onnx.ValueInfoProto, ...]:
-    """What the file says of the outputs of custom ops.
+    """Returns the types that the file records for outputs of custom ops.
 
-    Of theirs alone: onnx infers all other shapes, and recorded ones go stale when a dimension is
-    bound anew.
+    Only for custom ops: onnx infers all other shapes, and recorded ones are outdated when a
+    dimension is bound to another size.
 
     Raises:
         ModelError: NO_OPSET, OPSET_TOO_NEW.
@@ -45,7 +45,7 @@ def recorded_values(model: onnx.ModelProto) -> tuple[onnx.ValueInfoProto, ...]:
 
 
 def recorded_types(model: onnx.ModelProto, sizes: Mapping[str, int]) -> dict[str, RecordedType]:
-    """The recorded types by value, with a size for every symbol that has one."""
+    """The recorded types by value, with sizes for bound symbols."""
     return {value.name: _type_of(value, sizes) for value in recorded_values(model)}
 
 
@@ -61,10 +61,10 @@ def _type_of(value: onnx.ValueInfoProto, sizes: Mapping[str, int]) -> RecordedTy
 def recorded_outputs(
     op: Op, recorded: Mapping[str, RecordedType], limits: Limits
 ) -> tuple[Tensor, ...]:
-    """The custom op's outputs as the file records them.
+    """Returns the custom op's outputs as recorded in the file.
 
     Raises:
-        ModelError: UNKNOWN_OP where nothing is recorded, UNBOUND_DIM for a symbol without a size,
+        ModelError: UNKNOWN_OP if nothing is recorded, UNBOUND_DIM for a symbol without a size,
             BAD_SHAPE, RANK_TOO_HIGH, SHAPE_TOO_LARGE.
     """
     return tuple(_output(op, name, recorded.get(name), limits) for name in op.outputs if name)

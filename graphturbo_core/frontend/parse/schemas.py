@@ -1,4 +1,4 @@
-"""ONNX's schemas: which operator sets a model names, and which of its ops they describe."""
+"""ONNX's schemas: operator sets of a model, and the ops with a schema."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ DEFAULT_DOMAINS = ("", "ai.onnx")
 """The two spellings of ONNX's own domain."""
 
 _RUNTIME_OPS = frozenset({"LayerNormalization", "SimplifiedLayerNormalization"})
-"""What ONNX Runtime's optimiser writes into ONNX's own domain, whatever the model's operator set.
+"""Ops that ONNX Runtime's optimiser writes into ONNX's own domain in any operator set.
 
-ONNX has the first from 17 on, and the second under another name (RMSNormalization) from 23 on.
+ONNX has the first since 17, and the second as RMSNormalization since 23.
 """
 
 
 def opset_versions(model: onnx.ModelProto) -> Mapping[str, int]:
-    """Opset version by domain; the default domain is the empty string.
+    """Returns the opset version by domain; the default domain is the empty string.
 
     Raises:
         ModelError: NO_OPSET, OPSET_TOO_NEW.
@@ -51,7 +51,7 @@ def opset_versions(model: onnx.ModelProto) -> Mapping[str, int]:
 
 @cache
 def schema_of(op_type: str, opset: int, domain: str) -> onnx.defs.OpSchema | None:
-    """The schema of an op type; None where ONNX has none."""
+    """The schema of an op type; None if ONNX has none."""
     try:
         return onnx.defs.get_schema(op_type, opset, domain)
     except onnx.defs.SchemaError:
@@ -59,7 +59,7 @@ def schema_of(op_type: str, opset: int, domain: str) -> onnx.defs.OpSchema | Non
 
 
 def is_custom_node(node: onnx.NodeProto, versions: Mapping[str, int]) -> bool:
-    """Whether no ONNX schema describes the node, as it belongs to somebody else."""
+    """Whether the node is of a foreign domain, without an ONNX schema."""
     if node.domain in DEFAULT_DOMAINS:
         return node.op_type in _RUNTIME_OPS and not _is_described(node.op_type, versions[""])
     return schema_of(node.op_type, versions.get(node.domain, 1), node.domain) is None
@@ -70,10 +70,10 @@ def _is_described(op_type: str, opset: int) -> bool:
 
 
 def is_custom(op: Op) -> bool:
-    """Whether no ONNX schema describes the op, as it belongs to somebody else.
+    """Whether the op is of a foreign domain, without an ONNX schema.
 
     Raises:
-        ModelError: UNKNOWN_OP when the op claims to be ONNX's.
+        ModelError: UNKNOWN_OP if the op has ONNX's domain but no schema.
     """
     is_known = schema_of(op.op_type, op.opset, op.domain) is not None
     if not is_known and not op.domain and op.op_type not in _RUNTIME_OPS:

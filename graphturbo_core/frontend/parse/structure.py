@@ -11,16 +11,16 @@ import onnx
 from graphturbo_core.errors import ModelError
 
 _SHOWN_IN_CYCLE = 10
-"""Nodes of a cycle that a refusal names; its `cycle` field holds them all (our choice)."""
+"""Most nodes of a cycle that a refusal names; its `cycle` field has all (our choice)."""
 
 
 def unique_names(nodes: Sequence[onnx.NodeProto], max_length: int) -> tuple[str, ...]:
-    """One name a node, deterministic.
+    """Returns one name per node, deterministic.
 
-    1. A name that no earlier node has stays; one above `max_length` is cut and gets a digest.
-    2. A missing name becomes `Type_12`, 12 being the position in the file; a repeated one gets
-       the position behind it.
-    3. Underscores follow while that is taken too.
+    1. A name that no earlier node has is unchanged; above `max_length` it is cut and gets a digest.
+    2. A missing name becomes `Type_12`, with the position 12 in the file; a repeated one gets the
+       position as suffix.
+    3. Underscores are added until the name is unique.
     """
     given = {node.name for node in nodes if node.name}
     taken: set[str] = set()
@@ -46,9 +46,9 @@ def _shortened(name: str, max_length: int) -> str:
 def topological_order(
     nodes: Sequence[onnx.NodeProto], labels: Sequence[str], given: Collection[str]
 ) -> tuple[int, ...]:
-    """Positions of the nodes so that each comes after what it reads (Kahn), else by file order.
+    """Returns node positions in topological order (Kahn), ties by file order.
 
-    `given` are the values that no node writes. Linear but for a heap of ready nodes.
+    `given`: values that no node writes. O(n log n), by a heap of ready nodes.
 
     Raises:
         ModelError: DUPLICATE_VALUE, UNDEFINED_INPUT, CYCLE.
@@ -116,10 +116,10 @@ def _kahn(waiting: list[int], readers: dict[int, list[int]]) -> list[int]:
 def _cycle(
     nodes: Sequence[onnx.NodeProto], labels: Sequence[str], done: set[int], producer: dict[str, int]
 ) -> ModelError:
-    """A cycle among the nodes that wait, from its first node in the file along the data and back.
+    """The refusal of a cycle among the waiting nodes, from its first node in the file.
 
-    The search goes against the data: every node that waits reads another one that waits, so the
-    first path that it follows ends in a cycle; linear.
+    The search follows reads backwards: every waiting node reads another waiting one, so the first
+    path ends in a cycle; linear.
     """
     import networkx as nx  # noqa: PLC0415  # some 150 ms that no sound model should cost
 
@@ -143,7 +143,7 @@ def _cycle(
 
 
 def _shown(path: Sequence[str]) -> str:
-    """The whole way, or both ends of a long one."""
+    """The whole cycle, or both ends of a long one."""
     if len(path) <= _SHOWN_IN_CYCLE:
         return " -> ".join(path)
     half = _SHOWN_IN_CYCLE // 2

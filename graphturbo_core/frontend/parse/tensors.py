@@ -16,7 +16,7 @@ from graphturbo_core.limits import Limits
 
 
 def read_weight(proto: onnx.TensorProto, name: str, limits: Limits) -> Tensor:
-    """A weight; its value is None when the bytes are in another file, which is never opened.
+    """Returns a weight; its value is None if the bytes are in another file, which is not opened.
 
     Raises:
         ModelError: BAD_WEIGHT when the bytes in the file do not fit the shape.
@@ -37,14 +37,14 @@ def read_weight(proto: onnx.TensorProto, name: str, limits: Limits) -> Tensor:
 
 
 def read_only(value: np.ndarray) -> np.ndarray:
-    """The same numbers as a view that cannot be written."""
+    """A read-only view of the numbers."""
     view = value.view()
     view.flags.writeable = False
     return view
 
 
 def checked_shape(dims: Sequence[int], where: str, limits: Limits) -> tuple[int, ...]:
-    """The dimensions as Python ints; `where` names the tensor or op.
+    """Returns the dimensions as Python ints; `where` names the tensor or op.
 
     Raises:
         ModelError: BAD_SHAPE for a negative one, RANK_TOO_HIGH, SHAPE_TOO_LARGE.

@@ -1,4 +1,4 @@
-"""Ops that import cannot type -> one refusal that names them all, with what they stand for."""
+"""Ops that import cannot type -> one refusal with all of them and their share of the bytes."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ REASONS: Mapping[str, str] = {
     "NOT_A_TENSOR": "no tensor",
     "DYNAMIC_SHAPE": "a shape that depends on data",
 }
-"""Codes of refusals that concern an op and leave others to be looked at; a few words on each."""
+"""Codes of refusals of one op after which import continues, with a short reason each."""
 
 _CHANGE = "export the model without them, with fixed sizes, or import a part of it"
 _SHOWN_TYPES = 20
-"""Op types that a refusal names; its `ops` field holds them all (our choice)."""
+"""Most op types that a refusal names; its `ops` field has all (our choice)."""
 
 
 @dataclass(frozen=True)
 class Untyped:
-    """Ops that were refused, each with why, and ops that read what those would have given."""
+    """Refused ops with their refusals, and ops that read their outputs."""
 
     refused: Sequence[tuple[Op, ModelError]]
     behind: Sequence[Op]
 
 
 def unsupported(typed: Graph, untyped: Untyped) -> ModelError:
-    """The refusal of a model; `typed` is what is known of the rest of it.
+    """Returns the refusal of a model; `typed`: the typed part of it.
 
-    Of the refused ops the bytes that are known (inputs that have a shape) are set against those
-    that all ops touch, since nothing is known of what they give; nor are their MACs, so that those
-    of the rest are told. One alone also says why it is refused, and what to change.
+    The known bytes of refused ops (inputs with a shape) are reported as a share of all ops' bytes,
+    since their outputs are unknown. Their MACs are unknown too, so the MACs of the other ops are
+    reported. A single refused op is reported with its own reason and change.
     """
     ops = tuple((op.name, op.op_type, error.code) for op, error in untyped.refused)
     shares = _shares(typed, untyped)
@@ -51,7 +51,7 @@ def unsupported(typed: Graph, untyped: Untyped) -> ModelError:
 
 
 def _listed(untyped: Untyped) -> str:
-    """How many of which type, and why."""
+    """Counts by op type and reason."""
     kinds: dict[tuple[str, str], list[Op]] = {}
     for op, error in untyped.refused:
         name = f"{op.domain}.{op.op_type}" if op.domain else op.op_type
@@ -68,7 +68,7 @@ def _shares(typed: Graph, untyped: Untyped) -> str:
     subject = "it touches" if len(untyped.refused) == 1 else "they touch"
     return (
         f"{subject} {refused / max(1, total):.1%} of the bytes that are known; "
-        f"{len(untyped.behind)} ops behind could not be looked at; "
+        f"{len(untyped.behind)} ops that follow were not checked; "
         f"{total_macs(analyse(typed))} MACs are in the other {len(typed.ops)} ops"
     )
 

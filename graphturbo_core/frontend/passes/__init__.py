@@ -2,17 +2,17 @@
 
 - `clean_up.py`: the ordered list. `--skip-pass` takes its names.
 - `structural.py`: passes without arithmetic: constants, dead ops, identities, casts.
-- `batch_norm.py`: batch normalisation folded into a contraction, else one scale and shift.
+- `batch_norm.py`: folds batch normalisation into a contraction, else makes one scale and shift.
 - `quantised.py`: a layer between dequantise and quantise becomes one op on 8-bit numbers.
-- `dynamic_product.py`: a product that quantises its data first becomes two ops.
+- `dynamic_product.py`: a product with dynamic quantisation becomes two ops.
 - `unroll.py`: RNN, GRU and LSTM per time step: one product of the whole sequence, and per step one
   of the state. `steps.py` names the ops, `cells.py` has the arithmetic of one step.
 - `rescale.py`, `per_sample.py`: `rescale-batch`: a model with a fixed batch for another batch, and
-  constants that become one row per sample.
+  constants with one row per sample.
 - `decompose.py`: layer norm and softmax as reductions and elementwise ops. It runs after all
-  others, where a strategy asks for it (`Strategy.import_passes`).
+  others, if a strategy requires it (`Strategy.import_passes`).
 - `rewrite.py`, `parts.py`: building blocks: a changed graph, ops that replace one op.
 
-A decomposed op keeps its origin (`Op.origin`), and the new graph keeps the one before it
+A part of a decomposed op has its origin (`Op.origin`), and the new graph has the graph before
 (`Graph.undecomposed`).
 """

@@ -27,19 +27,19 @@ _WITH_BIAS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Affine:
-    """Factor and offset of each channel as weights; values None when parameters are absent."""
+    """Factor and offset per channel as weights; values None if parameters are absent."""
 
     factor: Tensor
     offset: Tensor
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
-    """A BatchNormalization after a Conv or Gemm goes into its weights and bias.
+    """Fold a BatchNormalization after a Conv or Gemm into its weights and bias.
 
     1. It must be in inference mode with weights as parameters.
     2. The contraction's output has no other reader and is not a graph output.
     3. The contraction's weight and bias are weights; a Gemm has alpha and beta 1.
-    The contraction keeps its name and writes the normalisation's output.
+    The contraction's name is unchanged; it writes the normalisation's output.
     """
     changed: dict[str, Tensor] = {}
     replaced: dict[str, Op] = {}

@@ -1,6 +1,6 @@
 """One time step of RNN, GRU and LSTM in products and elementwise ops, as ONNX defines them.
 
-A state of zeros is None: products with it and what is multiplied by it are left out.
+A state of zeros is None: products with it are left out.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ FUNCTIONS: Mapping[str, tuple[float | None, ...]] = MappingProxyType({
     "relu": (), "scaledtanh": (None, None), "sigmoid": (), "softplus": (), "softsign": (),
     "tanh": (), "thresholdedrelu": (None,),
 })  # fmt: skip
-"""Activation functions in small letters, and their alpha and beta where the op gives none: the
-defaults of ONNX's ops of these names. None: ONNX has no such op, or ONNX Runtime takes another."""
+"""Activation functions in lower case with default alpha and beta: those of ONNX's ops of these
+names. None: ONNX has no such op, or ONNX Runtime uses another default."""
 _OP_TYPES = MappingProxyType({
     "elu": "Elu", "hardsigmoid": "HardSigmoid", "leakyrelu": "LeakyRelu", "relu": "Relu",
     "sigmoid": "Sigmoid", "softplus": "Softplus", "softsign": "Softsign", "tanh": "Tanh",
@@ -27,23 +27,23 @@ _OP_TYPES = MappingProxyType({
 DEFAULTS = MappingProxyType(
     {"RNN": ("tanh",), "GRU": ("sigmoid", "tanh"), "LSTM": ("sigmoid", "tanh", "tanh")}
 )
-"""Activations of a direction: of the gates (f), of what they gate (g), of the LSTM's cell (h)."""
+"""Default activations per direction: gates (f), gated values (g), the LSTM's cell (h)."""
 GATES = MappingProxyType({"RNN": 1, "GRU": 3, "LSTM": 4})
-"""Gates that the weights have in a row: RNN i; GRU z, r, h; LSTM i, o, f, c."""
+"""Gates in the order of the weights: RNN i; GRU z, r, h; LSTM i, o, f, c."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """A function by its name in small letters, with its alpha and beta as far as it has them."""
+    """A function by its name in lower case, with its alpha and beta if it has them."""
 
     name: str
     numbers: tuple[float, ...]
 
 
 def activations_of(op: Op, directions: int) -> tuple[tuple[Activation, ...], ...] | None:
-    """The functions of each direction; None where one, or a number of one, is not known.
+    """Returns the functions per direction; None if one, or its alpha or beta, is unknown.
 
-    Alphas and betas are in the order of the functions that take them.
+    Alphas and betas are in the order of the functions that use them.
     """
     names = [_text(name) for name in _tuple(op, "activations")]
     names = names or list(DEFAULTS[op.op_type]) * directions
@@ -75,20 +75,20 @@ def _text(value: float | str | bytes) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a step of one direction needs beside data and states; weights by their names."""
+    """Parameters of a step of one direction; weights by name."""
 
     steps: TimeSteps
     hidden: int
     functions: tuple[Activation, ...]
     state_weights: tuple[str, ...]
-    """[H, gates x H]; of a GRU whose reset comes before the product [H, 2 H] and [H, H]."""
+    """[H, gates x H]; for a GRU with reset before the product [H, 2 H] and [H, H]."""
     state_bias: str | None = None
-    """[3 H], of a GRU whose reset comes after the product."""
+    """[3 H], for a GRU with reset after the product."""
     peepholes: tuple[str, ...] = ()
-    """[H] each, of i, o and f."""
+    """[H] each, for i, o and f."""
     clip: float | None = None
     is_coupled: bool = False
-    """LSTM: the forget gate is 1 less the input gate."""
+    """LSTM: the forget gate is 1 minus the input gate."""
 
     def rnn(self, data: str, states: tuple[str | None, ...]) -> tuple[str | None, ...]:
         """H = f(x + h R)."""

@@ -1,4 +1,4 @@
-"""The ordered list of clean-up passes: named, visible, each can be skipped."""
+"""The ordered list of clean-up passes; each has a name and can be skipped."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GraphPass = Callable[[Graph], Graph]
 
 @dataclass(frozen=True, slots=True)
 class NamedPass:
-    """A pass, the name that --skip-pass takes, and what it does in a line."""
+    """A pass, its name for --skip-pass, and a one-line summary."""
 
     name: str
     summary: str
@@ -44,35 +44,35 @@ class NamedPass:
 
 
 PASSES: tuple[NamedPass, ...] = (
-    NamedPass("remove-identity", "Identity goes", remove_identity),
-    NamedPass("remove-dropout", "Dropout in inference mode goes", remove_dropout),
-    NamedPass("remove-same-cast", "a cast to the type that is there goes", remove_same_cast),
+    NamedPass("remove-identity", "Identity is removed", remove_identity),
+    NamedPass("remove-dropout", "Dropout in inference mode is removed", remove_dropout),
+    NamedPass("remove-same-cast", "a cast to its input's type is removed", remove_same_cast),
     NamedPass("fold-constant-of-shape", "ConstantOfShape becomes a weight", fold_constant_of_shape),
     NamedPass("fold-shapes", "results known at import become weights", fold_shape_arithmetic),
     NamedPass("fold-weights", "ops on weights alone become weights", fold_weight_ops),
     NamedPass("unroll-recurrent", "RNN, GRU, LSTM become ops per time step", unroll_recurrent),
-    NamedPass("fold-batch-norm", "batch norm goes into the Conv before it", fold_batch_norm),
+    NamedPass("fold-batch-norm", "batch norm folds into the Conv before it", fold_batch_norm),
     NamedPass("scale-shift", "a lone batch norm becomes ScaleShift", batch_norm_to_scale_shift),
     NamedPass("fuse-quantised", "a layer on 8-bit numbers becomes one op", fuse_quantised),
-    NamedPass("split-dynamic", "a product that quantises is two ops", split_dynamic_product),
-    NamedPass("remove-dead-ops", "what no output needs goes", remove_dead_ops),
+    NamedPass("split-dynamic", "a dynamically quantised product is two ops", split_dynamic_product),
+    NamedPass("remove-dead-ops", "ops that no output needs are removed", remove_dead_ops),
 )
-"""In the order they run. `rescale-batch` comes before all of them, since it takes the batch."""
+"""Passes in running order. `rescale-batch`, which needs the batch, comes before all of them."""
 
 LAYER_NORM, SOFTMAX = "decompose-layer-norm", "decompose-softmax"
 EXTRA_PASSES = MappingProxyType({LAYER_NORM: decompose_layer_norm, SOFTMAX: decompose_softmax})
-"""Passes that run only where a run asks for them: what they leave is equal, and not smaller."""
+"""Passes that run only if a strategy requires them: their graph is equivalent, but not smaller."""
 
 RESCALE_BATCH = "rescale-batch"
 
 
 def pass_names() -> tuple[str, ...]:
-    """Names that --skip-pass takes, in running order."""
+    """Names for --skip-pass, in running order."""
     return (RESCALE_BATCH, *(entry.name for entry in PASSES))
 
 
 def clean_up(graph: Graph, options: ImportOptions) -> Graph:
-    """The graph after every pass that is not skipped.
+    """Returns the graph after every pass that is not skipped.
 
     Raises:
         OptionError: UNKNOWN_PASS.
@@ -103,9 +103,9 @@ def _cleaned(graph: Graph, options: ImportOptions) -> Graph:
 
 
 def decomposed(graph: Graph, names: Sequence[str]) -> Graph:
-    """The graph after the named extra passes, which keeps `graph` as its `undecomposed`.
+    """Returns the graph after the named extra passes, with `graph` as its `undecomposed`.
 
-    Its ops tell their `origin` there. `graph` itself where no pass finds an op to take apart.
+    Its ops have their `origin` there. Returns `graph` itself if no pass decomposes an op.
     """
     found = graph
     for name in names:

@@ -1,10 +1,10 @@
-"""Layer norm and softmax as reductions and elementwise ops: passes that run where asked for.
+"""Layer norm and softmax as reductions and elementwise ops: passes that run on request.
 
-Relay takes a layer norm apart before ops are fused: its ONNX frontend at import (class
-`LayerNormalization`, apache/tvm pull request 13074), and `SimplifyInference` where a frontend makes
-an `nn.layer_norm`. The variance is one reduction over the data and its mean there, so that the
-difference is computed twice, once inside that reduction. Relay keeps a softmax as one op (pull
-request 9892, for the ONNX frontend). XLA, under AStitch, has neither as an op of its own.
+Relay decomposes a layer norm before ops are fused: its ONNX frontend at import (class
+`LayerNormalization`, apache/tvm pull request 13074), and `SimplifyInference` if a frontend makes
+an `nn.layer_norm`. There the variance is one reduction over the data and its mean, so the
+difference is computed twice, once inside that reduction. In Relay a softmax is one op (pull request
+9892, for the ONNX frontend). XLA, under AStitch, has neither as one op.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from graphturbo_core.frontend.passes.rewrite import with_ops
 from graphturbo_core.ir.graph import AttributeValue, Graph, Op, Tensor
 
 _DTYPES = frozenset({"float32", "float64"})
-"""Of other types the whole op keeps more digits inside than its parts would between them."""
+"""Decomposed data types; for others the whole op has more precision inside than its parts."""
 _OPSET = 11
-"""Operator set of the reductions: they have their axes as an attribute there."""
+"""Operator set of the reductions, with axes as an attribute."""
 _AXIS_SOFTMAX_OPSET = 13
-"""From here on a softmax is along one axis; before, over all axes from its axis on."""
+"""First opset whose softmax is along one axis; before, over all axes from its axis on."""
 _DEFAULT_EPSILON = 1e-5
 _PARAMETERS = slice(1, 3)
 
 
 def decompose_layer_norm(graph: Graph) -> Graph:
-    """Each layer norm in parts; a note counts those that stay whole.
+    """Decompose each layer norm; a note counts those that are not.
 
-    Mean, the mean of the squared difference, and the difference over the root of that, scaled and
-    shifted. It stays whole where its mean or deviation is an output that is used, or in 16 bits.
+    Parts: mean, the mean of the squared difference, and the difference over its root, scaled and
+    shifted. An op with 16-bit data, or a used output of mean or deviation, is not decomposed.
     """
     return _in_parts(graph, "LayerNormalization", _layer_norm)
 
 
 def decompose_softmax(graph: Graph) -> Graph:
-    """Each softmax in parts; a note counts those that stay whole, in 16 bits.
+    """Decompose each softmax; a note counts those of 16 bits, which are not.
 
-    Maximum, difference, exponential, sum, quotient.
+    Parts: maximum, difference, exponential, sum, quotient.
     """
     return _in_parts(graph, "Softmax", _softmax)
 
 
 def _in_parts(graph: Graph, op_type: str, write: Callable[[_OpParts, Op], None]) -> Graph:
-    """The graph with every op of this type written out by `write`, where that is possible."""
+    """The graph with every op of this type decomposed by `write`, where possible."""
     parts = _OpParts(graph, has_origins=True)
     whole = 0
     for op in graph.ops:
@@ -54,7 +54,7 @@ def _in_parts(graph: Graph, op_type: str, write: Callable[[_OpParts, Op], None])
             whole += 1
         else:
             write(parts, op)
-    note = f"{whole} op(s) of type {op_type} stay whole: 16 bits, or statistics that are read"
+    note = f"{whole} op(s) of type {op_type} not decomposed: 16 bits, or statistics are read"
     return with_ops(graph, parts.ops, parts.tensors, [note] if whole else ())
 
 
@@ -75,7 +75,7 @@ class _OpParts(Parts):
         output: Tensor,
         attributes: dict[str, AttributeValue] | None = None,
     ) -> str:
-        """One part of the op `of`: its own name and its op type are `what`; its result's name."""
+        """Add a part of the op `of`; `what`: its name and op type. Returns its result's name."""
         return self.add(of, (*what, _OPSET), inputs, output, attributes)
 
     def like_data(self, of: Op, part: str, shape: Sequence[int]) -> Tensor:
@@ -83,7 +83,7 @@ class _OpParts(Parts):
         return self.between(of, part, shape, self.graph.tensors[of.inputs[0]].dtype)
 
     def reduced(self, of: Op, what: tuple[str, str], data: str, axes: Sequence[int]) -> str:
-        """A reduction along axes, which stay with one element each."""
+        """A reduction along axes, with kept axes of one element."""
         shape = [
             1 if axis in axes else size
             for axis, size in enumerate(self.graph.tensors[of.inputs[0]].shape)

@@ -1,4 +1,4 @@
-"""A product that quantises its data first becomes two ops: the quantisation and the product."""
+"""A product with dynamic quantisation becomes two ops: quantisation and product."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from graphturbo_core.frontend.shapes.fused_shapes import DOMAIN
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 
 _FIRST_OPSET = 11
-"""Where ONNX's DynamicQuantizeLinear begins."""
+"""First opset with ONNX's DynamicQuantizeLinear."""
 _PLACES = 5
-"""Data, weight, its scale and zero point, bias."""
+"""Number of inputs: data, weight, its scale and zero point, bias."""
 
 
 def split_dynamic_product(graph: Graph) -> Graph:
     """DynamicQuantizeMatMul becomes DynamicQuantizeLinear and MatMulIntegerToFloat.
 
-    ONNX Runtime's optimiser made it of these two, and computes the same. Apart, only the first
-    needs all of the data, for its smallest and largest number; rows of the product may be cut.
+    ONNX Runtime's optimiser fused it from these two, with equal results. After the split only the
+    first needs all of the data, for its minimum and maximum; rows of the product may be cut.
     """
     ops: list[Op] = []
     changed: dict[str, Tensor] = {}

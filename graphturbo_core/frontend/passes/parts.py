@@ -1,4 +1,4 @@
-"""Collects the ops that take the place of one op, and the tensors between them."""
+"""Builder of the ops that replace one op, and the tensors between them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Parts:
 
     graph: Graph
     has_origins: bool = False
-    """Whether parts carry the op that they come from: for a pass that some strategies leave out."""
+    """Whether parts record the op that they come from: for passes of some strategies only."""
     ops: list[Op] = field(default_factory=list)
     tensors: dict[str, Tensor] = field(default_factory=dict)
     _weights: dict[str, str] = field(default_factory=dict)
     _taken: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Names of the graph's own ops are taken."""
+        """Reserve the names of the graph's own ops."""
         self._taken = {op.name for op in self.graph.ops}
 
     def tensor(self, name: str) -> Tensor:
@@ -40,7 +40,7 @@ class Parts:
         output: Tensor,
         attributes: dict[str, AttributeValue] | None = None,
     ) -> str:
-        """One part of the op `of`: its own name, op type and operator set are `what`.
+        """Add one part of the op `of`; `what`: its name, op type and operator set.
 
         Returns the name of its result.
         """
@@ -60,14 +60,14 @@ class Parts:
         return Tensor(name, tuple(shape), dtype, TensorKind.ACTIVATION)
 
     def constant(self, of: Op, part: str, number: float, dtype: str) -> str:
-        """A new weight that is one number."""
+        """A new weight with one number."""
         value = read_only(np.array(number, dtype))
         tensor = self.between(of, part, (), dtype)
         self.tensors[tensor.name] = replace(tensor, kind=TensorKind.WEIGHT, value=value)
         return tensor.name
 
     def weight(self, tensor: Tensor) -> str:
-        """Name of a new weight: the same one again where its wanted name was asked for before."""
+        """Name of a new weight; equal requested names share one weight."""
         if tensor.name not in self._weights:
             name = fresh_name(tensor.name, self.graph.tensors, self.tensors)
             self._weights[tensor.name] = name

@@ -1,7 +1,7 @@
-"""`rescale-batch`: constants that an exporter made for a fixed batch, once per sample.
+"""`rescale-batch`: constants with a row per sample that an exporter made for a fixed batch.
 
-An exporter that knows the batch writes a class token as a constant with a row per sample, and the
-elements that it picks of each sample as indices into all of them.
+An exporter with a fixed batch writes a class token as a constant with a row per sample, and the
+elements picked from each sample as indices into the whole batch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphturbo_core.semantics.independence import offsets_in_samples, picks_lea
 from graphturbo_core.semantics.sample_axis import RELAID, Samples, grown_axis, relaid
 
 MAX_INDICES = 4_194_304
-"""Indices that are written for all samples together, 32 MiB; more are left as they are (ours)."""
+"""Most indices written for all samples, 32 MiB; larger ones are not repeated (our choice)."""
 
 Batches = tuple[int, int]
 """The batch before and after."""
@@ -32,15 +32,15 @@ Repeated = tuple[Op, tuple[Tensor, ...]]
 def repeated_constants(
     graph: Graph, op: Op, tensors: Mapping[str, Tensor], samples: Batches, limits: Limits
 ) -> Repeated | None:
-    """The op with its constants for the new batch; None where it has none that can follow.
+    """Returns the op with its constants for the new batch; None if none can follow.
 
-    1. Concat along another axis than the first, where some inputs have grown: a constant with a
-       row per sample, all rows equal, has a row for each new sample.
-    2. Gather and GatherND along the first axis of a tensor that has grown: indices with a row per
-       sample, where each row picks among its own sample's elements and all rows pick the same
-       ones, have a row for each new sample, shifted by the elements of the samples before it.
+    1. Concat along an axis other than the first, if some inputs have grown: a constant with equal
+       rows, one per sample, gets a row per new sample.
+    2. Gather and GatherND along the first axis of a grown tensor: indices with a row per sample,
+       where each row picks the same elements of its own sample, get a row per new sample, shifted
+       by the elements of the samples before it.
 
-    `graph` has the old batch, `tensors` those of the new one as far as they are typed.
+    `graph` has the old batch, `tensors` the typed tensors of the new one.
     """
     if op.domain:
         return None
@@ -115,10 +115,10 @@ def _reading(op: Op, made: Mapping[str, Tensor]) -> Repeated:
 def _constant(
     graph: Graph, tensor: Tensor, tensors: Mapping[str, Tensor]
 ) -> tuple[bool, np.ndarray | None]:
-    """Whether a tensor follows from weights alone, and its numbers, where they are known.
+    """Whether a tensor follows from weights alone, and its numbers, if known.
 
-    Only Expand and Identity are looked through: what else constants give is known by its value, or
-    is not taken for a constant.
+    Only Expand and Identity are followed: other results of constants have a known value, or do not
+    count as constants.
     """
     name = tensor.name
     while True:
@@ -140,7 +140,7 @@ def place_of(
     places: Mapping[str, Samples],
     samples: Batches,
 ) -> dict[str, Samples]:
-    """Where an op's outputs hold the samples, as far as shapes show it; a guess, to be proven."""
+    """Sample axes of an op's outputs as far as shapes show them; a guess that is verified later."""
     found = {}
     known = [(tensors[name], places[name]) for name in op.inputs if name in places]
     for name in filter(None, op.outputs if known else ()):
@@ -163,11 +163,11 @@ def place_of(
 def placed_target(
     shapes: tuple[Sequence[int], Sequence[int]], place: Samples, samples: Batches
 ) -> list[int] | None:
-    """The shape that a Reshape asks for, for the new batch; None where no size of it can follow.
+    """Returns a Reshape's target for the new batch; None if no size of it can follow.
 
-    `shapes`: of its input and its result, for the old batch. The samples are, in this order: an
-    axis alone; the first of those that are merged in an axis that is not the last; the last of
-    those that are. Elements behind a sample's index stay as many.
+    `shapes`: of its input and its result, for the old batch. Candidates in order: the sample axis
+    alone; the first factor of a merged axis that is not the last axis; the last factor of a merged
+    axis. The number of elements per sample index is preserved.
     """
     (source, target), (old, new) = shapes, samples
     behind = place.inner * prod(source[place.axis + 1 :])

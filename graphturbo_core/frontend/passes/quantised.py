@@ -1,8 +1,8 @@
 """A layer between dequantise and quantise becomes one op on 8-bit numbers.
 
 Exporters write such a layer as DequantizeLinear of data and weight, the op on floating numbers, and
-QuantizeLinear of its result. The chip computes it on the 8-bit numbers, as QLinearConv,
-QLinearMatMul and QGemm say: (x - x_zero) * (w - w_zero) summed up as integers, times
+QuantizeLinear of its result. The chip computes it on the 8-bit numbers, as defined by QLinearConv,
+QLinearMatMul and QGemm: (x - x_zero) * (w - w_zero) summed up as integers, times
 x_scale * w_scale / y_scale, rounded, plus y_zero.
 """
 
@@ -26,10 +26,10 @@ _SWAPS = ("transA", "transB")
 PRODUCT_AND_SUM = "QLinearMatMulAdd"
 _BYTES = ("uint8", "int8")
 _FIRST_OPSET = 10
-"""Where the 8-bit ops begin."""
+"""First opset of the 8-bit ops."""
 _BIAS = 2
 _BIAS_TOLERANCE = 1e-5
-"""A bias' scale is the product of two others, rounded to a float by the exporter."""
+"""Tolerance: a bias' scale is the product of two others, rounded to a float by the exporter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class _Scaled:
 
     @property
     def names(self) -> tuple[str, str, str]:
-        """As the 8-bit ops read them."""
+        """Tensor, scale and zero point, in the input order of 8-bit ops."""
         return self.tensor, self.scale, self.zero
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """An op, what it adds ("": nothing), and the ops behind it up to the quantisation."""
+    """An op, its bias ("": none), and the ops after it up to the quantisation."""
 
     op: Op
     bias: str
@@ -58,20 +58,20 @@ class _Layer:
 def fuse_quantised(graph: Graph) -> Graph:
     """A Conv, MatMul or Gemm between dequantise and quantise becomes one op on 8-bit numbers.
 
-    1. Data, weight and result are uint8 or int8, data and result alike; scales and zero points are
-       weights; data and result have one of each, a weight one or one an output channel.
-    2. Only the quantisation reads the result, directly or behind a Relu, which its lower bound
-       does too where the zero point is the lowest number. A MatMul's only reader may be an Add
-       before that.
-    3. A bias is a weight: int32, of scale x_scale * w_scale and without a zero point; of products
-       it may be floating. It is one number, or one an output channel.
-    4. Unsigned weights meet unsigned data: other pairs have no kernel.
+    1. Data, weight and result are uint8 or int8, data and result of equal type. Scales and zero
+       points are weights; data and result have one of each, a weight one or one per output channel.
+    2. Only the quantisation reads the result, directly or after a Relu. Its lower bound replaces
+       the Relu if the zero point is the lowest number. A MatMul's only reader may be an Add before
+       that.
+    3. A bias is a weight: int32, of scale x_scale * w_scale and without a zero point; for products
+       it may be floating. It is one number, or one per output channel.
+    4. Unsigned weights need unsigned data: other pairs have no kernel.
     5. A Gemm multiplies neither its product nor its bias.
-    What else reads a dequantised tensor still does so.
+    Other readers of a dequantised tensor are unchanged.
 
     A Conv becomes QLinearConv, a MatMul without bias QLinearMatMul, a Gemm without a floating bias
-    ONNX Runtime's QGemm. Nobody's op describes other products: they become our own, which adds an
-    int32 bias to the sums and a floating one to the scaled sums, so that nothing is approximated.
+    ONNX Runtime's QGemm. No standard op describes other products: they become our own op, which
+    adds an int32 bias to the sums and a floating one to the scaled sums, without approximation.
     """
     changed: dict[str, Tensor] = {}
     replaced: dict[str, Op] = {}
@@ -91,7 +91,7 @@ def fuse_quantised(graph: Graph) -> Graph:
 
 
 def _layer(graph: Graph, op: Op) -> _Layer | None:
-    """The op with what rule 2 lets follow it; None where that rule fails."""
+    """The op with the following ops by rule 2; None if that rule fails."""
     bias = op.inputs[_BIAS] if len(op.inputs) > _BIAS else ""
     behind: list[Op] = []
     after = _only_reader(graph, op)
@@ -181,7 +181,7 @@ def _result(graph: Graph, quantise: Op, changed: dict[str, Tensor]) -> _Scaled |
 
 
 def _scaled(graph: Graph, op: Op, tensor: str, changed: dict[str, Tensor]) -> _Scaled | None:
-    """Scale and zero point of a (de)quantisation; a missing zero point is made."""
+    """Scale and zero point of a (de)quantisation; a missing zero point is created."""
     dtype = graph.tensors[tensor].dtype
     parameters = [graph.tensors[name] for name in op.inputs[1:]]
     if dtype not in _BYTES or any(t.kind is not TensorKind.WEIGHT for t in parameters):
@@ -222,7 +222,7 @@ def _is_fit(
 
 
 def _bias(graph: Graph, layer: _Layer, data: _Scaled, weight: _Scaled) -> str | None:
-    """What the 8-bit op reads as its bias, None where rule 3 fails."""
+    """The bias input of the 8-bit op; None if rule 3 fails."""
     before = graph.producer.get(layer.bias)
     is_scaled = before is not None and _is(before, "DequantizeLinear")
     name = before.inputs[0] if before is not None and is_scaled else layer.bias
@@ -240,7 +240,7 @@ def _bias(graph: Graph, layer: _Layer, data: _Scaled, weight: _Scaled) -> str | 
 
 
 def _is_of_sums(graph: Graph, dequantise: Op, data: _Scaled, weight: _Scaled) -> bool:
-    """Whether a bias counts in the unit of the sums that it is added to."""
+    """Whether a bias has the scale of the sums that it is added to."""
     places = [graph.tensors[name] for name in dequantise.inputs]
     scales = [graph.tensors[part.scale].value for part in (data, weight)]
     none: np.ndarray | None = np.zeros(1)

@@ -1,4 +1,4 @@
-"""`rescale-batch`: a model with a fixed batch, typed anew for another one."""
+"""`rescale-batch`: a model with a fixed batch, typed again for another batch."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from graphturbo_core.semantics.sample_axis import Samples, mixed_samples
 from graphturbo_core.semantics.table import analyse
 
 _SYMBOLIC_BATCH = "export the model with a symbolic batch"
-"""Never "use --batch": a round takes fewer samples than --batch says, so that need not help."""
+"""Not "use --batch": a round may have fewer samples than --batch, so that need not help."""
 
 _REPEATED = "is repeated per sample"
-"""How the note of a repeated constant ends."""
+"""Suffix of the note of a repeated constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rescaling:
-    """The graph as it was, its batch before and after, and whether Reshape constants follow."""
+    """The original graph, its batch before and after, and whether Reshape constants follow."""
 
     graph: Graph
     old: int
@@ -41,22 +41,20 @@ class Rescaling:
 
 
 def rescale_batch(change: Rescaling, limits: Limits) -> Graph:
-    """The graph for the new number of samples.
+    """Returns the graph for the new number of samples.
 
     1. Every input with two or more axes whose leading size is the old batch follows.
     2. A Reshape to a constant whose leading size is the old batch, alone or merged with the axes
-       behind it, and whose input carries the batch in its leading axis (alone or merged), gets a
-       constant for the new one; not where the user skips this pass. Where the batch is another
-       axis, or the last of those that were merged, the size that it is in follows
-       (`placed_target`).
-    3. A result that other ops' numbers come from grows when what it is computed from does: an op
-       that picks samples by constants (or combines them) would give others' numbers. What a
-       scatter writes to grows along its indices, or only the first samples would be written to.
-    4. Constants that were made for a fixed batch are repeated per sample (`repeated_constants`),
-       a note each; `check_repeated` is to be asked whether that is right.
-    5. All shapes are inferred anew. An output of a custom op without a rule cannot be: its leading
-       size follows that of an input which had the same one and carries the batch, and a note says
-       so.
+       after it, and whose input has the batch in its leading axis (alone or merged), gets a
+       constant for the new batch; not if the user skips this pass. If the batch is another axis,
+       or the last of merged ones, the size with the batch follows (`placed_target`).
+    3. A result that affects outputs must grow when its operands grow: an op that picks samples by
+       constants (or combines them) would give other numbers. The target of a scatter must grow
+       with its indices, or only the first samples would be written.
+    4. Constants made for a fixed batch are repeated per sample (`repeated_constants`), with a note
+       each; `check_repeated` verifies the result.
+    5. All shapes are inferred again. An output of a custom op without a rule cannot be inferred:
+       its leading size follows an input with the same size that has the batch, with a note.
 
     Raises:
         ModelError: BATCH_RESHAPE, BATCH_MISMATCH or BATCH_FIXED, naming the op.
@@ -102,10 +100,9 @@ def has_repeated(graph: Graph) -> bool:
 
 
 def check_repeated(change: Rescaling, rescaled: Graph) -> None:
-    """Each sample of the rescaled graph is computed as those of the graph before.
+    """Check that each sample of the rescaled graph is computed as in the original graph.
 
-    Both are cleaned up. Repeated constants say the same of every sample; `mixed_samples` sees to
-    the ops.
+    Both are cleaned up. Repeated constants must have equal rows; `mixed_samples` checks the ops.
 
     Raises:
         ModelError: BATCH_MISMATCH.
@@ -122,7 +119,7 @@ def check_repeated(change: Rescaling, rescaled: Graph) -> None:
 
 
 def fixed_batch(graph: Graph) -> int:
-    """The leading size of the first input with two or more axes (else of the first with any).
+    """Returns the leading size of the first input with two or more axes (else with any).
 
     Raises:
         OptionError: NO_BATCH_AXIS.
@@ -140,7 +137,7 @@ def fixed_batch(graph: Graph) -> int:
 
 
 def _batch_rank(graph: Graph) -> int:
-    """Axes an input must have to carry the batch: 2, or 1 when no input has as many."""
+    """Least rank of an input with a batch: 2, or 1 if no input has rank 2."""
     return 2 if any(len(graph.tensors[name].shape) > 1 for name in graph.inputs) else 1
 
 
@@ -160,9 +157,9 @@ def _rescaled_sources(change: Rescaling) -> dict[str, Tensor]:
 def _rescaled_target(
     change: Rescaling, op: Op, tensors: Mapping[str, Tensor], places: Mapping[str, Samples]
 ) -> Tensor | None:
-    """A new constant for a Reshape to a shape that stands for the batch, else None.
+    """A new constant for a Reshape whose target contains the batch, else None.
 
-    `places`: where the samples lie in each tensor, as far as it is known.
+    `places`: sample axis of each tensor, as far as known.
     """
     if not change.has_reshapes or not _is_reshape(op):
         return None
@@ -188,7 +185,7 @@ def _rescaled_target(
         raise ModelError(
             "BATCH_RESHAPE",
             f"Reshape {op.name!r} cannot be rescaled from batch {change.old} to {change.new}",
-            f"{list(data.shape)} has {prod(data.shape)} elements, {target} asks for others",
+            f"{list(data.shape)} has {prod(data.shape)} elements, {target} needs another number",
             _SYMBOLIC_BATCH,
         )
     return _target(change, op, target, tensors)
@@ -251,7 +248,7 @@ def _check_grown(
 
 
 def _check_scatter(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -> None:
-    """Rule 3 of `rescale_batch`, of an op whose result is as large as what it writes to.
+    """Rule 3 of `rescale_batch`, for an op whose result has the size of its write target.
 
     Raises:
         ModelError: BATCH_MISMATCH.
@@ -275,7 +272,7 @@ def _check_scatter(change: Rescaling, op: Op, tensors: Mapping[str, Tensor]) -> 
 
 
 def _merged_sizes(change: Rescaling, data: Tensor) -> list[int]:
-    """What the leading axes of a tensor have together, before: one axis, two, three ..."""
+    """Products of the first one, two, three ... axes of a tensor in the original graph."""
     return list(accumulate(change.graph.tensors[data.name].shape, mul))
 
 
@@ -315,14 +312,14 @@ def _outputs(
 
 
 def _is_assumed(change: Rescaling, op: Op, limits: Limits) -> bool:
-    """Whether nothing but the file says what shapes an op's outputs have."""
+    """Whether only the file determines the shapes of an op's outputs."""
     return is_custom(op) and fused_outputs(op, change.graph.tensors, limits) is None
 
 
 def _ruled(
     change: Rescaling, op: Op, tensors: Mapping[str, Tensor], limits: Limits
 ) -> tuple[Tensor, ...]:
-    """What the rule of a fused op says of the new inputs, where it said something of the old."""
+    """Output types of a fused op for the new inputs, if its rule applied to the old ones."""
     found = fused_outputs(op, tensors, limits)
     if found is None:
         raise ModelError(
@@ -336,7 +333,7 @@ def _ruled(
 
 
 def _grown(change: Rescaling, op: Op, output: Tensor, grown: Mapping[int, int]) -> Tensor:
-    """The custom op's output with the leading size that an input of the same one now has."""
+    """The custom op's output with the new leading size of an input of equal leading size."""
     if not output.shape:
         return output
     if output.shape[0] not in grown:
@@ -351,7 +348,7 @@ def _grown(change: Rescaling, op: Op, output: Tensor, grown: Mapping[int, int]) 
 
 
 def _grown_notes(change: Rescaling, op: Op, outputs: Iterable[Tensor]) -> list[str]:
-    """What was assumed of a custom op: nothing in the file says that its output follows."""
+    """Notes on custom ops: the file does not record that their outputs follow the batch."""
     before = change.graph.tensors
     return [
         f"{op.name}: leading {before[output.name].shape[0]} of {output.name!r} rescaled to "

@@ -1,4 +1,4 @@
-"""Building blocks of the clean-up passes: a changed graph, tensors kept to those in use."""
+"""Building blocks of the clean-up passes: changed graphs without unused tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def with_ops(
     changed: Mapping[str, Tensor] | None = None,
     notes: Iterable[str] = (),
 ) -> Graph:
-    """The graph with other ops, new or changed tensors, and more notes; unused tensors go."""
+    """The graph with other ops, new or changed tensors, and more notes; drops unused tensors."""
     ops = tuple(ops)
     tensors = {**graph.tensors, **(changed or {})}
     used = {*graph.inputs, *graph.outputs}
@@ -24,24 +24,24 @@ def with_ops(
 
 
 def as_weight(tensor: Tensor) -> Tensor:
-    """The tensor as a weight, its value kept."""
+    """The tensor as a weight, with the same value."""
     return Tensor(tensor.name, tensor.shape, tensor.dtype, TensorKind.WEIGHT, tensor.value)
 
 
 def fresh_name(wanted: str, *taken: Container[str]) -> str:
-    """`wanted`, followed by underscores while it is taken anywhere."""
+    """`wanted`, with underscores appended until it is in none of the collections."""
     while any(wanted in names for names in taken):
         wanted += "_"
     return wanted
 
 
 def bypass(graph: Graph, is_removable: Callable[[Graph, Op], bool]) -> Graph:
-    """The graph without ops that only hand on their first input.
+    """Returns the graph without ops that only copy their first input.
 
     1. Readers of the output read the input instead.
-    2. A graph output keeps its name: the input's producer takes it over, if it is an op whose
+    2. A graph output's name is unchanged: the input's producer takes it over, if it is an op whose
        output is not itself a graph output.
-    3. Else the op stays (an input or weight handed straight to an output).
+    3. Else the op is not removed (an input or weight that is directly an output).
     """
     alias: dict[str, str] = {}
     outputs = set(graph.outputs)

@@ -1,4 +1,4 @@
-"""Ops of one recurrent op as they are written out, each named after its direction and step."""
+"""Builder of the ops of one unrolled recurrent op, named by direction and step."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from graphturbo_core.ir.graph import AttributeValue, Op, Tensor, TensorKind
 from graphturbo_core.ir.weight_parts import CUT, SHAPED, TURNED, part_of
 
 _OPSETS = {"Slice": 1, "Squeeze": 11, "Unsqueeze": 11, "Clip": 6}
-"""Operator sets in which an op's parameters are attributes; the others are those of 13."""
+"""Operator sets in which an op's parameters are attributes; other ops are of set 13."""
 _OPSET = 13
 
 
 @dataclass
 class TimeSteps:
-    """Writes ops in the place of `of`; None stands for zeros and is handed on where a result is."""
+    """Builds the ops that replace `of`; None represents zeros and is propagated."""
 
     parts: Parts
     of: Op
     where: str = ""
-    """Begins the names of what is written: the direction and the step."""
+    """Name prefix of new ops: direction and step."""
 
     def add(
         self,
@@ -34,14 +34,14 @@ class TimeSteps:
         shape: Sequence[int],
         attributes: Mapping[str, AttributeValue] | None = None,
     ) -> str:
-        """An op in the type of its last input; its result's name."""
+        """Add an op with the type of its last input; returns its result's name."""
         name = f"{self.where}{part}"
         output = self.parts.between(self.of, name, shape, self.parts.tensor(inputs[-1]).dtype)
         what = (name, op_type, _OPSETS.get(op_type, _OPSET))
         return self.parts.add(self.of, what, inputs, output, dict(attributes or {}))
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Shape of a tensor of the graph or of one that was written."""
+        """Shape of a tensor of the graph or of a new one."""
         return self.parts.tensor(name).shape
 
     def unary(self, part: str, op_type: str, data: str, given: Mapping[str, float]) -> str:
@@ -49,24 +49,24 @@ class TimeSteps:
         return self.add(part, op_type, (data,), self.shape(data), given)
 
     def number(self, number: float) -> str:
-        """A constant in the type of the data; the same one for all that need it."""
+        """A constant with the type of the data, shared by all users."""
         dtype = self.parts.tensor(self.of.inputs[0]).dtype
         name = f"{self.of.name}/{number}:{dtype}"
         value = read_only(np.array(number, dtype))
         return self.parts.weight(Tensor(name, (), dtype, TensorKind.WEIGHT, value))
 
     def plus(self, part: str, one: str | None, other: str | None) -> str | None:
-        """The sum, or the operand that is there."""
+        """The sum, or the only operand that is not None."""
         if one is None or other is None:
             return one or other
         return self._pair(part, "Add", one, other)
 
     def times(self, part: str, one: str | None, other: str | None) -> str | None:
-        """The product element by element; zeros where an operand is."""
+        """The elementwise product; None if an operand is None."""
         return None if one is None or other is None else self._pair(part, "Mul", one, other)
 
     def less_than_one(self, part: str, data: str | None) -> str:
-        """1 less the data."""
+        """1 minus the data."""
         return self.number(1.0) if data is None else self._pair(part, "Sub", self.number(1.0), data)
 
     def _pair(self, part: str, op_type: str, one: str, other: str) -> str:
@@ -81,7 +81,7 @@ class TimeSteps:
         return self.add(part, "MatMul", (data, weight), shape)
 
     def cut(self, part: str, data: str, axis: int, span: tuple[int, int]) -> str:
-        """A part along an axis: of a weight a weight, of other data a Slice, all of it as it is."""
+        """A part along an axis: a weight for a weight, else a Slice; unchanged if it is all."""
         tensor = self.parts.tensor(data)
         axis %= len(tensor.shape)
         if span == (0, tensor.shape[axis]):

@@ -1,4 +1,4 @@
-"""The clean-up passes without arithmetic: each takes a graph and gives a smaller equal one."""
+"""Clean-up passes without arithmetic: each returns a smaller equivalent graph."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _RANDOM = frozenset(
 )  # fmt: skip
 
 _KEEP_FOLDED = _RANDOM | {"DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear"}
-"""Not folded into weights: quantised weights keep their width, random numbers are not constant."""
+"""Ops not folded into weights: quantised weights are 8-bit, random numbers are not constant."""
 
 _DROPOUT_WITH_MODE_INPUT = 12
 _DROPOUT_WITHOUT_MODE = 7
 
 
 def remove_identity(graph: Graph) -> Graph:
-    """Identity goes, of activations and of weights."""
+    """Remove Identity, of activations and of weights."""
     return bypass(graph, lambda _graph, op: _is(op, "Identity"))
 
 
 def remove_dropout(graph: Graph) -> Graph:
-    """Dropout goes where it is in inference mode and nobody reads its mask."""
+    """Remove Dropout in inference mode with an unread mask."""
     return bypass(graph, _is_idle_dropout)
 
 
@@ -39,7 +39,7 @@ def _is_idle_dropout(graph: Graph, op: Op) -> bool:
 
 
 def _is_training(graph: Graph, op: Op) -> bool:
-    """Whether a Dropout may drop anything; it may where its mode is not known."""
+    """Whether a Dropout may drop elements; True if its mode is unknown."""
     if op.opset < _DROPOUT_WITHOUT_MODE:
         return op.attributes.get("is_test", 0) != 1
     mode = "".join(op.inputs[2:])
@@ -50,14 +50,14 @@ def _is_training(graph: Graph, op: Op) -> bool:
 
 
 def draws_numbers(graph: Graph, op: Op) -> bool:
-    """Whether the op gives other numbers each time it runs."""
+    """Whether the op gives random numbers."""
     if op.domain:
         return False
     return op.op_type in _RANDOM or (_is(op, "Dropout") and _is_training(graph, op))
 
 
 def remove_same_cast(graph: Graph) -> Graph:
-    """A cast to the type that is there already goes."""
+    """Remove a cast to its input's type."""
     return bypass(
         graph,
         lambda graph, op: (
@@ -68,7 +68,7 @@ def remove_same_cast(graph: Graph) -> Graph:
 
 
 def fold_constant_of_shape(graph: Graph) -> Graph:
-    """A ConstantOfShape of known size becomes a weight; a large one keeps its shape only."""
+    """Turn a ConstantOfShape of known size into a weight; a large one has no numbers."""
     folded = {
         op.outputs[0]: as_weight(graph.tensors[op.outputs[0]])
         for op in graph.ops
@@ -78,7 +78,7 @@ def fold_constant_of_shape(graph: Graph) -> Graph:
 
 
 def fold_shape_arithmetic(graph: Graph) -> Graph:
-    """An op whose result is known (from shapes and small constants) becomes a weight."""
+    """Turn an op with a known result (from shapes and small constants) into a weight."""
     folded: dict[str, Tensor] = {}
     kept = []
     for op in graph.ops:
@@ -91,9 +91,9 @@ def fold_shape_arithmetic(graph: Graph) -> Graph:
 
 
 def fold_weight_ops(graph: Graph) -> Graph:
-    """An op that reads weights alone becomes weights without values.
+    """Turn an op that reads only weights into weights without values.
 
-    Its numbers were absent or too many to compute; when they were there, a note says so.
+    Its numbers were absent or too many to compute; in the second case a note reports it.
     """
     folded: dict[str, Tensor] = {}
     kept, notes = [], []
@@ -118,7 +118,7 @@ def _is_weight_op(op: Op, sources: list[Tensor]) -> bool:
 
 
 def remove_dead_ops(graph: Graph) -> Graph:
-    """Ops and inputs that no graph output depends on go; a note names the inputs."""
+    """Remove ops and inputs that no graph output depends on; a note names the inputs."""
     needed = set(graph.outputs)
     kept = []
     for op in reversed(graph.ops):

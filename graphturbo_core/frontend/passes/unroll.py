@@ -1,6 +1,6 @@
-"""RNN, GRU and LSTM written out: one product of the whole sequence, and per step one of the state.
+"""RNN, GRU and LSTM unrolled: one product of the whole sequence, and per step one of the state.
 
-TVM's Relay does so at import too (python/tvm/relay/frontend/onnx.py, `unbind` and `lstm_cell`),
+TVM's Relay also unrolls at import (python/tvm/relay/frontend/onnx.py, `unbind` and `lstm_cell`),
 with the input's product in each step.
 """
 
@@ -24,25 +24,25 @@ from graphturbo_core.frontend.passes.steps import TimeSteps
 from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 
 MAX_STEPS = 256
-"""Time steps of an op, of both directions together; above, some 5,000 ops would take its place."""
+"""Most time steps of an op, both directions together; more would give over 5,000 ops."""
 MAX_STEPS_OF_MODEL = 4096
-"""The same of all recurrent ops of a model: some 80,000 ops."""
+"""Most time steps of all recurrent ops of a model: about 80,000 ops."""
 
 _INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
 _BATCH_FIRST = {"X": (1, 0, 2), "Y": (2, 0, 1, 3), "state": (1, 0, 2)}
-"""Between layout 1 and layout 0: [N, T, I] to [T, N, I], [T, D, N, H] to [N, T, D, H], and
-[N, D, H] to [D, N, H] and back."""
+"""Axis orders between layout 1 and layout 0: [N, T, I] to [T, N, I], [T, D, N, H] to
+[N, T, D, H], and [N, D, H] to [D, N, H] and back."""
 _STATES = 2
 
 
 def unroll_recurrent(graph: Graph) -> Graph:
-    """Each RNN, GRU and LSTM as products and elementwise ops per time step.
+    """Unroll each RNN, GRU and LSTM to products and elementwise ops per time step.
 
     1. One product of the whole input with W for all steps; per step one of the state with R.
-    2. A first state of zeros is not multiplied. 3. Samples that are shorter than the sequence keep
-    their state and give zeros behind their end; those of length 0 give zeros as last state, too,
-    as in ONNX Runtime. 4. An op stays whole, with a note, where it has
-    more steps than the caps, an unknown activation, or shapes that do not fit each other.
+    2. An initial state of zeros is not multiplied. 3. After its end, a shorter sample has an
+    unchanged state and zero outputs; one of length 0 also has a zero last state, as in ONNX
+    Runtime. 4. An op is not unrolled, with a note, if it has more steps than the caps, an unknown
+    activation, or inconsistent shapes.
     """
     parts, notes = Parts(graph), []
     renamed: dict[str, str] = {}
@@ -55,7 +55,7 @@ def unroll_recurrent(graph: Graph) -> Graph:
         why = _why_whole(task, steps) if task else "its shapes or activations are not ONNX's"
         if task is None or why is not None:
             parts.ops.append(op)
-            notes.append(f"{op.op_type} {op.name!r} stays whole: {why}")
+            notes.append(f"{op.op_type} {op.name!r} is not unrolled: {why}")
             continue
         steps += task.steps * task.directions
         renamed |= _write(task, parts)
@@ -65,7 +65,7 @@ def unroll_recurrent(graph: Graph) -> Graph:
 
 
 def _renamed(parts: Parts, renamed: dict[str, str]) -> list[Op]:
-    """The ops with results under the names that the replaced ops gave them."""
+    """The ops with the result names of the replaced ops."""
     return [
         replace(
             op,
@@ -79,7 +79,7 @@ def _renamed(parts: Parts, renamed: dict[str, str]) -> list[Op]:
 def _why_whole(task: _Unrolling, before: int) -> str | None:
     steps = task.steps * task.directions
     if steps > MAX_STEPS:
-        return f"{steps} time steps of its directions are more than the {MAX_STEPS} written out"
+        return f"{steps} time steps of its directions are above the limit of {MAX_STEPS}"
     if before + steps > MAX_STEPS_OF_MODEL:
         return f"the model has more than the {MAX_STEPS_OF_MODEL} time steps written out"
     return None
@@ -87,7 +87,7 @@ def _why_whole(task: _Unrolling, before: int) -> str | None:
 
 @dataclass(frozen=True)
 class _Unrolling:
-    """A recurrent op whose shapes fit: sizes, and what its attributes say."""
+    """A recurrent op with consistent shapes: sizes and attributes."""
 
     op: Op
     graph: Graph
@@ -99,7 +99,7 @@ class _Unrolling:
 
     @classmethod
     def of(cls, op: Op, graph: Graph) -> _Unrolling | None:
-        """The task; None where a shape is not what ONNX says, or an activation is unknown."""
+        """The task; None if a shape violates ONNX's definition, or an activation is unknown."""
         weight, state = (graph.tensors[name].shape for name in op.inputs[1:3])
         data = graph.tensors[op.inputs[0]].shape
         if len(data) != 3 or len(weight) != 3 or len(state) != 3:  # noqa: PLR2004 - axes
@@ -112,12 +112,12 @@ class _Unrolling:
         return task if task._is_consistent() else None
 
     def input(self, name: str) -> str | None:
-        """The tensor of an input by its name in ONNX's definition; None where it is missing."""
+        """The tensor of an input by its name in ONNX's definition; None if it is missing."""
         place = _INPUTS.index(name)
         return (self.op.inputs[place] or None) if place < len(self.op.inputs) else None
 
     def output(self, place: int) -> str | None:
-        """An output that somebody reads, or that the graph gives."""
+        """An output with a reader, or a graph output; else None."""
         name = self.op.outputs[place] if place < len(self.op.outputs) else ""
         is_used = name and (self.graph.consumers[name] or name in self.graph.output_names)
         return name if is_used else None
@@ -129,11 +129,11 @@ class _Unrolling:
 
     @property
     def resets_late(self) -> bool:
-        """A GRU whose reset gate comes after the product with the state."""
+        """Whether a GRU's reset gate is applied after the product with the state."""
         return self.op.op_type == "GRU" and bool(self.op.attributes.get("linear_before_reset", 0))
 
     def is_reverse(self, direction: int) -> bool:
-        """Whether a direction goes from the last step to the first."""
+        """Whether a direction runs from the last step to the first."""
         name = self.op.attributes.get("direction", "forward")
         return direction == 1 or name in ("reverse", b"reverse")
 
@@ -166,7 +166,7 @@ class _Unrolling:
 
 
 def _write(task: _Unrolling, parts: Parts) -> dict[str, str]:
-    """Write the ops of a task; names of results, and those that the op gave them."""
+    """Add the ops of a task; returns new result names, with the op's own names."""
     steps = TimeSteps(parts, task.op)
     data = task.op.inputs[0]
     if task.is_batch_first:
@@ -199,9 +199,9 @@ def _joined(steps: TimeSteps, part: str, names: list[str], axis: int) -> str:
 
 
 def _masks(task: _Unrolling, steps: TimeSteps) -> str | None:
-    """[T, N, 1]: whether a step is within a sample; None where all steps are.
+    """Mask [T, N, 1]: whether a step is within a sample; None if all steps are.
 
-    Needs no mask: lengths that are known to be the whole sequence.
+    Lengths known to be the whole sequence need no mask.
     """
     lengths = task.input("sequence_lens")
     if lengths is None:
@@ -261,7 +261,7 @@ def _direction(
 
 
 def _chosen(steps: TimeSteps, part: str, mask: str, pair: tuple[str | None, str | None]) -> str:
-    """The first where the mask is true, else the second; None is zeros."""
+    """Select the first if the mask is true, else the second; None represents zeros."""
     new, old = pair
     assert new is not None  # a step gives states
     operands = (mask, new, old or steps.number(0.0))
@@ -286,9 +286,9 @@ def _weight(
     direction: int,
     span: tuple[int, int] | None = None,
 ) -> str:
-    """A direction's rows of W, R, B or P, all or some; matrices with their axes exchanged."""
+    """A direction's rows of W, R, B or P, all or some; matrices are transposed."""
     given = task.input(name)
-    assert given is not None  # the caller asked before
+    assert given is not None  # the caller checked it
     part = steps.cut(name, given, 0, (direction, direction + 1))
     part = steps.cut(f"{name} rows", part, 1, span or (0, steps.shape(part)[1]))
     part = steps.without_first(f"{name} rows", part)
@@ -296,9 +296,9 @@ def _weight(
 
 
 def _gates(task: _Unrolling, steps: TimeSteps, data: str, direction: int) -> str:
-    """[T, N, G H]: the input's part of all gates of all steps, with the biases that are added.
+    """[T, N, G H]: the input's part of all gates of all steps, with the added biases.
 
-    The state's bias is not among them where a reset gate scales it.
+    The state's bias is excluded if a reset gate scales it.
     """
     gates = steps.product("input product", data, _weight(task, steps, "W", direction))
     width = GATES[task.op.op_type] * task.hidden
@@ -313,7 +313,7 @@ def _gates(task: _Unrolling, steps: TimeSteps, data: str, direction: int) -> str
 
 
 def _cell(task: _Unrolling, steps: TimeSteps, direction: int) -> Cell:
-    """What one step of a direction needs beside data and states."""
+    """The parameters of one step of a direction."""
     hidden, kind = task.hidden, task.op.op_type
     width = GATES[kind] * hidden
     spans = [(0, width)]

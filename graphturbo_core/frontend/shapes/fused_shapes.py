@@ -1,7 +1,7 @@
-"""Output types of the ops that ONNX Runtime's optimiser writes, which onnx knows nothing of.
+"""Output types of the fused ops of ONNX Runtime's optimiser, which onnx does not know.
 
-What it leaves in a file (an optimised model) rarely records their shapes. A rule gives up, with
-None, where inputs do not have the layout that it knows; what the file records counts then.
+An optimised file rarely records their shapes. A rule returns None for an unknown layout of inputs;
+then the file's recorded shape is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Inputs = tuple[Tensor | None, ...]
 def fused_outputs(
     op: Op, tensors: Mapping[str, Tensor], limits: Limits
 ) -> tuple[Tensor, ...] | None:
-    """The op's named outputs; None where no rule knows them.
+    """Returns the op's named outputs; None if no rule applies.
 
     Raises:
         ModelError: BAD_SHAPE, RANK_TOO_HIGH, SHAPE_TOO_LARGE.
@@ -36,7 +36,7 @@ def fused_outputs(
     inputs = tuple(tensors[name] if name else None for name in op.inputs)
     try:
         kinds = rule(op, inputs)
-    except (LookupError, ValueError, ArithmeticError):  # an input is missing or of another rank
+    except (LookupError, ValueError, ArithmeticError):  # an input is missing or has another rank
         return None
     if kinds is None or len(kinds) < len(op.outputs):
         return None
@@ -68,7 +68,7 @@ def _broadcast(first: Shape, second: Shape) -> Shape:
 
 
 def _of_both(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
-    """8-bit arithmetic: factors first and fourth, each before its scale and zero point."""
+    """8-bit arithmetic: operands are inputs 0 and 3, each before its scale and zero point."""
     (first, dtype), (second, _) = _kind(inputs[0]), _kind(inputs[3])
     return ((_broadcast(first, second), dtype),)
 
@@ -83,14 +83,14 @@ def _dequantised(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
 
 
 def _normalised(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
-    """The result, mean and deviation of each row, and the sum."""
+    """Result, mean and deviation of each row, and the sum."""
     shape, dtype = _kind(inputs[0])
     row: Kind = ((*shape[:-1], 1), "float32")
     return ((shape, dtype), row, row, (shape, dtype))
 
 
 def _by_row(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
-    """LayerNormalization and the simplified one: the result, and statistics of each row."""
+    """LayerNormalization and the simplified one: result, and statistics of each row."""
     shape, dtype = _kind(inputs[0])
     axis = op.attributes.get("axis", -1)
     if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
@@ -101,7 +101,7 @@ def _by_row(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
 
 
 def _embedded(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
-    """The result, a count of each sample's mask, and the sum."""
+    """Result, count of each sample's mask, and the sum."""
     (samples, length), (table, dtype) = _kind(inputs[0])[0], _kind(inputs[2])
     kind: Kind = ((samples, length, table[1]), dtype)
     return (kind, ((samples,), "int32"), kind)
@@ -114,7 +114,7 @@ def _multiplied(first: Shape, second: Shape) -> Shape | None:
 
 
 def _product(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
-    """FusedMatMul, and FusedGemm of the same attributes; batch axes are not swapped here."""
+    """FusedMatMul, and FusedGemm with the same attributes; swapped batch axes give None."""
     (first, dtype), (second, _) = _kind(inputs[0]), _kind(inputs[1])
     if op.attributes.get("transBatchA") or op.attributes.get("transBatchB"):
         return None
@@ -152,7 +152,7 @@ def _convolved(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
 
 
 def _quantised_convolution(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
-    """QLinearConv: of the type of the result's zero point, channels first or last."""
+    """QLinearConv: type of the result's zero point, channels first or last."""
     (shape, _), (weight, _), (_, dtype) = _kind(inputs[0]), _kind(inputs[3]), _kind(inputs[7])
     if not op.attributes.get("channels_last", 0):
         return (((shape[0], weight[0], *_windows(op, shape[2:], weight[2:])), dtype),)
@@ -160,7 +160,7 @@ def _quantised_convolution(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
 
 
 def _pooled(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
-    """QLinearAveragePool, and NhwcMaxPool, of which channels are last."""
+    """QLinearAveragePool, and NhwcMaxPool with channels last."""
     shape, dtype = _kind(inputs[0])
     kernel = op.attributes["kernel_shape"]
     if not isinstance(kernel, tuple):
@@ -172,9 +172,9 @@ def _pooled(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
 
 
 def _windows(op: Op, sizes: Shape, kernel: Shape) -> Shape:
-    """How many windows there are an axis: (size + pads - reach) // stride + 1, or as auto_pad says.
+    """Returns windows per axis: (size + pads - reach) // stride + 1, or by auto_pad.
 
-    With `ceil_mode` one more where the rest has room for its begin before the padding at the end.
+    With `ceil_mode` one more, if it begins before the padding at the end.
 
     Raises:
         ValueError: attributes of another rank.
@@ -210,10 +210,10 @@ def _attended(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
 def _with_present(
     op: Op, inputs: Inputs, known: tuple[int, int], dtype: str
 ) -> tuple[Kind, ...] | None:
-    """The result of this width, and [2, samples, heads, past and new, size] of keys and values.
+    """The result of this width, and keys and values [2, samples, heads, past + new, size].
 
-    `known`: the width, and which input is the past. A cache that present and past share is not
-    known here.
+    `known`: the width, and the input number of the past. A cache shared by present and past is not
+    supported.
     """
     width, place = known
     (samples, length, _), heads = _kind(inputs[0])[0], op.attributes.get("num_heads")
@@ -240,7 +240,7 @@ def _many_heads(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
 
 
 def _quantised_attention(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
-    """QAttention: a third of the projections' width, of the type of the scales."""
+    """QAttention: a third of the projections' width, type of the scales."""
     return _with_present(op, inputs, (_kind(inputs[1])[0][1] // 3, 8), _kind(inputs[3])[1])
 
 
@@ -255,8 +255,8 @@ def _recurrent(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
 def _grouped_queries(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
     """GroupQueryAttention: the result, keys and values with the past, scores.
 
-    Keys are as many as the cache has room for, or as the total length says where that is more;
-    unless the cache is a window, that length must be known at import, or nothing be past.
+    The number of keys is the cache's capacity, or the total length if that is larger. Unless the
+    cache is a window, that length must be known at import, or the past be empty.
     """
     (samples, length, width), dtype = _kind(inputs[0])
     heads, groups = op.attributes["num_heads"], op.attributes["kv_num_heads"]
@@ -281,13 +281,13 @@ def _grouped_queries(op: Op, inputs: Inputs) -> tuple[Kind, ...] | None:
 
 
 def _chosen(_op: Op, inputs: Inputs) -> tuple[Kind, ...]:
-    """QLinearWhere: condition, and factors second and fifth."""
+    """QLinearWhere: condition, and operands 1 and 4."""
     (first, dtype), (second, _) = _kind(inputs[1]), _kind(inputs[4])
     return ((_broadcast(_kind(inputs[0])[0], _broadcast(first, second)), dtype),)
 
 
 def _quantised_product(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
-    """QGemm: of the type of the result's zero point, of floats where there is none."""
+    """QGemm: type of the result's zero point; float if there is none."""
     (rows, depth), (second, columns) = _kind(inputs[0])[0], _kind(inputs[3])[0]
     zero = inputs[8] if len(inputs) > 8 else None  # noqa: PLR2004 - its last input
     height = depth if op.attributes.get("transA") else rows
@@ -296,7 +296,7 @@ def _quantised_product(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
 
 
 def _averaged(op: Op, inputs: Inputs) -> tuple[Kind, ...]:
-    """QLinearGlobalAveragePool: one element a channel, channels first or last."""
+    """QLinearGlobalAveragePool: one element per channel, channels first or last."""
     shape, dtype = _kind(inputs[0])
     places = (1,) * (len(shape) - 2)
     is_last = bool(op.attributes.get("channels_last", 0))
@@ -358,4 +358,4 @@ _RULES: Mapping[tuple[str, str], Rule] = MappingProxyType(
         ("", "SimplifiedLayerNormalization"): _by_row,
     }
 )
-"""(domain, op type) -> rule; ONNX's own domain is asked for what no schema of it describes."""
+"""(domain, op type) -> rule; in ONNX's own domain for ops without a schema."""

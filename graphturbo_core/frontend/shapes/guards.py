@@ -1,4 +1,4 @@
-"""Attributes that onnx's shape inference takes as they are and that would end the process there.
+"""Refusal of attributes that crash onnx's shape inference.
 
 Found by changing attributes of every op at random (tests/semantics/test_odd_ops.py): reads beyond
 a vector's end, seen with onnx 1.23.2.
@@ -16,7 +16,7 @@ Sources = Mapping[str, Tensor]
 
 
 def check_inferable(op: Op, sources: Sources) -> None:
-    """Refuse what inference would not survive.
+    """Refuse attributes that crash inference.
 
     Raises:
         ModelError: BAD_ATTRIBUTE.
@@ -35,7 +35,7 @@ def _nothing(_op: Op, _sources: Sources) -> str | None:
 
 
 def _batch_axes(op: Op, sources: Sources) -> str | None:
-    """GatherND: leading axes that data and indices share."""
+    """GatherND: leading axes shared by data and indices."""
     shared = op.attributes.get("batch_dims", 0)
     ranks = [len(sources[name].shape) for name in op.inputs[:2]]
     if isinstance(shared, int) and 0 <= shared < min(ranks):
@@ -44,7 +44,7 @@ def _batch_axes(op: Op, sources: Sources) -> str | None:
 
 
 def _output_count(op: Op, _sources: Sources) -> str | None:
-    """Split: as many outputs as it says."""
+    """Split: number of outputs."""
     count = op.attributes.get("num_outputs", len(op.outputs))
     return None if count == len(op.outputs) else f"says {count!r} outputs and has {len(op.outputs)}"
 

@@ -1,7 +1,7 @@
-"""Shape and value of every output, op by op, with onnx's inference and our value propagation.
+"""Shape and value of every output, op by op, by onnx's inference and our value propagation.
 
-Inference is asked per op, in topological order, with the values known so far: a Reshape whose
-target is computed from shapes is then as static as any other, and every refusal names its op.
+Inference runs per op, in topological order, with the values known so far. So a Reshape whose target
+is computed from shapes is static, and every refusal names its op.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from graphturbo_core.ir.graph import Graph, Op, Tensor, TensorKind
 from graphturbo_core.limits import Limits
 
 Inferred = dict[tuple[object, ...], tuple[tuple[tuple[int, ...], str], ...]]
-"""Shapes and element types of outputs, by all that decides them."""
+"""Cache: shapes and element types of outputs, by all inputs of inference."""
 _SMALL_FLOAT_ELEMENTS = 16
-"""Floating constants up to this size are shown to inference (Resize's scales, Range's ends)."""
+"""Largest floating constants passed to inference (Resize's scales, Range's ends)."""
 
 
 @dataclass(frozen=True)
 class _Typed:
-    """Tensors that are typed, the ops that gave them and notes, and the ops that are not typed."""
+    """Typed tensors, their ops and notes, and the untyped ops."""
 
     tensors: Mapping[str, Tensor]
     ops: tuple[Op, ...]
@@ -53,10 +53,10 @@ class _Typed:
 
 
 def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
-    """The draft with every activation typed.
+    """Returns the draft's graph with every activation typed.
 
     Raises:
-        ModelError: naming the ops whose outputs have no static shape, all of them at once.
+        ModelError: naming all ops whose outputs have no static shape.
     """
     typed = _typed(draft, limits)
     if typed.untyped.refused:
@@ -67,10 +67,10 @@ def infer_graph(draft: Draft, name: str, limits: Limits) -> Graph:
 
 
 def typed_tensors(draft: Draft, limits: Limits) -> Mapping[str, Tensor]:
-    """The tensors of the draft as far as they can be typed.
+    """Returns the tensors of the draft that can be typed.
 
     Raises:
-        ModelError: an op is wrong, and not just unsupported.
+        ModelError: an op is invalid, not just unsupported.
     """
     return _typed(draft, limits).tensors
 
@@ -102,7 +102,7 @@ def _typed(draft: Draft, limits: Limits) -> _Typed:
 def _outputs(
     op: Op, draft: Draft, tensors: Mapping[str, Tensor], limits: Limits, inferred: Inferred
 ) -> tuple[tuple[Tensor, ...], bool]:
-    """What an op gives, and whether shapes were only to be had from the file's own record."""
+    """Outputs of an op, and whether only the file's record gives their shapes."""
     if op.name in draft.refused:
         raise draft.refused[op.name]
     if not is_custom(op):
@@ -122,9 +122,9 @@ def infer_outputs(
     limits: Limits,
     inferred: Inferred | None = None,
 ) -> tuple[Tensor, ...]:
-    """The outputs of an op with a schema; a value is set where all that decides it is known.
+    """Returns the outputs of an op with a schema; a value is set if its inputs are known.
 
-    `inferred`: what equal ops gave before; it grows.
+    `inferred`: cache of the outputs of equal ops; it is extended.
 
     Raises:
         ModelError: SHAPE_MISMATCH, DYNAMIC_SHAPE, NOT_A_TENSOR, BAD_CONSTANT.
@@ -149,7 +149,7 @@ def _label(op: Op) -> str:
 
 
 def _fill_output(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
-    """ConstantOfShape: inference would need the tensor attribute that `Op` does not carry."""
+    """ConstantOfShape: inference would need the tensor attribute, which `Op` does not have."""
     sizes = tensors[op.inputs[0]].value if op.inputs else None
     if sizes is None:
         raise _dynamic(op, "its input is computed while the model runs")
@@ -161,7 +161,7 @@ def _fill_output(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple
 def _memoised(
     op: Op, tensors: Mapping[str, Tensor], limits: Limits, inferred: Inferred
 ) -> tuple[Tensor, ...]:
-    """The outputs of an op; equal ones, of which no input has a value, are inferred once."""
+    """The outputs of an op; equal ops without known input values are inferred once."""
     sources = [tensors[name] if name else None for name in op.inputs]
     if any(tensor is not None and tensor.value is not None for tensor in sources):
         return _inferred(op, tensors, limits)
@@ -184,7 +184,7 @@ def _memoised(
 
 def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Tensor, ...]:
     schema = schema_of(op.op_type, op.opset, op.domain)
-    assert schema is not None  # the caller asks is_custom first
+    assert schema is not None  # the caller checks is_custom first
     check_node(op, schema)
     sources = {name: tensors[name] for name in op.inputs if name}
     check_inferable(op, sources)
@@ -213,7 +213,7 @@ def _inferred(op: Op, tensors: Mapping[str, Tensor], limits: Limits) -> tuple[Te
 
 
 def _complete(op: Op, types: Mapping[str, onnx.TypeProto], sources: Mapping[str, Tensor]) -> None:
-    """Give the first output the shape that we know and inference does not."""
+    """Set the first output's shape if we know it and inference does not."""
     kind = types.get(op.outputs[0])
     shape = known_shape(op, sources)
     if kind is not None and shape is not None and kind.tensor_type.elem_type:
@@ -271,7 +271,7 @@ def _shapes_of(sources: Iterable[Tensor]) -> str:
 
 
 def _check_reshape(op: Op, tensors: Mapping[str, Tensor]) -> None:
-    """Element counts, which onnx's inference does not compare when no -1 is given."""
+    """Check element counts, which onnx's inference does not compare without a -1."""
     if op.op_type != "Reshape" or not op.inputs[1:]:
         return
     data, sizes = tensors[op.inputs[0]], tensors[op.inputs[1]].value
@@ -290,7 +290,7 @@ def _check_reshape(op: Op, tensors: Mapping[str, Tensor]) -> None:
 def _values(
     op: Op, tensors: Mapping[str, Tensor], outputs: tuple[Tensor, ...], limits: Limits
 ) -> tuple[np.ndarray, ...] | None:
-    """The numbers of all outputs, where import can compute them."""
+    """The numbers of all outputs, if import can compute them."""
     if op.op_type == "Split" and not op.domain and all(op.outputs):
         data = tensors[op.inputs[0]]
         is_small = data.elements <= limits.max_elements_value_propagation
@@ -304,7 +304,7 @@ def _values(
 def _value(
     op: Op, tensors: Mapping[str, Tensor], outputs: tuple[Tensor, ...], limits: Limits
 ) -> np.ndarray | None:
-    """The numbers of the only output, if known and small (or a view of what is there)."""
+    """The numbers of the only output, if known and small (or a view of known numbers)."""
     if len(outputs) != 1 or op.domain:
         return None
     sources = [tensors[name] for name in op.inputs if name]

@@ -1,4 +1,4 @@
-"""Output shapes that onnx's inference leaves open and that the inputs decide all the same."""
+"""Output shapes that onnx's inference leaves open but the inputs determine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sources = Mapping[str, Tensor]
 
 
 def known_shape(op: Op, sources: Sources) -> Shape | None:
-    """The shape of the op's first output; None where it depends on data, or nothing is known."""
+    """The shape of the op's first output; None if it depends on data or is unknown."""
     rule = None if op.domain else _RULES.get(op.op_type)
     return None if rule is None else rule(op, sources)
 
@@ -24,13 +24,13 @@ def _of_the_input(op: Op, sources: Sources) -> Shape | None:
 
 
 def _from_the_third(op: Op, sources: Sources) -> Shape | None:
-    """A shape that is given as a number."""
+    """A shape given by the values of an input."""
     value = sources[op.inputs[2]].value if len(op.inputs) > 2 else None  # noqa: PLR2004 - a place
     return None if value is None else tuple(int(size) for size in value.reshape(-1))
 
 
 def _of_the_chosen(op: Op, sources: Sources) -> Shape | None:
-    """Compress: as many as the condition says, along an axis or of all elements."""
+    """Compress: the count of true conditions, along an axis or over all elements."""
     data, condition = (sources[name] for name in op.inputs)
     if condition.value is None:
         return None

@@ -14,13 +14,13 @@ Arrays = Sequence[np.ndarray]
 Evaluator = Callable[[Op, Arrays], np.ndarray]
 
 FIRST_ONLY = frozenset({"CastLike"})
-"""Ops whose other inputs are there for their type alone."""
+"""Ops whose other inputs only give a type."""
 
 PRODUCTS = frozenset({"MatMul"})
-"""Ops that do more work than they have elements, so that what they read must be small, too."""
+"""Ops with more work than output elements, so that their inputs must be small, too."""
 
 VIEWS = frozenset({"Reshape", "Transpose", "Unsqueeze", "Squeeze", "Flatten", "Identity"})
-"""Ops whose result shares its input's memory, so that its size does not matter."""
+"""Ops whose result shares its input's memory, so that its size is not limited."""
 
 
 def _integer(op: Op, name: str, default: int) -> int:
@@ -29,7 +29,7 @@ def _integer(op: Op, name: str, default: int) -> int:
 
 
 def _integers(op: Op, arrays: Arrays, name: str, position: int) -> tuple[int, ...] | None:
-    """A list that older opsets keep in an attribute and newer ones in an input."""
+    """A list that is an attribute in older opsets and an input in newer ones."""
     if len(arrays) > position:
         return tuple(int(number) for number in arrays[position].reshape(-1))
     value = op.attributes.get(name)
@@ -39,7 +39,7 @@ def _integers(op: Op, arrays: Arrays, name: str, position: int) -> tuple[int, ..
 def reshape_target(
     sizes: Sequence[int], shape: Sequence[int], allow_zero: bool
 ) -> tuple[int, ...] | None:
-    """The shape that a Reshape asks for; None when the element counts cannot agree.
+    """Returns a Reshape's output shape; None if the element counts cannot agree.
 
     A 0 copies the input's dimension unless `allow_zero`; one -1 is inferred.
     """
@@ -118,7 +118,7 @@ def _fill(op: Op, arrays: Arrays) -> np.ndarray:
 
 
 def _div(_op: Op, arrays: Arrays) -> np.ndarray:
-    """Integers are cut towards zero, as in C."""
+    """Integer division truncates towards zero, as in C."""
     first, second = arrays
     if not np.issubdtype(first.dtype, np.integer):
         return np.asarray(first / second)
@@ -129,7 +129,7 @@ def _div(_op: Op, arrays: Arrays) -> np.ndarray:
 def split_values(
     op: Op, array: np.ndarray, shapes: Sequence[tuple[int, ...]]
 ) -> tuple[np.ndarray, ...]:
-    """The parts of a Split, one after the other along its axis, as long as their shapes say."""
+    """The consecutive parts of a Split along its axis, with sizes by their shapes."""
     axis = _integer(op, "axis", 0)
     ends = np.cumsum([shape[axis] for shape in shapes])
     return tuple(np.split(array, ends[:-1], axis))
@@ -168,7 +168,7 @@ def _triangle(op: Op, arrays: Arrays) -> np.ndarray:
 
 
 def _places(op: Op, indices: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The elements that the last axis of `indices` names, leading axes in common first."""
+    """Numpy indices for the last axis of `indices`, shared leading axes first."""
     shared = np.indices(indices.shape[:-1])[: _integer(op, "batch_dims", 0)]
     return (*shared, *np.moveaxis(indices, -1, 0))
 

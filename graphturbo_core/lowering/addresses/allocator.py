@@ -1,4 +1,4 @@
-"""Offset allocator: buffers with lifetimes get byte addresses; live ones never share a byte."""
+"""OffsetAllocator: byte addresses for buffers with lifetimes; live ones never share a byte."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 ALIGNMENT_BYTES = 32
-"""Addresses and sizes are rounded up to this: one vector of 16 fp16 numbers (our choice)."""
+"""Alignment of addresses and sizes in bytes: one vector of 16 fp16 numbers (our choice)."""
 
 
 def aligned(size_bytes: int) -> int:
@@ -17,9 +17,9 @@ def aligned(size_bytes: int) -> int:
 
 @dataclass
 class OffsetAllocator:
-    """First fit among what is free; requests come in order of their first step.
+    """First-fit allocator; requests come in order of their first step.
 
-    A buffer is placed whole or not at all. Cost: the number of gaps for each request.
+    A buffer is placed whole or not at all. O(gaps) per request.
     """
 
     capacity_bytes: int
@@ -29,7 +29,7 @@ class OffsetAllocator:
     _ends: list[tuple[int, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """All above the base is free."""
+        """Mark all bytes above the base as free."""
         self._gaps.append((self.base_bytes, self.capacity_bytes))
 
     def expire(self, step: int) -> None:
@@ -39,7 +39,7 @@ class OffsetAllocator:
             self._free(offset, offset + size)
 
     def _free(self, start: int, end: int) -> None:
-        """One more gap, joined with those that touch it."""
+        """Add a gap, joined with adjacent gaps."""
         place = bisect_left(self._gaps, (start, end))
         if place < len(self._gaps) and self._gaps[place][0] == end:
             end = self._gaps.pop(place)[1]
@@ -49,7 +49,7 @@ class OffsetAllocator:
         self._gaps.insert(place, (start, end))
 
     def place(self, size_bytes: int, first: int, last: int) -> int | None:
-        """The lowest offset free from step `first` to `last`; None where nothing fits."""
+        """The lowest offset free from step `first` to `last`; None if nothing fits."""
         self.expire(first)
         size = aligned(size_bytes)
         if not size:
@@ -60,7 +60,7 @@ class OffsetAllocator:
         return offset
 
     def pin(self, offset: int, size_bytes: int, last: int) -> None:
-        """Take a given offset until step `last`; the caller knows that it is free."""
+        """Reserve a given offset until step `last`; the caller guarantees that it is free."""
         end = offset + aligned(size_bytes)
         place = bisect_right(self._gaps, offset, key=lambda gap: gap[0]) - 1
         start, stop = self._gaps.pop(place)

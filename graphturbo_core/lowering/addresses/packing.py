@@ -1,4 +1,4 @@
-"""Offsets for a kernel's buffers whose lifetimes are known: largest first, as low as it fits."""
+"""Offsets for a kernel's buffers with known lifetimes: largest first, as low as possible."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from graphturbo_core.products.arrays import Integer
 from graphturbo_core.products.program import IntArray
 
 RETRIES = 8
-"""How often buffers are packed anew with those first that found no place (our choice: measured on
-DenseNet-121 and the transformers, more found nothing more)."""
+"""Most repetitions of the packing, with unplaced buffers first (our choice: more gave nothing on
+DenseNet-121 and the transformers)."""
 
 REST_PARTS = (8, 32)
-"""For which parts of a kernel's expected cycles bytes rest between their uses: of each buffer the
-longest that it finds room with, then none (our choice: without any rest, what scheduling gains on
-the paper's rows E and I is 1.037 and 1.393, not 1.061 and 1.473; a half before them gains less)."""
+"""Rest times of bytes between uses, as fractions of a kernel's expected cycles: the longest with
+room for each buffer, then none (our choice: without rest times, scheduling gains 1.037 and 1.393 on
+the paper's rows E and I, with them 1.061 and 1.473; adding a half gains less)."""
 
 ASKED_COLUMNS, BLOCK_COLUMNS = 5, 6
-"""Columns of the tables that `_packed` takes."""
+"""Columns of the input tables of `_packed`."""
 
 _NEVER = -(1 << 62)
-"""The rest of bytes that only steps keep apart."""
+"""Rest time of bytes that only steps separate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A buffer that wants a place from step `first` to `last`.
+    """A buffer to place, live from step `first` to `last`.
 
-    `is_own`: of one key's two buffers the one that is there first.
+    `is_own`: the first of two buffers with one key.
     """
 
     key: str
@@ -44,13 +44,13 @@ class Request:
 
     @property
     def place(self) -> tuple[str, bool]:
-        """What tells its place from others'."""
+        """Key of its place."""
         return self.key, self.is_own
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Bytes that are given away already from step `first` to `last`."""
+    """Bytes already in use from step `first` to `last`."""
 
     offset: int
     size_bytes: int
@@ -64,12 +64,12 @@ def pack(
     capacity_bytes: int,
     retries: int = RETRIES,
 ) -> tuple[dict[tuple[str, bool], int], str | None]:
-    """Offsets by place, and the first buffer that finds none (then the offsets are partial).
+    """Returns offsets by place, and the first unplaced buffer (then the offsets are partial).
 
-    Greedy by size (our choice: in order of production, first fit leaves holes that cost ResNet-50's
-    stage 1 its 882 of 1,024 KiB). Ties: earlier first, then by key. Where one finds no place, all
-    of that is done again with it before the others, a few times: what is hard to place goes first.
-    Cost: requests squared, in compiled code.
+    Greedy by size (our choice: first fit in order of production leaves holes, and ResNet-50's
+    stage 1 no longer fits its 882 of 1,024 KiB). Ties: earlier first, then by key. If a buffer is
+    unplaced, the packing is repeated with it first, up to `retries` times. O(requests^2), in
+    compiled code.
     """
     order = _by_size(requests)
     blocks = _rows(
@@ -99,7 +99,7 @@ def pack(
 def _by_place(
     order: Sequence[Request], turn: IntArray, found: IntArray
 ) -> dict[tuple[str, bool], int]:
-    """The offsets of those that found a place, which came in this turn."""
+    """Offsets of the placed requests, which were packed in this order."""
     placed = (order[row] for row in turn[: len(found)].tolist())
     return {r.place: offset for r, offset in zip(placed, found.tolist(), strict=True)}
 
@@ -111,13 +111,12 @@ def rested(
     packed: Mapping[tuple[str, bool], int],
     expected: Sequence[Interval],
 ) -> dict[tuple[str, bool], int]:
-    """The places of `packed`, but bytes are used again as late as there is room for.
+    """Returns places as `packed`, but with bytes reused as late as room permits.
 
-    Bytes that are used again while a layer could still run beside another tie the two together:
-    what writes them waits for what read them (the vendor's manual says so). So buffers are kept
-    apart whose steps are `expected` at the same time, in cycles, or nearly so, whatever their
-    order. What is still there after the last step stays where it is: the kernel that finds it there
-    must find room beside it.
+    Reused bytes serialise two layers that could overlap: the writer waits for the last reader (the
+    vendor's manual). So buffers whose steps are `expected` at the same time, in cycles, or nearly
+    so, get separate bytes in any order. A buffer that is live after the last step does not move:
+    the next kernel must find room beside it.
     """
     steps, span = len(expected), max((end for _, end in expected), default=0)
 
@@ -161,11 +160,11 @@ def _rows(columns: int, rows: Iterable[tuple[int, ...]]) -> IntArray:
 def _packed(
     asked: IntArray, taken: IntArray, capacity_bytes: int, rests: Sequence[int]
 ) -> IntArray:
-    """Offsets of what is asked, each as low as it fits, up to the first that does not.
+    """Returns offsets of `asked`, each as low as possible, up to the first unplaced row.
 
     `asked`: size, first and last step, begin and end of its time. `taken`: begin, end, first and
-    last step, begin and end of its time, by begin. `rests`: for how many cycles bytes rest between
-    their uses; of each buffer the first with which it finds a place.
+    last step, begin and end of its time, sorted by begin. `rests`: rest times in cycles; each
+    buffer uses the first with which it is placed.
     """
     blocks = np.concatenate((taken, np.zeros((len(asked), BLOCK_COLUMNS), dtype=np.int64)))
     return _place(asked, blocks, len(taken), capacity_bytes, np.array(rests, dtype=np.int64))
@@ -175,10 +174,10 @@ def _packed(
 def _place(
     asked: IntArray, blocks: IntArray, used: Integer, capacity_bytes: int, rests: IntArray
 ) -> IntArray:
-    """The offsets of what is asked, up to the first that finds no place.
+    """Returns offsets of `asked`, up to the first unplaced row.
 
-    `blocks`: what is `used` by begin, and room for what is asked. By a loop: to assign a row takes
-    seconds to compile.
+    `blocks`: the `used` blocks by begin, with space for those of `asked`. Rows are copied by a
+    loop: a row assignment takes seconds to compile.
     """
     offsets = np.zeros(len(asked), np.int64)
     for row in range(len(asked)):
@@ -207,10 +206,10 @@ def _place(
 def _lowest(
     asked: IntArray, row: Integer, blocks: IntArray, used: Integer, rest: Integer
 ) -> Integer:
-    """The lowest offset at which a row meets no block.
+    """Returns the lowest offset at which a row intersects no block.
 
-    Two that share bytes are used in the order of their steps, whatever cycles are expected: the
-    earlier is to be done with them, and they are to rest, before the later begins.
+    Two buffers that share bytes are used in the order of their steps, for any expected cycles. The
+    earlier must end, plus the rest time, before the later begins.
     """
     size, first, last = asked[row, 0], asked[row, 1], asked[row, 2]
     begin, end = asked[row, 3], asked[row, 4]

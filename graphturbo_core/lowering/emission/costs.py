@@ -1,4 +1,4 @@
-"""Tile -> TileCost: engine, cycles and work of a compute, worked out once for each kind of tile."""
+"""Tile -> TileCost: engine, cycles and work of a compute, memoised by kind of tile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphturbo_core.semantics.work import is_work_by_extents, work_of
 
 
 class TileCost(NamedTuple):
-    """What one op takes on one tile: engine, cycles (at least 1), MACs, vector operations."""
+    """Cost of one op on one tile: engine, cycles (at least 1), MACs, vector operations."""
 
     engine: EngineKind
     cycles: int
@@ -21,10 +21,10 @@ class TileCost(NamedTuple):
 
 
 class OpCosts:
-    """The costs of one op's tiles; thousands of them have the same extents."""
+    """Costs of one op's tiles, memoised: thousands of tiles have equal extents."""
 
     def __init__(self, plan: Plan, op: str, output_index: int) -> None:
-        """Of boxes of this output of the op; nothing is worked out yet."""
+        """Create the empty cache for boxes of this output of the op."""
         self._plan = plan
         self._semantics = plan.semantics.by_op[op]
         self._output_index = output_index
@@ -32,7 +32,7 @@ class OpCosts:
         self._known: dict[tuple[Box | tuple[int, ...], int], TileCost] = {}
 
     def of(self, box: Box, reduce: Interval | None) -> TileCost:
-        """The cost of a box, over this cut of the combined axis."""
+        """The cost of a box, over this cut of the reduced axis."""
         depth = -1 if reduce is None else reduce[1] - reduce[0]
         key = (extents(box) if self._is_by_extents else box), depth
         found = self._known.get(key)

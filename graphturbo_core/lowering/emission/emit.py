@@ -35,9 +35,9 @@ from graphturbo_core.products.program import Memory
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many instructions, and boxes that they read and write, a program may have and has.
+    """Caps and present counts of a program's instructions and accessed boxes.
 
-    `ahead`: instructions that the kernels still to come have at least.
+    `ahead`: lower bound on the instructions of the remaining kernels.
     """
 
     max_instructions: int
@@ -47,19 +47,19 @@ class Room:
     accesses: int = 0
 
     def holds(self, instructions: int, accesses: int) -> bool:
-        """Whether there is room for so many more."""
+        """Whether these additional instructions and accesses are within the caps."""
         return (
             self.instructions + instructions <= self.max_instructions
             and self.accesses + accesses <= self.max_accesses
         )
 
     def fewest(self, instructions: int, accesses: int) -> int:
-        """The lowest cap on instructions with which so many more may do; boxes in proportion."""
+        """The lowest cap that permits these additional counts; boxes in proportion."""
         boxes = (self.accesses + accesses) * self.max_instructions
         return max(self.instructions + instructions + self.ahead, -(-boxes // self.max_accesses))
 
     def with_kernels(self, code: KernelCode, count: int) -> Room:
-        """The room when so many kernels of this code are in it."""
+        """The room after adding `count` kernels with this code."""
         return replace(
             self,
             instructions=self.instructions + count * code.size,
@@ -69,7 +69,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Common:
-    """What emission of all kernels of a program has in common; `op_index` by the op's name."""
+    """Values common to the emission of all kernels of a program; `op_index` by op name."""
 
     plan: Plan
     machine: Machine
@@ -77,7 +77,7 @@ class Common:
     _costs: dict[tuple[int, int], OpCosts] = field(default_factory=dict)
 
     def costs(self, op: Op, output_index: int) -> OpCosts:
-        """The costs of an op's tiles; ops of one kind have them in common."""
+        """The costs of an op's tiles, shared by ops of one kind."""
         key = self.plan.semantics.kinds[op.name], output_index
         if key not in self._costs:
             self._costs[key] = OpCosts(self.plan, op.name, output_index)
@@ -87,15 +87,15 @@ class Common:
 def emit_kernel(
     common: Common, placement: KernelPlacement, around: KernelEnvironment, room: Room
 ) -> KernelCode:
-    """All instructions of one kernel in layer order.
+    """Returns all instructions of one kernel in layer order.
 
-    Inside a stage the moves of the next tile come before the computes of this one, so that
-    in-order queues overlap them; weight tiles are fetched into GB one tile further ahead. Where a
-    plan has one buffer of each operand, they come after the computes that read what is there. Last
-    come weights that later kernels read.
+    Inside a stage the moves of the next tile come before the computes of the present one, so that
+    in-order queues overlap them; weight tiles are fetched into GB one tile further ahead. With one
+    tile buffer per operand, moves come after the computes that read the buffer. Weights of later
+    kernels come last.
 
     Raises:
-        CapacityError: TOO_MANY_INSTRUCTIONS, as soon as `room` is used up.
+        CapacityError: TOO_MANY_INSTRUCTIONS, as soon as `room` is exceeded.
     """
     emitter = _Emitter(common, placement, around, room)
     for stage in placement.stages:
@@ -105,10 +105,10 @@ def emit_kernel(
 
 
 class _NestOp(NamedTuple):
-    """An op of a loop nest, and what is the same for all its tiles.
+    """An op of a loop nest, with values common to all its tiles.
 
-    `operands`: what it reads from outside the nest; `inside`: values of the nest that it reads;
-    `result`: the one that it leaves there, unless it is the last.
+    `operands`: tensors read from outside the nest; `inside`: values of the nest that it reads;
+    `result`: its value inside the nest, unless it is the last op.
     """
 
     op: Op
@@ -120,7 +120,7 @@ class _NestOp(NamedTuple):
 
 
 class _Nest(NamedTuple):
-    """A stage whose tiles are being written."""
+    """A stage whose tiles are being emitted."""
 
     stage: Stage
     staging: StagingPlan
@@ -128,7 +128,7 @@ class _Nest(NamedTuple):
 
 
 class _Emitter:
-    """Writes one kernel's computes and stores; feeders write what must come before them."""
+    """Emits one kernel's computes and stores; operand streaming emits the moves before them."""
 
     def __init__(
         self, common: Common, placement: KernelPlacement, around: KernelEnvironment, room: Room
@@ -159,7 +159,7 @@ class _Emitter:
         return staging_plans(self.plan, nests, sets, placement.alike.expected(placement.stages))
 
     def stage(self, stage: Stage) -> None:
-        """One loop nest: tiles in lockstep over the cores; nothing where the result is a view."""
+        """Emit one loop nest: tiles in lockstep over the cores; nothing if the result is a view."""
         if stage.index in self.placement.views.skipped:
             return
         steps, staging = self.placement.tiles[stage.index], self.staging[stage.index]
@@ -199,7 +199,7 @@ class _Emitter:
         )
 
     def _tile(self, nest: _Nest, at: tuple[int, int, Tile]) -> None:
-        """The contraction's cut of K, and after the last cut the rest of the nest and the store."""
+        """Emit the contraction's cut of K, and after the last cut the other ops and the store."""
         _, core, tile = at
         if tile.is_first:
             self.ordinal[core] = self.ordinal.get(core, -1) + 1
@@ -213,7 +213,7 @@ class _Emitter:
         self._store(nest.stage, at, target.buffer)
 
     def _target(self, stage: Stage, core: int, box: Box) -> Access:
-        """Where the nest's result goes: in LB, or in GB where the cores' shared engine makes it."""
+        """Write access of the nest's result: in LB, or in GB for a shared engine."""
         output = stage.output
         if stage.is_on_cluster:
             site = self.around.targets.get(output)
@@ -261,7 +261,7 @@ class _Emitter:
     def _reads(
         self, stage: Stage, operands: Sequence[Operand], at: tuple[int, int, Tile]
     ) -> list[Access]:
-        """What one op reads from outside its nest for a tile."""
+        """Reads of one op from outside its nest for a tile."""
         step, core, tile = at
         found: list[Access] = []
         for operand in operands:
@@ -271,7 +271,7 @@ class _Emitter:
         return found
 
     def _far_bytes(self, accesses: list[Access]) -> tuple[Crossing, ...]:
-        """What a compute that works beyond LB reads and writes there, memory by memory."""
+        """Bytes that a compute outside LB reads and writes, per memory."""
         found: dict[End, int] = {}
         for access in accesses:
             buffer = self.builder.buffers[access.buffer]
@@ -282,7 +282,7 @@ class _Emitter:
         return tuple(Crossing(end, size) for end, size in found.items())
 
     def _read(self, operand: Operand, step: int, core: int, box: Box) -> list[Access]:
-        """One access; more where a shared engine reads what lies in several buffers of GB."""
+        """One access; several if a shared engine reads a box from several buffers of GB."""
         tensor = operand.tensor
         if operand.is_tiled_weight:
             return [Access(self.weights.tile(step, core), False, box, tensor)]

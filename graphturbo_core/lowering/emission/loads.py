@@ -1,4 +1,4 @@
-"""The activations of a stage: loaded whole in chunks, streamed tile by tile, or exchanged."""
+"""Activations of a stage: loaded whole in chunks, streamed tile by tile, or exchanged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from graphturbo_core.products.program import Memory
 
 _Holder = TypeVar("_Holder", Site, int)
 _Readers = tuple[str, list[Operand], bool]
-"""A tensor, the operands that read it, and whether it comes tile by tile."""
+"""A tensor, the operands that read it, and whether it is streamed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Chunk:
 
 
 class OperandFeeder:
-    """Emits what brings a kernel's activations to its cores, each just before its first reader."""
+    """Operand streaming: emits moves of activations to the cores, each before its first reader."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class OperandFeeder:
         mover: Mover,
         op_index: Mapping[str, int],
     ) -> None:
-        """State runs over the kernel's stages: what is in LB already is not loaded again."""
+        """Create the state for all stages of a kernel: tensors in LB are not loaded again."""
         self._plan = plan
         self._placement = placement
         self._around = around
@@ -66,14 +66,14 @@ class OperandFeeder:
         self._readers: list[_Readers] = []
 
     def resident(self, tensor: str, core: int) -> int | None:
-        """The LB buffer that holds the tensor's box on this core, None if it is not resident."""
+        """The LB buffer of the tensor's box on this core; None if it is not resident."""
         placed = self._placement.residents.get(tensor)
         if placed is None or core not in placed.boxes:
             return None
         return self.held(placed, core)
 
     def held(self, placed: Resident, core: int) -> int:
-        """The LB buffer of a resident tensor on one of its cores."""
+        """LB buffer of a resident tensor on one of its cores."""
         key = (placed.tensor, core, placed.own is None)
         if key not in self._buffers:
             spot = (Memory.LB_DATA, core, placed.offset)
@@ -82,19 +82,19 @@ class OperandFeeder:
         return self._buffers[key]
 
     def _own(self, stage: Stage, operand: Operand, box: Box) -> Box:
-        """The part of an operand that belongs to a box of the stage's result; the rest is halo."""
+        """The part of an operand that a box of the stage's result owns; the rest is halo."""
         shape = stage.first.output_shapes[stage.output_index]
         return own_box(operand.access, shape, intersect(box, stage.owned))
 
     def _kept_key(self, placed: Resident, core: int) -> SharedKey | None:
-        """Identity of a buffer that two kernels share: the one before, or the one after."""
+        """Key of a buffer shared with the kernel before or after."""
         key = (KEPT, placed.tensor, core)
         if placed.is_inherited:
             return (*key, self._around.kernel - 1)
         return (*key, self._around.kernel) if placed.tensor in self._placement.kept else None
 
     def begin(self, stage: Stage) -> None:
-        """Queue the loads of tensors that this stage reads first, and exchange what cores share."""
+        """Queue the loads of tensors first read by this stage, and exchange shared parts."""
         self._tiles.clear()
         self._streamed.clear()
         self._parts.clear()
@@ -113,7 +113,7 @@ class OperandFeeder:
                 self._exchange(where, placed)
 
     def _find_readers(self, stage: Stage) -> list[_Readers]:
-        """Of each tensor but the tiled weight who reads it, and whether it comes tile by tile."""
+        """Per tensor, except the tiled weight: its readers, and whether it is streamed."""
         readers: dict[str, list[Operand]] = {}
         for operand in stage.operands:
             if not operand.is_tiled_weight:
@@ -125,7 +125,7 @@ class OperandFeeder:
         ]
 
     def advance(self, stage: Stage, step: int, tiles: Mapping[int, Tile]) -> None:
-        """Load all that the tiles of `step` read and is not there yet."""
+        """Load the boxes that the tiles of `step` read and that are not in LB yet."""
         for (core, tile), (tensor, operands, is_streamed) in product(tiles.items(), self._readers):
             if not (is_streamed or self._pending.get((tensor, core))):
                 continue
@@ -149,16 +149,16 @@ class OperandFeeder:
         return (self._tiles[tensor, core, step] if resident is None else resident), inside
 
     def parts(self, tensor: str, step: int, box: Box) -> list[tuple[int, Box]]:
-        """The buffers beyond LB where a stage that works there finds a box, and their parts."""
+        """Buffers outside LB with parts of a box, for a stage that works there."""
         parts = self._parts[tensor, step]
         return _with_elements((buffer, intersect(part, box)) for buffer, part in parts)
 
     def _find_in_gb(
         self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
     ) -> None:
-        """What lies in GB is read there, from as many buffers as hold it; the rest is fetched.
+        """Locate a box for an engine outside LB: parts in GB are read there, others fetched.
 
-        What streams through LB is read where it lies, in DRAM too.
+        Tensors of passing ops are read in place, also in DRAM.
         """
         core, box, tile = need
         tensor, step = operand.tensor, where.tile
@@ -181,7 +181,7 @@ class OperandFeeder:
         self._parts[tensor, step] = _with_elements(found)
 
     def _fetch(self, where: Where, operand: Operand, target: tuple[int, Box], own: Box) -> None:
-        """DRAM -> GB for the parts of a tile that lie in DRAM."""
+        """Move the parts of a tile from DRAM to GB."""
         buffer, box = target
         for site in self._around.sources[operand.tensor]:
             part = intersect(site.box, box)
@@ -213,7 +213,7 @@ class OperandFeeder:
     def _chunks(self, stage: Stage, operand: Operand, box: Box) -> Iterable[Box]:
         """Cut along the axes that the stage's rows follow, outermost first.
 
-        Whole where loads and computes alternate: a later part would come beside a compute.
+        Whole if loads and computes alternate: a later part would overlap a compute.
         """
         if not self._plan.feeding.tiles_ahead:
             return (box,)
@@ -253,7 +253,7 @@ class OperandFeeder:
     def _stream(
         self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
     ) -> None:
-        """A tile that the step before read too is not loaded again."""
+        """Stream a tile, unless the step before read the same box."""
         core, box, tile = need
         tensor, step = operand.tensor, where.tile
         known = self._streamed.get((tensor, core))
@@ -273,7 +273,7 @@ class OperandFeeder:
     def _look_up(
         self, where: Where, stage: Stage, operand: Operand, need: tuple[int, Box, Tile]
     ) -> None:
-        """The elements of a table that a tile asks for: others for every tile."""
+        """Fetch the table elements that a tile looks up; they differ per tile."""
         core, box, tile = need
         size = fetched_bytes(self._plan, (operand,), box, tile.box)
         buffer = self.ring_buffer(stage, operand.tensor, core, box, size)
@@ -282,9 +282,9 @@ class OperandFeeder:
         self._tiles[operand.tensor, core, where.tile] = buffer
 
     def _exchange(self, where: Where, placed: Resident) -> None:
-        """Every core fetches from their owners the parts of its box that others computed.
+        """Each core fetches the parts of its box that other cores computed.
 
-        Where its own part lies in a place of its own, that is copied too.
+        A core's own part in a separate buffer is copied too.
         """
         assert placed.cut is not None
         owners = self._mover.owners(placed.cut)
@@ -302,5 +302,5 @@ class OperandFeeder:
 
 
 def _with_elements(parts: Iterable[tuple[_Holder, Box]]) -> list[tuple[_Holder, Box]]:
-    """The parts that are not empty, each with the site or buffer that holds it."""
+    """The non-empty parts, each with its site or buffer."""
     return [(holder, part) for holder, part in parts if not is_empty(part)]

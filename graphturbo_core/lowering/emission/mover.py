@@ -1,4 +1,4 @@
-"""The moves of a kernel: which engine issues one, which channels it takes, what it books."""
+"""DMA emission: issuing engine, channels and booked bytes of a kernel's moves."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _OWN_GB: End = (Memory.GB, far_core(0))
 
 
 class Targets(NamedTuple):
-    """The buffers of simulated cores, by core, that one transfer of a weight fills.
+    """Buffers of simulated cores, by core, that one weight transfer fills.
 
-    `cores`: how many cores get it, without the one that has it already; `alike`: how many such
-    transfers it stands for, each of another box to other cores.
+    `cores`: number of receiving cores, without one that has it already; `alike`: number of
+    equivalent transfers that it represents, each of another box to other cores.
     """
 
     buffers: Mapping[int, int]
@@ -44,13 +44,13 @@ class Targets(NamedTuple):
 class Mover:
     """Appends moves to a builder.
 
-    A load or exchange is issued by the receiving core, a store by the sending one, a broadcast by
-    core (tile mod cores) or by the one whose LB it comes from, a prefetch by one DMA engine, a
-    store from GB by another. A core that stands for others moves for them too, at once.
+    Issuing engines: the receiving core for a load or exchange; the sending core for a store; core
+    (tile mod cores), or the core of the source LB, for a broadcast; one DMA engine for a prefetch,
+    another for a store from GB. A core that represents others moves for them too, in one move.
     """
 
     def __init__(self, plan: Plan, builder: CodeBuilder, stages: Iterable[Stage]) -> None:
-        """`builder` collects the instructions of the kernel with these stages."""
+        """Create the emitter; `builder` collects the instructions of these stages' kernel."""
         self.plan = plan
         self.builder = builder
         self.machine: Machine = builder.machine
@@ -72,7 +72,7 @@ class Mover:
         return self.builder.buffer(LocalBuffer(*spot, size, tensor, box, shared, cores=cores))
 
     def shard(self, shard: Shard, alike: int) -> int:
-        """The buffer of a shard, and of as many alike in other LBs."""
+        """The buffer of a shard, and of its equivalents in other LBs."""
         size = aligned(tensor_bytes(self.plan, shard.tensor, shard.box))
         spot = (Memory.LB_WEIGHT, shard.core, 0)
         return self.builder.buffer(
@@ -80,7 +80,7 @@ class Mover:
         )
 
     def shared(self, site: Site) -> int:
-        """The buffer of a site; a DRAM buffer holds the whole tensor."""
+        """The buffer of a site; a DRAM buffer has the whole tensor."""
         known = self.builder.shared.get(site.key)
         if known is not None:
             return known
@@ -94,9 +94,9 @@ class Mover:
         )
 
     def _reads(self, site: Site, box: Box) -> Iterator[Access]:
-        """What a read of the box finds written: for what this kernel's other cores wrote, the like.
+        """Read accesses of the box; parts of unsimulated cores map to equivalent boxes.
 
-        What lies there from before the kernel is read as it is.
+        Parts written before this kernel are read directly.
         """
         buffer, stage = self.shared(site), self._made.get(site.tensor)
         if stage is None:
@@ -106,7 +106,7 @@ class Mover:
             yield Access(buffer, False, like)
 
     def owners(self, cut: Cut) -> Owners:
-        """Who computes which part of what is cut so; kept, since layers of a model are alike."""
+        """Owners of the parts of a cut; memoised by cut."""
         if cut not in self._owners:
             self._owners[cut] = Owners(cut, self.machine.classes)
         return self._owners[cut]
@@ -120,7 +120,7 @@ class Mover:
         halo_bytes: int = 0,
         alike: int = 1,
     ) -> None:
-        """DRAM -> GB by a DMA engine, of this box and of others that are `alike`."""
+        """DRAM -> GB by a DMA engine, of this box and `alike` - 1 equivalent ones."""
         site, box = what
         route = self.machine.route((Memory.DRAM, far_core(site.away)), _OWN_GB)
         ends = (Memory.DRAM, Memory.GB)
@@ -139,11 +139,11 @@ class Mover:
         self.builder.move(self._dma(1), InstructionKind.STORE, where, move, accesses)
 
     def _dma(self, number: int) -> int:
-        """The engine that prefetches, 0, or the one that writes back, 1 where there are two.
+        """The engine that prefetches, 0, or writes back, 1 if there are two.
 
-        Our choice: in turn, one would wait for DRAM at the head of GB's queue while the other
-        moves, and hold up what only needs GB; one alone keeps DRAM busy. Two DRAMs in turn (lent
-        shares) are read by two.
+        Our choice: if both prefetched alternately, one would wait for DRAM at the head of GB's
+        queue and delay moves that only need GB; one alone keeps DRAM busy. Two DRAM shares
+        (remote ones) are read by two engines.
         """
         return self.machine.engine(
             EngineKind.DMA, min(number, self.machine.hardware.dma_engines - 1)
@@ -152,9 +152,9 @@ class Mover:
     def broadcast(
         self, where: Where, weight: Site, box: Box, source: int | None, targets: Targets
     ) -> None:
-        """GB -> the LBs of `targets`, once over the GB port.
+        """GB -> the LBs of `targets`, one transfer over the GB port.
 
-        `weight` is where it lies in DRAM; without `source`, a buffer in GB, it comes from there.
+        `weight`: its site in DRAM; `source`: a buffer in GB, or None: the broadcast is from DRAM.
         """
         issuer, kind = where.tile % self.machine.hardware.cores, InstructionKind.BROADCAST
         if targets.cores == 1:
@@ -171,9 +171,9 @@ class Mover:
         self.builder.move(engine, kind, where, move, accesses)
 
     def spread(self, where: Where, shard: Shard, source: int, targets: Targets) -> None:
-        """A shard -> the LBs of `targets`, once out of its core's link.
+        """A shard -> the LBs of `targets`, one transfer over its core's link.
 
-        Its own core issues it; what only one core needs is an exchange, which that one issues.
+        Its own core issues it. For a single receiver it is an exchange, issued by the receiver.
         """
         kind, issuer = InstructionKind.BROADCAST, shard.core
         if targets.cores == 1:
@@ -209,7 +209,7 @@ class Mover:
     def look_up(
         self, where: Where, table: Site, box: Box, size_bytes: int, target: tuple[int, int]
     ) -> None:
-        """So many bytes out of the box of a table, by index -> LB; `target` is (core, buffer)."""
+        """`size_bytes` of the box of a table, by index -> LB; `target` is (core, buffer)."""
         core, buffer = target
         route = self.machine.route(_end(table), (Memory.LB_DATA, core))
         cores, ends = self.machine.classes.size(core), (table.memory, Memory.LB_DATA)
@@ -238,10 +238,10 @@ class Mover:
     ) -> None:
         """LB -> another core's LB; source and target are (core, buffer).
 
-        The receivers of a class are served by the senders of one, each by as many; what one gets
-        from several of them comes in one move. Of one class both ends are the same simulated core:
-        its port carries both. So the channels of a class carry the bytes of all receivers in equal
-        shares.
+        The receivers of a class are served by the senders of another class, equally many each. One
+        receiver's parts from several senders are one move. If both ends are of one class, they are
+        the same simulated core, whose port carries both directions. So the channels of a class
+        carry the bytes of all receivers in equal shares.
         """
         (sender, source), (receiver, target) = ends
         size = sum(tensor_bytes(self.plan, tensor, part.box) for part in parts)
@@ -272,7 +272,7 @@ class Mover:
         self.builder.move(engine, InstructionKind.COPY, where, move, accesses)
 
     def _uses(self, route: Route, cores: int) -> tuple[Use, ...]:
-        """Each channel of a core once; what cores share, for all that move at once."""
+        """Channel uses: each core's channel once; shared channels once per moving core."""
         is_shared = self.machine.is_shared
         return tuple([Use(each, cores if is_shared[each] else 1) for each in route.channels])
 
@@ -293,5 +293,5 @@ class Mover:
 
 
 def _end(site: Site) -> End:
-    """GB or DRAM, in which the site lies."""
+    """Endpoint of a site: GB or DRAM."""
     return site.memory, far_core(site.away)

@@ -1,20 +1,20 @@
-"""KernelPlacements -> places in GB and DRAM: which box, at which address, for how long.
+"""KernelPlacements -> places in GB and DRAM: boxes, addresses, lifetimes.
 
-- `sites.py`: where a kernel finds and leaves tensors outside its LBs.
-- `dram.py`: DRAM addresses, and tensors that cooperating clusters leave for others.
-- `neighbours.py`: weights that adjacent instances of a group share in GB. Where not all fit, boxes
-  are spread evenly over the fetches.
+- `sites.py`: sites of a kernel's tensors outside its LBs.
+- `dram.py`: DRAM addresses, and remote inputs in cluster-parallel plans.
+- `neighbours.py`: weights that adjacent instances of a group share in GB. If not all fit, the
+  shared boxes are spread evenly over the fetches.
 - `stays.py`: retained weights, box by box in fetch order, from GB's end downwards.
-- `shards.py`: which LB holds which box of a sharded weight.
+- `shards.py`: the LB of each box of a sharded weight.
 - `far_memory.py`: the recipe: slots at GB's bottom, then outputs, then weights.
-- `fixed.py`: places that a plan file fixes are satisfied, or the plan is refused.
+- `fixed.py`: checks the places that a plan file fixes, or refuses the plan.
 
 A result without room in LB that its kernel reads back is stored with its halo. A retained weight
 without room is streamed. At `:full`, weights that one layer of one kernel reads are streamed
-through all free GB, as far ahead as it goes (`GbRing.ahead_bytes`). Then one DMA engine prefetches
-and the other writes back.
+through all free GB, up to its size ahead (`GbRing.ahead_bytes`). Then one DMA engine prefetches and
+the other writes back.
 
-Shards: each box that is fetched more than once goes to the needing core that holds the fewest
+Shards: each box that is fetched more than once goes to the needing core with the fewest shard
 bytes. The first kernel fetches it from DRAM into that LB. Later fetches are one move out of that
 core's link to all others. The core itself reads it in place. A box without room is streamed from
 DRAM each time, with a note. Boxes that another kernel cuts differently are separate shards.

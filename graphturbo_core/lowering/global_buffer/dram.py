@@ -1,4 +1,4 @@
-"""What lies in DRAM at which address, and what clusters that co-operate leave there for others."""
+"""DRAM addresses, and boxes that clusters of a cluster-parallel plan leave for each other."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from graphturbo_core.products.program import Memory
 
 @dataclass(frozen=True)
 class Abroad:
-    """What a cluster has to do with the DRAM of others that co-operate with it.
+    """Remote inputs and outputs of a cluster in a cluster-parallel plan.
 
-    `read`: what others read of what it leaves. `sites`: what others leave, by tensor. `inputs`: how
-    far away the graph's inputs are.
+    `read`: its tensors that other clusters read. `sites`: boxes in other clusters' DRAM, by tensor.
+    `inputs`: distance to the cluster with the graph's inputs.
     """
 
     read: frozenset[str] = frozenset()
@@ -30,21 +30,22 @@ class Abroad:
     inputs: int = 0
 
     def meeting(self, tensor: str, box: Box) -> list[Site]:
-        """What others leave of the box."""
+        """Remote sites that intersect the box."""
         sites = self.sites.get(tensor, ())
         return [site for site in sites if not is_empty(intersect(site.box, box))]
 
 
 ALONE = Abroad()
-"""No other cluster has a part in the round."""
+"""Value for a round of one cluster."""
 
 
 def dram_offsets(
     plan: Plan, environments: tuple[KernelEnvironment, ...], remote_inputs: frozenset[str]
 ) -> dict[SharedKey, int]:
-    """Weights, inputs and outputs for all of the round, other tensors while they are needed.
+    """Returns DRAM offsets: weights, inputs, outputs for the whole round, others while live.
 
-    What other clusters read (`remote_inputs`) stays to the end of the round: DRAM has room for it.
+    Tensors that other clusters read (`remote_inputs`) are live to the end of the round: DRAM has
+    room for them.
     """
     graph = plan.semantics.graph
     spans = _dram_spans(graph, environments, remote_inputs)

@@ -1,4 +1,4 @@
-"""KernelPlacements -> FarMemory: what lies in GB and DRAM at which address, from when to when."""
+"""KernelPlacements -> FarMemory: contents of GB and DRAM, with addresses and lifetimes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from graphturbo_core.products.program import Cause, Memory
 class FarMemory:
     """Environment of every kernel, and the address of every shared buffer.
 
-    `spilled`: tensors and the kernels that left them in DRAM for want of room in GB, by name.
-    `without_shards`: sharded weights that are streamed, at least in part, for want of room.
+    `spilled`: tensors without room in GB, with the kernels that left them in DRAM, by name.
+    `without_shards`: sharded weights that are streamed, at least in part, without room in LBs.
     """
 
     environments: tuple[KernelEnvironment, ...]
@@ -43,10 +43,10 @@ class FarMemory:
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """A tensor's box that a kernel leaves outside its LBs, and its last reader.
+    """A tensor's box that a kernel stores outside its LBs, and its last reader.
 
-    `held`: all that is left there, more than others find where this kernel reads it back, halo and
-    all; `is_held_once`: by an engine that the cores share, for which no two kernels leave the same.
+    `held`: the stored box; larger than `box` by the halo if this kernel reads it back.
+    `is_held_once`: stored by an engine that the cores share; no two kernels store the same part.
     """
 
     tensor: str
@@ -61,28 +61,27 @@ class _Output:
 
 
 class _Parts:
-    """What kernels leave of one tensor outside their LBs."""
+    """Parts of one tensor that kernels store outside their LBs."""
 
     def __init__(self, sites: Mapping[int, Site]) -> None:
-        """`sites` by the kernel that made them."""
+        """Index `sites` by the kernel that wrote them."""
         self.sites = sites
         self._rows = tuple(sites.items())
         self._boxes = BoxIndex([site.box for site in sites.values()])
 
     def meeting(self, box: Box) -> list[tuple[int, Site]]:
-        """Kernel and site of every part that shares an element with `box`, in their order."""
+        """Kernel and site of every part that intersects `box`, in order."""
         return [self._rows[place] for place in self._boxes.meeting(box)]
 
 
 def place_far(
     plan: Plan, placements: Sequence[KernelPlacement], remote_inputs: Abroad = ALONE
 ) -> FarMemory:
-    """Give everything outside the LBs a place.
+    """Returns the places of all tensors outside the LBs.
 
-    GB holds, in this order of right: weight slots at its bottom, what kernels leave there in
-    order of production (whole or not at all; else DRAM, a spill), then, from its end downwards, the
-    weights that the plan wants to stay, and between them what neighbours of a group share: all of
-    their weights, or as much as there is room for.
+    Priority in GB: weight slots at its bottom; outputs of kernels in order of production (whole or
+    not at all; else DRAM, a spill); from its end downwards, the plan's retained weights; between
+    them weights shared by adjacent kernels of a group, all of them or as many as fit.
     """
     ring = _ring(plan, placements)
     outputs = _outputs(plan, placements, remote_inputs.read)
@@ -139,9 +138,10 @@ def place_far(
 
 
 def _halo_without_room(plan: Plan, output: _Output) -> CapacityError:
-    """DRAM has one buffer a tensor, in which some kernels cannot leave rows that others leave too.
+    """The refusal of a stored halo without room in GB: DRAM has one buffer per tensor.
 
-    Those of a shared engine, and those that leave what other clusters read meanwhile.
+    Two kernels cannot both write the same rows of it: kernels of a shared engine, and kernels whose
+    outputs other clusters read at that time.
     """
     return CapacityError(
         "GB_FULL",
@@ -167,9 +167,9 @@ def _ring(plan: Plan, placements: Sequence[KernelPlacement]) -> GbRing:
 def _outputs(
     plan: Plan, placements: Sequence[KernelPlacement], remote_inputs: frozenset[str]
 ) -> list[_Output]:
-    """Everything left outside LB, in order of production.
+    """All tensors stored outside LB, in order of production.
 
-    `remote_inputs`: what other clusters read.
+    `remote_inputs`: tensors that other clusters read.
     """
     names, readers = plan.semantics.graph.output_names, _Readers(placements)
     return [
@@ -185,7 +185,7 @@ def _kernel_outputs(
     readers: _Readers,
     remote_inputs: frozenset[str],
 ) -> Iterator[_Output]:
-    """What one kernel leaves outside LB, stage by stage."""
+    """Tensors that one kernel stores outside LB, stage by stage."""
     index, placement = kernel
     in_gb = cluster_reads(placement.stages)
     for stage in placement.stages:
@@ -222,7 +222,7 @@ def _kernel_outputs(
 
 
 class _Readers:
-    """Kernels that read a tensor they did not compute, and which box of it."""
+    """Index of kernels that read a tensor they did not compute, with the box read."""
 
     def __init__(self, placements: Sequence[KernelPlacement]) -> None:
         self._kernels: dict[str, list[int]] = {}
@@ -237,7 +237,7 @@ class _Readers:
         }
 
     def last(self, tensor: str, box: Box, maker: int) -> int:
-        """The last kernel that reads `box` of what `maker` left outside LB; itself if none does."""
+        """The last kernel that reads `box` of `maker`'s stored tensor; `maker` if none does."""
         if tensor not in self._boxes:
             return maker
         before = maker + 1 if tensor in self._kept[maker] else maker
@@ -266,9 +266,9 @@ def _rings_ahead(
     ring: GbRing,
     taken: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> list[GbRing]:
-    """The ring of each kernel; the pieces of a group share one, so that they may be copies.
+    """The ring of each kernel; equal for the pieces of a group, so that they may be copies.
 
-    `taken`: bytes of GB that each kernel takes from below, and where what stays begins.
+    `taken`: per kernel the end of GB used from below, and the begin of the retained weights.
     """
     if plan.scheduling.has_fence or not plan.hardware.has_gb:
         return [ring] * len(placements)
@@ -286,7 +286,7 @@ def _surroundings(
     blank: KernelEnvironment,
     left: tuple[Mapping[str, _Parts], Abroad],
 ) -> KernelEnvironment:
-    """`blank` with the kernel's sources and targets; `left`: here by kernels, and remote_inputs."""
+    """`blank` with the kernel's sources and targets; `left`: parts by kernels, remote inputs."""
     written, remote_inputs = left
     index = blank.kernel
     placement = placements[index]
@@ -314,7 +314,7 @@ def _surroundings(
 
 
 def _merged(sites: list[Site]) -> tuple[Site, ...]:
-    """Sites that make one box of one buffer in DRAM: one site stands for them."""
+    """Sites with adjacent boxes of one DRAM buffer are merged to one site."""
     if len(sites) <= 1:
         return tuple(sites)
     by_buffer: dict[SharedKey, list[Site]] = {}
@@ -330,7 +330,7 @@ def _merged(sites: list[Site]) -> tuple[Site, ...]:
 
 
 def _given(plan: Plan, tensor: str, away: int) -> tuple[Site, ...]:
-    """Graph inputs and weights lie in DRAM from the start, inputs so far `away`."""
+    """Sites of graph inputs and weights: in DRAM from the start, inputs `away` clusters on."""
     known = plan.semantics.graph.tensors[tensor]
     if known.kind is TensorKind.ACTIVATION:
         return ()

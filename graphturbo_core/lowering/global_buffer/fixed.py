@@ -1,4 +1,4 @@
-"""Placements, FarMemory -> nothing, or a refusal: what a plan file fixes lies where it says."""
+"""Placements, FarMemory -> a check that tensors are in the memories that a plan file fixes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphturbo_core.products.plan import Plan, Residency, Scope
 
 
 def check_fixed(plan: Plan, placements: Sequence[KernelPlacement], far: FarMemory) -> None:
-    """Look for fixed tensors and weights that found no room where the plan file wants them.
+    """Refuse a plan if a fixed tensor or weight has no room in its memory.
 
     Raises:
         CapacityError: PLAN_NOT_HELD.
@@ -34,7 +34,7 @@ def check_fixed(plan: Plan, placements: Sequence[KernelPlacement], far: FarMemor
 
 
 def _lost(placement: KernelPlacement, far: FarMemory) -> Iterator[tuple[str, str]]:
-    """Tensors that wait farther away than planned."""
+    """Tensors in a farther memory than planned."""
     for tensor, scope in placement.kernel.scopes.items():
         if scope is Scope.LB and placement.scope(tensor) is not Scope.LB:
             yield tensor, scope.value
@@ -45,7 +45,7 @@ def _lost(placement: KernelPlacement, far: FarMemory) -> Iterator[tuple[str, str
 def _streamed(
     placement: KernelPlacement, held: Collection[str], far: FarMemory
 ) -> Iterator[tuple[str, str]]:
-    """Weights that are streamed though planned in LB or GB, or as shards."""
+    """Weights that are streamed but planned in LB or GB, or as shards."""
     for weight in sorted(far.without_shards):
         if placement.kernel.residency.get(weight) is Residency.SHARDED:
             yield weight, "the LBs as shards"

@@ -1,10 +1,9 @@
-"""KernelPlacements -> weights in GB that neighbouring instances of a group need not fetch again.
+"""KernelPlacements -> weights in GB that adjacent instances of a group need not refetch.
 
-The paper fetches weights again for every instance that does not follow one of its group. Where all
-that such neighbours read fits GB it is held there. Where it does not, boxes of it stay from the
-first to the last of them, as far as GB has room that nothing else takes (our choice). They are
-spread evenly over what a kernel fetches: DRAM brings the boxes between them while cores work on
-those that are there.
+The paper refetches weights for every instance that does not follow one of its group. If all weights
+of such neighbours fit GB, they are resident there. If not, some boxes are retained from the first
+to the last of them, while GB has free room (our choice). The retained boxes are spread evenly over
+a kernel's fetches: DRAM delivers the boxes between them while cores compute with the retained ones.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.program import Memory
 
 Runs = list[tuple[int, int]]
-"""First and last of each stretch of kernels."""
+"""First and last kernel of each run."""
 
 
 def neighbour_runs(placements: Sequence[KernelPlacement]) -> Runs:
-    """Stretches of neighbouring kernels that are instances of one group."""
+    """Runs of adjacent kernels that are instances of one group."""
     runs: Runs = []
     for index, placement in enumerate(placements):
         if index and placement.kernel.group == placements[index - 1].kernel.group:
@@ -53,11 +52,11 @@ def held_weights(
     taken: tuple[NDArray[np.int64], Stays],
     offsets: dict[SharedKey, int],
 ) -> list[dict[str, ResidentWeight]]:
-    """Weights that as a whole stay in GB over a run of kernels of one group.
+    """Returns per kernel the weights that are resident in GB whole over a run of one group.
 
-    `taken`: bytes from below, which rise by them, and what stays at the end of GB. A weight of
-    which boxes stay has no other place besides. Where several kernels read more than fits, none is
-    held but what a plan file places: `with_neighbours` has the parts.
+    `taken`: used bytes from below, which these weights increase, and retained weights at the end of
+    GB. A weight with retained boxes has no second place. If the weights of several kernels do not
+    all fit, only those that a plan file places are resident; `with_neighbours` retains parts.
     """
     tops, stays = taken
     held: list[dict[str, ResidentWeight]] = [{} for _ in placements]
@@ -84,7 +83,7 @@ def held_weights(
 
 
 def _may_be_held(plan: Plan, run: Sequence[KernelPlacement], tensor: str) -> bool:
-    """Whether the plan has a weight in GB, and its kernels can share it there."""
+    """Whether the plan has a weight in GB and its kernels can share it there."""
     if run[0].kernel.residency.get(tensor) is not Residency.GB:
         return False
     if len(run) == 1 and _is_streamed_ahead(plan, run[0], tensor):
@@ -93,11 +92,11 @@ def _may_be_held(plan: Plan, run: Sequence[KernelPlacement], tensor: str) -> boo
 
 
 def _is_streamed_ahead(plan: Plan, placement: KernelPlacement, tensor: str) -> bool:
-    """Whether a weight needs no place of its own in GB, though the plan has it there.
+    """Whether a weight is streamed ahead instead of resident in GB as planned.
 
-    Where instructions move across layers, bytes that a weight leaves behind it when its layer is
-    done serve those that follow: what one layer of one kernel reads is streamed as far ahead as
-    there is room. Our choice; a place that a plan file names is kept.
+    If instructions move across layers, a weight's bytes can be reused as soon as its layer has
+    ended. So a weight read by one layer of one kernel is streamed as far ahead as room permits. Our
+    choice; a place that a plan file fixes is not changed.
     """
     if plan.scheduling.has_fence or tensor in plan.fixed:
         return False
@@ -130,10 +129,10 @@ def with_neighbours(
     taken: tuple[NDArray[np.int64], Stays],
     held: Sequence[Mapping[str, ResidentWeight]],
 ) -> Stays:
-    """What stays by the plan, and below it, run by run, other boxes that neighbours read.
+    """Returns the plan's retained weights, and below them, per run, boxes that neighbours share.
 
-    `taken`: bytes of GB that kernels take from below, and what stays by the plan. Not of weights
-    that a plan file places or that are `held` as a whole. Linear in the boxes that kernels fetch.
+    `taken`: bytes of GB that kernels use from below, and the plan's retained weights. Excludes
+    weights that a plan file places or that are resident whole (`held`). Linear in fetched boxes.
     """
     tops, stays = taken
     found = Found(
@@ -161,7 +160,7 @@ def _shared_boxes(
     stays: Stays,
     barred: Collection[str],
 ) -> dict[What, list[Read]]:
-    """Boxes that several kernels of a run fetch, in order, of weights that are not barred."""
+    """Boxes that several kernels of a run fetch, in order, without barred weights."""
     first, last = run
     there = {what for staying in stays.of_kernel[first : last + 1] for what in staying}
     return {
@@ -174,7 +173,7 @@ def _shared_boxes(
 
 
 def _evenly(sizes: Mapping[What, int], room_bytes: int) -> Iterator[What]:
-    """As many as there is room for, at every point as large a part of those up to it."""
+    """As many boxes as fit, evenly spread: every prefix has an equal share."""
     total = sum(sizes.values())
     passed = taken = 0
     for what, size in sizes.items():

@@ -1,4 +1,4 @@
-"""KernelPlacements -> Shards: which LB holds which box of a sharded weight, and where in it."""
+"""KernelPlacements -> Shards: LB and offset of each box of a sharded weight."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ What = tuple[str, Box]
 
 @dataclass(frozen=True)
 class Shards:
-    """Of each kernel the shards that it reads, the address of each, and weights without room."""
+    """Shards that each kernel reads, their addresses, and weights without room."""
 
     of_kernel: tuple[Mapping[What, Shard], ...]
     offsets: Mapping[SharedKey, int]
@@ -34,9 +34,9 @@ class Shards:
 
 @dataclass
 class _Use:
-    """Who fetches a box: kernels first to last, how often, and the cores that first need it.
+    """Use of a box: first and last kernel, number of fetches, and its first needing cores.
 
-    `needers`: those cores, then those of each box that is alike.
+    `needers`: those cores, then those of each equivalent box.
     """
 
     first: int
@@ -46,11 +46,11 @@ class _Use:
 
 
 def place_shards(plan: Plan, placements: Sequence[KernelPlacement]) -> Shards:
-    """Give the boxes of sharded weights a place from the first kernel that reads them to the last.
+    """Returns the places of sharded weights' boxes, from their first to their last reader.
 
-    What is fetched once only, goes to the cores without a stay. In order of first use a box goes to
-    the core that holds fewest bytes then, of those that need it, so that bytes are even (our
-    choice); where it finds no room there, it is streamed.
+    A box that is fetched once is not a shard. In order of first use, a box goes to the needing core
+    with the fewest shard bytes at that time, which balances the bytes (our choice). Without room
+    there it is streamed.
     """
     if not plan.shard_bytes:
         return Shards(({},) * len(placements), {}, frozenset())
@@ -81,7 +81,7 @@ def place_shards(plan: Plan, placements: Sequence[KernelPlacement]) -> Shards:
 
 
 def _fetched(plan: Plan, placement: KernelPlacement) -> Iterator[tuple[What, Needers]]:
-    """The boxes of sharded weights in the order in which a kernel fetches them, and for whom."""
+    """Boxes of sharded weights in a kernel's fetch order, with the cores that need them."""
     for stage, items in zip(placement.stages, placement.items, strict=True):
         if stage.index in placement.views.skipped:
             continue
@@ -98,7 +98,7 @@ def _is_sharded(placement: KernelPlacement, tensor: str) -> bool:
 
 
 class _ShardRoom:
-    """The bytes for shards in every LB."""
+    """Allocator of the bytes for shards in every LB."""
 
     def __init__(self, plan: Plan) -> None:
         base, end = shard_range(plan)
@@ -107,7 +107,7 @@ class _ShardRoom:
         self._ends: list[tuple[int, int, int]] = []
 
     def place(self, size_bytes: int, use: _Use) -> tuple[int, int] | None:
-        """(core, offset) for the time of use; None: there is no room for it or for one alike."""
+        """(core, offset) for the time of use; None: no room for it or an equivalent box."""
         places = [self._place(size_bytes, use, cores) for cores in use.needers]
         return None if None in places else places[0]
 

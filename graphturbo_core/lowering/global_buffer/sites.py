@@ -1,4 +1,4 @@
-"""Where a kernel finds and leaves tensors outside its LBs."""
+"""Sites of a kernel's tensors outside its LBs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from graphturbo_core.lowering.instructions.machine import far_core
 from graphturbo_core.products.program import Cause, Memory
 
 SPILLS = -2
-"""The maker of a DRAM buffer for what found no room nearer, apart from what was planned there: of
-one tensor some pieces may be the one and some the other, and a buffer is one of the two."""
+"""Maker number of the DRAM buffer for spilled pieces. Planned pieces have another buffer: one
+tensor may have both, and a buffer has one cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A box of a tensor in GB or DRAM, and why its bytes cross.
+    """A box of a tensor in GB or DRAM, and the cause of its bytes.
 
-    `maker`: the kernel that wrote it (-1: it is there from the start, or a DRAM buffer that all
-    kernels share; `SPILLS`: the one of spilled pieces). `held`: the box of its buffer where that is
-    larger: what the kernel that made it computed, of which others answer for the rest. `away`: in
-    the DRAM of which cluster, counted from this one on (0: its own).
+    `maker`: the kernel that wrote it (-1: present from the start, or a DRAM buffer that all kernels
+    share; `SPILLS`: the buffer of spilled pieces). `held`: the box of its buffer if that is larger:
+    the maker's computed box, of which other kernels own the rest. `away`: the cluster of the DRAM,
+    counted from this one (0: its own).
     """
 
     tensor: str
@@ -35,7 +35,7 @@ class Site:
     away: int = 0
 
     def whole(self) -> Site:
-        """The site as the kernel that made it sees it: all of its buffer."""
+        """The site of its whole buffer, as for its maker."""
         return self if self.held is None else replace(self, box=self.held)
 
     @property
@@ -46,11 +46,11 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class GbRing:
-    """The weight slots that every kernel finds at the bottom of GB, and as many small regions.
+    """Weight slots of every kernel at the bottom of GB, and equally many small regions.
 
-    `tile_bytes`: above them, the tile buffers of the engine that the cores share. `ahead_bytes`
-    from `ahead_offset` on: what a kernel finds free above all else, for weights that are fetched
-    further ahead than the slots allow; of use only where instructions move across layers.
+    `tile_bytes`: above them, tile buffers of the engine that the cores share. `ahead_bytes` from
+    `ahead_offset` on: free bytes above all else, for weights fetched further ahead than the slots
+    permit; used only if instructions move across layers.
     """
 
     slot_bytes: int
@@ -67,28 +67,28 @@ class GbRing:
 
     @property
     def tile_offset(self) -> int:
-        """Where the tile buffers begin."""
+        """Offset of the tile buffers."""
         return self.slots * (self.slot_bytes + self.small_bytes)
 
     @property
     def is_ahead(self) -> bool:
-        """Whether a slot more than there are, at least, is free above all else."""
+        """Whether the free bytes above fit at least one more slot."""
         return self.ahead_bytes >= (self.slots + 1) * self.slot_bytes > 0
 
     @property
     def turn(self) -> tuple[int, int]:
-        """Offset and bytes of what streamed weights take in turn."""
+        """Offset and size of the bytes that streamed weights use in turn."""
         slots = (0, self.slots * self.slot_bytes)
         return (self.ahead_offset, self.ahead_bytes) if self.is_ahead else slots
 
     def small_offset(self, turn: int) -> int:
-        """Where whole weights of a stage go, whose turn it is."""
+        """Offset of the weights that a stage of this turn loads whole."""
         return self.slots * self.slot_bytes + turn * self.small_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ResidentWeight:
-    """A weight tensor that has a place in GB from kernel `maker` on; which boxes are there already.
+    """A weight tensor resident in GB from kernel `maker` on; `fetched`: boxes already there.
 
     Pieces of a split over channels read different boxes.
     """
@@ -101,7 +101,7 @@ class ResidentWeight:
 class Shard:
     """A box of a weight in the LB of `core`, for all cores and for several kernels.
 
-    `number` tells the boxes apart; `is_first`: this kernel is the first to use it and fetches it.
+    `number`: identifies the box; `is_first`: this kernel is the first to use it and fetches it.
     """
 
     tensor: str
@@ -118,9 +118,9 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class RetainedBox:
-    """A box of a weight that stays in GB over several kernels, and as many more that are `alike`.
+    """A weight box retained in GB over several kernels; `alike`: number of equivalent boxes.
 
-    `number` tells the boxes that stay apart; `is_first`: this kernel fetches it.
+    `number`: identifies the retained box; `is_first`: this kernel fetches it.
     """
 
     tensor: str
@@ -137,7 +137,7 @@ class RetainedBox:
 
 @dataclass(frozen=True, slots=True)
 class AheadFetch:
-    """A box that stays, fetched by a kernel before those that read it: for that op and layer."""
+    """A retained box, prefetched by a kernel before its readers, for this op and layer."""
 
     retained: RetainedBox
     op: str
@@ -146,11 +146,12 @@ class AheadFetch:
 
 @dataclass(frozen=True)
 class KernelEnvironment:
-    """Everything outside a kernel's own buffers that its code refers to.
+    """All places outside a kernel's own buffers that its code refers to.
 
-    `kernel` is its place in order. `shards`: by tensor and box, those that it reads. `lenders`: how
-    many shares of DRAM its weights are fetched from in turn, its cluster's first. `retained`: by
-    tensor and box, what it reads and stays in GB; `early`: what it fetches for later kernels.
+    `kernel`: its place in order. `shards`: those that it reads, by tensor and box. `lenders`:
+    number of DRAM shares that its weights are fetched from in turn, its cluster's first.
+    `retained`: retained boxes that it reads, by tensor and box; `early`: boxes that it prefetches
+    for later kernels.
     """
 
     kernel: int

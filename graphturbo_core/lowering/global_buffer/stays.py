@@ -1,4 +1,4 @@
-"""KernelPlacements -> Stays: which boxes of weights stay in GB over several kernels, and where."""
+"""KernelPlacements -> Stays: weight boxes retained in GB over several kernels, with offsets."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ What = tuple[str, Box]
 
 @dataclass(frozen=True)
 class Stays:
-    """Of each kernel what it reads that stays, what it fetches early, and where they end.
+    """Retained boxes that each kernel reads, and boxes that it prefetches.
 
-    `floors`: the lowest byte of GB that is taken by what stays while each kernel runs.
+    `floors`: lowest byte of GB used by retained boxes while each kernel runs.
     """
 
     of_kernel: tuple[Mapping[What, RetainedBox], ...]
@@ -36,14 +36,14 @@ class Stays:
     floors: NDArray[np.int64]
 
     def has(self, tensor: str, first: int, last: int) -> bool:
-        """Whether some box of the weight stays for one of the kernels from first to last."""
+        """Whether some box of the weight is retained during the kernels from first to last."""
         kernels = self.of_kernel[first : last + 1]
         return any(name == tensor for found in kernels for name, _ in found)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Who reads a box in one kernel first: kernel, op and layer; as many boxes are alike."""
+    """First read of a box in one kernel: op and layer; `alike`: number of equivalent boxes."""
 
     kernel: int
     op: str
@@ -54,10 +54,10 @@ class Read:
 def place_stays(
     plan: Plan, placements: Sequence[KernelPlacement], tops: NDArray[np.int64]
 ) -> Stays:
-    """Give the boxes that stay a place, each for the kernels of its stay, from GB's end downwards.
+    """Returns the places of retained boxes, each for its kernels, from GB's end downwards.
 
-    In the plan's order; `tops`: bytes of GB that kernels take from below. A weight whose kernels
-    cut it into boxes that meet is streamed, as is what an engine that cores share reads.
+    In the plan's order; `tops`: bytes of GB that kernels use from below. A weight is streamed if
+    its kernels cut it into different intersecting boxes, or if a shared engine reads it.
     """
     found = Found(tuple({} for _ in placements), tuple([] for _ in placements))
     room = _Room(plan.hardware.gb_bytes, tops)
@@ -69,7 +69,7 @@ def place_stays(
 def _place_stay(
     plan: Plan, placements: Sequence[KernelPlacement], stay: GbRetention, found: Found, room: _Room
 ) -> None:
-    """Give the boxes of one weight a place, in order, until the bytes of the stay are used."""
+    """Place the boxes of one weight, in order, until the bytes of its retention are used."""
     left = stay.size_bytes
     kernels = range(stay.first, stay.last + 1)
     is_early = stay.weight not in placements[stay.first].kernel.residency
@@ -88,10 +88,10 @@ def _place_stay(
 def boxes_read(
     placements: Sequence[KernelPlacement], kernels: range, weights: Collection[str] | None = None
 ) -> dict[str, dict[Box, list[Read]]]:
-    """Of each weight that these kernels fetch tile by tile, the boxes in order, and their reads.
+    """Returns per streamed weight of these kernels its boxes in order, with their reads.
 
-    Once a kernel. Weights whose boxes may not stay are left out: kernels disagree on them, or an
-    engine that cores share reads them, out of GB, with rules of its own.
+    One read per kernel. Excludes weights that may not be retained: kernels cut them differently, or
+    a shared engine reads them from GB by its own rules.
     """
     found: dict[str, dict[Box, list[Read]]] = {}
     barred: set[str] = set()
@@ -116,18 +116,18 @@ def _add_reads(boxes: dict[Box, list[Read]], kernel: int, stage: Stage, items: W
 
 
 def _is_one_way(boxes: Mapping[Box, Sequence[Read]]) -> bool:
-    """Whether kernels agree on how the weight is cut."""
+    """Whether all kernels cut the weight equally."""
     is_alike = all(len({read.alike for read in reads}) == 1 for reads in boxes.values())
     return is_alike and not is_cut_otherwise(frozenset(boxes))
 
 
 def staying_bytes(plan: Plan, weight: str, box: Box, reads: Sequence[Read]) -> int:
-    """Bytes of GB that a box takes, with those that are alike."""
+    """Bytes of GB for a box and its equivalents."""
     return reads[0].alike * aligned(tensor_bytes(plan, weight, box))
 
 
 def is_cut_otherwise(boxes: frozenset[Box]) -> bool:
-    """Whether two different boxes meet: held, the elements in both would be fetched twice."""
+    """Whether two different boxes intersect: their common elements would be fetched twice."""
     listed = sorted(boxes)
     index = BoxIndex(listed)
     return any(len(index.meeting(box)) > 1 for box in listed)
@@ -135,7 +135,7 @@ def is_cut_otherwise(boxes: frozenset[Box]) -> bool:
 
 @dataclass
 class Found:
-    """What stays so far, by kernel."""
+    """Retained boxes so far, by kernel."""
 
     of_kernel: tuple[dict[What, RetainedBox], ...]
     early: tuple[list[AheadFetch], ...]
@@ -144,9 +144,9 @@ class Found:
     def add(
         self, what: What, reads: Sequence[Read], offset: int, fetcher: int | None = None
     ) -> None:
-        """A box at its offset, for those that read it in order; fetched by the first of them.
+        """Add a box at its offset, for its readers in order; the first reader fetches it.
 
-        Or, early, by `fetcher`.
+        With `fetcher`, that earlier kernel prefetches it.
         """
         number, alike = len(self.offsets), reads[0].alike
         first = reads[0].kernel if fetcher is None else fetcher
@@ -160,12 +160,12 @@ class Found:
             self.early[fetcher].append(AheadFetch(staying, reads[0].op, reads[0].layer))
 
     def stays(self, floors: NDArray[np.int64]) -> Stays:
-        """All of it; `floors`: as of Stays."""
+        """The Stays; `floors`: see there."""
         return Stays(self.of_kernel, tuple(map(tuple, self.early)), self.offsets, floors)
 
 
 class _Room:
-    """GB above what kernels take from below: places with lifetimes, the highest first."""
+    """Allocator of GB above the kernels' own use: places with lifetimes, the highest first."""
 
     def __init__(self, gb_bytes: int, tops: NDArray[np.int64]) -> None:
         self._end = gb_bytes
@@ -174,9 +174,9 @@ class _Room:
         self.floors = np.full(len(tops), gb_bytes, dtype=np.int64)
 
     def place(self, size_bytes: int, stay: GbRetention) -> int | None:
-        """The highest offset that is free in all kernels of the stay; None: there is none.
+        """The highest offset that is free in all kernels of the retention; None: none.
 
-        Linear in the places taken so far, which lie from the highest to the lowest.
+        Linear in the used places, which are sorted from the highest to the lowest.
         """
         kernels = slice(stay.first, stay.last + 1)
         base = int(self._tops[kernels].max())

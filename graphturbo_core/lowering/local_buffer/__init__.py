@@ -4,12 +4,11 @@
 - `placement.py`: tensors resident in LB with their offsets, rings of streamed ones, spills.
 - `places.py`: placements memoised for kernels that differ only by names.
 
-A tensor lies at the same offset on every core. At `:full`, reused bytes wait for their last
-readers. So buffers of stages that are expected to run at the same time get separate bytes, where
-there is room.
+A tensor has the same offset on every core. At `:full`, reused bytes wait for their last readers. So
+buffers of stages that are expected to run at the same time get separate bytes, if there is room.
 
 A core's computed part and read part of a tensor may be far apart (rows of all heads, one head of
 all rows). One box around both may be most of the tensor. Then there are two places: the core's own
 share, and the box it reads, into which its part is copied (`Resident.own`, instruction kind COPY).
-An output that stays in LB for the next kernel is treated the same way.
+An output that is resident in LB for the next kernel is treated the same way.
 """

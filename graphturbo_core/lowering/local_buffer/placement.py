@@ -1,4 +1,4 @@
-"""Stages -> KernelPlacement: which tensors stay in LB at which address, which ones stream."""
+"""Stages -> KernelPlacement: tensors resident in LB with addresses, and streamed tensors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from graphturbo_core.lowering.stages.stage import (
     merge_needs,
 )
 from graphturbo_core.lowering.stages.views import Need, Views, find_views
-from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.cutting import Grain
 from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import (
     Steps,
     Tiling,
@@ -36,10 +36,10 @@ from graphturbo_core.products.plan import KernelPlan, Plan, Residency, Scope
 class Resident:
     """A tensor in LB: the same offset on every core, each core with its own box.
 
-    `shares`: what each core computes itself (empty for a tensor that is loaded), by its `cut`.
-    Stages `first` to `last` use it. `is_inherited`: the kernel before left it here. `own`: what
-    each core computes itself, in a place of its own until it is exchanged, where one box around
-    that and what the core reads would take more room than both (our choice); None: one box does.
+    `shares`: box that each core computes (empty for a loaded tensor), by its `cut`. Stages `first`
+    to `last` use it. `is_inherited`: the kernel before left it here. `own`: each core's computed
+    box in a separate buffer until it is exchanged, if one box around computed and read parts would
+    need more bytes than both (our choice); None: one buffer.
     """
 
     tensor: str
@@ -55,15 +55,15 @@ class Resident:
 
     @property
     def made(self) -> Resident:
-        """Where cores compute it, or the kernel before left it."""
+        """The resident that cores compute into, or that the kernel before left."""
         return self.own or self
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """The tile buffers of a streamed operand or output that take turns, in LB.
+    """Tile buffers of a streamed operand or output, used in turn, in LB.
 
-    Those of a stage that runs on the engine which the cores share lie in GB's part for them.
+    For a stage on an engine that the cores share they are in GB's part for tile buffers.
     """
 
     offset: int
@@ -72,10 +72,10 @@ class Ring:
 
 @dataclass(frozen=True)
 class KernelPlacement:
-    """Everything about a kernel's use of LB."""
+    """A kernel's use of LB."""
 
     plan: Plan = field(repr=False)
-    alike: Alike = field(repr=False, compare=False)
+    alike: StageMemo = field(repr=False, compare=False)
     kernel: KernelPlan
     grain: Grain
     stages: tuple[Stage, ...]
@@ -87,11 +87,11 @@ class KernelPlacement:
     kept: frozenset[str]
     spilled: frozenset[str]
     cluster_ring_bytes: int = 0
-    """What the tile buffers of the engine that the cores share take in GB."""
+    """Bytes of GB for tile buffers of the engine that the cores share."""
 
     @cached_property
     def tiles(self) -> tuple[Steps, ...]:
-        """The tiles of each stage; many objects, listed once all kernels have found a place."""
+        """Tiles of each stage; many objects, so listed only after all kernels are placed."""
         pairs = zip(self.stages, self.tilings, strict=True)
         return tuple(self.alike.tiles(stage, tiling) for stage, tiling in pairs)
 
@@ -106,7 +106,7 @@ class KernelPlacement:
 
     @property
     def demoted(self) -> tuple[str, ...]:
-        """Weights that the plan holds in LB and that are streamed for want of room."""
+        """Weights that the plan has in LB but that are streamed without room there."""
         streamed = [i.operand.tensor for i in self.items if i is not None and not i.is_resident]
         return tuple(name for name in streamed if self.kernel.residency.get(name) is Residency.LB)
 
@@ -128,7 +128,7 @@ class KernelPlacement:
         ).union(self.views.maps)
 
     def scope(self, tensor: str) -> Scope:
-        """Where a computed tensor that outlives its nest is held, spills taken into account."""
+        """Memory of a computed tensor that outlives its nest, spills included."""
         planned = self.kernel.scopes.get(tensor, Scope.LB)
         is_lost = tensor in self.spilled or (
             tensor in self.kernel.outputs and tensor not in self.kept
@@ -140,9 +140,9 @@ class KernelPlacement:
 class PlacementTask:
     """A kernel to place.
 
-    `inherited`: what the kernel before left in LB. `wanted_next`: boxes that the next kernel needs
-    of the outputs that stay. `parked`: outputs that may not stay after all. `computes`: those of
-    the kernels before; with them there may be `max_instructions`.
+    `inherited`: tensors that the kernel before left in LB. `wanted_next`: boxes that the next
+    kernel needs of outputs resident in LB. `parked`: planned LB outputs that must spill.
+    `computes`: those of the kernels before; the cap `max_instructions` includes them.
     """
 
     plan: Plan
@@ -152,18 +152,18 @@ class PlacementTask:
     wanted_next: Mapping[str, Shares]
     parked: frozenset[str]
     grain: Grain
-    alike: Alike
+    alike: StageMemo
     computes: int
     max_instructions: int
 
 
 def place_kernel(task: PlacementTask) -> KernelPlacement | None:
-    """Place what fits; what does not is streamed or spilled.
+    """Place the tensors that fit in LB; others are streamed or spilled.
 
-    None: nothing fits beside what the kernel before left here.
+    None: nothing fits beside the tensors that the kernel before left.
 
     Raises:
-        CapacityError: even with everything streamed a tile does not fit, or there are too many.
+        CapacityError: even with all tensors streamed a tile does not fit, or tiles are too many.
     """
     demoted = set(task.parked)
     cuts = StageCuts(task.plan, task.stages, task.grain, task.alike)
@@ -181,7 +181,7 @@ def place_kernel(task: PlacementTask) -> KernelPlacement | None:
 def _attempt(
     task: PlacementTask, wanted: Mapping[str, Need], demoted: frozenset[str], cuts: StageCuts
 ) -> KernelPlacement | str | None:
-    """A placement, or the tensor that does not fit; None: what is inherited is in the way."""
+    """A placement, or the tensor that does not fit; None: inherited tensors leave no room."""
     plan, kernel, stages = task.plan, task.kernel, task.stages
     written = {name for name, need in wanted.items() if need.shares}
     views = find_views(plan, kernel, stages, wanted)
@@ -215,10 +215,10 @@ def _attempt(
 
 
 def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageCuts) -> int | None:
-    """Where the tile buffers begin; None: what is inherited is in the way.
+    """Offset of the tile buffers; None: inherited tensors leave no room.
 
     Raises:
-        CapacityError: LB_FULL, they do not even fit alone.
+        CapacityError: LB_FULL: they do not fit even alone.
     """
     size = _largest(task, rings, is_on_cluster=False)
     request = Request("rings", size, 0, len(task.stages))
@@ -236,7 +236,7 @@ def _ring_base(task: PlacementTask, rings: list[Mapping[str, int]], cuts: StageC
 
 
 def _inherited(task: PlacementTask, cuts: StageCuts) -> list[Taken]:
-    """Bytes that the kernel before has left its tensors in, until they are read or handed on."""
+    """Bytes of the tensors that the kernel before left, until they are read or exchanged."""
     found = []
     for name, held in sorted(task.inherited.items()):
         at = _handed_on(name, held, cuts)
@@ -245,7 +245,7 @@ def _inherited(task: PlacementTask, cuts: StageCuts) -> list[Taken]:
 
 
 def _handed_on(name: str, held: Resident, cuts: StageCuts) -> int | None:
-    """The stage at which cores exchange what was left in other boxes than they read; or None."""
+    """The stage at which cores exchange a tensor left in boxes other than those read; or None."""
     read = cuts.holdings.get(name, {})
     if all(core in held.boxes and contains(held.boxes[core], box) for core, box in read.items()):
         return None
@@ -258,9 +258,9 @@ def _placed(
     streams: tuple[list[Mapping[str, int]], int],
     cuts: StageCuts,
 ) -> dict[str, Resident] | str:
-    """An address for every tensor that asks for one, or the tensor that does not fit.
+    """Returns an address per requested tensor, or the tensor that does not fit.
 
-    `streams`: bytes of each stage's tiles, and where their buffers begin.
+    `streams`: bytes of each stage's tiles, and the offset of their buffers.
     """
     rings, base = streams
     fixed = _inherited(task, cuts) + [
@@ -291,10 +291,10 @@ def _placed(
 
 
 def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tuple[Need, ...]:
-    """A tensor that asks for one place; or for what cores compute of it, and what they read.
+    """A tensor as one request; or as two: its computed parts, and its read parts.
 
-    Two places where they take less than one box around both. Not for what leaves the kernel, nor
-    for other tensors' bytes.
+    Two if they need fewer bytes than one box around both. Not for tensors that leave the kernel,
+    nor for views.
     """
     read = cuts.holdings.get(need.tensor, {})
     is_plain = (
@@ -313,7 +313,7 @@ def _parts(task: PlacementTask, need: Need, views: Views, cuts: StageCuts) -> tu
 
 
 def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:
-    """Tensors that ask for a place in LB: computed ones kept here, and inputs loaded whole."""
+    """Tensors to place in LB: computed residents, and inputs loaded whole."""
     plan, kernel, stages, inherited = task.plan, task.kernel, task.stages, task.inherited
     held, uses = cuts.holdings, cuts.uses
     found: dict[str, Need] = {}
@@ -340,10 +340,10 @@ def _asked(task: PlacementTask, cuts: StageCuts) -> dict[str, Need]:
 def _left_for_next(
     task: PlacementTask, stage: Stage, boxes: Mapping[int, Box]
 ) -> Mapping[int, Box]:
-    """What to hold besides `boxes` of an output that stays, for the next kernel: all it reads.
+    """Additional boxes of an LB-resident output: all that the next kernel reads.
 
-    Nothing where one box around both takes more room than both: then the next kernel exchanges it
-    into a place of its own.
+    Empty if one box around both needs more bytes than both: then the next kernel exchanges it into
+    a separate buffer.
     """
     plan, name = task.plan, stage.output
     wanted = task.wanted_next.get(name, {})
@@ -354,7 +354,7 @@ def _left_for_next(
 
 
 def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, object]) -> bool:
-    """Whether a computed tensor is kept in LB: planned so, or an output also read in here."""
+    """Whether a computed tensor is resident in LB: by the plan, or an output also read here."""
     if tensor in kernel.kept:
         return True
     if kernel.scopes.get(tensor, Scope.LB) is Scope.LB:
@@ -363,7 +363,7 @@ def _stays(plan: Plan, kernel: KernelPlan, tensor: str, held: Mapping[str, objec
 
 
 def _largest(task: PlacementTask, rings: list[Mapping[str, int]], *, is_on_cluster: bool) -> int:
-    """Bytes of the stage with the most tiles: of each streamed tensor those that take turns."""
+    """Largest bytes of tile buffers over the stages: per streamed tensor all that take turns."""
     found = (
         task.plan.feeding.tiles * sum(sizes.values())
         for stage, sizes in zip(task.stages, rings, strict=True)
@@ -375,7 +375,7 @@ def _largest(task: PlacementTask, rings: list[Mapping[str, int]], *, is_on_clust
 def _ring_offsets(
     task: PlacementTask, rings: list[Mapping[str, int]], base: int
 ) -> dict[tuple[int, str], Ring]:
-    """In LB above `base`; of the engine that the cores share from the start of its part of GB."""
+    """Offsets in LB above `base`; for a shared engine from the start of its part of GB."""
     found: dict[tuple[int, str], Ring] = {}
     for index, sizes in enumerate(rings):
         offset = 0 if task.stages[index].is_on_cluster else base

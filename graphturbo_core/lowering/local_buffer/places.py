@@ -1,4 +1,4 @@
-"""PlacementTask -> its KernelPlacement, worked out once for all kernels that are alike."""
+"""PlacementTask -> KernelPlacement, memoised for equivalent kernels."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from graphturbo_core.lowering.stages.views import Need, Views
 
 @dataclass(frozen=True)
 class _Placed:
-    """A kernel's names and placement; None: nothing fits beside what is inherited."""
+    """A kernel's names and placement; None: nothing fits beside inherited tensors."""
 
     names: tuple[str, ...]
     placement: KernelPlacement | None
 
 
 class Places:
-    """Placements of one lowering: kernels that differ by the names of their tensors share one.
+    """Placements of one lowering: kernels that differ only by tensor names share one.
 
-    Layers of a model are alike. Kept for one plan and one grain; linear in the kernels' reads.
+    Memo for one plan and one grain; linear in the kernels' reads.
     """
 
     def __init__(self) -> None:
-        """Nothing is placed yet."""
+        """Start with an empty memo."""
         self._known: dict[Hashable, _Placed] = {}
 
     def place(self, task: PlacementTask) -> KernelPlacement | None:
-        """As `place_kernel`, but that a kernel which is alike is not refused for its tiles.
+        """As `place_kernel`, but a memoised kernel is not refused for its number of tiles.
 
-        Who places all kernels counts what they compute.
+        The caller counts the computes of all kernels.
         """
         names = _names(task)
         key = _key(task, {name: place for place, name in enumerate(names)})
@@ -51,7 +51,7 @@ class Places:
 
 
 def _names(task: PlacementTask) -> tuple[str, ...]:
-    """Every tensor that placement may name, in an order that no name has a say in."""
+    """Every tensor that placement may name, in an order independent of names."""
     ops = (op for stage in task.stages for op in stage.ops)
     own = (name for op in ops for name in (*op.inputs, *op.outputs) if name)
     read = (operand.tensor for stage in task.stages for operand in stage.operands)
@@ -60,10 +60,10 @@ def _names(task: PlacementTask) -> tuple[str, ...]:
 
 
 def _key(task: PlacementTask, number: Mapping[str, int]) -> Hashable:
-    """Equal for tasks that differ by names alone, also by none that ties are broken by.
+    """Memo key: equal for tasks that differ by names alone, and not in name-based ties.
 
-    All that `place_kernel` reads is in it, but for the plan and the cap. Boxes are where they are:
-    pieces of a group share no placement.
+    Contains everything that `place_kernel` reads except the plan and the cap. Boxes have absolute
+    positions: pieces of a group share no placement.
     """
     plan, kernel = task.plan, task.kernel
     kinds = plan.semantics.kinds
@@ -108,7 +108,7 @@ def _boxes(shares: Shares) -> Hashable:
 def _renamed(
     placement: KernelPlacement, task: PlacementTask, names: Mapping[str, str]
 ) -> KernelPlacement:
-    """The placement of a kernel that is alike, for this task's."""
+    """The placement of an equivalent kernel, with this task's names."""
     return replace(
         placement,
         kernel=task.kernel,

@@ -1,4 +1,4 @@
-"""Stages and their tilings -> WeightPart: how a kernel divides the weight part of a core's LB."""
+"""Stages and their tilings -> WeightPart: a kernel's division of an LB's weight part."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphturbo_core.errors import CapacityError
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.stages.stage import Stage
-from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import Tiling
 from graphturbo_core.lowering.tiling.weight_space import weight_capacity
 from graphturbo_core.products.plan import Plan
@@ -15,9 +15,9 @@ from graphturbo_core.products.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class WeightPart:
-    """Division of a core's weight part: bytes for tiles, then two regions for small weights.
+    """Division of an LB's weight part: bytes for tiles, then two regions for small weights.
 
-    Streamed tiles take slots of those bytes in turn, resident ones as much as they need.
+    Streamed tiles use slots of those bytes in turn, resident ones their own size.
     """
 
     base: int
@@ -26,17 +26,17 @@ class WeightPart:
     small_bytes: int
 
     def small_offset(self, turn: int) -> int:
-        """Where a stage's small weights go, whose turn it is."""
+        """Offset of the small weights of a stage of this turn."""
         return self.base + self.tile_bytes + turn * self.small_bytes
 
 
 def weight_part(
-    plan: Plan, cut: tuple[tuple[Stage, ...], tuple[Tiling, ...]], small: int, alike: Alike
+    plan: Plan, cut: tuple[tuple[Stage, ...], tuple[Tiling, ...]], small: int, alike: StageMemo
 ) -> WeightPart:
-    """Slots as large as the kernel's largest weight tile; all must fit beside the small weights.
+    """Returns slots of the kernel's largest weight tile; all must fit beside small weights.
 
     Raises:
-        CapacityError: WEIGHT_TILE, they do not.
+        CapacityError: WEIGHT_TILE: they do not fit.
     """
     hardware = plan.hardware
     slot = max(

@@ -1,4 +1,4 @@
-"""Stages of a kernel -> when each would run if no address held it up: whose bytes to keep apart."""
+"""Stages of a kernel -> expected times without address conflicts, to choose separate bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphturbo_core.semantics.work import work_of
 
 
 class StageLoad(NamedTuple):
-    """Cycles of a stage: of its largest share on each kind of engine, and of its weight's fetch.
+    """Cycles of a stage: its largest share per kind of engine, and its weight's fetch.
 
     The fetch is that of the tiled weight, once from DRAM at the cluster's rate.
     """
@@ -26,7 +26,7 @@ class StageLoad(NamedTuple):
 
 
 def stage_load(plan: Plan, stage: Stage) -> StageLoad:
-    """What a stage takes of engines and DRAM; its tiles are not looked at."""
+    """Load of a stage on engines and DRAM, independent of its tiles."""
     share = max(stage.shares.values(), key=volume)
     busy: dict[EngineKind, int] = {}
     for place, op in enumerate(stage.ops):
@@ -44,12 +44,12 @@ def stage_load(plan: Plan, stage: Stage) -> StageLoad:
 
 
 def expected_times(stages: Sequence[Stage], loads: Sequence[StageLoad]) -> list[Interval]:
-    """Begin and end of each stage, in cycles from the kernel's start, where no bytes are reused.
+    """Returns begin and end of each stage in cycles from the kernel's start, without reuse.
 
-    Our choice, an estimate that addresses alone go by: weights arrive in the stages' order, one
-    behind the other. A stage begins once all that it reads is complete, its weight begins to arrive
-    and its engines have done the shares of those that began before; it ends when its longest
-    engine and its weight have. Of several the one that is ready first begins, then the lower.
+    Our choice, an estimate used for addresses only. Weights arrive in the stages' order, one after
+    the other. A stage begins when its inputs are complete, its weight begins to arrive, and its
+    engines have done the shares of earlier stages. It ends when its longest engine and its weight
+    have ended. Among several the first ready one begins; ties: the lower number.
     """
     maker = {stage.output: stage.index for stage in stages}
     later: list[list[int]] = [[] for _ in stages]
@@ -82,7 +82,7 @@ def expected_times(stages: Sequence[Stage], loads: Sequence[StageLoad]) -> list[
 
 
 def _arrivals(loads: Sequence[StageLoad]) -> tuple[list[int], list[int]]:
-    """When the weight of each stage begins to arrive, and when all of it is there; 0 without."""
+    """Begin and end of the arrival of each stage's weight, in cycles; 0 without a weight."""
     begins, ends, cycle = [], [], 0
     for load in loads:
         begins.append(cycle if load.fetch else 0)

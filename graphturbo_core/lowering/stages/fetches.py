@@ -1,4 +1,4 @@
-"""Boxes of a weight, by core -> Fetches: which transfers bring them, and to whom."""
+"""Boxes of a weight, by core -> Fetches: transfers and their receivers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from graphturbo_core.lowering.stages.stage import Cut, Operand, Stage, used_shar
 from graphturbo_core.semantics.access import AxisMap
 
 Needers = tuple[tuple[int, ...], ...]
-"""Of each of several boxes all cores that need it."""
+"""Per box all cores that need it."""
 
 _Group = tuple[tuple[int, ...], list[tuple[int, ...]]]
-"""Simulated cores that one transfer serves; the cores that need its box, and those alike."""
+"""Simulated cores that one transfer serves; needing cores of its box and of equivalents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One transfer of a box, or of several that are alike.
+    """One transfer of a box, or of several equivalent ones.
 
-    `targets`: the simulated cores that get one, each with its own box. `needers`: of this box, then
-    of each that is alike, all cores that need it.
+    `targets`: the receiving simulated cores, each with its own box. `needers`: all cores that need
+    this box, then those of each equivalent box.
     """
 
     targets: Mapping[int, Box]
@@ -31,7 +31,7 @@ class Fetch:
 
     @property
     def alike(self) -> int:
-        """How many boxes it stands for."""
+        """Number of boxes that it represents."""
         return len(self.needers)
 
 
@@ -41,7 +41,7 @@ def whole_fetch(stage: Stage, box: Box) -> Fetch:
 
 
 def fetches(stage: Stage, operand: Operand, boxes: Mapping[int, Box]) -> Mapping[Box, Fetch]:
-    """The distinct boxes, sorted; `boxes`: what each simulated core needs of the operand now."""
+    """The distinct boxes, sorted; `boxes`: the operand's box that each simulated core needs."""
     groups = _groups(stage, operand, boxes)
     needers: dict[Box, list[tuple[int, ...]]] = {}
     targets: dict[Box, dict[int, Box]] = {}
@@ -65,11 +65,11 @@ def _groups(stage: Stage, operand: Operand, boxes: Mapping[int, Box]) -> list[_G
 def _alike(
     axes: tuple[AxisMap, ...], cut: Cut, present: frozenset[int], classes: CoreClasses
 ) -> tuple[_Group, ...]:
-    """Boxes whose lowest cores are of one class are alike: they have the same extents.
+    """Groups equivalent boxes: their lowest cores are of one class, so extents are equal.
 
-    The box that stands for them is the one which the core that stands for the class needs; where a
-    lower core of another class needs that one too, it is itself alike to another. Kept, since items
-    of a stage and layers of a model are alike.
+    A group is represented by the box that the class's simulated core needs. If a lower core of
+    another class needs that box too, the box itself belongs to another group. Memoised by the
+    arguments.
     """
     shares = _needers(axes, cut)
     all_needers = [
@@ -94,7 +94,7 @@ def _alike(
 
 @lru_cache(maxsize=512)
 def _needers(axes: tuple[AxisMap, ...], cut: Cut) -> Needers:
-    """The cores that need each distinct box of a weight, rising; kept, as layers are alike."""
+    """The cores that need each distinct box of a weight, rising; memoised by axes and cut."""
     found: dict[Box, list[int]] = {}
     for core, share in used_shares(cut).items():
         found.setdefault(tuple([axis.interval(share) for axis in axes]), []).append(core)

@@ -1,4 +1,4 @@
-"""Stages of all kernels -> CoreClasses: cores of like programs are simulated once."""
+"""Stages of all kernels -> CoreClasses: cores with equivalent programs are simulated once."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from graphturbo_core.products.program import IntArray
 from graphturbo_core.semantics.access import AxisKind, AxisMap
 
 FOLDED_ABOVE = 64
-"""On a chip of more cores a cluster, cores of like programs are simulated once from the start: our
-choice, above chips whose cores are lowered one by one in a second or two. On others they are where
-all of them need more instructions than the cap."""
+"""Cores per cluster above which equivalent cores are simulated once from the start (our choice:
+smaller chips are lowered core by core in a second or two). On smaller chips they are simulated once
+only if all cores need more instructions than the cap."""
 
 _CLIPPED = frozenset({AxisKind.WINDOW, AxisKind.OFFSET, AxisKind.SCALED})
-"""Kinds of axes along which a tile at the tensor's edge reads less than others."""
+"""Axis kinds along which a tile at the tensor's edge reads less than others."""
 
 
 class _Boxes(NamedTuple):
-    """Of every core its box, a row a core; zeros where it has none."""
+    """Box of every core, one row per core; zeros without a box."""
 
     lo: IntArray
     hi: IntArray
@@ -47,13 +47,13 @@ class _Boxes(NamedTuple):
 
 
 def folded(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> list[tuple[Stage, ...]]:
-    """The stages with shares of the simulated cores alone."""
+    """The stages with only the simulated cores' shares."""
     classes = core_classes(plan, kernels)
     return [tuple(_of_classes(stage, classes) for stage in stages) for stages in kernels]
 
 
 def may_fold(hardware: Hardware) -> bool:
-    """Whether cores may stand for others: not beside a matrix engine that all of them share.
+    """Whether cores may represent others: not with a matrix engine that all of them share.
 
     Such an engine reads what each of the cores wrote.
     """
@@ -61,7 +61,7 @@ def may_fold(hardware: Hardware) -> bool:
 
 
 def has_many_cores(hardware: Hardware) -> bool:
-    """Whether cores of like programs are simulated once from the start."""
+    """Whether equivalent cores are simulated once from the start."""
     return hardware.cores > FOLDED_ABOVE
 
 
@@ -77,15 +77,14 @@ def classes_of(hardware: Hardware, kernels: Sequence[tuple[Stage, ...]]) -> Core
 
 
 def core_classes(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> CoreClasses:
-    """Cores are alike whose boxes have the same extents in all stages of the program.
+    """Returns classes of cores with equal box extents in all stages of the program.
 
-    Compared are the shares that a core computes, what it needs, which part of that it has itself,
-    which part is halo, the hull of it all, and whether it touches an edge where edges clip. Who
-    sends a core the rest is not compared (our choice: a core's neighbours may differ from those of
-    another of its class). Nor is where in a block a share begins, along axes whose blocks do not
-    nest, so that single tiles may read a row more or less; it would leave `conformer` under
-    `layerwise` 466 cores of `ipu-gc2` instead of 70, which is too many. Nor in which memory each
-    part of a joint tensor lies. Near-linear in cores and in distinct stages.
+    Compared: computed share, needed box, the owned part of that, the halo, the hull of all, and
+    contact with clipping edges. Not compared (our choice): the senders of a core's remote parts, so
+    neighbours may differ within a class. Nor the start of a share within blocks that do not nest,
+    so single tiles may read a row more or less; comparing it would give `conformer` under
+    `layerwise` 466 simulated cores on `ipu-gc2` instead of 70. Nor the memory of each part of a
+    joint tensor. Near-linear in cores and in distinct stages.
     """
     classes = np.zeros(plan.hardware.cores, np.int64)
     known: set[_Tensor] = set()
@@ -101,9 +100,9 @@ def core_classes(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> CoreClasse
 
 @dataclass(frozen=True, slots=True)
 class _ShareReader:
-    """How the shares of a stage's result, of this shape, read a tensor.
+    """Read of a tensor by the shares of a stage's result of this shape.
 
-    `owned`: the part of the result that its kernel answers for.
+    `owned`: the part of the result that its kernel owns.
     """
 
     cut: Cut
@@ -114,14 +113,14 @@ class _ShareReader:
 
 @dataclass(frozen=True, slots=True)
 class _Tensor:
-    """All that a kernel does with a tensor: who computes it there, or before it, and who reads."""
+    """A kernel's use of a tensor: its maker, here or in the kernel before, and its readers."""
 
     made: Cut | None
     readers: tuple[_ShareReader, ...]
 
 
 def _tensors(plan: Plan, kernels: Sequence[tuple[Stage, ...]]) -> Iterator[_Tensor]:
-    """The tensors of every kernel; of what the one before left in LB, its maker and readers too."""
+    """The tensors of every kernel; for LB tensors of the kernel before also their makers."""
     made_before: dict[str, Cut] = {}
     read_before: dict[str, list[_ShareReader]] = {}
     for kernel, stages in zip(plan.kernels, kernels, strict=True):
@@ -141,7 +140,7 @@ def _reader(stage: Stage, operand: Operand) -> _ShareReader:
 
 
 def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
-    """What must be equal for two cores to be alike, a row a core."""
+    """Values that are equal for equivalent cores, one row per core."""
     own = None if tensor.made is None else _shares(tensor.made, cores)
     around = own
     if own is not None:
@@ -161,14 +160,14 @@ def _features(tensor: _Tensor, cores: int) -> Iterator[IntArray]:
 
 
 def _edges_touched(need: _Boxes, axes: Sequence[AxisMap]) -> Iterator[IntArray]:
-    """Whether each core's need begins and ends at the tensor's edges, axis by clipped axis."""
+    """Whether each core's need touches the tensor's edges, per clipped axis."""
     for place, axis in enumerate(axes):
         if axis.kind in _CLIPPED:
             yield np.column_stack((need.lo[:, place] == 0, need.hi[:, place] == axis.size))
 
 
 def _shares(cut: Cut, cores: int) -> _Boxes:
-    """What each core computes."""
+    """The box that each core computes."""
     rank = len(cut.box)
     found = _none(cores, rank)
     shares = used_shares(cut)
@@ -208,7 +207,7 @@ def _interval(axis: AxisMap, box: Box, part: Interval) -> Interval:
 
 
 def _own_part(reader: _ShareReader, share: _Boxes) -> _Boxes:
-    """As `own_box`: what belongs to the share where inputs are divided without overlap."""
+    """As `own_box`: the input part of the share if inputs are divided without overlap."""
     found = _none(len(share.lo), len(reader.axes))
     for place, axis in enumerate(reader.axes):
         found.hi[:, place] = axis.size
@@ -228,7 +227,7 @@ def _common(first: _Boxes, second: _Boxes) -> IntArray:
 
 
 def _hull(first: _Boxes, second: _Boxes) -> _Boxes:
-    """The smallest box around both, or the one that is there."""
+    """The smallest box around both, or the only box."""
     one, both = first.is_there[:, np.newaxis], (first.is_there & second.is_there)[:, np.newaxis]
     return _Boxes(
         np.where(both, np.minimum(first.lo, second.lo), np.where(one, first.lo, second.lo)),

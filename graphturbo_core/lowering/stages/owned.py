@@ -1,4 +1,4 @@
-"""KernelPlan -> the part of each tensor that it answers for; what it computes beyond is halo."""
+"""KernelPlan -> the part of each tensor that it owns; computed elements beyond it are halo."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from graphturbo_core.semantics.access import AxisKind, InputAccess
 
 
 def own_box(access: InputAccess, shape: tuple[int, ...], out_box: Box) -> Box:
-    """The part of an input that belongs to an output box when inputs are divided without overlap.
+    """Returns the part of an input that an output box owns, if inputs are divided without overlap.
 
-    What a box needs beyond it is halo: on an axis that follows output axis `o`, [lo, hi) of O
-    owns [lo*I//O, hi*I//O) of I; slices and joins do not overlap, and along an axis that is not
-    divided they own the input's whole axis, of which others read other slices. `shape`: of the
-    whole output.
+    Needed elements beyond it are halo. On an axis that follows output axis `o`, [lo, hi) of O owns
+    [lo*I//O, hi*I//O) of I. Slices and joins do not overlap; along an undivided axis they own the
+    input's whole axis. `shape`: of the whole output.
     """
     owned: list[Interval] = []
     for axis in access.axes:
@@ -33,12 +32,12 @@ def own_box(access: InputAccess, shape: tuple[int, ...], out_box: Box) -> Box:
 
 
 def owned_boxes(plan: Plan, kernel: KernelPlan) -> dict[str, Box]:
-    """Of every tensor that the kernel computes, what it answers for among the pieces of its group.
+    """Returns the part of every computed tensor that the kernel owns among its group's pieces.
 
-    1. Of what it hands out, the part that no other piece hands out.
-    2. Of all else, what belongs to its readers' parts where inputs are divided without overlap.
+    1. For outputs, the part that no other piece outputs.
+    2. For other tensors, the input part of its readers' parts, divided without overlap.
 
-    A group of one piece answers for all that it computes.
+    A group of one piece owns everything that it computes.
     """
     if plan.groups[kernel.group].pieces == 1:
         return dict(kernel.boxes)
@@ -58,7 +57,7 @@ def owned_boxes(plan: Plan, kernel: KernelPlan) -> dict[str, Box]:
 def _computed_outputs(
     plan: Plan, kernel: KernelPlan
 ) -> Iterator[tuple[str, Sequence[InputAccess]]]:
-    """The tensors that a kernel computes, last op first, and what is read for each."""
+    """The tensors that a kernel computes, last op first, and the reads for each."""
     graph, by_op = plan.semantics.graph, plan.semantics.by_op
     for name in reversed(kernel.ops):
         outputs = zip(graph.op_by_name[name].outputs, by_op[name].accesses, strict=False)

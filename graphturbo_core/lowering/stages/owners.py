@@ -1,4 +1,4 @@
-"""Who computed which part of a tensor, and where a core that stands for the owner has its like."""
+"""Owner of each part of a tensor, and the equivalent part on its simulated core."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphturbo_core.lowering.stages.stage import Cut
 
 
 class Part(NamedTuple):
-    """A part of a box, its owner, the simulated core that stands for it, and the like box there."""
+    """A part of a box, its owner, the owner's simulated core, and the equivalent box there."""
 
     box: Box
     owner: int
@@ -24,17 +24,17 @@ class Part(NamedTuple):
 
 
 def joined(boxes: Iterable[Box]) -> tuple[Box, ...]:
-    """Disjoint boxes, or the one that they make up together."""
+    """The disjoint boxes, or the one box of their union."""
     listed = tuple(boxes)
     around = reduce(hull, listed)
     return (around,) if volume(around) == sum(map(volume, listed)) else listed
 
 
 class Owners:
-    """The shares of one tensor, of all cores."""
+    """All cores' shares of one tensor."""
 
     def __init__(self, cut: Cut, classes: CoreClasses) -> None:
-        """The intervals of every cut axis."""
+        """Compute the intervals of every cut axis."""
         self._box, self._binding, self._classes = cut.box, cut.binding, classes
         self._cuts = [
             divide(cut.box[axis], count)
@@ -45,11 +45,11 @@ class Owners:
         self._known: dict[tuple[Box, int], dict[int, list[Part]]] = {}
 
     def count(self, box: Box) -> int:
-        """How many cores computed a part of a box."""
+        """Number of cores that computed a part of a box."""
         return 0 if is_empty(intersect(self._box, box)) else prod(map(len, self._near(box)))
 
     def _near(self, box: Box) -> list[range]:
-        """The cuts of each axis that a box meets."""
+        """The cuts of each axis that a box intersects."""
         axes = zip(self._binding.axes, self._begins, self._ends, strict=True)
         return [
             range(bisect_right(ends, box[axis][0]), bisect_left(begins, box[axis][1]))
@@ -71,7 +71,7 @@ class Owners:
                 yield Part(part, owner, leader, like)
 
     def by_leader(self, box: Box, core: int) -> Mapping[int, Sequence[Part]]:
-        """The parts of a box that other cores computed, by the core that stands for their owner."""
+        """Parts of a box that other cores computed, by their owner's simulated core."""
         key = box, core
         if key not in self._known:
             found: dict[int, list[Part]] = {}
@@ -82,9 +82,9 @@ class Owners:
         return self._known[key]
 
     def likes(self, box: Box) -> tuple[Box, ...]:
-        """What each simulated core wrote for those that wrote the box: of one, the hull.
+        """Equivalent boxes of a box, one hull per simulated core of its owners.
 
-        The box itself where no core stands for others, or none wrote of it.
+        The box itself if no core represents others, or none wrote a part of it.
         """
         if not self._classes.is_folded:
             return (box,)
@@ -101,7 +101,7 @@ class Owners:
         return tuple(found)
 
     def _like(self, part: Box, cell: tuple[int, ...], leader: int) -> Box:
-        """The part of a cell's share, moved as the leader's share lies to it."""
+        """The part of a cell's share, shifted to the leader's share."""
         own, other = self._share(cell), self._share(self._cell(leader))
         shares = zip(part, own, other, strict=True)
         return tuple((lo - a + b, hi - a + b) for (lo, hi), (a, _), (b, _) in shares)

@@ -1,4 +1,4 @@
-"""KernelPlan -> Stages: the loop nests of a kernel in order, their shares and what they read."""
+"""KernelPlan -> Stages: the loop nests of a kernel in order, their shares and operands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Shares = Mapping[int, Box]
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A box and how all cores of a cluster divide it, those too that others stand for."""
+    """A box and its division over all cores of a cluster, unsimulated ones included."""
 
     binding: Binding
     box: Box
@@ -34,13 +34,13 @@ class Cut:
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor that a stage reads from outside its loop nest, by which op and how."""
+    """A tensor that a stage reads from outside its loop nest, with the reading op and access."""
 
     op: Op
     access: InputAccess
     is_weight: bool
     is_tiled_weight: bool
-    """The contraction's own weight: it comes tile by tile; other weights come whole."""
+    """The contraction's own weight: it is streamed by tile; other weights are loaded whole."""
     is_reduced_data: bool
     """The contraction's data: it is cut with K."""
 
@@ -51,12 +51,12 @@ class Operand:
 
     @cached_property
     def reads(self) -> Reads:
-        """Its boxes for those of the op's output."""
+        """Its boxes by boxes of the op's output."""
         return reads_of(self.access.axes)
 
     @property
     def is_lookup(self) -> bool:
-        """Whether a tile fetches just the elements that it looks up, out of a table of weights."""
+        """Whether a tile fetches only the elements that it looks up in a table of weights."""
         return self.is_weight and self.access.is_lookup
 
 
@@ -64,9 +64,9 @@ class Operand:
 class Stage:
     """One loop nest of a kernel for one output: the same tiles run through all of its ops.
 
-    `owned`: the part of `box` that its kernel answers for, as `owned_boxes` has it. `shares`: of
-    the cores that are simulated. `binding` divides `box` over all of them, `classes`
-    says which ones stand for others (None: each stands for itself).
+    `owned`: the part of `box` that its kernel owns (`owned_boxes`). `shares`: of the simulated
+    cores. `binding` divides `box` over all cores. `classes`: the simulated core of each (None: all
+    are simulated).
     """
 
     index: int
@@ -87,12 +87,12 @@ class Stage:
 
     @property
     def cut(self) -> Cut:
-        """Its box and how the cores divide it."""
+        """Its box and the division over the cores."""
         return Cut(self.binding, self.box)
 
     @cached_property
     def share_sizes(self) -> tuple[tuple[tuple[int, ...], int], ...]:
-        """The sizes that shares have, and how many shares have them: few, whatever the cores."""
+        """Distinct share sizes with their counts: few for any number of cores."""
         return tuple(Counter(map(extents, self.shares.values())).items())
 
     @property
@@ -102,9 +102,9 @@ class Stage:
 
     @property
     def is_on_cluster(self) -> bool:
-        """Whether it reads and writes memories beyond LB.
+        """Whether it reads and writes memories outside LB.
 
-        The engine that the cores share does so in GB; an op that is larger than an LB in both.
+        An engine that the cores share works in GB; an op larger than an LB in GB and DRAM.
         """
         return CLUSTER_CORE in self.shares
 
@@ -115,7 +115,7 @@ class Stage:
 
     @property
     def is_of_computed(self) -> bool:
-        """Whether it multiplies what was computed: no weight of it comes tile by tile."""
+        """Whether both operands of its product are computed: no weight is streamed by tile."""
         return self.contraction is not None and self.tile_weight() is None
 
     def tile_weight(self) -> Operand | None:
@@ -126,8 +126,8 @@ class Stage:
 def tensor_bytes(plan: Plan, tensor: str, box: Box) -> int:
     """Bytes of a box of a tensor in the run's number format.
 
-    Activations with axes beyond (batch, channel) take whole multiples of the profile's
-    `channel_padding` channels (axis 1).
+    Channels (axis 1) of activations with axes beyond (batch, channel) are padded to multiples of
+    the profile's `channel_padding`.
     """
     padding = plan.hardware.channel_padding
     may_be_padded = padding > 1 and len(box) > CHANNEL_AXIS + 1 and not is_empty(box)
@@ -138,9 +138,9 @@ def tensor_bytes(plan: Plan, tensor: str, box: Box) -> int:
 
 
 def fetched_bytes(plan: Plan, readers: Sequence[Operand], box: Box, tile: Box) -> int:
-    """Bytes that come to LB of the box which these operands, all of one tensor, read for a tile.
+    """Returns the bytes fetched to LB of a box that operands of one tensor read for a tile.
 
-    A lookup alone brings an element for each of the tile, or the whole box where that is less.
+    For lookups alone: one element per element of the tile, or the whole box if that is less.
     """
     size = tensor_bytes(plan, readers[0].tensor, box)
     if len(readers) > 1 or not readers[0].is_lookup:
@@ -199,7 +199,7 @@ def _nest_stages(
 def _stage(
     plan: Plan, kernel: KernelPlan, ops: tuple[Op, ...], output: str, place: tuple[int, int]
 ) -> Stage:
-    """`place` is (layer, index of the stage)."""
+    """Make one stage; `place` is (layer, index of the stage)."""
     layer, index = place
     by_op = plan.semantics.by_op
     output_index = ops[0].outputs.index(output) if len(ops) == 1 else 0
@@ -223,9 +223,9 @@ def _stage(
 
 @lru_cache(maxsize=512)
 def used_shares(cut: Cut) -> Shares:
-    """The shares that are not empty; kept, since layers of a model are alike.
+    """The non-empty shares; memoised by cut.
 
-    Of 1,216 cores one takes 130 KB: 64 MiB in all.
+    An entry for 1,216 cores takes 130 KB: 64 MiB in total.
     """
     shares = cut.binding.shares(cut.box).items()
     found = {core: share for core, share in shares if not is_empty(share)}
@@ -277,7 +277,7 @@ def merge_needs(known: dict[int, Box], more: Mapping[int, Box]) -> None:
 
 
 def holdings(stages: tuple[Stage, ...]) -> dict[str, dict[int, Box]]:
-    """For every activation that cores read in the kernel: the hull that each core's stages need."""
+    """Per activation read in the kernel: hull of the needs of each core's stages."""
     found: dict[str, dict[int, Box]] = {}
     for stage, operand in stage_operands(core_stages(stages)):
         if not operand.is_weight:
@@ -296,10 +296,10 @@ def core_stages(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
 
 
 def cluster_reads(stages: tuple[Stage, ...]) -> frozenset[str]:
-    """Tensors that the engine which the cores share reads from GB."""
+    """Tensors that a shared engine reads from GB."""
     return frozenset(o.tensor for s in stages if s.is_on_cluster for o in s.operands)
 
 
 def largest_bytes(plan: Plan, tensor: str, boxes: Mapping[int, Box]) -> int:
-    """Bytes of the largest core's box."""
+    """Bytes of the largest box over the cores."""
     return max((tensor_bytes(plan, tensor, box) for box in boxes.values()), default=0)

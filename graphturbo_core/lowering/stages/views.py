@@ -1,4 +1,4 @@
-"""Needs -> Views: tensors that are another tensor's bytes, so that no instruction copies them."""
+"""Needs -> Views: tensors that share another tensor's bytes, without copy instructions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PLAIN = frozenset({AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE})
 
 @dataclass(frozen=True)
 class Need:
-    """A tensor that wants LB: when, the box on each core, and what each core computes of it.
+    """A request for LB: a tensor's lifetime in stages, and per core its box and computed share.
 
-    `cut`: how the cores divide it that compute it; None where it is loaded. `is_own`: just what
-    each core computes, what it reads is another need.
+    `cut`: division over the computing cores; None if it is loaded. `is_own`: only the computed
+    parts; the read parts are another need.
     """
 
     tensor: str
@@ -33,9 +33,9 @@ class Need:
 
 @dataclass(frozen=True)
 class Views:
-    """`maps`: view -> where a box of it lies in the tensor that holds it (which may be a view).
+    """`maps`: view -> its access in the tensor with its bytes (which may be a view).
 
-    `skipped`: stages that need no instruction. `needs`: what still asks for a place of its own.
+    `skipped`: stages that need no instruction. `needs`: tensors that still need their own place.
     """
 
     needs: Mapping[str, Need]
@@ -43,24 +43,24 @@ class Views:
     skipped: frozenset[int] = frozenset()
 
     def root(self, tensor: str, box: Box) -> tuple[str, Box]:
-        """The tensor that holds the bytes, and the box there."""
+        """The tensor with the bytes, and the box there."""
         return _root(self.maps, tensor, box)
 
     @cached_property
     def holders(self) -> frozenset[str]:
-        """Tensors that others lie in."""
+        """Tensors with views in their bytes."""
         return frozenset(access.tensor for access in self.maps.values())
 
 
 def find_views(
     plan: Plan, kernel: KernelPlan, stages: tuple[Stage, ...], needs: Mapping[str, Need]
 ) -> Views:
-    """Every view that is legal inside the kernel, stage by stage.
+    """Returns every legal view inside the kernel, stage by stage.
 
-    1. Split, slice, squeeze, reshape by axes of one element: the result lies in its source, where
-       every core already has what it reads. 2. Concat: the parts are computed in their place in the
-       result, where no core needs more of it than it computes. 3. Elementwise nest: the result is
-       written over an operand that dies there. Tensors that leave the kernel are no views.
+    1. Split, slice, squeeze, reshape by axes of one element: the result is a view of its source, if
+    every core already has the part that it reads. 2. Concat: the parts are computed in place in the
+    result, if no core needs more of it than it computes. 3. Elementwise nest: the result overwrites
+    an operand that dies there. Tensors that leave the kernel are not views.
     """
     found = _Found(dict(needs))
     for stage in stages:
@@ -74,7 +74,7 @@ def find_views(
 
 @dataclass
 class _Found:
-    """The views found so far; as in `Views`."""
+    """The views found so far; fields as in `Views`."""
 
     needs: dict[str, Need]
     maps: dict[str, InputAccess] = field(default_factory=dict)
@@ -84,13 +84,13 @@ class _Found:
         return _root(self.maps, tensor, box)
 
     def holder(self, tensor: str) -> str:
-        """The tensor that holds the bytes."""
+        """The tensor with the bytes."""
         while tensor in self.maps:
             tensor = self.maps[tensor].tensor
         return tensor
 
     def merge(self, tensor: str, access: InputAccess, holder: str) -> None:
-        """`tensor` becomes a view; what holds it lives as long as both."""
+        """Make `tensor` a view of `holder`, whose lifetime is extended to both."""
         view, kept = self.needs.pop(tensor), self.needs[holder]
         first, last = min(kept.first, view.first), max(kept.last, view.last)
         self.needs[holder] = replace(kept, first=first, last=last)
@@ -134,7 +134,7 @@ def _alias(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool:
 
 
 def _is_exact(axis: AxisMap) -> bool:
-    """Whether boxes of the result are boxes of the source, element for element."""
+    """Whether boxes of the result are boxes of the source, element by element."""
     if axis.kind in _PLAIN:
         return True
     if axis.kind is AxisKind.OFFSET:
@@ -173,7 +173,7 @@ def _joined(plan: Plan, kernel: KernelPlan, stage: Stage, views: _Found) -> bool
 
 
 def _joint(stage: Stage) -> int | None:
-    """The axis along which a stage does nothing but lay its operands side by side."""
+    """The axis of a stage that only concatenates its operands; else None."""
     if len(stage.ops) != 1 or not stage.first.is_joint:
         return None
     if any(operand.is_weight for operand in stage.operands):
@@ -189,7 +189,7 @@ def _joint(stage: Stage) -> int | None:
 
 
 def _placed(stage: Stage, operand: Operand, axis: int) -> InputAccess:
-    """Where a box of a concat's operand lies in the result."""
+    """Access of a concat's operand in the result."""
     shape = stage.first.output_shapes[stage.output_index]
     begin = -operand.access.axes[axis].offset
     return InputAccess(

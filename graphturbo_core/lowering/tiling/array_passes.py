@@ -1,4 +1,4 @@
-"""What row tiles take of the matrix array, and where they are cut so that it is filled."""
+"""Matrix passes of row tiles, and cuts that fill the matrix array."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from graphturbo_core.semantics.cost import ceil_div, rows_taken, square_of
 
 
 def array_passes(plan: Plan, stage: Stage, share: Box, parts: tuple[int, ...]) -> int:
-    """Passes over the rows of a core's share in so many parts an axis, of all its products.
+    """Returns the row passes of a core's share, cut into these parts per axis, for all products.
 
-    A product with a batch is several, each with rows of its own.
+    A product with a batch is several products, each with its own rows.
     """
     contraction, hardware = stage.contraction, plan.hardware
     assert contraction is not None
@@ -30,9 +30,9 @@ def array_passes(plan: Plan, stage: Stage, share: Box, parts: tuple[int, ...]) -
 
 
 def square_cuts(plan: Plan, stage: Stage, share: Box) -> Iterator[tuple[int, int]]:
-    """Axes, and into how many parts each may be cut before squares of a map are.
+    """Yields axes with the most parts into which each may be cut without cutting squares.
 
-    Nothing where a pass takes any pixels.
+    Yields nothing if a pass covers any pixels.
     """
     square, contraction = square_of(plan.hardware, plan.feeding), stage.contraction
     if square is None or contraction is None or not contraction.map_axes:

@@ -1,4 +1,4 @@
-"""Stage -> Tiling: how finely a core's share is cut, given the room it has."""
+"""Stage -> Tiling: granularity of a core's share for the given room."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ Parts = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grain:
-    """How finely work is cut.
+    """Granularity of tiles.
 
-    `tile_share`: a streamed tile takes at most this part of the LB's data part, its pair twice.
-    `tiles`: a core's share is cut into up to this many tiles, and its part of an input is loaded in
-    up to this many pieces, so that moves and computes overlap. `staging_sets`: tiles that may be
-    between the matrix and the vector engine at once. `is_wide`: a weight tile takes more columns
-    and less of K where that needs fewer instructions. `staging_parts`: a product of two computed
-    operands takes at most one of so many parts of the staging buffer.
+    `tile_share`: a streamed tile has at most 1/`tile_share` of the LB's data part, a pair twice
+    that. `tiles`: most tiles of a core's share, and most loads of its part of an input, so that
+    moves and computes overlap. `staging_sets`: most tiles between matrix and vector engine at a
+    time. `is_wide`: a weight tile has more columns and less of K if that needs fewer instructions.
+    `staging_parts`: a product of two computed operands has at most 1/`staging_parts` of the staging
+    buffer.
     """
 
     tile_share: int
@@ -60,29 +60,29 @@ class Grain:
 COARSEST = Grain(1, 1, 1)
 WIDEST = replace(COARSEST, is_wide=True)
 LAST_GRAINS = (COARSEST, WIDEST)
-"""Tiles of these may take more instructions than finer ones (`Limits.instructions_coarsest`)."""
+"""Grains with the higher cap on instructions (`Limits.instructions_coarsest`)."""
 
 
 def staging_sets(plan: Plan, grain: Grain) -> int:
-    """Sets of slots between the engines that take turns: one where operands do not either."""
+    """Sets of slots between the engines; one if operands have one tile buffer."""
     return min(grain.staging_sets, plan.feeding.tiles)
 
 
 def grains(rules: TileRules) -> tuple[Grain, ...]:
-    """From fine to coarse; the first that stays below the cap on instructions is taken."""
+    """Grains from fine to coarse; the first within the cap on instructions is used."""
     finest = Grain(rules.tile_share, rules.tiles, 2)
     return (finest, Grain(max(1, rules.tile_share // 2), 1, 2), *LAST_GRAINS)
 
 
 @dataclass(frozen=True, slots=True)
 class TileSpace:
-    """What a stage may use: bytes of a core's memories, and which operands stream, by name.
+    """Room of a stage: bytes of a core's memories, and the streamed operands by name.
 
-    Equal where all but the names is.
+    Compared without names.
 
-    A streamed tile takes `tile_bytes`; where not even the finest cut is as small, as much as its
-    even share, `even_tile_bytes`; where that is too little for one, what the others leave of
-    `ring_bytes`, which all tiles take together in any case: `turns` of each tensor.
+    A streamed tile has at most `tile_bytes`. If even the finest cut is larger: its even share,
+    `even_tile_bytes`. If that is too small: the bytes that the others leave of `ring_bytes`, the
+    limit of all tiles together, with `turns` tiles per tensor.
     """
 
     tile_bytes: int
@@ -99,10 +99,10 @@ class TileSpace:
 
 
 def choose_tiling(plan: Plan, stage: Stage, space: TileSpace) -> Tiling:
-    """The coarsest cut that fits, then finer rows for overlap where padding allows.
+    """Returns the coarsest cut that fits, then finer rows for overlap while padding permits.
 
     Raises:
-        CapacityError: not even single rows fit; names the op and the bytes.
+        CapacityError: not even single rows fit; with the op and the bytes.
     """
     for tile_bytes in (space.tile_bytes, space.even_tile_bytes, space.ring_bytes // space.turns):
         room = replace(space, tile_bytes=tile_bytes)
@@ -134,7 +134,7 @@ def _wider(plan: Plan, stage: Stage, space: TileSpace, narrow: Tiling) -> Iterat
 
 
 def _instructions(stage: Stage, tiling: Tiling) -> int:
-    """Computes and weight tiles of the stage; what else is moved goes with the latter."""
+    """Computes and weight tiles of the stage; other moves are proportional to the latter."""
     return compute_count(stage, tiling) + tile_count(stage, tiling)
 
 
@@ -152,9 +152,9 @@ class _Cutter:
     def tiling(self) -> Tiling | None:
         """Rows as coarse as fits, then finer for overlap; None: not even single rows fit.
 
-        Where K is cut for the weights' sake, every tile of columns would fetch streamed data anew;
-        data with all of K are fetched once for all columns, but fewer rows of them fit, and each
-        row tile fetches the weights. What moves fewer bytes is taken.
+        If K is cut for the weights, every tile of columns would refetch streamed data. Data with
+        all of K are fetched once for all columns, but fewer rows fit, and each row tile refetches
+        the weights. The variant with fewer moved bytes is used.
         """
         found = self._of_rows()
         if found is None or not self._fetches_data_again():
@@ -175,7 +175,7 @@ class _Cutter:
         return Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
 
     def _fetches_data_again(self) -> bool:
-        """Whether data stream, cut along K, for more than one tile of columns."""
+        """Whether streamed data are cut along K for more than one tile of columns."""
         return (
             self.reduced > 0
             and self.stage.tile_weight() is not None
@@ -184,12 +184,12 @@ class _Cutter:
         )
 
     def _streamed_data(self) -> Operand | None:
-        """The operand that is multiplied with the weights, where it streams."""
+        """The streamed operand that is multiplied with the weights; else None."""
         found = (o for o in self.stage.operands if o.is_reduced_data)
         return next((o for o in found if o.tensor in self.space.streamed), None)
 
     def _fetched(self, tiling: Tiling) -> int:
-        """Bytes of data and weights that all tiles of the share fetch, halos left out."""
+        """Bytes of data and weights that all tiles of the share fetch, without halos."""
         data, weight = self._streamed_data(), self.stage.tile_weight()
         assert data is not None and weight is not None
         sizes = (
@@ -201,7 +201,7 @@ class _Cutter:
         return sum(size * count for size, count in zip(sizes, times, strict=True))
 
     def _weight_tile(self) -> tuple[int, int]:
-        """Columns and reduced elements of a weight tile; 0 where that axis is not cut."""
+        """Columns and reduced elements of a weight tile; 0 for an uncut axis."""
         contraction = self.stage.contraction
         if contraction is None or contraction.n_axis < 0:
             return 0, 0
@@ -220,11 +220,11 @@ class _Cutter:
         return columns, self._depth(columns)
 
     def widen(self, columns: int) -> None:
-        """Take weight tiles of so many columns, and cut K to what a slot holds of them."""
+        """Use weight tiles of `columns` columns, and cut K to fit a slot."""
         self.columns, self.reduced = columns, self._depth(columns)
 
     def _depth(self, columns: int) -> int:
-        """Reduced elements of a weight tile of so many columns: as many as a slot holds."""
+        """Reduced elements of a weight tile of `columns` columns that fit a slot."""
         contraction = self.stage.contraction
         assert contraction is not None
         room = self.space.weight_slot_bytes * contraction.reduce_size
@@ -253,9 +253,9 @@ class _Cutter:
         return contraction.k * bytes_per_element(self.plan, weight.tensor)
 
     def _grids(self) -> Iterator[Parts]:
-        """Ever finer: the outermost axis is cut to single elements before the next is cut.
+        """Grids from coarse to fine: the outermost axis is cut to single elements first.
 
-        Where passes take squares, maps are cut to squares first.
+        If passes cover squares, maps are cut to squares first.
         """
         parts = [1] * len(self.share)
         yield tuple(parts)
@@ -294,7 +294,7 @@ class _Cutter:
 
     @cached_property
     def _readers(self) -> Mapping[str, Sequence[Operand]]:
-        """Of each tensor that streams the operands that read it."""
+        """Reading operands per streamed tensor."""
         found: dict[str, list[Operand]] = {}
         for operand in self.stage.operands:
             if operand.tensor in self.space.streamed and not operand.is_tiled_weight:
@@ -306,11 +306,11 @@ class _Cutter:
         return fetched_bytes(self.plan, readers, box, tile)
 
     def _has_room(self, parts: Parts) -> bool:
-        """Whether the largest tiles of all that streams fit together, with those that take turns.
+        """Whether the largest tile buffers of all streamed tensors fit together.
 
-        The first tile need not be the largest: rows of a reshape whose blocks do not nest begin
-        anywhere in rows of its input. Where only a list of all tiles would tell, it is taken for it
-        (our choice: a list for each cut that is tried costs too much).
+        The first tile need not be the largest: rows of a reshape with blocks that do not nest begin
+        anywhere in rows of its input. If only a list of all tiles would determine the largest, the
+        first tile is used (our choice: a list per evaluated cut costs too much).
         """
         order = LoopOrder.ROWS
         tiling = Tiling(parts, self.columns, self.reduced, order, self.is_data_whole)
@@ -324,7 +324,7 @@ class _Cutter:
         return self.space.turns * sum(aligned(size) for size in sizes) <= self.space.ring_bytes
 
     def _staging_bytes(self, tile: Box, rows: int) -> int:
-        """Bytes of all sets of slots, with partial sums of so many row tiles."""
+        """Bytes of all sets of slots, with partial sums of `rows` row tiles."""
         slots = max(self.stage.slots, 1 if self.reduced else 0)
         return staging_slot_bytes(volume(tile)) * slots * rows * self.space.staging_sets
 
@@ -335,7 +335,7 @@ class _Cutter:
         return cut_reduced(operand, self.stage.contraction, box, (0, self.reduced))
 
     def does_not_fit(self) -> CapacityError:
-        """What to tell the user where not even single rows fit."""
+        """The refusal if not even single rows fit."""
         *_, finest = self._grids()
         tile = self._cut_columns(self._largest_tile(finest))
         sizes = [(self._fetched_bytes(group, tile), name) for name, group in self._readers.items()]
@@ -350,7 +350,7 @@ class _Cutter:
         )
 
     def _pipelined(self, parts: Parts) -> Parts:
-        """Finer rows until there are enough tiles, while padding allows."""
+        """Finer rows until there are enough tiles, while padding permits."""
         best = parts
         column_tiles = column_count(self.stage, self.columns, self.share)
         for finer in self._grids():
@@ -369,7 +369,7 @@ class _Cutter:
         return PER_CENT * passes(finer) <= padded * passes(parts)
 
     def _loop_order(self, parts: Parts) -> LoopOrder:
-        """WEIGHTS outermost where the data stays in LB and partial sums of all rows fit."""
+        """WEIGHTS outermost if the data is resident in LB and partial sums of all rows fit."""
         if self.stage.tile_weight() is None or prod(parts) == 1:
             return LoopOrder.ROWS
         data_streams = any(

@@ -1,7 +1,7 @@
-"""Tilings and tile sizes of a stage by the room it has, kept while a kernel's placement is tried.
+"""Tilings and tile sizes of a stage by its room, memoised while a kernel is placed.
 
-A kernel is tried anew for each tensor that finds no place in LB, and all but a few stages have the
-same room as before: without keeping, a kernel of a thousand ops takes a thousand times all of it.
+Placement is retried for each tensor without a place in LB, and almost all stages have the same room
+as before. Without the memo, a kernel of a thousand ops would recompute all stages a thousand times.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from graphturbo_core.ir.boxes import Box, Interval
 from graphturbo_core.lowering.addresses.allocator import ALIGNMENT_BYTES, aligned
 from graphturbo_core.lowering.stages.stage import Stage, core_stages, holdings, largest_bytes
 from graphturbo_core.lowering.stages.views import Need
-from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.cutting import Grain, TileSpace, staging_sets
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import Tiling, tile_count
 from graphturbo_core.lowering.tiling.weight_space import (
     is_small_weight,
@@ -25,21 +25,21 @@ from graphturbo_core.lowering.tiling.weight_space import (
 from graphturbo_core.products.plan import Plan
 
 CLUSTER_SHARE = 8
-"""Tiles and weight tiles of an engine that the cores share take at most 1/4 and 1/16 of GB: our
-choice, so that most of GB is left for tensors that lie there whole."""
+"""Tiles and weight tiles of an engine that the cores share have at most 1/4 and 1/16 of GB (our
+choice: most of GB is left for whole tensors)."""
 
 
 @dataclass(frozen=True)
 class StageCut:
-    """A stage in a space, and what follows from both alone."""
+    """A stage in a space, with derived values."""
 
-    alike: Alike = field(repr=False, compare=False)
+    alike: StageMemo = field(repr=False, compare=False)
     stage: Stage
     space: TileSpace
 
     @cached_property
     def tiling(self) -> Tiling:
-        """How the stage is cut.
+        """The stage's tiling.
 
         Raises:
             CapacityError: not even single rows fit.
@@ -48,7 +48,7 @@ class StageCut:
 
     @cached_property
     def tile_count(self) -> int:
-        """How many tiles the stage has; none is listed."""
+        """Number of the stage's tiles, without listing them."""
         return tile_count(self.stage, self.tiling)
 
     @cached_property
@@ -63,10 +63,12 @@ class StageCut:
 
 
 class StageCuts:
-    """What follows from a stage and its room alone, each computed once."""
+    """Memo of values that follow from a stage and its room alone."""
 
-    def __init__(self, plan: Plan, stages: tuple[Stage, ...], grain: Grain, alike: Alike) -> None:
-        """Nothing is cut yet; `alike`: of the lowering that the kernel is placed for."""
+    def __init__(
+        self, plan: Plan, stages: tuple[Stage, ...], grain: Grain, alike: StageMemo
+    ) -> None:
+        """Start with an empty memo; `alike`: the memo of the whole lowering."""
         self._plan = plan
         self._alike = alike
         self._stages = stages
@@ -77,12 +79,12 @@ class StageCuts:
 
     @cached_property
     def holdings(self) -> Mapping[str, Mapping[int, Box]]:
-        """For every activation that cores read: the hull that each core's stages need."""
+        """Per activation that cores read: hull of the needs of each core's stages."""
         return holdings(self._stages)
 
     @cached_property
     def uses(self) -> Mapping[str, Sequence[int]]:
-        """Of every tensor read the stages that do, in order."""
+        """Reading stages per tensor, in order."""
         found: dict[str, list[int]] = {}
         for stage in self._stages:
             for operand in stage.operands:
@@ -96,18 +98,18 @@ class StageCuts:
 
     @cached_property
     def small_bytes(self) -> int:
-        """Bytes of the whole weights of the stage that has most of them."""
+        """Largest bytes of weights loaded whole, over the stages."""
         return max((small_bytes(self._plan, s) for s in core_stages(self._stages)), default=0)
 
     def asked_bytes(self, need: Need) -> int:
-        """Bytes of the largest core's box; the boxes of a tensor are the same in every attempt."""
+        """Bytes of the largest box over the cores; a tensor's boxes are equal in all attempts."""
         key = (need.tensor, need.is_own, need.first)
         if key not in self._asked_bytes:
             self._asked_bytes[key] = largest_bytes(self._plan, need.tensor, need.boxes)
         return self._asked_bytes[key]
 
     def apart_bytes(self, need: Need) -> int:
-        """Bytes of the largest core's share, and those of what the largest core reads."""
+        """Bytes of the largest share, and of the largest read box, over the cores."""
         name = need.tensor
         if name not in self._apart_bytes:
             boxes = need.shares, self.holdings.get(name, {})
@@ -115,9 +117,9 @@ class StageCuts:
         return self._apart_bytes[name]
 
     def cut(self, stage: Stage, in_lb: Collection[str], is_output_in_lb: bool) -> StageCut:
-        """The stage where cores read the tensors `in_lb` from LB, and compute its output there.
+        """The cut of a stage that reads `in_lb` from LB, and computes its output there or not.
 
-        A tensor that goes through GB because bindings differ may be read there and not written.
+        A tensor that goes through GB because bindings differ may be read from LB but not written.
         """
         streamed = self._streamable[stage.index]
         if not stage.is_on_cluster:
@@ -133,7 +135,7 @@ class StageCuts:
 
     @cached_property
     def _streamable(self) -> Sequence[frozenset[str]]:
-        """Of each stage what streams unless it lies in LB."""
+        """Per stage the tensors that are streamed unless resident in LB."""
         return [
             frozenset(
                 operand.tensor
@@ -165,7 +167,7 @@ class StageCuts:
         )
 
     def _cluster_space(self, streamed: frozenset[str]) -> TileSpace:
-        """What the engine that the cores share may use of GB, if nothing it reads lies there."""
+        """Room in GB for an engine that the cores share, if none of its reads is resident there."""
         plan, grain, turns = self._plan, self._grain, self._plan.feeding.tiles
         tile = plan.hardware.gb_bytes // (CLUSTER_SHARE * (1 + len(streamed)))
         return TileSpace(

@@ -1,4 +1,4 @@
-"""Values between the ops of a loop nest: which staging slot each takes, and where the slots lie."""
+"""Values between the ops of a loop nest: staging slot of each, and offsets of the slots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphturbo_core.products.plan import Plan
 
 
 class Nest(NamedTuple):
-    """A stage that runs, and its tiles."""
+    """A stage with its tiling and tiles."""
 
     stage: Stage
     tiling: Tiling
@@ -29,10 +29,9 @@ class Nest(NamedTuple):
 
 @dataclass(frozen=True)
 class StagingPlan:
-    """Slot of every value inside the nest, and how many sets of slots take turns, from `base` on.
+    """Slot of every value inside the nest; sets of slots, used in turn, from `base` on.
 
-    A set holds one tile, or all row tiles where their partial sums wait for the next cut of K;
-    `sets` of them take turns.
+    A set has one tile, or all row tiles if their partial sums wait for the next cut of K.
     """
 
     slot_of: Mapping[str, int]
@@ -44,7 +43,7 @@ class StagingPlan:
 
     @property
     def set_bytes(self) -> int:
-        """Bytes of one set; 0 where nothing waits between the ops."""
+        """Bytes of one set; 0 without values between the ops."""
         return self.rows * self.slots * self.slot_bytes
 
     def offset(self, tile: Tile, slot: int, ordinal: int) -> int:
@@ -56,19 +55,19 @@ class StagingPlan:
 
 
 MOST_SETS = 6
-"""Sets of slots that take turns where instructions of layers are interleaved, if they fit (our
-choice: with three or twelve no row of the paper changes by more than 0.5 %, docs/constants.md)."""
+"""Sets of slots if instructions of layers are interleaved and they fit (our choice: with three or
+twelve no row of the paper changes by more than 0.5 %, docs/constants.md)."""
 
 
 def staging_plans(
     plan: Plan, nests: Sequence[Nest], sets: int, expected: Sequence[Interval]
 ) -> dict[int, StagingPlan]:
-    """The slots of each nest, by the index of its stage; `sets` take turns.
+    """Returns the slots of each nest, by the index of its stage; `sets`: sets per nest.
 
-    Where layers may overlap up to six do, in half of the staging buffer where several nests need
-    any: the matrix engine then goes on while the vector engine is busy with another layer. And
-    nests whose stages are `expected` to run at once (cycles, by stage) get bytes of their own, so
-    that one need not wait until the other has read its last value.
+    If layers may overlap, up to six sets, in half of the staging buffer if several nests need any:
+    the matrix engine then continues while the vector engine is busy with another layer. Nests whose
+    stages are `expected` to run at the same time (cycles, by stage) get separate bytes, so that one
+    need not wait for the other's last read.
     """
     found = {nest.stage.index: _least(plan, nest, sets) for nest in nests}
     if plan.scheduling.has_fence:
@@ -91,7 +90,7 @@ def staging_plans(
 
 
 def _least(plan: Plan, nest: Nest, sets: int) -> StagingPlan:
-    """Slots by first use; a value is written over one that dies with its op, of the same dtype."""
+    """Slots by first use; a value overwrites one of equal dtype that dies at its op."""
     stage, tiling, steps = nest
     slot_of = _assign(plan, stage)
     is_summed = tiling.reduced > 0

@@ -1,4 +1,4 @@
-"""Stage and Tiling -> bytes of its largest tiles, by the cuts of each axis: no tile is listed."""
+"""Stage and Tiling -> bytes of its largest tiles, from the cuts per axis, without a list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from graphturbo_core.products.plan import Plan
 
 
 def output_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling) -> int:
-    """Bytes of the stage's largest output tile: of the longest interval on each axis."""
+    """Bytes of the stage's largest output tile: the longest interval on each axis."""
     return max(
         tensor_bytes(plan, stage.output, tuple(_longest(axis) for axis in cuts.axes))
         for cuts in core_cuts(stage, tiling)
@@ -31,9 +31,9 @@ def output_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling) -> int:
 
 
 def read_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[Operand]) -> int:
-    """Bytes of the largest part that a tile fetches of a tensor, for these operands that read it.
+    """Returns the bytes of the largest part of a tensor that a tile fetches for these operands.
 
-    Tiles are listed only where the axes of that part do not follow one output axis each.
+    Tiles are listed only if the axes of that part do not follow one output axis each.
     """
     size = read_bytes_by_axes(plan, stage, tiling, readers)
     return _listed_bytes(plan, stage, tiling, readers) if size is None else size
@@ -42,7 +42,7 @@ def read_tile_bytes(plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[
 def read_bytes_by_axes(
     plan: Plan, stage: Stage, tiling: Tiling, readers: Sequence[Operand]
 ) -> int | None:
-    """The same without a list of tiles; None where it takes one."""
+    """The same without a list of tiles; None if a list is needed."""
     if not _is_by_axes(readers, tiling):
         return None
     boxes = [_longest_read(stage, readers, cuts) for cuts in core_cuts(stage, tiling)]
@@ -52,9 +52,9 @@ def read_bytes_by_axes(
 
 
 def _is_by_axes(readers: Sequence[Operand], tiling: Tiling) -> bool:
-    """Whether each axis is cut for itself: by one output axis, which no other axis follows.
+    """Whether each axis is cut independently: by one output axis that no other axis follows.
 
-    What is looked up goes by the tile's own size too, and a cut of K is not every reader's.
+    Lookups also depend on the tile's own size, and a cut of K does not apply to every reader.
     """
     if len(readers) == 1:
         if readers[0].is_lookup:
@@ -68,9 +68,9 @@ def _is_by_axes(readers: Sequence[Operand], tiling: Tiling) -> bool:
 
 
 def _longest_read(stage: Stage, readers: Sequence[Operand], cuts: Cuts) -> Box | None:
-    """The longest interval that a tile reads on each axis; None: a reader among others reads none.
+    """The longest interval that a tile reads on each axis; None: one of several readers is empty.
 
-    A hull leaves out readers that read nothing, which no axis can tell for itself.
+    A hull excludes readers of empty boxes, which a single axis does not show.
     """
     longest: list[Interval] = []
     columns = zip(*(operand.access.axes for operand in readers), strict=True)

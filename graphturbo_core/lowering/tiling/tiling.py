@@ -1,4 +1,4 @@
-"""Stage -> Tiling: how a core's share is cut into tiles, and in which order they run."""
+"""Stage -> Tiling: cuts of a core's share into tiles, and their order."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from graphturbo_core.lowering.stages.stage import (
 from graphturbo_core.products.plan import Plan
 
 ACCUMULATOR_BYTES = 4
-"""A partial sum is fp32."""
+"""Bytes of a partial sum: fp32."""
 TileKey = tuple[int, int, int]
 """Row, column, depth."""
 
 
 class LoopOrder(Enum):
-    """Which loop is outermost."""
+    """The outermost loop."""
 
     WEIGHTS = "weights"
     ROWS = "rows"
@@ -37,8 +37,8 @@ class LoopOrder(Enum):
 class Tiling:
     """`parts` per output axis (1 on the N axis), columns per tile, reduced elements per tile.
 
-    `columns` 0: the N axis is not cut. `reduced` 0: the K axis is not cut. `is_data_whole`: not
-    that of streamed data either, which are fetched with all of K for all columns of their rows.
+    `columns` 0: the N axis is not cut. `reduced` 0: the K axis is not cut. `is_data_whole`: the K
+    axis of streamed data is not cut: they are fetched with all of K for all columns of their rows.
     """
 
     parts: tuple[int, ...]
@@ -51,7 +51,7 @@ class Tiling:
 class Tile(NamedTuple):
     """One tile of a core: its output box and its cut of the reduced axis (None: all).
 
-    `fetched`: the cut of K of the data that are in LB for it, never less than `reduce`.
+    `fetched`: the cut of K of the data in LB for it, at least `reduce`.
     """
 
     row: int
@@ -66,9 +66,9 @@ class Tile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """A core's share by axes: each choice of one interval an axis, and of a cut of K, is a tile.
+    """Cuts of a core's share: one interval per axis, and one cut of K, make a tile.
 
-    `depths` is empty where K is not cut; `is_data_whole`: data are fetched with all of it.
+    `depths` is empty if K is not cut; `is_data_whole`: data are fetched with all of K.
     """
 
     axes: tuple[tuple[Interval, ...], ...]
@@ -90,13 +90,13 @@ def row_axes(stage: Stage) -> tuple[int, ...]:
 
 
 def row_boxes(share: Box, parts: tuple[int, ...]) -> list[Box]:
-    """The row tiles of a share, row-major; empty ones are left out by the caller."""
+    """The row tiles of a share, row-major; callers drop empty ones."""
     cuts = [divide(interval, count) for interval, count in zip(share, parts, strict=True)]
     return [tuple(cell) for cell in product(*cuts)]
 
 
 def staging_slot_bytes(elements: int) -> int:
-    """Bytes that a value of so many elements takes between the ops of a nest."""
+    """Bytes of a staging slot for a value of `elements` elements."""
     return aligned(elements * ACCUMULATOR_BYTES)
 
 
@@ -109,13 +109,13 @@ def stage_tiles(stage: Stage, tiling: Tiling) -> Steps:
 
 
 TOO_MANY_INSTRUCTIONS = "TOO_MANY_INSTRUCTIONS"
-"""Code of the refusal after which coarser tiles are tried."""
+"""Code of the refusal after which coarser tiles are attempted."""
 
 
 def too_many_instructions(plan: Plan, op: str, fewest: int) -> CapacityError:
-    """The refusal of a program that is over its cap; `op` is the one that it was reached with.
+    """The refusal of a program above its cap; `op`: the op at which the cap was reached.
 
-    `fewest`: no lower cap can be enough.
+    `fewest`: lower bound on a sufficient cap.
     """
     printed = "graphturbo.binding=literal and graphturbo.candidates=literal, "
     return CapacityError(
@@ -132,9 +132,9 @@ def too_many_instructions(plan: Plan, op: str, fewest: int) -> CapacityError:
 def check_total(
     plan: Plan, counts: Iterable[tuple[str, int]], max_instructions: int, before: int = 0
 ) -> None:
-    """Nothing where counts by op, and what comes `before` them, are within the cap.
+    """Check that counts by op, plus `before`, are within the cap.
 
-    All are summed up in any case, so that the refusal can say how many there are.
+    All counts are summed in any case, so that the refusal reports the total.
 
     Raises:
         CapacityError: TOO_MANY_INSTRUCTIONS.
@@ -149,18 +149,18 @@ def check_total(
 
 
 def tile_count(stage: Stage, tiling: Tiling) -> int:
-    """How many tiles `stage_tiles` would list, all cores together."""
+    """Number of tiles that `stage_tiles` would list, over all cores."""
     return output_tiles(stage, tiling) * max(1, len(_depths(stage, tiling)))
 
 
 def compute_count(stage: Stage, tiling: Tiling) -> int:
-    """Computes of the stage: an op each tile, and the rest of the nest after the last cut of K."""
+    """Computes of the stage: one op per tile, and the other ops after the last cut of K."""
     cuts_of_k = max(1, len(_depths(stage, tiling)))
     return output_tiles(stage, tiling) * (cuts_of_k - 1 + len(stage.ops))
 
 
 def output_tiles(stage: Stage, tiling: Tiling) -> int:
-    """Tiles of the result, all cores together, however K is cut."""
+    """Tiles of the result over all cores, independent of cuts of K."""
     return sum(
         shares
         * prod(min(size, count) for size, count in zip(sizes, tiling.parts, strict=True))
@@ -170,14 +170,14 @@ def output_tiles(stage: Stage, tiling: Tiling) -> int:
 
 
 def _depths(stage: Stage, tiling: Tiling) -> tuple[Interval, ...]:
-    """The cuts of K; empty where it is not cut."""
+    """The cuts of K; empty if it is not cut."""
     if not tiling.reduced or stage.contraction is None:
         return ()
     return tuple(_chunks((0, stage.contraction.reduce_size), tiling.reduced))
 
 
 def core_cuts(stage: Stage, tiling: Tiling) -> list[Cuts]:
-    """How the share of each core is cut."""
+    """Cuts of each core's share."""
     contraction = stage.contraction
     column_axis = contraction.n_axis if tiling.columns and contraction is not None else -1
     depths = _depths(stage, tiling)
@@ -194,7 +194,7 @@ def core_cuts(stage: Stage, tiling: Tiling) -> list[Cuts]:
 
 
 def column_count(stage: Stage, columns: int, box: Box) -> int:
-    """How many boxes `column_boxes` would list."""
+    """Number of boxes that `column_boxes` would list."""
     if not columns or stage.contraction is None:
         return 1
     lo, hi = box[stage.contraction.n_axis]
@@ -221,7 +221,7 @@ def _core_tiles(stage: Stage, tiling: Tiling, share: Box) -> dict[TileKey, Tile]
 
 
 def _output_boxes(stage: Stage, tiling: Tiling, share: Box) -> Iterator[tuple[int, int, Box]]:
-    """The output boxes of a core's tiles that are not empty, with row and column."""
+    """The non-empty output boxes of a core's tiles, with row and column."""
     for row, row_box in enumerate(row_boxes(share, tiling.parts)):
         columns = enumerate(column_boxes(stage, tiling.columns, row_box))
         yield from ((row, column, box) for column, box in columns if volume(box))
@@ -247,7 +247,7 @@ def operand_box(stage: Stage, operand: Operand, tile: Tile) -> Box:
 
 
 def fetched_box(stage: Stage, operand: Operand, tile: Tile) -> Box:
-    """The box of an operand that is in LB for one tile: what it reads, or more of K."""
+    """The box of an operand in LB for one tile: the box it reads, or with more of K."""
     cut = tile.reduce if operand.is_tiled_weight else tile.fetched
     return _box(stage, operand, tile, cut)
 
@@ -258,7 +258,7 @@ def _box(stage: Stage, operand: Operand, tile: Tile, cut: Interval | None) -> Bo
 
 
 def hull_fetched(stage: Stage, operands: Sequence[Operand], tile: Tile) -> Box:
-    """The smallest box around what operands, all of one tensor, need in LB for a tile."""
+    """Hull of the boxes in LB of operands of one tensor for a tile."""
     if len(operands) == 1:
         return fetched_box(stage, operands[0], tile)
     return reduce(hull, (fetched_box(stage, operand, tile) for operand in operands))

@@ -1,4 +1,4 @@
-"""Stage -> WeightItems: what of its streamed weight is fetched when, and for which cores."""
+"""Stage -> WeightItems: fetch steps of its streamed weight's boxes, and their receivers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from graphturbo_core.products.plan import Plan, Residency
 
 @dataclass(frozen=True, slots=True)
 class WeightItem:
-    """What is fetched before step `step`: distinct boxes, none like another, and for whom."""
+    """Boxes fetched before step `step`: distinct and not equivalent, with their receivers."""
 
     step: int
     boxes: Mapping[Box, Fetch]
@@ -31,11 +31,10 @@ class WeightItem:
 
 @dataclass(frozen=True)
 class WeightItems:
-    """A stage's items in order, and which one each step reads.
+    """A stage's items in order, and the item that each step reads.
 
-    `offsets`: of a weight that is resident in LB, each item's bytes of its own while the stage
-    runs, so that none is fetched twice; empty where items take slots in turn. `size_bytes`: what a
-    resident weight takes.
+    `offsets`: for a weight resident in LB, the separate offset of each item while the stage runs,
+    so that none is refetched; empty if items use slots in turn. `size_bytes`: of a resident weight.
     """
 
     operand: Operand
@@ -46,7 +45,7 @@ class WeightItems:
 
     @property
     def is_resident(self) -> bool:
-        """Whether the items stay in LB while the stage runs."""
+        """Whether the items are resident in LB while the stage runs."""
         return bool(self.offsets)
 
     def box_fetches(self) -> Iterator[tuple[Box, Fetch]]:
@@ -57,12 +56,11 @@ class WeightItems:
 def weight_items(
     plan: Plan, stage: Stage, cut: tuple[Tiling, Steps], room: tuple[Residency | None, int]
 ) -> WeightItems:
-    """Items of the tiled weight of a stage that has one.
+    """Returns the items of a stage's tiled weight.
 
-    `room`: where the plan holds it, and bytes for it in LB. It is resident where that is LB, or as
-    shards, and all its items fit in those bytes.
-    Where loads and computes alternate all of it then comes at once, if half of GB has room for what
-    it passes through there (our choice).
+    `room`: its planned residency, and bytes for it in LB. It is resident if the plan has it in LB
+    or as shards, and all its items fit in those bytes. If loads and computes alternate, a resident
+    weight is one item, if it fits half of GB on its way (our choice).
     """
     operand = stage.tile_weight()
     assert operand is not None
@@ -77,7 +75,7 @@ def weight_items(
 
 
 def _in_room(plan: Plan, stage: Stage, items: WeightItems, room_bytes: int) -> WeightItems | None:
-    """A resident weight with each item's bytes in LB; None: it has no room there, or on its way."""
+    """A resident weight with an LB offset per item; None: no room there, or on its way."""
     if not plan.feeding.tiles_ahead:
         items = _at_once(stage, items)
         passes_gb = plan.hardware.has_gb and not plan.feeding.has_own_fetches
@@ -96,9 +94,9 @@ def _in_room(plan: Plan, stage: Stage, items: WeightItems, room_bytes: int) -> W
 def _items(
     stage: Stage, operand: Operand, cut: tuple[Tiling, Steps], is_resident: bool
 ) -> WeightItems:
-    """Steps that follow each other with the same tile share an item.
+    """Consecutive steps with the same tile share an item.
 
-    Of a resident weight, all steps with the same tile do.
+    For a resident weight, all steps with the same tile do.
     """
     tiling, steps = cut
     items: list[tuple[int, dict[int, Box]]] = []
@@ -122,7 +120,7 @@ def _items(
 
 
 def _at_once(stage: Stage, items: WeightItems) -> WeightItems:
-    """All items as one, which every step reads."""
+    """All items merged to one, which every step reads."""
     boxes: dict[int, Box] = {}
     for item in items.items:
         for fetch in item.boxes.values():
@@ -132,23 +130,23 @@ def _at_once(stage: Stage, items: WeightItems) -> WeightItems:
 
 
 def _follows_rows(stage: Stage, operand: Operand) -> bool:
-    """Whether another row tile reads another part of the weight: a product with a batch."""
+    """Whether row tiles read different parts of the weight: a product with a batch."""
     rows = set(row_axes(stage))
     return any(axis.out_axis in rows for axis in operand.access.axes)
 
 
 def _key(tile: Tile, is_shared: bool) -> tuple[int, ...]:
-    """What tells weight tiles apart: the row only where rows do not share them."""
+    """Key of a weight tile: with the row only if rows do not share tiles."""
     return (tile.column, tile.depth) if is_shared else (tile.row, tile.column, tile.depth)
 
 
 def item_bytes(plan: Plan, tensor: str, item: WeightItem) -> int:
-    """Bytes of GB that an item takes."""
+    """Bytes of GB for an item."""
     return sum(
         fetch.alike * aligned(tensor_bytes(plan, tensor, box)) for box, fetch in item.boxes.items()
     )
 
 
 def item_gb_bytes(plan: Plan, items: WeightItems) -> int:
-    """Bytes of GB that the largest item takes."""
+    """Bytes of GB for the largest item."""
     return max(item_bytes(plan, items.operand.tensor, item) for item in items.items)

@@ -1,4 +1,4 @@
-"""How a core's LB is divided, and which weights come whole instead of tile by tile."""
+"""Division of an LB's weight part, and weights loaded whole instead of by tile."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from graphturbo_core.products.plan import Plan
 
 
 def weight_capacity(plan: Plan) -> int:
-    """Bytes of a core's LB that hold a kernel's weights: shards, behind them, have their own."""
+    """Bytes of an LB for a kernel's weights, without the shards after them."""
     return plan.budget.lb_weight_bytes - plan.shard_bytes
 
 
 def shard_range(plan: Plan) -> tuple[int, int]:
-    """First and last byte + 1 of the shards in a core's weight part."""
+    """Half-open byte range of the shards in an LB's weight part."""
     base = plan.budget.lb_data_bytes if plan.hardware.is_pooled else 0
     end = base + plan.budget.lb_weight_bytes
     return aligned(end - plan.shard_bytes), end
 
 
 def is_small_weight(plan: Plan, operand: Operand) -> bool:
-    """Whether a weight comes whole, once per stage."""
+    """Whether a weight is loaded whole, once per stage."""
     shape = plan.semantics.graph.tensors[operand.tensor].shape
     size = tensor_bytes(plan, operand.tensor, full_box(shape))
     limit = weight_capacity(plan) // plan.rules.small_weight_share
@@ -31,9 +31,9 @@ def is_small_weight(plan: Plan, operand: Operand) -> bool:
 
 
 def small_weights(plan: Plan, stage: Stage) -> dict[str, tuple[Operand, Box]]:
-    """Weights that come whole, once per stage: the hull of what all cores need.
+    """Weights loaded whole, once per stage, with the hull of all cores' needs.
 
-    None where all operands of a stage stream through LB.
+    Empty if all operands of a stage stream through LB.
     """
     if stage.is_passing:
         return {}
@@ -47,7 +47,7 @@ def small_weights(plan: Plan, stage: Stage) -> dict[str, tuple[Operand, Box]]:
 
 
 def small_bytes(plan: Plan, stage: Stage) -> int:
-    """Bytes of a stage's whole weights, in GB as in LB."""
+    """Bytes of the weights that a stage loads whole, in GB and in LB."""
     return sum(
         aligned(tensor_bytes(plan, tensor, box))
         for tensor, (_, box) in small_weights(plan, stage).items()
@@ -55,8 +55,8 @@ def small_bytes(plan: Plan, stage: Stage) -> int:
 
 
 def fetches_own(plan: Plan, stage: Stage) -> bool:
-    """Whether the cores of a stage fetch their own weights; an engine that they share cannot.
+    """Whether each core of a stage fetches its own weights; a shared engine cannot.
 
-    It reads GB, where system DMA brings what it needs.
+    A shared engine reads GB, filled by system DMA.
     """
     return plan.feeding.has_own_fetches and not stage.is_on_cluster

@@ -19,9 +19,9 @@ UNARY: dict[str, tuple[int, int]] = {
     "Celu": (4, 1), "Elu": (3, 1), "Gelu": (4, 1), "Mish": (1, 3), "Selu": (4, 1),
     "Softplus": (1, 2), "Softsign": (2, 1), "Swish": (1, 1),
 }  # fmt: skip
-"""Per element: plain operations and transcendentals. Our count: a function that the vector engine
-has in hardware (exp, division, square root, and what one table look-up gives) is one
-transcendental; composed activations add the plain operations of their definition."""
+"""Per element: plain operations and transcendentals. Our count: a hardware function of the vector
+engine (exp, division, square root, one table look-up) is one transcendental; composed activations
+add the plain operations of their definition."""
 
 BINARY: dict[str, tuple[int, int]] = {
     "Add": (1, 0), "And": (1, 0), "BitShift": (1, 0), "BitwiseAnd": (1, 0), "BitwiseOr": (1, 0),
@@ -33,7 +33,7 @@ BINARY: dict[str, tuple[int, int]] = {
 """The same for ops whose operands broadcast against each other."""
 
 VARIADIC = {"Max": -1, "Min": -1, "Sum": -1, "Mean": 0}
-"""Operations per element of an op with n operands, less n: n - 1 combine, Mean scales as well."""
+"""Operations per element minus the operand count n: n - 1 combine, Mean also scales."""
 
 
 def _operands(view: OpView) -> tuple[InputAccess, ...]:
@@ -61,7 +61,7 @@ def _pointwise(
 
 
 def unary(view: OpView) -> OpSemantics | None:
-    """Ops of one tensor; scalar bounds (Clip) ride along as broadcast operands."""
+    """Ops of one tensor; scalar bounds (Clip) are broadcast operands."""
     return _pointwise(view, FusionKind.ELEMENTWISE, *UNARY[view.op.op_type])
 
 
@@ -79,12 +79,12 @@ def _first_only(view: OpView, is_view: bool) -> OpSemantics:
 
 
 def dropout(view: OpView) -> OpSemantics | None:
-    """Inference dropout copies; ratio and mode are parameters, a mask is not offered."""
+    """Inference dropout copies; ratio and mode are parameters, a mask is not supported."""
     return None if view.extra_outputs else _first_only(view, is_view=True)
 
 
 def cast_like(view: OpView) -> OpSemantics:
-    """CastLike: of the second input only the type counts."""
+    """CastLike: only the type of the second input matters."""
     return _first_only(view, is_view=False)
 
 
@@ -114,7 +114,7 @@ def expand(view: OpView) -> OpSemantics:
 def scale_shift(view: OpView) -> OpSemantics | None:
     """Multiply and add per channel: our ScaleShift, and inference batch normalisation.
 
-    The four statistics of a BatchNormalization fold into one scale and one shift a channel.
+    The four statistics of a BatchNormalization fold into one scale and one shift per channel.
     """
     if view.extra_outputs or view.integer("training_mode", 0):
         return None

@@ -18,7 +18,7 @@ from graphturbo_core.semantics.ops.view import OpView
 
 
 def _picked(view: OpView, *reads: InputAccess, is_placed: bool = False) -> OpSemantics:
-    """An op that lays elements where indices say."""
+    """An op that places elements by indices."""
     return OpSemantics(
         fusion=FusionKind.INJECTIVE,
         engine=EngineKind.VECTOR,
@@ -29,7 +29,7 @@ def _picked(view: OpView, *reads: InputAccess, is_placed: bool = False) -> OpSem
 
 
 def gather(view: OpView) -> OpSemantics:
-    """Gather: any row may be asked for, so the gathered axis is read whole, as a lookup."""
+    """Gather: any row may be needed, so the gathered axis is read whole, as a lookup."""
     data, indices = view.op.inputs[:2]
     axis = normal_axis(view.integer("axis", 0), len(view.shape()))
     shift = len(view.shape(1)) - 1
@@ -43,7 +43,7 @@ def gather(view: OpView) -> OpSemantics:
 
 
 def gather_elements(view: OpView) -> OpSemantics:
-    """GatherElements: the axis whole; of the others the output has the first few elements."""
+    """GatherElements: the axis is whole; the output covers the first elements of others."""
     axis = normal_axis(view.integer("axis", 0), len(view.shape()))
     data = InputAccess(view.op.inputs[0], all_but(view.shape(), axis))
     indices = tuple(same(size, index) for index, size in enumerate(view.shape(1)))
@@ -51,7 +51,7 @@ def gather_elements(view: OpView) -> OpSemantics:
 
 
 def gather_nd(view: OpView) -> OpSemantics:
-    """GatherND: batch axes one to one, then as many axes whole as an index has numbers."""
+    """GatherND: batch axes one to one, then one whole axis per number of an index."""
     batch = view.integer("batch_dims", 0)
     shape, asked = view.shape(), view.shape(1)
     first_rest = batch + asked[-1]
@@ -69,9 +69,9 @@ def gather_nd(view: OpView) -> OpSemantics:
 
 
 def scatter_elements(view: OpView) -> OpSemantics:
-    """Scatter and ScatterElements: along the axis any update may land anywhere.
+    """Scatter and ScatterElements: any update may land anywhere along the axis.
 
-    Other axes of indices and updates follow the data where they are as long as it.
+    Other axes of indices and updates follow the data if they have its size.
     """
     shape = view.shape()
     axis = normal_axis(view.integer("axis", 0), len(shape))
@@ -93,7 +93,7 @@ def _followed(view: OpView, place: int) -> InputAccess:
 
 
 def scatter_nd(view: OpView) -> OpSemantics:
-    """ScatterND: all indices; of the updates the axes that an index does not choose follow."""
+    """ScatterND: all indices; update axes that no index selects follow."""
     asked = view.shape(1)
     chosen, lead = asked[-1], len(asked) - 1
     updates = tuple(
@@ -110,7 +110,7 @@ def scatter_nd(view: OpView) -> OpSemantics:
 
 
 def tensor_scatter(view: OpView) -> OpSemantics:
-    """TensorScatter: a sample's update lands in a row of the axis that its index says."""
+    """TensorScatter: a sample's update lands in the row of the axis that its index gives."""
     axis = normal_axis(view.integer("axis", -2), len(view.shape()))
     reads = [_followed(view, 0), InputAccess(view.op.inputs[1], all_but(view.shape(1), axis))]
     if view.has_input(2):
@@ -119,7 +119,7 @@ def tensor_scatter(view: OpView) -> OpSemantics:
 
 
 def one_hot(view: OpView) -> OpSemantics:
-    """OneHot: the new axis compares its place with the index; both values are read."""
+    """OneHot: the new axis compares its position with the index; both values are read."""
     rank = len(view.shape_out())
     axis = normal_axis(view.integer("axis", -1), rank)
     indices = tuple(same(size, index + (index >= axis)) for index, size in enumerate(view.shape()))
@@ -132,7 +132,7 @@ def one_hot(view: OpView) -> OpSemantics:
 
 
 def tile(view: OpView) -> OpSemantics:
-    """Tile: an axis that is repeated is read whole; one of a single element is broadcast."""
+    """Tile: a repeated axis is read whole; one of a single element is broadcast."""
     maps = tuple(
         same(size, axis) if size == out else AxisMap(AxisKind.NONE, 1) if size == 1 else whole(size)
         for axis, (size, out) in enumerate(zip(view.shape(), view.shape_out(), strict=True))

@@ -1,4 +1,4 @@
-"""Semantics of the two losses: a sample's scores, the class asked for, the mean of all."""
+"""Semantics of the two losses: a sample's scores, its target class, and the mean."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from graphturbo_core.semantics.ops.maps import Entry, Shape, same, whole
 from graphturbo_core.semantics.ops.view import OpView
 
 _OPS = {"NegativeLogLikelihoodLoss": 1, "SoftmaxCrossEntropyLoss": 5}
-"""Per score read: chosen; or the maximum, difference, exponential, sum and logarithm before."""
+"""Operations per score: selection, or also maximum, difference, exponential, sum, logarithm."""
 
 
 def loss(view: OpView) -> OpSemantics:
-    """Scores [N, C, ...], targets [N, ...], weights [C]; the second output holds log scores."""
+    """Scores [N, C, ...], targets [N, ...], weights [C]; the second output has log scores."""
     is_kept = view.text("reduction", "mean") == "none"
     scores = view.shape()
     return OpSemantics(
@@ -41,7 +41,7 @@ def _of_loss(view: OpView, is_kept: bool) -> tuple[InputAccess, ...]:
 
 
 def _scores(shape: Shape, is_kept: bool) -> tuple[AxisMap, ...]:
-    """Classes are read whole; what is kept lost their axis."""
+    """Axis maps of scores: classes are whole; other axes follow with `is_kept`, else whole."""
     return tuple(
         whole(size) if axis == 1 or not is_kept else same(size, axis - (axis > 1))
         for axis, size in enumerate(shape)

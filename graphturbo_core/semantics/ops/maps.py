@@ -1,4 +1,4 @@
-"""Ready-made axis maps, accesses and whole entries that the op families share."""
+"""Common axis maps, accesses and entries of the op families."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from graphturbo_core.semantics.access import (
 from graphturbo_core.semantics.ops.view import OpView
 
 Entry = Callable[[OpView], OpSemantics | None]
-"""Resolves an op against its shapes; None where it cannot, and the op is opaque then."""
+"""Resolves an op against its shapes; None: the op is opaque."""
 
 Shape = tuple[int, ...]
 
 OPAQUE_FORMAT = "fp16"
-"""Our choice: bytes of an opaque op are counted at the default number format, since its work is a
-guess in any case and semantics do not depend on the run's format."""
+"""Number format for the bytes of an opaque op (our choice: its work is a guess, and semantics do
+not depend on the run's format)."""
 
 
 def same(size: int, out_axis: int) -> AxisMap:
@@ -32,17 +32,17 @@ def same(size: int, out_axis: int) -> AxisMap:
 
 
 def whole(size: int) -> AxisMap:
-    """All of the axis is needed, whatever the output box."""
+    """The whole axis is needed for any output box."""
     return AxisMap(AxisKind.WHOLE, size)
 
 
 def reduced(size: int) -> AxisMap:
-    """All of the axis is combined; it may be cut where partial results are combined."""
+    """The whole axis is reduced; it may be cut if partial results are combined."""
     return AxisMap(AxisKind.REDUCE, size)
 
 
 def broadcast_axis(size: int, out_size: int, out_axis: int) -> AxisMap:
-    """Numpy's rule for one axis: size 1 against a larger output is read everywhere."""
+    """Numpy's rule for one axis: size 1 against a larger output is broadcast."""
     if size == 1 and out_size != 1:
         return AxisMap(AxisKind.NONE, 1)
     return same(size, out_axis)
@@ -76,7 +76,7 @@ def normal_axis(axis: int, rank: int) -> int:
 
 
 def moved(view: OpView, *axes: AxisMap, is_view: bool = False, ops: int = 1) -> OpSemantics:
-    """Entry of an op that only moves elements of its first input (injective in TVM's words)."""
+    """Entry of an op that only moves elements of its first input (TVM: injective)."""
     return OpSemantics(
         fusion=FusionKind.INJECTIVE,
         engine=EngineKind.VECTOR,
@@ -88,7 +88,7 @@ def moved(view: OpView, *axes: AxisMap, is_view: bool = False, ops: int = 1) -> 
 
 
 def uncut_over_k(found: OpSemantics) -> OpSemantics:
-    """A contraction whose partial sums over K do not add up to its result."""
+    """The contraction with K uncut: partial sums do not add up to the result."""
     assert found.contraction is not None  # the caller made one
     return replace(
         found,

@@ -1,4 +1,4 @@
-"""Semantics of softmax and of the normalisations kept whole."""
+"""Semantics of softmax and of undecomposed normalisations."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from graphturbo_core.semantics.ops.maps import (
 from graphturbo_core.semantics.ops.view import OpView
 
 AXIS_SOFTMAX_OPSET = 13
-"""From here on Softmax works along one axis; before, on a matrix folded at `axis`."""
+"""First opset whose Softmax works along one axis; before, on a matrix folded at `axis`."""
 
 
 def _normalised(
     view: OpView, axes: Collection[int], ops: int, transcendentals: int, *vectors: InputAccess
 ) -> OpSemantics:
-    """`axes` of the output may not be cut. Opaque to fusion, but for softmax.
+    """Normalisation whose output `axes` may not be cut; opaque to fusion, except softmax.
 
-    It is no opaque *op*: the other axes may be cut, and its work is counted.
+    It is not an opaque *op*: the other axes may be cut, and its work is counted.
     """
     reads = tuple(
         whole(size) if axis in axes else same(size, axis) for axis, size in enumerate(view.shape())
@@ -61,7 +61,7 @@ def softmax(view: OpView) -> OpSemantics:
 
 
 def hardmax(view: OpView) -> OpSemantics:
-    """One where the first maximum stands, else zero: compared, and chosen."""
+    """Hardmax: one at the first maximum, else zero: a comparison and a selection."""
     return _normalised(view, _folded_axes(view), 2, 0)
 
 
@@ -74,10 +74,11 @@ def _folded_axes(view: OpView) -> range:
 
 
 def layer_norm(view: OpView) -> OpSemantics:
-    """Over all axes from `axis`: mean, difference, square, sum, product, scale, shift.
+    """LayerNormalization over all axes from `axis`: mean, difference, ..., scale, shift.
 
-    The square root of a row is left out: one for many elements. So are the statistics, where they
-    are outputs: they read what the first output reads.
+    Per element: mean, difference, square, sum, product, scale, shift. The square root of a row is
+    not counted: one for many elements. Statistics outputs are not counted either: they read the
+    data of the first output.
     """
     rank = len(view.shape())
     axes = range(normal_axis(view.integer("axis", -1), rank), rank)
@@ -85,7 +86,7 @@ def layer_norm(view: OpView) -> OpSemantics:
 
 
 def _with_statistics(view: OpView, found: OpSemantics) -> OpSemantics:
-    """Outputs beside the first read the data of their row."""
+    """The semantics with further outputs, which read the data of their row."""
     if not view.extra_outputs:
         return found
     reads = (found.accesses[0], *((found.accesses[0][:1]) for _ in view.op.outputs[1:]))
@@ -93,9 +94,9 @@ def _with_statistics(view: OpView, found: OpSemantics) -> OpSemantics:
 
 
 def rms_norm(view: OpView) -> OpSemantics:
-    """Over all axes from `axis`: square, sum, product, scale.
+    """RMSNormalization over all axes from `axis`: square, sum, product, scale.
 
-    ONNX Runtime's name for it is SimplifiedLayerNormalization; that may give statistics too.
+    ONNX Runtime's name is SimplifiedLayerNormalization; that may output statistics too.
     """
     rank = len(view.shape())
     axes = range(normal_axis(view.integer("axis", -1), rank), rank)
@@ -112,15 +113,16 @@ def _vectors(view: OpView, places: tuple[int, ...]) -> tuple[InputAccess, ...]:
 
 
 def instance_norm(view: OpView) -> OpSemantics:
-    """Over the spatial axes of each channel, counted as `layer_norm`."""
+    """InstanceNormalization over each channel's spatial axes, counted as `layer_norm`."""
     vectors = tuple(per_channel(view.op.inputs[index], view.shape(index)) for index in (1, 2))
     return _normalised(view, range(2, len(view.shape())), 7, 0, *vectors)
 
 
 def group_norm(view: OpView) -> OpSemantics | None:
-    """Over a group of channels and all of space; channels may be cut, a touched group is read.
+    """GroupNormalization over a group of channels and all spatial axes; channels may be cut.
 
-    Scale and shift are one a channel from opset 21 on, one a group before.
+    A touched group is read whole. Scale and shift are per channel from opset 21 on, per group
+    before.
     """
     shape = view.shape()
     groups = view.integer("num_groups", 0)
@@ -147,14 +149,14 @@ def _group_vector(view: OpView, place: int, block: int) -> InputAccess:
 
 
 def mean_variance_norm(view: OpView) -> OpSemantics:
-    """Over the given axes, batch and space by default: no scale and no shift."""
+    """MeanVarianceNormalization over axes (default: batch and space); no scale, no shift."""
     rank = len(view.shape())
     given = view.integers("axes") or (0, 2, 3)
     return _normalised(view, frozenset(normal_axis(axis, rank) for axis in given), 5, 1)
 
 
 def lp_norm(view: OpView) -> OpSemantics:
-    """Along one axis: power, sum, division."""
+    """LpNormalization along one axis: power, sum, division."""
     axis = normal_axis(view.integer("axis", -1), len(view.shape()))
     return _normalised(view, range(axis, axis + 1), 2, 1)
 

@@ -1,4 +1,4 @@
-"""What the ops of our own domain compute, for whoever runs them on numbers."""
+"""Computation of the ops of our own domain, for the replay."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def _scale_shift(_attributes: Attributes, data: Array, scale: Array, shift: Arra
 def _quantised_product_and_sum(attributes: Attributes, *inputs: Array) -> Array:
     """As QLinearMatMul, transposed as Gemm, with a bias: int32 of the sums, or floating.
 
-    Sums of products of 8-bit numbers are exact in a double. They become floats, are scaled once and
-    rounded to even, as ONNX Runtime's QGemm does; a floating bias comes before the second scale.
+    Sums of products of 8-bit numbers are exact in a double. They are converted to floats, scaled
+    once and rounded to even, as in ONNX Runtime's QGemm; a floating bias is added before the second
+    scale.
     """
     data, data_scale, data_zero, weight, weight_scale, weight_zero, scale, zero, bias = inputs
     left = _swapped(data.astype(np.float64), bool(attributes.get("transA", 0))) - data_zero
@@ -47,4 +48,4 @@ OWN_OPS: Mapping[tuple[str, str], Callable[..., Array]] = {
     ("graphturbo", "ScaleShift"): _scale_shift,
     ("graphturbo", "QLinearMatMulAdd"): _quantised_product_and_sum,
 }
-"""(domain, op type) -> the op, from its attributes and numpy arrays; ONNX describes all others."""
+"""(domain, op type) -> function of attributes and numpy arrays; ONNX describes all other ops."""

@@ -18,15 +18,15 @@ from graphturbo_core.semantics.ops.windows import windows_of
 
 _RESULT = {"AveragePool": (1, 0), "GlobalAveragePool": (1, 0), "LpPool": (0, 1),
            "GlobalLpPool": (0, 1)}  # fmt: skip
-"""Operations and transcendentals a result: averaging scales, a norm takes a root."""
+"""Operations and transcendentals per result: an average scales, a norm takes a root."""
 _POWERS = ("LpPool", "GlobalLpPool")
-"""What raises each element before it sums."""
+"""Ops that raise each element to a power before the sum."""
 
 
 def _pooled(view: OpView, spatial: tuple[AxisMap, ...]) -> OpSemantics:
-    """One operation per element of each window, two where it is raised to a power first.
+    """One operation per element of each window, two if it is raised to a power first.
 
-    TVM puts pooling into the class of convolutions: elementwise ops fuse onto its output.
+    TVM classes pooling with convolutions: elementwise ops fuse onto its output.
     """
     batch, channels = view.shape()[:2]
     plain, functions = _RESULT.get(view.op.op_type, (0, 0))
@@ -52,7 +52,7 @@ def sliding_pool(view: OpView) -> OpSemantics | None:
 
 
 def global_pool(view: OpView) -> OpSemantics:
-    """GlobalAveragePool, GlobalMaxPool and GlobalLpPool: every spatial axis is combined."""
+    """GlobalAveragePool, GlobalMaxPool and GlobalLpPool: every spatial axis is reduced."""
     return _pooled(view, tuple(reduced(size) for size in view.shape()[2:]))
 
 

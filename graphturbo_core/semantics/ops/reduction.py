@@ -30,7 +30,7 @@ def _axes(view: OpView) -> frozenset[int] | None:
 
 
 def _read(view: OpView, axes: frozenset[int], gone: AxisMap | None) -> tuple[AxisMap, ...]:
-    """Maps of the data; reduced axes are `gone`, or combined where that is None."""
+    """Maps of the data; reduced axes have the map `gone`, or REDUCE if that is None."""
     is_kept = bool(view.integer("keepdims", 1))
     maps: list[AxisMap] = []
     out_axis = 0
@@ -44,7 +44,7 @@ def _read(view: OpView, axes: frozenset[int], gone: AxisMap | None) -> tuple[Axi
 
 
 def reduction(view: OpView) -> OpSemantics | None:
-    """ReduceSum and its relatives; axes as attribute or as a constant input."""
+    """ReduceSum and the other reductions; axes as attribute or as a constant input."""
     axes = _axes(view)
     if axes is None:
         return None
@@ -61,7 +61,7 @@ def reduction(view: OpView) -> OpSemantics | None:
 
 
 def arg_extreme(view: OpView) -> OpSemantics:
-    """ArgMax and ArgMin: the axis stays whole, since partial results would carry an index."""
+    """ArgMax and ArgMin: the axis is not cut, since partial results would need an index."""
     axis = normal_axis(view.integer("axis", 0), len(view.shape()))
     reads = _read(view, frozenset({axis}), whole(view.shape()[axis]))
     return OpSemantics(
@@ -75,7 +75,7 @@ def arg_extreme(view: OpView) -> OpSemantics:
 
 
 def determinant(view: OpView) -> OpSemantics:
-    """Det: of the last two axes; an elimination takes two thirds of n operations an element."""
+    """Det of the last two axes; an elimination takes 2/3 n operations per element."""
     shape = view.shape()
     maps = (*(same(size, axis) for axis, size in enumerate(shape[:-2])), *map(whole, shape[-2:]))
     return OpSemantics(

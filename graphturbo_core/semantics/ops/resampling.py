@@ -1,4 +1,4 @@
-"""Semantics of ops that read an image between its elements: resize, sampling grids, regions."""
+"""Semantics of ops that interpolate an image: resize, sampling grids, regions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from graphturbo_core.semantics.ops.maps import (
 from graphturbo_core.semantics.ops.view import OpView
 
 _RESIZE_WITH_ROI_OPSET = 11
-"""From here on Resize has a region before its scales, and modes of coordinates and rounding."""
+"""First opset whose Resize has a region before its scales, and coordinate and rounding modes."""
 
 _EXACT_NEAREST = {
     ("asymmetric", "floor"),
@@ -40,21 +40,21 @@ _EXACT_NEAREST = {
     ("pytorch_half_pixel", "round_prefer_floor"),
     ("pytorch_half_pixel", "round_prefer_ceil"),
 }
-"""Coordinate and rounding modes in which output o of a scale s is input o // s: half a pixel off,
-o = q s + r lies at q + (r + 1/2) / s - 1/2, strictly between q - 1/2 and q + 1/2."""
+"""Coordinate and rounding modes in which output o at scale s is input o // s. For half pixels,
+o = q s + r is at q + (r + 1/2) / s - 1/2, strictly between q - 1/2 and q + 1/2."""
 
 _TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
-"""Elements along an axis that a result is mixed from."""
+"""Elements along an axis per interpolated result."""
 MAX_PLACES = 1 << 20
-"""Results of an axis that are looked at one by one (our choice); a longer axis is read whole."""
+"""Most results per axis that are computed one by one (our choice); longer axes are read whole."""
 _MARGIN = 1e-3
-"""A coordinate this near to a whole number may be rounded either way: single precision of what
-ONNX Runtime computes, for axes of up to some ten thousand elements."""
+"""Distance to a whole number within which a coordinate may be rounded either way: ONNX Runtime's
+single precision, for axes of up to about ten thousand elements."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """How Resize finds an element: `mode` mixes, `coordinates` places, `nearest` rounds."""
+    """Rule of Resize: `mode` interpolates, `coordinates` maps positions, `nearest` rounds."""
 
     mode: str
     coordinates: str
@@ -63,7 +63,7 @@ class _Rule:
 
 
 def _rule(view: OpView) -> _Rule:
-    """Upsample and opset 10 know one rule only: o / s, rounded down."""
+    """The op's rule; Upsample and opset 10 have only one: o / s, rounded down."""
     mode = view.text("mode", "nearest")
     if view.op.op_type == "Upsample" or view.op.opset < _RESIZE_WITH_ROI_OPSET:
         return _Rule(mode, "asymmetric", "floor", False)
@@ -76,7 +76,7 @@ def _rule(view: OpView) -> _Rule:
 
 
 def _scales(view: OpView) -> tuple[float, ...] | None:
-    """The scale of every axis; None where it is not known at import."""
+    """The scale of every axis; None if not known at import."""
     pairs = tuple(zip(view.shape(), view.shape_out(), strict=True))
     if any(size == 0 for size, _ in pairs):
         return None
@@ -101,7 +101,7 @@ def _scales(view: OpView) -> tuple[float, ...] | None:
 
 
 def _scales_of_sizes(view: OpView, pairs: tuple[tuple[int, int], ...]) -> tuple[float, ...] | None:
-    """Sizes asked for; a policy of aspect makes one scale of them all."""
+    """Scales from the size input; an aspect policy makes them all equal."""
     policy = view.text("keep_aspect_ratio_policy", "stretch")
     if policy == "stretch":
         return tuple(out / size for size, out in pairs)
@@ -113,10 +113,10 @@ def _scales_of_sizes(view: OpView, pairs: tuple[tuple[int, int], ...]) -> tuple[
 
 
 def resize(view: OpView) -> OpSemantics | None:
-    """Resize and Upsample; None where scales are computed, or a region is data.
+    """Resize and Upsample; None if scales are computed, or a region is data.
 
-    1. To the nearest by whole factors: one input for a block of results.
-    2. Else an axis follows at the ratio of the sizes, as far beside it as any of its results reach.
+    1. Nearest mode with whole factors: one input per block of results.
+    2. Else an axis follows at the ratio of the sizes, padded by the reach of its results.
     """
     rule, scales = _rule(view), _scales(view)
     if scales is None or rule.mode not in _TAPS:
@@ -145,7 +145,7 @@ def _resized_axis(rule: _Rule, place: tuple[int, int, int], scale: float) -> Axi
 
 
 def _coordinates(mode: str, sizes: tuple[int, int], scale: float) -> NDArray[np.float64] | None:
-    """Where each result lies in the input (ONNX, Resize); None for a mode not known here."""
+    """Input coordinate of each result (ONNX, Resize); None for an unknown mode."""
     size, out = sizes
     o = np.arange(out, dtype=np.float64)
     half = (o + 0.5) / scale - 0.5
@@ -164,7 +164,7 @@ def _coordinates(mode: str, sizes: tuple[int, int], scale: float) -> NDArray[np.
 def _scaled_axis(
     rule: _Rule, place: tuple[int, int, int], scale: float, at: NDArray[np.float64]
 ) -> AxisMap:
-    """Follows at out : size; `pad` is the farthest that a result reaches beside that."""
+    """Map at ratio out : size; `pad` is the farthest reach of a result beyond it."""
     axis, size, out = place
     reach = _TAPS[rule.mode] // 2 * (max(1.0, 1 / scale) if rule.is_antialiased else 1.0)
     first = np.floor(at - _MARGIN) - (np.ceil(reach) - 1 if reach else 0)
@@ -178,9 +178,9 @@ def _scaled_axis(
 
 
 def grid_sample(view: OpView) -> OpSemantics:
-    """GridSample: any place of the image may be asked for; grid axes follow the output's space.
+    """GridSample: any position of the image may be read; grid axes follow the output's space.
 
-    Per result and tap a product and a sum, and some ten operations for where it lies.
+    Per result and tap a product and a sum, and about ten operations for its position.
     """
     batch, channels, *space = view.shape()
     image = (same(batch, 0), same(channels, 1), *(whole(size) for size in space))
@@ -202,7 +202,7 @@ def grid_sample(view: OpView) -> OpSemantics:
 
 
 def affine_grid(view: OpView) -> OpSemantics:
-    """AffineGrid: a sample's matrix times each place, one row of it for each coordinate."""
+    """AffineGrid: a sample's matrix times each position, one row per coordinate."""
     batch, rows, columns = view.shape()
     last = len(view.shape_out()) - 1
     theta = (same(batch, 0), same(rows, last), whole(columns))
@@ -217,10 +217,10 @@ def affine_grid(view: OpView) -> OpSemantics:
 
 
 def regions(view: OpView) -> OpSemantics:
-    """RoiAlign and MaxRoiPool: a region may lie in any sample, anywhere; its bins stay together.
+    """RoiAlign and MaxRoiPool: a region may be anywhere in any sample; its bins are not cut.
 
-    Our count: eight operations a result, or as many as an adaptive grid would ask for two by two
-    samples of four taps each.
+    Our count: eight operations per result; for an adaptive grid those of two by two samples of four
+    taps each.
     """
     samples, channels, *space = view.shape()
     image = (whole(samples), same(channels, 1), *(whole(size) for size in space))
@@ -240,7 +240,7 @@ def regions(view: OpView) -> OpSemantics:
 
 
 def center_crop_pad(view: OpView) -> OpSemantics:
-    """CenterCropPad: half of what is too much or missing lies before, rounded down."""
+    """CenterCropPad: half of the excess or missing elements are at the front, rounded down."""
     maps = []
     for axis, (size, out) in enumerate(zip(view.shape(), view.shape_out(), strict=True)):
         offset = (size - out) // 2 if size > out else -((out - size) // 2)
@@ -251,7 +251,7 @@ def center_crop_pad(view: OpView) -> OpSemantics:
 
 
 def columns_to_image(view: OpView) -> OpSemantics | None:
-    """Col2Im: a channel's columns, all blocks of them; every element of a block is added once."""
+    """Col2Im: all blocks of a channel's columns; every element of a block is added once."""
     block = view.parameter("block_shape", 2)
     if block is None:
         return None
@@ -272,7 +272,7 @@ def columns_to_image(view: OpView) -> OpSemantics | None:
 
 
 def max_unpool(view: OpView) -> OpSemantics:
-    """MaxUnpool: an index counts through the whole output, so all of them must be looked at."""
+    """MaxUnpool: an index refers to the whole output, so all indices are read."""
     reads = tuple(whole_tensor(view.op.inputs[place], view.shape(place)) for place in (0, 1))
     return OpSemantics(
         fusion=FusionKind.OPAQUE,

@@ -1,4 +1,4 @@
-"""Semantics of ops that work along one axis: running sums, the largest, reversing, triangles."""
+"""Semantics of ops along one axis: running sums, top k, reversal, triangles."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from graphturbo_core.semantics.ops.view import OpView
 
 
 def all_but(shape: Shape, axis: int) -> tuple[AxisMap, ...]:
-    """Every axis followed but one, which is read whole."""
+    """Every axis follows except one, which is read whole."""
     return tuple(
         whole(size) if index == axis else same(size, index) for index, size in enumerate(shape)
     )
 
 
 def running(view: OpView) -> OpSemantics | None:
-    """CumSum and CumProd: an element of the axis needs those before it, so it stays whole."""
+    """CumSum and CumProd: an element needs all earlier ones, so the axis is not cut."""
     given = view.parameter("axis", 1)
     if given is None:
         return None
@@ -42,9 +42,9 @@ def running(view: OpView) -> OpSemantics | None:
 
 
 def top_k(view: OpView) -> OpSemantics:
-    """TopK, for values and places alike: the axis whole.
+    """TopK, for both values and indices: the axis is whole.
 
-    Our count: a heap of k takes log2(k), rounded up, and one more comparison an element read.
+    Our count: a heap of k takes log2(k), rounded up, plus one comparison per element read.
     """
     shape, (kept, *_) = view.shape(), view.shapes_out
     axis = normal_axis(view.integer("axis", -1), len(shape))
@@ -62,7 +62,7 @@ def top_k(view: OpView) -> OpSemantics:
 
 
 def reverse_sequence(view: OpView) -> OpSemantics:
-    """ReverseSequence: a sample's length says from where time runs backwards, so it is whole."""
+    """ReverseSequence: a sample's length is data, so the time axis is whole."""
     batch, time = view.integer("batch_axis", 1), view.integer("time_axis", 0)
     lengths = InputAccess(view.op.inputs[1], (same(view.shape(1)[0], batch),))
     found = moved(view, *all_but(view.shape(), time))
@@ -70,7 +70,7 @@ def reverse_sequence(view: OpView) -> OpSemantics:
 
 
 def compress(view: OpView) -> OpSemantics:
-    """Compress: which places are taken is data; without an axis, of all elements in a row."""
+    """Compress: the selection is data; without an axis it applies to the flattened tensor."""
     axis = view.op.attributes.get("axis")
     shape = view.shape()
     condition = whole_tensor(view.op.inputs[1], view.shape(1))
@@ -83,7 +83,7 @@ def compress(view: OpView) -> OpSemantics:
 
 
 def triangle(view: OpView) -> OpSemantics:
-    """Trilu: an element stays or becomes zero by where it lies."""
+    """Trilu: an element is copied or zeroed by its position."""
     reads = [broadcast(view.op.inputs[0], view.shape(), view.shape_out())]
     if view.is_unknown(1):
         reads.append(whole_tensor(view.op.inputs[1], view.shape(1)))
@@ -98,7 +98,7 @@ def triangle(view: OpView) -> OpSemantics:
 
 
 def eye_like(view: OpView) -> OpSemantics:
-    """EyeLike: ones where row and column agree; of its input only the shape counts."""
+    """EyeLike: ones on the diagonal; only the shape of its input matters."""
     return replace(triangle(view), is_pointwise=False)
 
 

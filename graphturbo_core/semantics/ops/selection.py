@@ -1,4 +1,4 @@
-"""Semantics of ops that join, cut out and pad."""
+"""Semantics of concatenation, split, slice and pad."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def _offset_read(tensor: str, shape: Shape, axis: int, offset: int) -> InputAcce
 
 
 def concat(view: OpView) -> OpSemantics:
-    """Concat: an input lies at minus what stands before it.
+    """Concat: an input's offset is minus the size of the inputs before it.
 
-    An input given twice has two reads: the needed boxes are joined by whoever asks.
+    An input given twice has two reads; callers join the needed boxes.
     """
     axis = normal_axis(view.integer("axis", 0), len(view.shape_out()))
     reads = []
@@ -48,7 +48,7 @@ def concat(view: OpView) -> OpSemantics:
 
 
 def split(view: OpView) -> OpSemantics:
-    """Split: each output lies at the sum of those before it; their shapes say how long they are."""
+    """Split: each output's offset is the sum of the sizes before it."""
     axis = normal_axis(view.integer("axis", 0), len(view.shape()))
     reads = []
     start = 0
@@ -65,7 +65,7 @@ def split(view: OpView) -> OpSemantics:
 
 
 def _sliced_axis(size: int, axis: int, start: int, step: int) -> AxisMap:
-    """A slice backwards is read whole: an offset map only runs forwards."""
+    """Map of a sliced axis; a backwards slice is read whole: offset maps only run forwards."""
     if step < 0:
         return whole(size)
     first = min(max(start + size if start < 0 else start, 0), size)
@@ -96,7 +96,7 @@ def slices(view: OpView) -> OpSemantics | None:
 
 
 def pad(view: OpView) -> OpSemantics | None:
-    """Pad: constants need nothing; other modes look back into the axis, which is read whole."""
+    """Pad: constants need no reads; other modes read the whole axis."""
     pads = view.parameter("pads", 1)
     if pads is None or (view.is_unknown(3) and view.integers("pads") is None):
         return None

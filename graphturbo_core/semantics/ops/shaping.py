@@ -1,4 +1,4 @@
-"""Semantics of ops that give the same elements another shape or order."""
+"""Semantics of ops that change the shape or order of elements."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from graphturbo_core.semantics.ops.view import OpView
 
 
 def reshape_maps(shape: Shape, out_shape: Shape) -> tuple[AxisMap, ...]:
-    """Maps of a row-major reshape, one per input axis.
+    """Returns the maps of a row-major reshape, one per input axis.
 
-    Both shapes fall into runs of axes with equal products, from the left. 1. A run of one axis
-    on each side is the same axis. 2. Of a longer run the first axes follow each other, in blocks
-    or, where these do not nest, in proportion, and the inner input axes are read whole. 3. Axes of
-    size 1 without a partner are read always.
+    Both shapes are divided into runs of axes with equal products, from the left. 1. A run of one
+    axis on each side is the same axis. 2. In a longer run the first axes follow each other, in
+    blocks or, if these do not nest, in proportion; the inner input axes are read whole. 3. Axes of
+    size 1 without a partner are always read.
     """
     if 0 in shape:
         return tuple(whole(size) for size in shape)
@@ -39,7 +39,7 @@ def reshape_maps(shape: Shape, out_shape: Shape) -> tuple[AxisMap, ...]:
 
 
 def _aligned_run(shape: Shape, out_shape: Shape) -> tuple[Shape, Shape]:
-    """The shortest non-empty heads of both shapes with equal products."""
+    """The shortest non-empty prefixes of both shapes with equal products."""
     taken, out_taken = 1, 1
     product, out_product = shape[0], out_shape[0]
     while product != out_product:
@@ -53,10 +53,10 @@ def _aligned_run(shape: Shape, out_shape: Shape) -> tuple[Shape, Shape]:
 
 
 def _blocked(run: Shape, out_run: Shape, out_axis: int) -> list[AxisMap]:
-    """Rule 2: one step of the first axis spans `inner` elements, of the output's `out_inner`.
+    """Rule 2: one step of the first input axis spans `inner` elements, of the output `out_inner`.
 
     Steps [lo, hi) of the output are elements [lo*out_inner, hi*out_inner), read in whole steps of
-    `inner`. Where neither is a multiple of the other, blocks of both are far longer than that.
+    `inner`. If neither is a multiple of the other, common blocks would be far longer.
     """
     inner, out_inner = prod(run[1:]), prod(out_run[1:])
     common = gcd(inner, out_inner)
@@ -67,7 +67,7 @@ def _blocked(run: Shape, out_run: Shape, out_axis: int) -> list[AxisMap]:
 
 
 def reshape(view: OpView) -> OpSemantics:
-    """Reshape, Flatten, Squeeze and Unsqueeze: the shapes say all, parameters are not read."""
+    """Reshape, Flatten, Squeeze and Unsqueeze: shapes suffice, parameters are not read."""
     return moved(view, *reshape_maps(view.shape(), view.shape_out()), is_view=True)
 
 
@@ -90,7 +90,7 @@ def transpose(view: OpView) -> OpSemantics:
 
 
 def depth_to_space(view: OpView) -> OpSemantics:
-    """DepthToSpace: blocks of space per input pixel; channels are near each other only in CRD."""
+    """DepthToSpace: a spatial block per input pixel; channels are adjacent only in CRD."""
     block = view.integer("blocksize", 1)
     batch, channels, height, width = view.shape()
     is_near = view.text("mode", "DCR") == "CRD"
@@ -109,7 +109,7 @@ def depth_to_space(view: OpView) -> OpSemantics:
 
 
 def space_to_depth(view: OpView) -> OpSemantics:
-    """SpaceToDepth: an output pixel needs its block; output channels of one input lie apart."""
+    """SpaceToDepth: an output pixel needs its block; output channels of an input are apart."""
     block = view.integer("blocksize", 1)
     batch, channels, height, width = view.shape()
     return moved(

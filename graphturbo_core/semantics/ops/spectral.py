@@ -15,7 +15,7 @@ from graphturbo_core.semantics.ops.scans import all_but
 from graphturbo_core.semantics.ops.view import OpView
 
 _AXIS_AS_INPUT = 20
-"""From here on DFT's axis is an input and counts from the end by default."""
+"""First opset whose DFT has its axis as an input, by default counted from the end."""
 
 
 def _ops_of(length: int) -> int:
@@ -24,7 +24,7 @@ def _ops_of(length: int) -> int:
 
 
 def transform(view: OpView) -> OpSemantics | None:
-    """DFT: along one axis; real and imaginary parts stay together."""
+    """DFT along one axis; real and imaginary parts are not separated."""
     shape = view.shape()
     if view.op.opset < _AXIS_AS_INPUT:
         given: tuple[int, ...] | None = (view.integer("axis", 1),)
@@ -47,7 +47,7 @@ def transform(view: OpView) -> OpSemantics | None:
 
 
 def short_transform(view: OpView) -> OpSemantics | None:
-    """STFT: a frame is a window of the signal, times the window's numbers, transformed."""
+    """STFT: a frame is a window of the signal, weighted and transformed."""
     step = view.parameter("frame_step", 1)
     if step is None:
         return None

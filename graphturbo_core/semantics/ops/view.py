@@ -1,4 +1,4 @@
-"""An op beside its shapes: attributes with their defaults, parameters known at import."""
+"""An op with its shapes, attributes with defaults, and parameters known at import."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from graphturbo_core.ir.graph import Graph, Op
 
 @dataclass(frozen=True, slots=True)
 class OpView:
-    """What an entry of the table may know of an op."""
+    """View of an op for the entries of the table."""
 
     op: Op
     graph: Graph
 
     def has_input(self, index: int) -> bool:
-        """Whether input `index` is there: optional ones may be missing or empty."""
+        """Whether input `index` is present: optional ones may be missing or empty."""
         return index < len(self.op.inputs) and bool(self.op.inputs[index])
 
     def shape(self, index: int = 0) -> tuple[int, ...]:
@@ -34,12 +34,12 @@ class OpView:
 
     @property
     def extra_outputs(self) -> int:
-        """How many outputs beside the first are used."""
+        """Number of used outputs after the first."""
         return sum(map(self._is_used, self.op.outputs[1:]))
 
     @property
     def main_output(self) -> int:
-        """The first output that somebody reads, else the first that has a name."""
+        """The first output with a reader, else the first with a name."""
         named = [index for index, name in enumerate(self.op.outputs) if name]
         return next((i for i in named if self._is_used(self.op.outputs[i])), named[0])
 
@@ -59,14 +59,14 @@ class OpView:
         return value if isinstance(value, str) else default
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """An attribute that is a list of integers, or None where it is missing."""
+        """An attribute that is a list of integers; None if missing."""
         value = self.op.attributes.get(name)
         if not isinstance(value, tuple):
             return None
         return tuple(int(item) for item in value)
 
     def numbers(self, index: int) -> tuple[float, ...] | None:
-        """The numbers of input `index`, or None where they are not known at import."""
+        """The numbers of input `index`; None if not known at import."""
         if not self.has_input(index):
             return None
         value = self.graph.tensors[self.op.inputs[index]].value
@@ -81,5 +81,5 @@ class OpView:
         return None if value is None else tuple(int(item) for item in value.ravel())
 
     def is_unknown(self, index: int) -> bool:
-        """Whether input `index` is there but its numbers are not known at import."""
+        """Whether input `index` is present but its numbers are not known at import."""
         return self.has_input(index) and self.graph.tensors[self.op.inputs[index]].value is None

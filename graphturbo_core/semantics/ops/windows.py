@@ -11,7 +11,7 @@ from graphturbo_core.semantics.ops.view import OpView
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """One entry per spatial axis; `pads` are those before the first element."""
+    """Window parameters per spatial axis; `pads`: before the first element."""
 
     kernel: Shape
     strides: Shape
@@ -38,7 +38,7 @@ def windows_of(view: OpView, kernel: Shape) -> Windows:
 
 
 def _pads_before(view: OpView, kernel: Shape, strides: Shape, dilations: Shape) -> Shape:
-    """ONNX's auto_pad: SAME pads so that out = ceil(in / stride), the odd one at UPPER's end."""
+    """ONNX's auto_pad: SAME gives out = ceil(in / stride); UPPER's odd pad is at the end."""
     auto = view.text("auto_pad", "NOTSET")
     if auto in ("NOTSET", ""):
         return (view.integers("pads") or (0,) * (2 * len(kernel)))[: len(kernel)]

@@ -1,4 +1,4 @@
-"""Program -> Load of each kernel: how long it keeps DRAM and its cores busy, what it has in GB."""
+"""Program -> KernelUsage of each kernel: busy cycles of DRAM and cores, and GB bytes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from graphturbo_core.hardware.hardware import EngineKind
 from graphturbo_core.ir.graph import TensorKind
 from graphturbo_core.products.arrays import owners
 from graphturbo_core.products.program import ChannelKind, IntArray, Memory, Program
-from graphturbo_core.strategies.steps.kernels import Load
+from graphturbo_core.strategies.steps.kernels import KernelUsage
 
 
-def kernel_loads(program: Program) -> tuple[Load, ...]:
+def kernel_loads(program: Program) -> tuple[KernelUsage, ...]:
     """Of each kernel of the plan; of several DRAM shares the busiest one counts."""
     count = len(program.plan.kernels)
     shares = [
@@ -29,7 +29,9 @@ def kernel_loads(program: Program) -> tuple[Load, ...]:
     ]
     cores = _most(program.kernel, program.engine, program.hold_cycles, on_core, count)
     columns = (dram, cores, _gb_ends(program, count))
-    return tuple(Load(*each) for each in zip(*(own.tolist() for own in columns), strict=True))
+    return tuple(
+        KernelUsage(*each) for each in zip(*(own.tolist() for own in columns), strict=True)
+    )
 
 
 def _most(

@@ -7,6 +7,6 @@
 - `stitch_binding.py`: dominant ops divide a kernel over the cores; the others follow.
 - `stitch_schemes.py`: the scheme by which each value passes inside a kernel.
 
-AStitch (ASPLOS 2022) is recalled from the paper and mapped to this machine by us. Each choice is
-marked where it is made.
+AStitch (ASPLOS 2022) is recalled from the paper and mapped to this machine by us. Each file marks
+its choices.
 """

@@ -1,13 +1,12 @@
 """`astitch`: memory-intensive ops stitched between compute-intensive ones, as AStitch does.
 
 After the reference page on fusion (AStitch, ASPLOS 2022): recalled from the paper and mapped to
-this machine by us, each choice where it is made and replaceable there. `stitch.py` says which ops
-are a kernel, `stitch_binding.py` who divides the work, `stitch_schemes.py` how values pass inside.
-Between kernels tensors wait in DRAM, as for `tvm`: XLA's buffers are device memory as TVM's are
-(our choice). Loop nests are those of Relay's layers, as for every strategy (our choice): a value
-passes locally between ops of one layer, and through LB between layers. A core holds its whole part
-of what passes through LB, where AStitch's blocks hold a few rows at a time; what has no room spills
-(lowering says so).
+this machine by us. `stitch.py` forms kernels, `stitch_binding.py` divides their work,
+`stitch_schemes.py` records how values pass inside. Between kernels tensors are in DRAM, as for
+`tvm`: XLA's buffers are device memory, like TVM's (our choice). Loop nests are those of Relay's
+layers, as for every strategy (our choice): a value passes locally between ops of one layer, and
+through LB between layers. An LB holds a core's whole part of such a value; AStitch's blocks hold a
+few rows at a time. A part without room spills, with a note from lowering.
 """
 
 from __future__ import annotations
@@ -32,29 +31,29 @@ from graphturbo_core.strategies.steps.whole import in_layers, op_graph
 from graphturbo_core.strategies.strategy import Strategy
 
 NORMALISATIONS = {"stitched": (), "xla": (LAYER_NORM, SOFTMAX)}
-"""Values of `astitch.normalisation` -> the passes of import that they stand for."""
+"""Values of `astitch.normalisation` -> names of import passes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AStitch(Strategy):
-    """One kernel per stitched region or compute-intensive op, each handing on through DRAM."""
+    """One kernel per stitched region or compute-intensive op; DRAM between kernels."""
 
     name: ClassVar[str] = "astitch"
     doc: ClassVar[str] = (
-        "what lies between products stitched into a kernel, between kernels DRAM (AStitch)"
+        "ops between products stitched into one kernel, DRAM between kernels (AStitch)"
     )
     is_by_op: ClassVar[bool] = True
 
     normalisation: Literal["stitched", "xla"] = choice(
         *NORMALISATIONS,
-        doc="softmax and layer norm are one op each, whose passes over a row stay on its core, as "
-        "AStitch's regional scheme stitches them (ASPLOS 2022); or they are stitched from the "
-        "reductions and elementwise ops that XLA, under AStitch, has of them",
+        doc="softmax and layer norm are one op each, whose passes over a row run on one core, as "
+        "in AStitch's regional scheme (ASPLOS 2022); or they are stitched from the reductions and "
+        "elementwise ops into which XLA, under AStitch, decomposes them",
     )
 
     @property
     def import_passes(self) -> tuple[str, ...]:
-        """XLA's decompositions where they are chosen."""
+        """XLA's decompositions if the option chooses them."""
         return NORMALISATIONS[self.normalisation]
 
     def plan(self, target: Target) -> Plan:

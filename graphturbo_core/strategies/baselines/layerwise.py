@@ -16,7 +16,7 @@ from graphturbo_core.strategies.strategy import Strategy
 
 @dataclass(frozen=True, kw_only=True)
 class Layerwise(Strategy):
-    """Ops in the order of the layers, each handing its result to the next through DRAM."""
+    """One kernel per op in the order of the layers; every result goes through DRAM."""
 
     name: ClassVar[str] = "layerwise"
     doc: ClassVar[str] = "one kernel per op, everything through DRAM"

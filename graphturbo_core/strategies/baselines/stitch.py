@@ -1,22 +1,22 @@
-"""GraphSemantics -> StitchedKernels: which ops AStitch runs as one kernel, and in which order.
+"""GraphSemantics -> StitchedKernels: the ops of each AStitch kernel, and the kernels' order.
 
-After the reference page on fusion (AStitch, ASPLOS 2022). That compute-intensive ops are boundaries
-and what lies connected between them is one kernel, is recalled from the paper and unchecked; how
-that is found is our choice. Both are here alone, to be replaced.
+After the reference page on fusion (AStitch, ASPLOS 2022). Compute-intensive ops are boundaries, and
+connected ops between them are one kernel: recalled from the paper and unchecked. The procedure is
+our choice.
 
-1. An op is *compute-intensive* where it counts matrix products (convolution, product, attention,
-   recurrent cell), or has no entry in the table of op types, which stands for a library's call. It
-   is a kernel of its own and takes no epilogue. All others are *memory-intensive*: elementwise ops,
+1. An op is *compute-intensive* if it counts matrix products (convolution, product, attention,
+   recurrent cell), or has no entry in the table of op types, which models a library call. It is a
+   kernel of its own without epilogue. All others are *memory-intensive*: elementwise ops,
    reductions, normalisations (XLA, under AStitch, has them as elementwise ops and reductions),
-   lookups, what only moves elements, and what has several results. So is a pooling: Relay puts it
-   into a class with convolutions because it takes an epilogue as they do, but it multiplies
-   nothing, it reduces windows, and the reference names products and library calls alone.
-2. The *level* of an op is the largest number of compute-intensive ops on a way to it.
+   lookups, ops that only move elements, and ops with several results. A pooling is one too: Relay
+   classes it with convolutions because it takes an epilogue. But it reduces windows without
+   products, and the reference names products and library calls alone.
+2. The *level* of an op is the largest number of compute-intensive ops on a path to it.
    Memory-intensive ops of one level that are connected are a region.
-3. A region whose first reader in the order of levels is itself a region joins it, at its level:
-   what only later layers need (a mask, a table's rows) is stitched to where it is needed. No way
-   between the two leads through another kernel, since it would begin with an earlier reader.
-4. Regions of one level do not depend on each other: they are packed into one kernel.
+3. A region whose first reader in the order of levels is itself a region joins it, at its level.
+   So values that only later layers need (a mask, a table's rows) are stitched to their reader. No
+   path between the two leads through another kernel: it would begin with an earlier reader.
+4. Regions of one level are independent: they are packed into one kernel.
 5. No kernel has more than `MAX_STITCHED_OPS` ops; larger regions are cut in the graph's order.
 
 Levels rise through compute-intensive ops alone, so kernels in the order of levels, a level's
@@ -32,7 +32,7 @@ from graphturbo_core.semantics.access import OpSemantics
 from graphturbo_core.semantics.table import GraphSemantics
 
 MAX_STITCHED_OPS = 256
-"""Ops of a kernel, as many as TVM fuses at most (our choice: AStitch's own limit is not known)."""
+"""Most ops of a kernel: TVM's limit of fusion (our choice: AStitch's own limit is not known)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class StitchedKernel:
 
     @property
     def ops(self) -> tuple[str, ...]:
-        """All of them, region by region."""
+        """All ops, region by region."""
         return tuple(op for region in self.regions for op in region)
 
 
 def stitched_kernels(sem: GraphSemantics) -> tuple[StitchedKernel, ...]:
-    """Every op in one kernel; kernels in an order in which they may run."""
+    """Returns kernels in a legal order; each op is in one kernel."""
     partition = _Partition(sem)
     partition.join_levels()
     partition.sink()
@@ -62,7 +62,7 @@ def is_compute_intensive(semantics: OpSemantics) -> bool:
 
 
 class _Partition:
-    """Regions as a union-find over ops, by their place in the graph; a root's level is all's."""
+    """Regions as a union-find over op indices; the root's level is the region's."""
 
     def __init__(self, sem: GraphSemantics) -> None:
         graph = sem.graph
@@ -80,7 +80,7 @@ class _Partition:
                 self.level[reader] = max(self.level[reader], passed)
 
     def root(self, op: int) -> int:
-        """The op that stands for a region, or for itself."""
+        """The representative op of a region."""
         root = op
         while self.parent[root] != root:
             root = self.parent[root]
@@ -97,7 +97,7 @@ class _Partition:
                 self.parent[self.root(reader)] = self.root(maker)
 
     def sink(self) -> None:
-        """Rule 3, the last levels first, so that what a region joins stays where it is."""
+        """Rule 3, the last levels first, so that the joined region does not move later."""
         regions = self._regions()
         for own in sorted(regions, key=lambda root: (-self.level[root], root)):
             readers = {self.root(r) for op in regions[own] for r in self.readers[op]} - {own}
@@ -108,7 +108,7 @@ class _Partition:
                 self.parent[self.root(own)] = reader
 
     def _rank(self, root: int) -> tuple[int, bool]:
-        """A region's or a compute-intensive op's place in the order of kernels."""
+        """Sort key of a region or a compute-intensive op in the order of kernels."""
         return self.level[root], self.is_boundary[root]
 
     def _regions(self) -> dict[int, list[int]]:
@@ -120,7 +120,7 @@ class _Partition:
         return found
 
     def kernels(self) -> Iterator[StitchedKernel]:
-        """Rules 4 and 5: by level, what is packed first, then compute-intensive ops."""
+        """Rules 4 and 5: per level the packed regions, then the compute-intensive ops."""
         by_rank: dict[tuple[int, bool], list[list[int]]] = {}
         for root, ops in self._regions().items():
             by_rank.setdefault(self._rank(root), []).append(ops)
@@ -136,7 +136,7 @@ class _Partition:
 
 
 def _packs(regions: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
-    """Regions of a level, one after the other, as many to a pack as the limit allows."""
+    """Regions of a level in order, as many per pack as the limit allows."""
     pack: list[Sequence[int]] = []
     count = 0
     parts = (

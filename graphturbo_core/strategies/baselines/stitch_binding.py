@@ -1,7 +1,7 @@
 """Loop nests of a stitched kernel -> KernelBinding: dominant ops divide, the others follow.
 
-After the reference page on fusion (AStitch, point 3), recalled from the paper and unchecked. What
-follows from it here is our choice; it is in this file alone, to be replaced.
+After the reference page on fusion (AStitch, point 3), recalled from the paper and unchecked. The
+rules of this file are our choice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from graphturbo_core.strategies.steps.binding import (
 
 
 class Dominance(IntEnum):
-    """Why a nest divides the work: reductions before all others, results last."""
+    """Reason why a nest is dominant: reductions first, results last."""
 
     REDUCTION = 0
     EXPENSIVE = 1
@@ -38,7 +38,7 @@ class Dominance(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dominant:
-    """A nest by its place in the kernel; `elements`: what it reads at most of one tensor."""
+    """A nest by its place in the kernel; `elements`: of the largest tensor that it reads."""
 
     dominance: Dominance
     elements: int
@@ -46,12 +46,12 @@ class Dominant:
 
 
 def dominants(sem: GraphSemantics, nests: Sequence[LoopNest]) -> tuple[Dominant, ...]:
-    """The dominant nests, those first that the others follow.
+    """Returns the dominant nests, the leading ones first.
 
-    1. Reductions: nests that need several elements of an operand for one of their result. 2. An
-    expensive elementwise nest (one with a transcendental) whose result is broadcast in the kernel.
-    3. Nests whose result leaves the kernel. Among equals the one that reads the largest tensor,
-    then the last (our choice: what is largest is divided best).
+    1. Reductions: nests that need several elements of an operand for one of their result. 2.
+    Expensive elementwise nests (with a transcendental) whose result is broadcast in the kernel.
+    3. Nests whose result leaves the kernel. Ties: the nest that reads the largest tensor, then the
+    last one (our choice: the largest tensor gets the best division).
     """
     inside = {op for nest in nests for op in nest.ops}
     found = []
@@ -82,7 +82,7 @@ def _dominance(sem: GraphSemantics, nest: LoopNest, inside: set[str]) -> Dominan
 def is_combining(sem: GraphSemantics, name: str) -> bool:
     """Whether an op combines several elements of an activation into one of its result.
 
-    What only moves elements does not, wherever it finds them.
+    An op that only moves elements does not.
     """
     semantics = sem.by_op[name]
     if semantics.fusion is FusionKind.INJECTIVE:
@@ -100,7 +100,7 @@ def _is_combined(axis: AxisMap) -> bool:
 
 
 def is_broadcast(sem: GraphSemantics, tensor: str, reader: str) -> bool:
-    """Whether an op needs an element of the tensor all along an axis of its result."""
+    """Whether an op broadcasts an element of the tensor along an axis of its result."""
     semantics = sem.by_op[reader]
     return any(
         size > 1 and all(own.out_axis != axis for own in access.axes)
@@ -113,20 +113,19 @@ def is_broadcast(sem: GraphSemantics, tensor: str, reader: str) -> bool:
 
 @dataclass(frozen=True)
 class StitchBinder(Binder):
-    """Algorithm 4's plain binding for dominant nests, handed on from there both ways.
+    """Algorithm 4's plain binding for dominant nests, handed on to readers and producers.
 
-    1. Dominant nests that nothing reached yet take the plain binding, in their order. 2. From each
-    of them its binding is handed to the nests that it reads from and that read from it, nearest
-    first; a nest takes what is handed to it, with the cores that this leaves idle put to use, where
-    that keeps as many cores busy as its plain binding (`Binder.choose`). So many small rows lie
-    on each core, and one big row is divided over several. 3. A tensor of which every core reads
-    only what it computed stays in LB; all others go through GB.
+    1. Unbound dominant nests take the plain binding, in their order. 2. The binding is handed to
+    producers and readers, nearest first. A nest takes it, extended over cores that it leaves idle,
+    if that keeps as many cores busy as its plain binding (`Binder.choose`). So each core gets many
+    small rows, and one big row is divided over several cores. 3. A tensor of which every core reads
+    only its own part is resident in LB; all others go through GB.
     """
 
     def __call__(
         self, sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
     ) -> KernelBinding:
-        """Bind every nest; one that is alone, or on the engine that cores share, as ever."""
+        """Bind every nest; a single nest, or one on a shared engine, by Algorithm 4."""
         if len(nests) == 1 or any(nest.is_on_cluster(sem) for nest in nests):
             return super().__call__(sem, nests, boxes)
         walk = _Stitching(self, sem, nests, boxes)
@@ -147,14 +146,14 @@ class _Stitching(KernelWalk):
                 self.readers.setdefault(tensor, []).append(place)
 
     def run(self) -> None:
-        """Rules 1 and 2; what no dominant nest reaches is bound from the last nest backwards."""
+        """Rules 1 and 2; nests that no dominant nest reaches are bound from the last backwards."""
         seeds = (dominant.place for dominant in dominants(self.sem, self.nests))
         for seed in (*seeds, *reversed(range(len(self.nests)))):
             if seed not in self.bound:
                 self._follow(seed)
 
     def _follow(self, seed: int) -> None:
-        """Bind a nest, then all that it reaches and that are free."""
+        """Bind a nest, then all unbound nests that it reaches."""
         self._bind(seed, None)
         waiting = deque([seed])
         while waiting:
@@ -168,7 +167,7 @@ class _Stitching(KernelWalk):
         self.bound[place] = fixed or self.binder.choose(self.axes[place], handed)
 
     def _handed(self, place: int) -> Iterator[tuple[int, Binding]]:
-        """What a bound nest hands to those that it reads from, then to those that read from it."""
+        """Bindings that a bound nest hands to its producers, then to its readers."""
         nest, own = self.nests[place], self.bound[place]
         for tensor in self.reads[place]:
             inferred = infer_binding(self.sem, nest, own, tensor)
@@ -181,7 +180,7 @@ class _Stitching(KernelWalk):
                 yield reader, handed
 
     def _is_alike(self, tensor: str, nest: LoopNest) -> bool:
-        """Whether a result is divided as its nest is; one of another rank lies on one core."""
+        """Whether a result has its nest's binding; a result of another rank is on one core."""
         tensors = self.sem.graph.tensors
         return len(tensors[tensor].shape) == len(tensors[nest.output].shape)
 
@@ -201,10 +200,10 @@ class _Stitching(KernelWalk):
 
 
 def hand_on(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str) -> Binding | None:
-    """The binding of a nest under which every core reads its own part of an operand bound so.
+    """The binding of a nest under which every core reads its own part of an operand.
 
-    None where a bound axis of the operand is reduced, needed whole, or lies elsewhere in the
-    result.
+    `own`: binding of the operand. None if a bound axis of the operand is reduced, needed whole, or
+    moved within the result.
     """
     for access in _reads_of(sem, nest, tensor, 0):
         follows = [
@@ -220,18 +219,18 @@ def hand_on(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str) -> B
 def _reads_of(
     sem: GraphSemantics, nest: LoopNest, tensor: str, output: int
 ) -> Iterator[InputAccess]:
-    """The accesses of a nest's ops to a tensor, for their result of this number."""
+    """Accesses of a nest's ops to a tensor, for result number `output`."""
     for name in nest.ops:
         for reads in sem.by_op[name].accesses[output : output + 1]:
             yield from (access for access in reads if access.tensor == tensor)
 
 
 Bound = tuple[Mapping[str, Binding], Mapping[str, Box]]
-"""Bindings of a kernel's tensors, and the boxes that it computes of them."""
+"""Bindings of a kernel's tensors, and the computed boxes."""
 
 
 def reads_own(sem: GraphSemantics, nest: LoopNest, tensor: str, bound: Bound) -> bool:
-    """Whether each core finds all that it reads of the tensor in its own part of it."""
+    """Whether each core reads only its own part of the tensor."""
     bindings, boxes = bound
     op = sem.graph.op_by_name[nest.ops[0]]
     results = [nest.output] if len(nest.ops) > 1 else list(op.outputs)
@@ -251,7 +250,7 @@ def reads_own(sem: GraphSemantics, nest: LoopNest, tensor: str, bound: Bound) ->
 def _is_one_to_one(
     access: InputAccess, own: tuple[Binding, Box], held: tuple[Binding, Box]
 ) -> bool:
-    """Whether the same elements are on the same cores, as the divided axes alone tell."""
+    """Whether equal elements are on equal cores, from the divided axes alone."""
     (cut, box), (held_cut, held_box) = own, held
     if cut.grid != held_cut.grid or cut.cores != held_cut.cores:
         return False
@@ -264,7 +263,7 @@ def _is_one_to_one(
 
 
 def _finds_own(access: InputAccess, own: tuple[Binding, Box], held: tuple[Binding, Box]) -> bool:
-    """The same core by core."""
+    """Whether each core reads only its own part, checked core by core."""
     (cut, box), (held_cut, held_box) = own, held
     parts = held_cut.shares(held_box)
     needed = {core: access.box(s) for core, s in cut.shares(box).items() if not is_empty(s)}

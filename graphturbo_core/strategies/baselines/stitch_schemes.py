@@ -1,13 +1,16 @@
-"""Plan of stitched kernels -> Decisions: each region, and by which scheme values pass inside it.
+"""Plan of stitched kernels -> Decisions: each region, and the scheme of its inner values.
 
-The four schemes of AStitch (reference page on fusion, point 2, recalled from the paper) and what
-they come to on this machine (our mapping): *independent*, regions packed into one kernel; *local*,
-the value stays in the vector pipe between ops of one loop nest; *regional*, every core needs values
-of its own part alone, which wait in its LB; *global*, a core needs what another one computed, which
-goes through GB (DRAM on a chip without one). AStitch's barrier over all blocks is the order that
-conflicts and layers impose: nothing reads before it is written, and it costs no cycles of its own.
-A kernel's result stays in the LBs besides if the kernel reads it too; where another core needs it,
-it goes from core to core.
+The four schemes of AStitch (reference page on fusion, point 2, recalled from the paper), mapped to
+this machine (our choice):
+
+- *independent*: regions packed into one kernel;
+- *local*: the value is in the vector pipe between ops of one loop nest;
+- *regional*: every core needs only its own part, which is in its LB;
+- *global*: a core needs another core's part; it goes through GB (DRAM on a chip without GB).
+
+Conflicts and layers impose the order of AStitch's barrier over all blocks; it costs no cycles of
+its own. A kernel's result is also resident in LB if the kernel reads it. A part that another core
+needs goes from core to core.
 """
 
 from __future__ import annotations
@@ -34,8 +37,8 @@ STITCH_STEPS = frozenset({STITCH_STEP, PACK_STEP, SCHEME_STEP})
 
 RULE_BOUNDARY = "compute-intensive: a kernel of its own, without epilogue"
 RULE_REGION = "memory-intensive ops connected between compute-intensive ones"
-RULE_INDEPENDENT = "independent: regions that need nothing of each other"
-RULE_LOCAL = "local: elementwise, the values between stay in the vector pipe"
+RULE_INDEPENDENT = "independent: regions without dependences between them"
+RULE_LOCAL = "local: elementwise, values in the vector pipe"
 RULE_ONE_TO_MANY = "regional: one to many, of each core's own part"
 RULE_OUT_OF_NEST = "regional: elementwise of each core's own part, in another loop nest"
 RULE_GLOBAL = "global: a core reads what another one computed"
@@ -44,7 +47,7 @@ RULE_GLOBAL = "global: a core reads what another one computed"
 def stitch_decisions(
     plan: Plan, kernels: Sequence[StitchedKernel], sections: Sequence[Section]
 ) -> tuple[Decision, ...]:
-    """Kernel by kernel: what it is made of, then how values pass inside; linear in ops."""
+    """Returns per kernel its regions, then the schemes of its inner values; linear in ops."""
     found: list[Decision] = []
     for stitched, section, kernel in zip(kernels, sections, plan.kernels, strict=True):
         if stitched.is_boundary:
@@ -89,7 +92,7 @@ def _regions(
 def _schemes(
     sem: GraphSemantics, nests: Sequence[LoopNest], kernel: KernelPlan
 ) -> Iterator[Decision]:
-    """One decision a loop nest of several ops, and one a tensor that a later nest reads."""
+    """One decision per loop nest of several ops, and one per tensor that a later nest reads."""
     readers: dict[str, list[LoopNest]] = {}
     for nest in nests:
         for tensor in nest_reads(sem, nest):

@@ -20,12 +20,12 @@ from graphturbo_core.strategies.steps.whole import whole_groups, whole_sections
 from graphturbo_core.strategies.strategy import DIVISIONS, Strategy, divided_by
 
 NORMALISATIONS = {"relay": (LAYER_NORM,), "whole": (), "decomposed": (LAYER_NORM, SOFTMAX)}
-"""Values of `tvm.normalisation` -> the passes of import that they stand for."""
+"""Values of `tvm.normalisation` -> names of import passes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tvm(Strategy):
-    """Layers in topological order; what passes inside a layer stays in LB.
+    """One kernel per layer in topological order; tensors inside a layer are in LB.
 
     docs/paper-assumptions.md has the reasons for its options.
     """
@@ -40,11 +40,11 @@ class Tvm(Strategy):
     )
     weights: Literal["shared", "own"] = choice(
         "shared", "own",
-        doc="what several cores need of a weight is fetched once and broadcast, or each core "
-        "fetches its own from DRAM",
+        doc="a weight box that several cores need is fetched once and broadcast, or each core "
+        "fetches its own copy from DRAM",
     )  # fmt: skip
     double_buffering: bool = switch(
-        "two tiles of each streamed operand take turns, or one: loads and computes alternate"
+        "two tile buffers per streamed operand, or one: loads and computes alternate"
     )
     passes: Literal["any", "squares"] = choice(
         "any", "squares",
@@ -53,9 +53,9 @@ class Tvm(Strategy):
     )  # fmt: skip
     normalisation: Literal["relay", "whole", "decomposed"] = choice(
         *NORMALISATIONS,
-        doc="layer norm becomes mean, variance and the rest, as at Relay's import, and softmax "
-        "stays one op (apache/tvm pull requests 13074 and 8909); or both are one op each; or both "
-        "are reductions and elementwise ops",
+        doc="layer norm becomes mean, variance and the rest, as at Relay's import, and softmax is "
+        "one op (apache/tvm pull requests 13074 and 8909); or both are one op each; or both are "
+        "reductions and elementwise ops",
     )
 
     @property
@@ -73,7 +73,7 @@ class Tvm(Strategy):
         )
 
     def binder(self, cores: int, fixed: Mapping[str, Binding]) -> Binder:
-        """Algorithm 4 with the chosen division; a kernel hands nothing to another one."""
+        """Algorithm 4 with the chosen division; kernels hand on no bindings."""
         return divided_by(self.division, cores, fixed)
 
     def plan(self, target: Target) -> Plan:

@@ -1,4 +1,4 @@
-"""GraphTurbo (OSDI 2023): which layers are split together, in how many pieces, in what order.
+"""GraphTurbo (OSDI 2023): groups of layers, their piece counts, and the order of instances.
 
 In: a Target. Out: a Plan, assembled by `strategies/steps/assemble.py`.
 
@@ -6,12 +6,12 @@ In: a Target. Out: a Plan, assembled by `strategies/steps/assemble.py`.
 - `strategy.py`: the recipe: the algorithms in their order.
 - `coarse.py`, `mended_order.py`: the coarse graph during merging, its order repaired per merge.
 - `grouping.py`: Algorithm 2: which layers are split together. `live/` updates the peak bytes.
-- `fitting.py`: more pieces until each single core can hold its part.
+- `fitting.py`: more pieces until the part of every core fits its LB.
 - `ordering.py`: Algorithm 3: instances depth first.
 - `constrained_splits.py`: Algorithm 1 where a plan file fixes piece counts or axes.
 
-Algorithm 1 (splitting) and Algorithm 4 (binding), which other strategies use too, are in
-`strategies/steps`.
+Algorithm 1 (splitting) and Algorithm 4 (binding) are in `strategies/steps`; other strategies use
+them too.
 
 docs/decisions.md lists what the paper leaves open, our choice, and the option with the literal
 form.

@@ -1,4 +1,4 @@
-"""The growing coarse graph of Algorithm 2: contraction, reachability, post-dominators."""
+"""Coarse graph of Algorithm 2: contraction, reachability, post-dominators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphturbo_core.strategies.steps.splitting import SplitInfo, SubGraph
 
 @dataclass(frozen=True, slots=True)
 class CoarsePart:
-    """One node of the coarse graph: its first and last layer and its best split."""
+    """Node of the coarse graph: its first and last layer and its best split."""
 
     first: int
     last: int
@@ -37,7 +37,7 @@ class CoarseRegion:
 
 SplitOf = Callable[[SubGraph], SplitInfo | None]
 Grow = Callable[[SubGraph, SplitInfo], Growing | None]
-"""What keeps the split of a sub-graph while layers are added at its end; None where nothing can."""
+"""Makes a sub-graph's split that is updated as layers are added at its end, or None."""
 
 
 class CoarseGraph:
@@ -73,9 +73,9 @@ class CoarseGraph:
         self._is_mended = False
 
     def split(self, parts: Sequence[int]) -> SplitInfo | None:
-        """The best split of these parts taken as one.
+        """Returns the best split of these parts as one sub-graph.
 
-        Where the parts after the first one only add layers at its end, the cost depends on those.
+        If the later parts only add layers at the end of the first, only these layers cost time.
         """
         first, *rest = sorted(parts, key=lambda part: self.parts[part].first)
         added = self.members(rest)
@@ -98,7 +98,7 @@ class CoarseGraph:
         return tuple(sorted(layer for part in parts for layer in self._members[part]))
 
     def reorder(self) -> None:
-        """Rank the parts anew after contractions; equal choices by their first layer."""
+        """Recompute the ranks of the parts after contractions; ties by their first layer."""
         if self._is_mended:
             self.rank = MendedOrder(self._topological())
             self._is_mended = False
@@ -109,7 +109,7 @@ class CoarseGraph:
         return sorted(parts, key=lambda part: rank[part])
 
     def _topological(self) -> list[int]:
-        """Depth-first post-order, turned round; parts with earlier layers come first."""
+        """Reversed depth-first post-order; parts with earlier layers come first."""
         order: list[int] = []
         seen: set[int] = set()
         first = {number: part.first for number, part in self.parts.items()}
@@ -126,9 +126,9 @@ class CoarseGraph:
         return order[::-1]
 
     def has_path(self, start: int, end: int) -> bool:
-        """Whether a path leads from `start` to `end`, a direct edge counted.
+        """Whether a path leads from `start` to `end`; a direct edge is one.
 
-        Contracting two siblings closes a cycle exactly where one has such a path to the other.
+        Contracting two siblings closes a cycle exactly if one has such a path to the other.
         """
         rank = self.rank
         limit = rank[end]
@@ -143,7 +143,7 @@ class CoarseGraph:
         return False
 
     def is_convex(self, parts: Sequence[int]) -> bool:
-        """Whether no path leaves the parts and comes back: contracting keeps the graph acyclic."""
+        """Whether no path leaves the parts and returns: the contracted graph is acyclic."""
         inside = set(parts)
         rank = self.rank
         limit = max(rank[part] for part in parts)
@@ -197,12 +197,12 @@ class CoarseGraph:
         self.readers[merged], self.sources[merged] = readers, sources
 
     def region(self, fork: int, most: int, stops: Collection[int] = ()) -> CoarseRegion:
-        """A fork, what lies between it and its join, and the join; at most so many parts.
+        """Returns a fork, the parts between it and its join, and the join; at most `most` parts.
 
-        The join is the nearest part that all paths to the results pass (post-dominator): going by
-        rank, the first part that is taken while no other waits. There is none where paths lead to
-        several results, or a tensor between is a result while others read it; none is looked for
-        behind one of `stops`.
+        The join is the nearest part that all paths to the results pass (post-dominator): by rank,
+        the first part that is visited while no other waits. There is none where paths lead to
+        several results, or where an inner tensor is a result that others read too. The search ends
+        at `stops`.
         """
         found, waiting = [fork], [(self.rank[part], part) for part in self.readers[fork]]
         heapq.heapify(waiting)

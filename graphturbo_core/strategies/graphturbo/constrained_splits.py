@@ -23,13 +23,13 @@ from graphturbo_core.strategies.steps.splitting import (
 
 @dataclass(frozen=True)
 class ConstrainedSplits:
-    """A splitter that looks only at the count and the axis fixed for layers of a sub-graph."""
+    """A splitter restricted to the piece count and axis fixed for the layers of a sub-graph."""
 
     splitter: Splitter
     constraints: PlanConstraints
 
     def __call__(self, part: SubGraph) -> SplitInfo | None:
-        """The best split that keeps to the plan file."""
+        """The best split that satisfies the plan file."""
         return self.splitter_of(part)(part)
 
     def splitter_of(self, part: SubGraph) -> Splitter:
@@ -44,11 +44,11 @@ class ConstrainedSplits:
         return chosen
 
     def check_merges(self, graph: LayerGraph) -> None:
-        """Look at what a plan file wants in one group before anything is merged.
+        """Check the groups that a plan file requires, before any merge.
 
         Raises:
-            PlanError: PLAN_MERGE, it has no common split; with the reason axis by axis. PLAN_SPLIT,
-                the same of a group whose count or axis is given.
+            PlanError: PLAN_MERGE: the group has no common split, with the reason per axis.
+                PLAN_SPLIT: the same for a group whose count or axis is given.
         """
         for layers in self.constraints.merges:
             part = SubGraph(graph, layers)
@@ -60,10 +60,10 @@ class ConstrainedSplits:
             raise refused_merge(names, "; ".join(self._whys(part)))
 
     def followed(self, part: SubGraph, section: FittedSection) -> tuple[Decision, ...]:
-        """What the plan file fixed of a group, as a decision.
+        """Decisions for the split that the plan file fixes for a group.
 
         Raises:
-            PlanError: PLAN_SPLIT, the group cannot be split so.
+            PlanError: PLAN_SPLIT: the group has no such split.
         """
         counts = _constrained(self.constraints.pieces, part.layers)
         axes = _constrained(self.constraints.axes, part.layers)
@@ -75,7 +75,7 @@ class ConstrainedSplits:
         last = section.decisions[-1] if section.decisions else None
         if counts and last is not None and not last.is_taken:
             held, limit = last.numbers["core_bytes"], last.numbers["lb_data_bytes"]
-            why = f"a core would hold {held} bytes, its LB has {limit} for data"
+            why = f"a core would need {held} bytes, its LB has {limit} for data"
             raise _refused(self._subject(part), why)
         numbers = {"pieces": section.section.pieces, "axis": split.axis}
         return (Decision(PLAN_STEP, RULE_FIXED, (name,), True, numbers),)
@@ -94,7 +94,7 @@ class ConstrainedSplits:
         return f"the group of {name!r} cannot be split{into}{along}"
 
     def _whys(self, part: SubGraph) -> Iterator[str]:
-        """Axis by axis, what is in the way."""
+        """Reason of the refusal per axis."""
         splitter = self.splitter_of(part)
         tensors = part.graph.semantics.graph.tensors
         shape = tensors[part.outputs[-1]].shape if part.outputs else ()
@@ -113,7 +113,7 @@ class ConstrainedSplits:
             return f"has {size} elements"
         peak = splitter.piece_peak_bytes(part, carry, counts[-1])
         if peak > splitter.capacity_bytes:
-            return f"leaves {peak} bytes a piece, the cores hold {splitter.capacity_bytes}"
+            return f"leaves {peak} bytes per piece, the cores hold {splitter.capacity_bytes}"
         if not divides(part, carry, counts[-1]):
             sizes = sorted(set(carried_sizes(part, carry).values()))
             return f"has sizes {', '.join(map(str, sizes))}, which {counts[-1]} does not divide"
@@ -130,7 +130,7 @@ def _constrained(constrained: Mapping[int, int], layers: Sequence[int]) -> list[
 
 
 def _only(counts: Sequence[int], size: int) -> tuple[int, ...]:
-    """Piece counts to try: the fixed one, or none where two are asked for."""
+    """Candidate piece counts: the fixed one, or none if two are required."""
     return tuple(counts) if len(counts) == 1 and counts[0] <= size else ()
 
 

@@ -1,7 +1,7 @@
-"""SplitInfo -> FittedSection: raise the piece count until each single core can hold its part.
+"""SplitInfo -> FittedSection: raise the piece count until the part of every core fits its LB.
 
-Algorithm 1 looks at the sum of a cluster's LBs only. Our choice (reference, 3.1): after binding,
-the closed form of `semantics/fit.py` must hold on the worst core too.
+Algorithm 1 compares with the sum of a cluster's LBs only. Our choice (reference, 3.1): after
+binding, the worst core must also fit by the closed form of `semantics/fit.py`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from graphturbo_core.strategies.steps.splitting import (
     divides,
 )
 
-RULE_CORE = "each core holds its part, or the next candidate is taken"
+RULE_CORE = "the part of every core fits its LB, or the next candidate is taken"
 
 
 @dataclass(frozen=True)
 class FittedSection:
-    """A group as it will be cut, what was tried, and what a person should know."""
+    """A group with its final split, the evaluated piece counts, and notes for the user."""
 
     section: Section
     decisions: tuple[Decision, ...] = ()
@@ -35,14 +35,14 @@ class FittedSection:
 
 @dataclass(frozen=True)
 class Fitter:
-    """Cuts groups for one chip; unchecked, the split of Algorithm 1 is taken as it is."""
+    """Splits groups for one chip; without `is_checked`, by Algorithm 1 alone."""
 
     target: Target
     splitter: Splitter
     is_checked: bool = True
 
     def __call__(self, part: SubGraph, split: SplitInfo | None, name: str) -> FittedSection:
-        """The section of a group, in as many pieces as its split says or a core needs."""
+        """Section of a group, in the piece count of its split or more until each core fits."""
         if split is None:
             note = f"{name}: no axis of it can be split so that a piece fits; it runs whole"
             return FittedSection(section_of(part, name, None, 1), notes=(note,))
@@ -62,8 +62,8 @@ class Fitter:
                 notes = _raised_note(section, pieces, decisions[0])
                 return FittedSection(tried, tuple(decisions), notes)
         note = (
-            f"{section.name}: at no piece count does a core hold its part in {limit} bytes; it "
-            f"keeps {section.pieces} and some tensors will spill"
+            f"{section.name}: at no piece count does the part of a core fit its {limit} bytes; it "
+            f"has {section.pieces} and some tensors will spill"
         )
         return FittedSection(section, tuple(decisions), (note,))
 
@@ -75,9 +75,9 @@ def section_of(
     pieces: int,
     further: Sequence[tuple[Carry, int]] = (),
 ) -> Section:
-    """A group as it is cut along the axis that `carry` follows; without one it is whole.
+    """Makes the section of a group, cut along the axis of `carry`; whole if that has none.
 
-    `further`: how each axis after the first carries, and its parts; `pieces` is the product of all.
+    `further`: carry and parts of each axis after the first. `pieces`: product of all parts.
     """
     layer_ops = tuple(part.graph.layers[index].ops for index in part.layers)
     axis_of = {t: carry.axis_of[t] for t in part.outputs} if carry else {}
@@ -88,7 +88,7 @@ def section_of(
 
 
 def _candidates(splitter: Splitter, part: SubGraph, first: int, carry: Carry) -> Iterator[int]:
-    """The split's own count, then those after it that divide every tensor inside."""
+    """The split's own count, then the later candidates that divide every tensor inside."""
     size = carried_sizes(part, carry)[part.outputs[-1]]
     for pieces in splitter.candidates(size):
         if pieces == first or (pieces > first and divides(part, carry, pieces)):
@@ -100,18 +100,18 @@ def _raised_note(section: Section, pieces: int, first: Decision) -> tuple[str, .
         return ()
     return (
         f"{section.name}: {pieces} pieces instead of {section.pieces}, with which a core would "
-        f"hold {first.numbers['core_bytes']} of {first.numbers['lb_data_bytes']} bytes",
+        f"need {first.numbers['core_bytes']} of {first.numbers['lb_data_bytes']} bytes",
     )
 
 
 def core_bytes(target: Target, section: Section, carry: Carry) -> int:
-    """The worst core's peak over the pieces that may be the largest."""
+    """Peak live bytes of the worst core over the pieces that may be the largest."""
     pieces = piece_numbers(section.pieces) if carry.has_halo else (0,)
     return held_bytes(target, section, pieces)
 
 
 def held_bytes(target: Target, section: Section, pieces: Sequence[int]) -> int:
-    """The worst core's peak over these pieces."""
+    """Peak live bytes of the worst core over these pieces."""
     nests = section.nests(target.semantics)
     return max(
         bind_instance(

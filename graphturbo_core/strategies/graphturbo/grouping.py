@@ -1,8 +1,8 @@
-"""LayerGraph -> Grouping: which layers are split together.
+"""LayerGraph -> Grouping: layers that are split together.
 
-Algorithm 2 of GraphTurbo (OSDI 2023). Which legal merges it takes was not seen; rules 1 and 2 are
-ours, tried on layer graphs until the published piece counts came out (reference, 3.2). `MergeRule`
-has plainer readings of which merges are taken; rule 1 can be left out.
+Algorithm 2 of GraphTurbo (OSDI 2023). The paper's rule for taking a legal merge is unknown. Rules 1
+and 2 are our choice: with them layer graphs get the published piece counts (reference, 3.2).
+`MergeRule` has simpler readings of rule 2; rule 1 can be left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RULE_ANY = "any count: the merged part has a split"
 
 
 class MergeRule(Enum):
-    """Which legal merges of Algorithm 2's fixed point are taken; the paper's rule was not seen.
+    """Legal merges that Algorithm 2's fixed point takes; the paper's rule is unknown.
 
     WEIGHTS: rule 2, the default. EQUAL: no count changes. LARGEST: no count rises above that of
     the part with the most pieces. ANY: whenever the merged part has a split.
@@ -53,22 +53,21 @@ class MergeRule(Enum):
 
 
 MAX_DIAMOND_PARTS = 128
-"""Parts from a fork to its join, both counted, of a diamond that is looked at (our choice: without
-a bound, a value that all of a model reads makes everything after it one diamond, tried anew after
-each merge)."""
+"""Most parts of a diamond, fork and join included (our choice: a value that the whole model reads
+would make everything after it one diamond, evaluated again after each merge)."""
 
 MAX_SIBLINGS = 64
-"""So many siblings before it may a part be merged with (our choice: all pairs of thousands of
-readers of one value are never looked at)."""
+"""Earlier siblings that a part is compared with (our choice: bounds the pairs among thousands of
+readers of one value)."""
 
 MAX_REFUSALS = 16
-"""So many siblings in a row may a part refuse before it is asked no more (our choice: a part that
-is full is else split anew with each of thousands of readers that come after)."""
+"""Refusals in a row after which a part is no longer a merge candidate (our choice: else a full part
+is split again with each of thousands of later readers)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """Algorithm 2's open choices: whether blocks are merged first (rule 1), and what is taken."""
+    """Algorithm 2's open choices: whether blocks are merged first (rule 1), and the merge rule."""
 
     has_block_step: bool = True
     rule: MergeRule = MergeRule.WEIGHTS
@@ -86,14 +85,14 @@ class GroupedLayers:
 
 
 def refused_merge(names: Sequence[str], why: str) -> PlanError:
-    """The refusal of a merge that a plan file wants."""
+    """The refusal of a merge that a plan file requires."""
     what = f"{' + '.join(names)} cannot be one group: {why}"
     return PlanError("PLAN_MERGE", what, "edits.merge", "merge what lies between too, or fewer")
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """The coarse parts in topological order, and every merge and refusal on the way."""
+    """The coarse parts in topological order, and every merge and refusal."""
 
     parts: tuple[GroupedLayers, ...]
     decisions: tuple[Decision, ...]
@@ -108,12 +107,11 @@ def group_layers(
 ) -> Grouping:
     """Merge layers into groups: the block step, then straight, diamond and branch to a fixed point.
 
-    Refusals are remembered, a set of parts is looked at once. With `grow`, a chain costs its length
-    times its logarithm; without, its square. What a plan file wants in one group is merged before
-    all else.
+    Each set of parts is evaluated once; refusals are cached. For a chain of n layers O(n log n)
+    with `grow`, else O(n^2). Groups that a plan file requires are merged first.
 
     Raises:
-        PlanError: PLAN_MERGE, a merge that a plan file wants cannot be.
+        PlanError: PLAN_MERGE: a merge that a plan file requires is impossible.
     """
     coarse = CoarseGraph(layers, split_of, grow)
     merger = _Merger(coarse, constraints, merging.rule)
@@ -136,7 +134,7 @@ def group_layers(
 
 
 class _Merger:
-    """The coarse graph with what was decided so far."""
+    """The coarse graph with the decisions so far."""
 
     def __init__(self, coarse: CoarseGraph, constraints: PlanConstraints, rule: MergeRule) -> None:
         self.constraints = constraints
@@ -146,7 +144,7 @@ class _Merger:
         self._refused: set[tuple[int, ...]] = set()
 
     def force(self, parts: Sequence[int]) -> None:
-        """Merge these layers, each still a part of its own, because a plan file says so.
+        """Merge these layers, each a part of its own so far, as a plan file requires.
 
         Raises:
             PlanError: PLAN_MERGE.
@@ -162,7 +160,7 @@ class _Merger:
         """Rule 1: the interior and the join of each innermost fork ... join, without the fork.
 
         With the fork, every residual block would chain to the next. A fork is innermost when no
-        part between it and its join is a fork: what such a part joins lies inside.
+        part between it and its join is a fork.
         """
         for fork, parts in self._innermost_blocks():
             if all(part in self.coarse.parts for part in parts):
@@ -204,10 +202,10 @@ class _Merger:
                 part = self._merge_counts("straight", [part, reader])
 
     def diamonds(self) -> None:
-        """A fork, its join and what lies between; one path may be empty (residual).
+        """Merge a fork, its join and the parts between; one path may be empty (residual).
 
-        The first fork by rank first. After a merge, those are looked at again whose parts, as far
-        as they were followed, were merged.
+        Forks in the order of their ranks. After a merge, a fork is evaluated again if its search
+        visited one of the merged parts.
         """
         self.coarse.reorder()
         rank = self.coarse.rank
@@ -229,10 +227,10 @@ class _Merger:
                 heapq.heappush(waiting, (rank[near], near))
 
     def _merge_diamond(self, parts: list[int]) -> int | None:
-        """With its fork, or else, as in rule 1, what lies between and the join.
+        """Merge with the fork, or else, as in rule 1, the parts between and the join.
 
-        Our choice: queries, keys and values, a fork with weights, must not be cut as finely as the
-        scores that they make.
+        Our choice: queries, keys and values are a fork with weights. They must not be cut as
+        finely as the scores computed from them.
         """
         merged = self._merge_counts("diamond", parts)
         inside = parts[1:]
@@ -250,7 +248,7 @@ class _Merger:
                 self._merge_siblings(self.coarse.ordered(self.coarse.sources[part]))
 
     def _merge_siblings(self, siblings: Sequence[int]) -> None:
-        """Each sibling with the first one before it that it may merge with."""
+        """Merge each sibling with the first earlier one that allows it."""
         kept: list[int] = []
         refusals: dict[int, int] = {}
         for sibling in siblings:
@@ -291,7 +289,7 @@ class _Merger:
         return self._take(step, TAKEN[self.rule], parts, split)
 
     def _is_forbidden(self, parts: list[int]) -> bool:
-        """Whether a plan file keeps two of their layers apart."""
+        """Whether a plan file forbids two of their layers in one group."""
         is_free = not (self.constraints.apart or self.constraints.alone)
         return not is_free and self.constraints.forbids(self.coarse.members(parts))
 
@@ -343,11 +341,11 @@ TAKEN = {
     MergeRule.LARGEST: RULE_LARGEST,
     MergeRule.ANY: RULE_ANY,
 }
-"""What is recorded of a merge that is taken."""
+"""Numbers recorded for a merge that is taken."""
 
 
 def _count_fault(rule: MergeRule, members: Sequence[CoarsePart]) -> str:
-    """Why parts with these counts may not merge, whatever the merged count; empty: they may."""
+    """Rule by which parts with these counts may not merge at any count; empty: they may."""
     largest = max(part.pieces for part in members)
     if rule is MergeRule.EQUAL and any(part.pieces != largest for part in members):
         return RULE_UNEQUAL
@@ -357,7 +355,7 @@ def _count_fault(rule: MergeRule, members: Sequence[CoarsePart]) -> str:
 
 
 def _merged_fault(rule: MergeRule, members: Sequence[CoarsePart], pieces: int) -> str:
-    """Why the merged count may not be; empty: it may.
+    """Rule that forbids the merged count; empty: it is allowed.
 
     By rule 2 the count may rise where no part has weights (our choice, as in rule 1: it costs no
     fetch).

@@ -1,4 +1,4 @@
-"""The levels of `graphturbo`: four after the vendor's own optimisation levels, and ours."""
+"""Levels of `graphturbo`: four after the vendor's optimisation levels, and `plus`, our own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from graphturbo_core.strategies.steps.placement import Nearest
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a level switches on; each adds one thing to the level before it (reference, 4).
+    """Features of one level; each level adds one to the level before it (reference, 4).
 
-    `scheduling` and `is_breadth_first`: unless an option says otherwise.
+    `scheduling` and `is_breadth_first` are defaults; an option overrides them.
     """
 
     name: str
@@ -32,13 +32,13 @@ LEVELS = (
         "full", "with instructions of different layers interleaved", Nearest.LB, True, ACROSS_LAYERS
     ),
 )
-"""Those of the paper in rising order."""
+"""Levels of the paper in rising order."""
 
 DEFAULT_LEVEL = LEVELS[-1]
 
 PLUS = Level(
     "plus",
-    "full, and what the paper leaves open where it costs less: other groupings, idle clusters",
+    "full, and plans beyond the paper if they cost less: other groupings, idle clusters",
     Nearest.LB, True, ACROSS_LAYERS, is_beyond_paper=True,
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A topological order that is mended where parts are contracted, instead of made anew."""
+"""Topological order that is repaired after a contraction, not recomputed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import pairwise
 
 
 class MendedOrder:
-    """Ranks of parts: every part has a lower one than its readers.
+    """Ranks of parts: every part ranks below its readers.
 
-    A contraction looks at the parts that lie between the contracted ones in the order, not at all.
+    A contraction visits only the parts between the contracted ones in the order.
     """
 
     def __init__(self, order: Iterable[int]) -> None:
@@ -26,9 +26,9 @@ class MendedOrder:
     def contract(
         self, parts: Sequence[int], merged: int, readers: Mapping[int, Collection[int]]
     ) -> None:
-        """`merged` for the parts; what leads to them stays before it, the others come after.
+        """Replace the parts by `merged`; their predecessors rank before it, the others after.
 
-        `readers`: as they were before the contraction.
+        `readers`: of each part before the contraction.
         """
         inside = set(parts)
         window = self._window(inside)
@@ -43,7 +43,7 @@ class MendedOrder:
         self._relink(window, order)
 
     def _window(self, inside: set[int]) -> list[int]:
-        """Everything from the first to the last of these parts."""
+        """All parts from the first to the last of these."""
         part = min(inside, key=lambda part: self._rank[part])
         window, missing = [], len(inside)
         while missing:

@@ -1,7 +1,7 @@
-"""Instances and their needs -> InstanceOrder: depth first, so that results are used while near.
+"""Instances and their needs -> InstanceOrder: depth first, so that results are read from LB.
 
-Algorithm 3 of GraphTurbo (OSDI 2023); its published order is a test, and so is the breadth-first
-one that the paper sets beside it (figure 7).
+Algorithm 3 of GraphTurbo (OSDI 2023). Tests compare it with the published order and with the
+breadth-first order of figure 7.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from itertools import islice
 from graphturbo_core.products.plan import ReadyStep
 
 MAX_RECORDED = 256
-"""Entries of a stack that are recorded for each step (our choice: four batches of the paper's 64);
-all of them would be the square of the instances."""
+"""Stack entries recorded per step (our choice: four batches of the paper's 64); all entries would
+be quadratic in the instances."""
 
 
 @dataclass(frozen=True)
 class InstanceOrder:
-    """Instance numbers in the order they run, and the stack after each step, newest last.
+    """Instance numbers in execution order, and the stack after each step, newest last.
 
-    Of a stack of more than `MAX_RECORDED` the newest are recorded, and how many lie below them.
+    Of a stack of more than `MAX_RECORDED`, the newest are recorded and the number of the others.
     """
 
     order: tuple[int, ...]
@@ -32,7 +32,7 @@ class InstanceOrder:
 def order_instances(
     names: Sequence[str], producers: Sequence[Sequence[int]], *, is_breadth_first: bool = False
 ) -> InstanceOrder:
-    """Always run the newest ready entry whose producers are all done; breadth first the oldest.
+    """Run the newest entry whose producers are all done; breadth first: the oldest.
 
     Instances are numbered in topological order of groups, then by piece; those that enter the
     stack together enter in that order, so that the highest piece runs first (reference, 3.3).
@@ -72,9 +72,9 @@ def ready_steps_of(
 
 
 class _Stack:
-    """The list `ready`; `runnable` is a heap of its entries with nothing to wait for.
+    """The list `ready`; `runnable` is a heap of its entries whose producers are all done.
 
-    `sign`: -1 where the newest entry is taken, 1 where the oldest is.
+    `sign`: -1 to take the newest entry, 1 to take the oldest.
     """
 
     def __init__(self, waits: list[int], sign: int) -> None:
@@ -85,7 +85,7 @@ class _Stack:
         self._entered = 0
 
     def enter(self, instance: int) -> None:
-        """Push an instance that is not there yet; note it where it waits for nothing now."""
+        """Push a new instance; it is runnable if it waits for no producer."""
         if instance not in self.entries:
             self.entries[instance] = self._entered
             self._entered += 1
@@ -99,7 +99,7 @@ class _Stack:
         return (*([f"{below} more"] if below else []), *reversed(newest))
 
     def take(self) -> int:
-        """Remove and give the newest runnable entry, or the oldest."""
+        """Remove and return the newest runnable entry, or the oldest."""
         _, instance = heapq.heappop(self.runnable)
         del self.entries[instance]
         return instance

@@ -29,7 +29,7 @@ from graphturbo_core.strategies.steps.whole import whole_groups, whole_sections
 
 @dataclass(frozen=True)
 class GraphTurbo:
-    """The strategy with its choices; see each algorithm's file for what they mean."""
+    """The strategy with its options; each algorithm's file explains its own."""
 
     splitter: Splitter
     merging: Merging = DEFAULT_MERGING
@@ -37,7 +37,7 @@ class GraphTurbo:
     level: Level = DEFAULT_LEVEL
 
     def __call__(self, target: Target) -> Plan:
-        """Split, group, order, bind and place; the levels gb and lb leave out the first three."""
+        """Split, group, order, bind and place; levels gb and lb leave out the first three."""
         layers = relay_layers(target.semantics)
         graph = layer_graph(target.semantics, layers, target.number_format)
         return (

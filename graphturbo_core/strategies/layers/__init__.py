@@ -1,6 +1,6 @@
-"""What the layers of a model are, and what connects them.
+"""Layers of a model, and the tensors and axes that connect them.
 
-All strategies and reports share these layers: a kernel is made of them, or of the ops inside.
+All strategies and reports share these layers: a kernel consists of layers, or of their ops.
 
 - `relay.py`: TVM Relay's operator fusion: ops to layers.
 - `layer_graph.py`: layers, the tensors between them, and how axes carry over.

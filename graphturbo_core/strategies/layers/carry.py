@@ -1,4 +1,4 @@
-"""LayerGraph -> Carry: where one axis of a sub-graph's result lies in each of its tensors."""
+"""LayerGraph -> Carry: the axis of each tensor that follows one axis of a sub-graph's result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphturbo_core.semantics.access import AxisKind
 from graphturbo_core.strategies.layers.layer_graph import AxisLink, LayerGraph, LinkedOutput
 
 EXACT_PIECES = 4
-"""Up to this many pieces each is looked at; above, the first, the middle and the last one."""
+"""Up to this piece count all pieces are evaluated; above it the first, middle and last."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Carry:
     """The axis of each tensor that corresponds to one axis of the sub-graph's last result.
 
     `axis_of`: tensors computed inside, and those read from outside that split along.
-    `is_complete`: every tensor inside has such an axis, or, of a carry to the outputs, each output.
-    `covered_ops`: ops reached before one had none. `has_halo`: some read is more than the tensor's
-    own share.
+    `is_complete`: every tensor inside has such an axis; for a carry to the outputs, every output.
+    `covered_ops`: ops reached before the first tensor without one. `has_halo`: some read exceeds
+    the tensor's own share.
     """
 
     axis_of: Mapping[str, int]
@@ -30,7 +30,7 @@ class Carry:
     links: tuple[LinkedOutput, ...] = field(repr=False)
 
     def intervals(self, outputs: Mapping[str, Interval]) -> dict[str, Interval]:
-        """What a piece needs of each split tensor along its axis, for wanted output intervals."""
+        """Interval that a piece needs of each split tensor, for given output intervals."""
         needed = dict(outputs)
         for output in reversed(self.links):
             if output.tensor not in needed:
@@ -54,9 +54,9 @@ def _through(link: AxisLink, own: int, axis: int, wanted: Interval) -> Interval:
 def carry_axis(layers: LayerGraph, ops: Sequence[str], main: str, axis: int) -> Carry:
     """Follow `axis` of `main` through all of `ops`, backwards and, to siblings, forwards.
 
-    A tensor inside must have an axis of kind same, window, permuted or grouped; a tensor from
-    outside that has none, or two, is read whole (reference, 3.1). Linear in the reads times the
-    number of turns between backwards and forwards, which is one where all results lead to `main`.
+    A tensor inside must have an axis of kind same, window, permuted or grouped. An outside tensor
+    with none, or two, is read whole (reference, 3.1). Linear in the reads times the number of
+    alternating passes, which is one if all results lead to `main`.
     """
     links = tuple(output for op in ops for output in layers.links[op])
     walk = Walk({output.tensor for output in links}, {main: axis})
@@ -71,11 +71,11 @@ def carry_axis(layers: LayerGraph, ops: Sequence[str], main: str, axis: int) -> 
 def carry_to_outputs(
     layers: LayerGraph, ops: Sequence[str], outputs: Sequence[str], axis: int
 ) -> Carry:
-    """Follow `axis` of the last output as far as it goes, for pieces that compute the rest whole.
+    """Follow `axis` of the last output as far as it carries; pieces compute the rest whole.
 
-    Algorithm 1's coverage as it is printed (reference, 3.1): ops whose results have no such axis,
-    and all that these are made of, are not split; only the outputs must be. Complete where they
-    are. Linear in the reads times the number of outputs that no walk backwards reaches.
+    Algorithm 1's coverage as printed (reference, 3.1): ops whose results have no such axis, and
+    their producers, are not split; only the outputs must be. Complete if they are. Linear in the
+    reads times the number of outputs that no backward walk reaches.
     """
     links = tuple(output for op in ops for output in layers.links[op])
     seeds = {outputs[-1]: axis}
@@ -95,13 +95,13 @@ def carry_to_outputs(
 
 
 def split_carry(layers: LayerGraph, ops: Sequence[str], outputs: Sequence[str], axis: int) -> Carry:
-    """How the axis of a split that was decided carries: through all, else to the outputs."""
+    """Carry of a decided split axis: through all tensors, else to the outputs."""
     carry = carry_axis(layers, ops, outputs[-1], axis)
     return carry if carry.is_complete else carry_to_outputs(layers, ops, outputs, axis)
 
 
 class Walk:
-    """The growing map tensor -> axis; stops being legal at the first tensor without an axis."""
+    """Walk that maps tensors to axes; illegal from the first tensor without an axis."""
 
     def __init__(self, inside: set[str], axis_of: dict[str, int]) -> None:
         """Start from `axis_of`; `inside`: tensors that must have an axis."""
@@ -114,7 +114,7 @@ class Walk:
         return all(tensor in self.axis_of for tensor in self.inside)
 
     def backwards(self, links: tuple[LinkedOutput, ...]) -> bool:
-        """Hand axes from results to operands; whether all is legal still."""
+        """Hand axes from results to operands; returns whether the walk is still legal."""
         for output in reversed(links):
             axis = self.axis_of.get(output.tensor)
             if axis is None:
@@ -135,7 +135,7 @@ class Walk:
         return is_same
 
     def forwards(self, links: tuple[LinkedOutput, ...]) -> bool:
-        """Hand axes from operands to results that have none; whether one was found."""
+        """Hand axes from operands to results without one; returns whether any was added."""
         found = False
         for output in links:
             if output.tensor in self.axis_of:
@@ -150,10 +150,10 @@ class Walk:
 
 
 class PartialWalk(Walk):
-    """A walk that goes on where an axis ends; `read_whole`: tensors that every piece has whole."""
+    """A walk that continues where an axis ends; `read_whole`: tensors whole in every piece."""
 
     def backwards(self, links: tuple[LinkedOutput, ...]) -> bool:
-        """Hand axes from results to operands; what one reader wants whole or otherwise is whole."""
+        """Hand axes from results to operands; a tensor with differing readers is whole."""
         for output in reversed(links):
             axis = self.axis_of.get(output.tensor)
             if axis is None and output.tensor not in self.read_whole:
@@ -169,7 +169,7 @@ class PartialWalk(Walk):
 
 
 def reads_halo(links: tuple[LinkedOutput, ...], axis_of: Mapping[str, int]) -> bool:
-    """Whether some read along these axes is more than the tensor's own share."""
+    """Whether some read along these axes exceeds the tensor's own share."""
     plain = (AxisKind.SAME, AxisKind.PERMUTED)
     return any(
         link.maps[axis_of[link.tensor]].kind not in plain
@@ -180,10 +180,10 @@ def reads_halo(links: tuple[LinkedOutput, ...], axis_of: Mapping[str, int]) -> b
 
 
 def piece_numbers(pieces: int) -> tuple[int, ...]:
-    """The pieces to look at for the largest one.
+    """Returns the pieces that may be the largest.
 
-    All of few; else the first, the middle and the last: pieces between the ends have the same
-    extents, and a halo that an end clips is whole in the middle.
+    All pieces up to a limit; else the first, the middle and the last: inner pieces have equal
+    extents, and a halo clipped at an end is whole in the middle.
     """
     return tuple(range(pieces)) if pieces <= EXACT_PIECES else (0, pieces // 2, pieces - 1)
 

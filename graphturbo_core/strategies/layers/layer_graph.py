@@ -1,4 +1,4 @@
-"""Layers -> LayerGraph: the fine sub-graphs, the tensors between them, and how axes carry over."""
+"""Layers -> LayerGraph: fine sub-graphs, the tensors between them, and how axes carry over."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class LinkedOutput:
 
 @dataclass(frozen=True)
 class LayerGraph:
-    """The layers in topological order and what passes between them.
+    """The layers in topological order and the tensors between them.
 
-    `reads[i]`: activations that layer i takes from outside itself; `writes[i]`: tensors of it that
-    another layer or the graph's outputs read. `links[op]`: per used output, how axes follow.
+    `reads[i]`: activations that layer i reads from outside; `writes[i]`: its tensors that another
+    layer or the graph's outputs read. `links[op]`: per used output, how axes follow.
     """
 
     semantics: GraphSemantics = field(repr=False)
@@ -77,10 +77,10 @@ class LayerGraph:
 
     @cached_property
     def has_weights(self) -> tuple[bool, ...]:
-        """Whether an op of the layer reads a weight, be it only a bias.
+        """Whether an op of the layer reads a weight; a bias counts.
 
-        Our choice: a scalar (the factor of a softmax, a bound) is none, as it costs no fetch that
-        counts, and attention would else fall apart at it.
+        Our choice: a scalar (the factor of a softmax, a bound) does not count. Its fetch is
+        negligible, and attention would else be divided at it.
         """
         graph = self.semantics.graph
         return tuple(
@@ -94,7 +94,7 @@ class LayerGraph:
 
     @cached_property
     def is_in_place(self) -> tuple[bool, ...]:
-        """Whether the layer is wholly elementwise: it may overwrite an operand that dies."""
+        """Whether all ops are elementwise: the layer may overwrite an operand that dies."""
         by_op = self.semantics.by_op
         return tuple(
             all(
@@ -131,7 +131,7 @@ class LayerGraph:
 def layer_graph(
     semantics: GraphSemantics, layers: tuple[Layer, ...], number_format: str
 ) -> LayerGraph:
-    """What passes between `layers`, which partition the graph in topological order."""
+    """Returns the LayerGraph of `layers`, which partition the graph in topological order."""
     graph = semantics.graph
     reads = tuple(_reads(semantics, layer) for layer in layers)
     foreign = {tensor for tensors in reads for tensor in tensors} | set(graph.outputs)

@@ -1,4 +1,4 @@
-"""Units of a plan's own graph -> layers of the model as it is, which all strategies share."""
+"""Units of a plan's own graph -> layers of the undecomposed model, which all strategies share."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from graphturbo_core.strategies.layers.relay import relay_layers
 
 
 def layers_of_model(sem: GraphSemantics, units: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    """Relay's partition of the undecomposed graph, with the ops of `sem.graph`.
+    """Returns Relay's partition of the undecomposed graph, with the ops of `sem.graph`.
 
-    `units`: Relay's partition of `sem.graph` itself, which is the answer where no op was taken
-    apart.
+    `units`: Relay's partition of `sem.graph` itself; it is returned if no op was decomposed.
     """
     if sem.graph.undecomposed is None:
         return units
@@ -34,7 +33,7 @@ def _with_parts(layers: Sequence[Layer], graph: Graph) -> tuple[Layer, ...]:
 def groups_of_layers(
     groups: Sequence[Group], layers: Sequence[Layer], sem: GraphSemantics
 ) -> tuple[Group, ...]:
-    """The groups with the layers that their ops belong to, where these are not the plan's units."""
+    """The groups with the layers of their ops, if these differ from the plan's units."""
     if sem.graph.undecomposed is None:
         return tuple(groups)
     layer_of = {op: layer.index for layer in layers for op in layer.ops}

@@ -1,4 +1,4 @@
-"""GraphSemantics -> layers: the partition that TVM Relay's operator fusion makes.
+"""GraphSemantics -> layers: the partition of TVM Relay's operator fusion.
 
 Rules after TVM's `graph_partitioner` and its tests; the reference page on fusion lists them.
 """
@@ -21,7 +21,7 @@ MAX_FUSED_NODES = 256
 _PHASES = (0, 1, 2)
 
 Condition = Callable[[FusionKind, bool], bool]
-"""Whether a node of this group kind may lie on the path; the flag marks the path's end."""
+"""Whether a node of this group kind may be on the path; the flag marks the path's end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class _Dataflow:
 
 
 def relay_layers(sem: GraphSemantics) -> tuple[Layer, ...]:
-    """The layers in a topological order; the earliest op decides between layers that are free.
+    """Returns the layers in topological order; among ready layers, the earliest op decides.
 
     Raises:
         InvariantError: two layers would need each other.
@@ -151,7 +151,7 @@ def _edge_kind(graph: Graph, op: Op, name: str, kind: FusionKind) -> FusionKind:
 def _name_results(
     builder: _Builder, graph: Graph, op: Op, node: int, source: dict[str, int]
 ) -> None:
-    """Several results that are used are items of a tuple."""
+    """Several used results are items of a tuple."""
     results = [
         name
         for name in op.outputs
@@ -257,11 +257,11 @@ class _Fusion:
                 self._merge(node, between, target)
 
     def _condition(self, node: int, dominator: _Dominator, phase: int) -> Condition | None:
-        """Phases 0 and 1: which groups may lie on the way to the post-dominator, None for never.
+        """Phases 0 and 1: groups allowed on the path to the post-dominator; None: none.
 
         1. Nothing fuses into a tuple, or into its own group. 2. A contraction takes elementwise
-        edges, in phase 0. 3. Up to broadcast: anything injective or reduced, ending in any but an
-        opaque group. 4. Injective ones and tuples wait for phase 1. 5. A reduction starts nothing.
+        edges, in phase 0. 3. Up to broadcast: any injective or reduced path whose end is not
+        opaque. 4. Injective nodes and tuples wait for phase 1. 5. A reduction starts no fusion.
         """
         kind, target = self._kind[node], dominator.parent
         is_joined = self.root(node) == self.root(target)
@@ -298,7 +298,7 @@ class _Fusion:
         return list(found)
 
     def _fits(self, node: int, between: list[int], target: int) -> bool:
-        """TVM counts the groups of all nodes on the way, each node's anew."""
+        """TVM's size check: counts the group of every node on the path, repeats included."""
         counts = (self._count[self.root(member)] for member in (node, *between, target))
         return sum(counts) <= MAX_FUSED_NODES
 

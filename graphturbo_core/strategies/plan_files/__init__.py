@@ -8,13 +8,14 @@ A plan file has a header (choices, digests of model and chip), `edits`, and a re
   taken; no algorithm decides.
 - `kernels.py`: the kernels of a restored plan; a choice that cannot be carried out is refused.
 - `turns.py`: in which step and on which cluster a record's instances run.
-- `edits.py`: names that a person wrote become constraints, or are refused.
-- `held.py`: the plan file of a run, and the check that the plan satisfies its edits.
+- `edits.py`: the user's names become constraints, or are refused.
+- `pinned.py`: the plan file of a run, and the check that the plan satisfies its edits.
 
 With edits the strategy decides again. Forced merges come first; forbidden merges are refused; fixed
 counts, axes, bindings, scopes and residencies replace chosen ones. After lowering,
 `lowering/global_buffer/fixed.py` checks the fixed places.
 
-Edits and record are apart for two reasons. An edit differs from accidental damage: a record changed
-by hand is refused. And an edit stays valid when a strategy improves, while a record is one plan.
+Edits and record are separate for two reasons. An edit differs from accidental damage: a record
+changed by hand is refused. And an edit remains valid when a strategy improves; a record is one
+plan.
 """

@@ -1,4 +1,4 @@
-"""Edits -> PlanConstraints: the names that a person wrote are found in the model, or refused."""
+"""Edits -> PlanConstraints: looks up the user's names in the model, or refuses them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from graphturbo_core.strategies.steps.binding import spread_binding
 from graphturbo_core.strategies.steps.legal import scope_fault, unknown
 
 MAX_APART = 10_000
-"""Pairs of layers that may be kept apart: each merge looks at all of them."""
+"""Most pairs of layers in `keep_apart` edits: each merge checks all of them."""
 
 V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
 class EditedCuts:
-    """A binding as a person writes it, parts from 1; without cores they are spread evenly."""
+    """A binding in an edit, parts from 1; without cores the parts are spread evenly."""
 
     axes: tuple[int, ...]
     grid: tuple[int, ...]
@@ -36,11 +36,11 @@ class EditedCuts:
 
 @dataclass(frozen=True)
 class Edits:
-    """What a person fixes of a plan.
+    """The `edits` of a plan file.
 
-    Keys of `pieces`, `axis`, `residency` and the members of `merge` and `keep_apart` are ops, or
-    `names` of several ops; of `residency` also weights. Those of `binding` and `scope` are tensors
-    that an op computes; a scope may be one of each piece, counted from 1.
+    Keys of `pieces`, `axis`, `residency` and members of `merge` and `keep_apart` are ops, or
+    `names` of several ops; keys of `residency` may also be weights. Keys of `binding` and `scope`
+    are tensors that an op computes. A scope may be given per piece, counted from 1.
     """
 
     names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
@@ -59,7 +59,7 @@ NO_EDITS = Edits()
 
 
 def with_groups(edits: Edits, groups: Mapping[str, tuple[str, ...]]) -> Edits:
-    """The edits with a name for each of these groups that they speak of; own names go first."""
+    """The edits with a name for each of these groups that they use; own names go first."""
     lists = (*edits.merge, *edits.keep_apart, edits.pieces, edits.axis, edits.residency)
     used = {name for names in lists for name in names}
     known = {name: ops for name, ops in groups.items() if name in used}
@@ -88,11 +88,11 @@ def with_other_names(edits: Edits, taken: Collection[str]) -> Edits:
 def find_constraints(
     edits: Edits, semantics: GraphSemantics, hardware: Hardware, layers: Sequence[Layer]
 ) -> PlanConstraints:
-    """The edits by layer, tensor and weight.
+    """Returns the edits as constraints by layer, tensor and weight.
 
     Raises:
         PlanError: PLAN_UNKNOWN_NAME with the nearest names; PLAN_CONFLICT, two edits contradict
-            each other; PLAN_SCOPE or PLAN_BINDING, one that no plan of this model can follow.
+            each other; PLAN_SCOPE or PLAN_BINDING, no plan of this model can satisfy the edit.
     """
     names = _Names(semantics.graph, layers, edits.names)
     asked = [names.layers(m, f"edits.merge[{i}]") for i, m in enumerate(edits.merge)]
@@ -120,7 +120,7 @@ def find_constraints(
 
 
 class _Names:
-    """Where the names that a person may write are found."""
+    """Lookup of the names that edits may use."""
 
     def __init__(
         self, graph: Graph, layers: Sequence[Layer], groups: Mapping[str, Sequence[str]]
@@ -133,7 +133,7 @@ class _Names:
                 raise unknown("op", op, graph.op_by_name, f"edits.names.{name}")
 
     def ops(self, name: str, where: str) -> tuple[str, ...]:
-        """An op, or all that a name stands for; an op goes before a name."""
+        """An op, or all ops of a name; an op has precedence over a name."""
         if name in self.graph.op_by_name:
             return (name,)
         if name in self.groups:
@@ -169,7 +169,7 @@ class _Names:
 
 
 def _united(merges: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Sets that share a layer as one, by their first layer."""
+    """The sets with overlapping ones united, by their first layer."""
     sets: list[set[int]] = []
     for merge in merges:
         apart = [known for known in sets if known.isdisjoint(merge)]
@@ -181,9 +181,9 @@ def _united(merges: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
 def _alone(
     edits: Edits, names: _Names, merges: Sequence[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Layers of groups whose count or axis is given, with those that a merge adds to them.
+    """Layers of groups with a given count or axis, and the layers that a merge adds to them.
 
-    A count of one op holds for whatever merges with it; a count of a group divides that group.
+    A count of one op applies to its final group; a count of a group divides exactly that group.
     """
     own = [
         set(names.layers([name], f"edits.{key}.{name}"))
@@ -207,7 +207,7 @@ def _apart(edits: Edits, names: _Names) -> tuple[tuple[int, int], ...]:
                 what = f"{' and '.join(map(shown, members))} are in one layer, which is never cut"
                 raise PlanError("PLAN_CONFLICT", what, where, "name ops of different layers")
             if len(pairs) + len(one) * len(other) > MAX_APART:
-                what = f"more than {MAX_APART} pairs of layers are kept apart"
+                what = f"more than {MAX_APART} pairs of layers must be in different groups"
                 raise PlanError("PLAN_CONFLICT", what, where, "name ops instead of groups")
             pairs.update(((min(a, b), max(a, b)), None) for a in one for b in other)
     return tuple(sorted(pairs))
@@ -219,7 +219,7 @@ def _by_layer(key: str, constrained: Mapping[str, int], names: _Names) -> dict[i
         where = f"edits.{key}.{name}"
         for layer in names.layers([name], where):
             if found.setdefault(layer, value) != value:
-                what = f"a layer of {shown(name)} is asked for {found[layer]} and {value}"
+                what = f"a layer of {shown(name)} has edits with {found[layer]} and {value}"
                 raise PlanError("PLAN_CONFLICT", what, where, "keep one of them")
     return found
 
@@ -241,7 +241,7 @@ def _binding(cuts: EditedCuts, tensor: str, hardware: Hardware) -> Binding:
 def _scopes(
     constrained: Mapping[str, Scope | Mapping[int, Scope]], names: _Names, hardware: Hardware
 ) -> dict[tuple[str, int | None], Scope]:
-    """By tensor and piece from 0, None: all of it."""
+    """Scopes by tensor and piece from 0; piece None: all pieces."""
     found: dict[tuple[str, int | None], Scope] = {}
     for tensor, named in constrained.items():
         names.computed(tensor, "scope")
@@ -265,7 +265,7 @@ def _residencies(
     for name, residency in constrained.items():
         where = f"edits.residency.{name}"
         if residency is Residency.GB and not hardware.gb_bytes:
-            what = f"the weights of {shown(name)} cannot be held in GB: the chip has none"
+            what = f"the weights of {shown(name)} cannot be resident in GB: the chip has none"
             raise PlanError("PLAN_RESIDENCY", what, where, "choose LB or stream")
         if residency is Residency.SHARDED and not hardware.shards_weights:
             what = (
@@ -275,13 +275,13 @@ def _residencies(
         for weight in names.weights(name):
             if found.setdefault(weight, residency) is not residency:
                 both = f"{found[weight].value} and {residency.value}"
-                what = f"weight {shown(weight)} is asked for in {both}"
+                what = f"weight {shown(weight)} has edits with {both}"
                 raise PlanError("PLAN_CONFLICT", what, where, "keep one of them")
     return found
 
 
 def _check_merges(constraints: PlanConstraints, layers: Sequence[Layer]) -> None:
-    """Nothing that must be in one group must also be apart, or be split in two ways."""
+    """Refuse merges whose layers must also be apart, or have two different splits."""
     for merge in constraints.merges:
         _check_merge(set(merge), constraints, layers)
 
@@ -295,5 +295,5 @@ def _check_merge(merge: set[int], constraints: PlanConstraints, layers: Sequence
     for key, constrained in (("pieces", constraints.pieces), ("axis", constraints.axes)):
         values = sorted({constrained[layer] for layer in merge if layer in constrained})
         if len(values) > 1:
-            what = f"layers that must be one group are asked for {values[0]} and {values[1]}"
+            what = f"layers that must be one group have edits with {values[0]} and {values[1]}"
             raise PlanError("PLAN_CONFLICT", what, f"edits.{key}", "keep one of them")

@@ -1,4 +1,4 @@
-"""Plan -> Record: what determines a plan, without what follows from it, as a plan file keeps it."""
+"""Plan -> Record: the choices of a plan as stored in a plan file, without derived values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphturbo_core.products.plan import Binding, Decision, Plan, Residency, Sc
 from graphturbo_core.products.scheduling import ACROSS_LAYERS, BY_LAYER, Scheduling
 
 SEARCHED = "tuned"
-"""The strategy that decides by itself whether instructions are scheduled across layers."""
+"""Strategy that decides per plan whether instructions are scheduled across layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class GroupRecord:
 
 @dataclass(frozen=True, slots=True)
 class KernelRecord:
-    """A kernel by its instance's name: what does not follow from group and piece."""
+    """Choices of a kernel, by its instance's name, that group and piece do not determine."""
 
     name: str
     bindings: Mapping[str, Binding]
@@ -42,7 +42,7 @@ class KernelRecord:
 
 @dataclass(frozen=True, slots=True)
 class StayRecord:
-    """A weight's place in GB from one kernel to another, by their instances' names."""
+    """GB retention of a weight, from one kernel to another by their instances' names."""
 
     weight: str
     first: str
@@ -54,8 +54,8 @@ class StayRecord:
 class Record:
     """A plan of one round; kernels in the order in which they run.
 
-    `is_scheduled_across_layers`: None where the strategy's name says it. `stays`: the one with the
-    first right to room first. `cooperation`: clusters that share the round, by kernel.
+    `is_scheduled_across_layers`: None if the strategy's name determines it. `stays`: in the order
+    in which they get room. `cooperation`: clusters that share the round, by kernel.
     """
 
     groups: tuple[GroupRecord, ...]
@@ -67,7 +67,7 @@ class Record:
     cooperation: Cooperation | None = None
 
     def scheduling(self, own: Scheduling) -> Scheduling:
-        """How instructions are scheduled; `own`: what the strategy's name says."""
+        """How instructions are scheduled; `own`: the strategy's own scheduling."""
         if self.is_scheduled_across_layers is None:
             return own
         return ACROSS_LAYERS if self.is_scheduled_across_layers else BY_LAYER
@@ -79,7 +79,7 @@ class Record:
 
 
 def recorded(plan: Plan) -> Record:
-    """What determines `plan`, tensors in order of production."""
+    """Returns the record of `plan`, tensors in order of production."""
     groups = (
         GroupRecord(g.name, g.ops, g.split_axis, g.pieces, g.further_splits) for g in plan.groups
     )
@@ -101,5 +101,5 @@ def recorded(plan: Plan) -> Record:
 
 
 def record_refused(what: str, where: str) -> PlanError:
-    """The refusal of a record that is no plan of this model on this chip."""
+    """The refusal of a record that is not a plan of this model on this chip."""
     return PlanError("PLAN_RECORD", what, f"record of {shown(where)}", "emit the plan again")

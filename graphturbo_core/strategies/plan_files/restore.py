@@ -1,6 +1,6 @@
-"""Record -> Plan: a plan that was written down, with everything that follows from it.
+"""Record -> Plan: a recorded plan with all derived values.
 
-A record may come from a stranger, so every part is looked at before it is used.
+A record is untrusted input: every part is checked before it is used.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from graphturbo_core.strategies.steps.whole import in_layers, op_graph
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a strategy's name says of its plans.
+    """Properties that all plans of a strategy share.
 
-    `is_by_op`: groups are made of ops, not of layers. `is_ordered`: Algorithm 3 orders them, or
-    its like that goes breadth first. `is_partial`: a split axis need carry to the outputs of a
-    group alone.
+    `is_by_op`: groups consist of ops, not of layers. `is_ordered`: Algorithm 3 or its
+    breadth-first variant orders the instances. `is_partial`: a split axis must carry only to the
+    outputs of a group.
     """
 
     strategy: str
@@ -52,10 +52,10 @@ class Frame:
 
 
 def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
-    """The plan that `record` is of.
+    """Returns the plan that `record` describes.
 
     Raises:
-        PlanError: PLAN_RECORD, it is no plan of this model on this chip.
+        PlanError: PLAN_RECORD: it is not a plan of this model on this chip.
     """
     shared = record.cooperation
     units = relay_layers(target.semantics)
@@ -105,7 +105,7 @@ def restored_plan(target: Target, frame: Frame, record: Record) -> Plan:
 
 
 def _members(graph: LayerGraph, groups: Sequence[GroupRecord]) -> list[tuple[int, ...]]:
-    """The layers (or single ops) of each group; together they are all, each once."""
+    """The layers (or single ops) of each group; checks that each is in exactly one group."""
     unit_of = {op: index for index, layer in enumerate(graph.layers) for op in layer.ops}
     taken: dict[int, str] = {}
     found = []
@@ -133,9 +133,9 @@ def _members(graph: LayerGraph, groups: Sequence[GroupRecord]) -> list[tuple[int
 def _cut(
     part: SubGraph, group: GroupRecord, frame: Frame, *, is_shared: bool
 ) -> tuple[Section, int]:
-    """The section of a group, and how many ops its split covers.
+    """Returns the section of a group, and how many ops its split covers.
 
-    Where clusters share a round (`is_shared`) its pieces may differ by one.
+    If clusters share a round (`is_shared`), piece sizes may differ by one.
     """
     if group.axis < 0:
         if group.pieces != 1 or group.further:
@@ -160,9 +160,9 @@ def _cut(
 def _carried(
     part: SubGraph, name: str, split: tuple[int, int], allowed: tuple[bool, bool]
 ) -> Carry:
-    """How an axis of a group that is cut into so many parts carries.
+    """Returns the carry of a group's axis that is cut into this many parts.
 
-    `allowed`: whether it may end inside, and whether its pieces may differ by one.
+    `allowed`: whether the axis may end inside, and whether piece sizes may differ by one.
     """
     (axis, pieces), (is_partial, is_shared) = split, allowed
     tensors = part.graph.semantics.graph.tensors
@@ -203,7 +203,7 @@ def _order(graph: InstanceGraph, kernels: Sequence[KernelRecord]) -> tuple[int, 
     for kernel in kernels:
         number = number_of.get(kernel.name)
         if number is None or number in order:
-            what = "it is no piece of a group" if number is None else "it runs twice"
+            what = "it is not a piece of a group" if number is None else "it runs twice"
             raise record_refused(what, kernel.name)
         late = [p for p in graph.producers[number] if p not in order]
         if late:
@@ -226,11 +226,11 @@ def _ready_steps(graph: InstanceGraph, order: Sequence[int], frame: Frame) -> tu
 
 
 def _stays(kernels: Sequence[KernelPlan], records: Sequence[StayRecord]) -> tuple[GbRetention, ...]:
-    """Weights that stay in GB, by the places of the kernels that the record names."""
+    """GB retentions, by the places of the kernels that the record names."""
     place_of = {kernel.name: place for place, kernel in enumerate(kernels)}
     for name in (end for record in records for end in (record.first, record.last)):
         if name not in place_of:
-            raise record_refused(f"a weight stays for {shown(name)}, which is no kernel", "stays")
+            raise record_refused(f"retained weight: {shown(name)} is not a kernel", "stays")
     return tuple(
         GbRetention(record.weight, place_of[record.first], place_of[record.last], record.size_bytes)
         for record in records

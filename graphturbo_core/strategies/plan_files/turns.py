@@ -1,4 +1,4 @@
-"""Instances of a record -> who runs each, when, and what comes behind it there."""
+"""Instances of a record -> their clusters and steps, and the next instance per cluster."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from graphturbo_core.strategies.steps.kernels import Target
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """By number of each instance its cluster, and the next one that this cluster runs, if any."""
+    """Per instance number its cluster, and the next instance of this cluster, if any."""
 
     cluster_of: Mapping[int, int]
     following: Mapping[int, int | None]
 
     @classmethod
     def of(cls, order: Sequence[int], shared: Cooperation | None) -> Turns:
-        """Of instances in this order, by clusters that share them; None: one cluster runs all."""
+        """Makes the turns of instances in this order; `shared` None: one cluster runs all."""
         clusters = (0,) * len(order) if shared is None else shared.cluster_of
         cluster_of = dict(zip(order, clusters, strict=True))
         following: dict[int, int | None] = {}
@@ -39,10 +39,10 @@ class Turns:
 def check_shared(
     target: Target, graph: InstanceGraph, order: Sequence[int], shared: Cooperation | None
 ) -> None:
-    """Clusters that are there run the instances step by step, each after those it needs.
+    """Check that existing clusters run the instances, each in a later step than its producers.
 
     Raises:
-        PlanError: PLAN_RECORD, they do not.
+        PlanError: PLAN_RECORD.
     """
     if shared is None:
         return

@@ -1,9 +1,9 @@
-"""Layers -> Plans in which clusters share the work of one sample; ours, the paper does not do it.
+"""Layers -> Plans in which clusters share the work of one sample; our choice, not in the paper.
 
-The layers, in topological order, are cut into runs (`runs.py`). A run is one cluster's alone, or is
-split along one axis of its results over all clusters: each computes a part, halo included, and
-reads what it needs of other parts from their DRAM. Which runs and which axes follows from closed
-forms by dynamic programming along the order; lowering and simulator then say whether that pays.
+The layers, in topological order, are cut into runs (`runs.py`). One cluster computes a run alone,
+or the run is split along one axis of its results over all clusters. Then each cluster computes a
+part, halo included, and reads other parts from their DRAM. Dynamic programming over closed forms
+chooses runs and axes; lowering and simulator give the cost.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 
 SPLITS_AT = "cooperation, splits at {} %"
 PRICES = (100, 140)
-"""Percent of its estimate at which a split run is taken; a plan for each (our choice: the closed
-forms leave out how loads and computes of a kernel overlap)."""
-RULE_RUN = "runs of layers, alone or split over clusters, whose estimates sum to the least"
+"""Prices of a split run in percent of its estimate, one plan per price (our choice: the closed
+forms ignore the overlap of loads and computes in a kernel)."""
+RULE_RUN = "runs of layers, alone or split over clusters, with the least sum of estimates"
 _Way = tuple[int, Run | None, int]
 """Cycles up to a layer, the run that ends there, and the axis of the run before it."""
 
@@ -36,7 +36,7 @@ _Way = tuple[int, Run | None, int]
 def cooperating_plans(
     target: Target, splitter: Splitter, level: Level, *, is_lent: bool
 ) -> Iterator[tuple[str, Plan]]:
-    """A plan for each price of splits, as far as they differ, by name; `is_lent`: `Cooperation`."""
+    """Distinct plans by name, one per price of splits; `is_lent`: see `Cooperation`."""
     graph = layer_graph(target.semantics, relay_layers(target.semantics), target.number_format)
     runs = Runs(target, graph, splitter, is_lent)
     known: list[list[tuple[int, int]]] = []
@@ -60,10 +60,10 @@ def plan_at_price(runs: Runs, price: int, level: Level = PLUS) -> Plan | None:
 
 
 def cheapest_runs(runs: Runs, price: int) -> tuple[Run, ...]:
-    """Runs in order whose estimates, those of split ones times `price` percent, sum to the least.
+    """Returns the runs with the least sum of estimates; split runs count `price` percent.
 
-    What a run reads is taken as left by the run before it. Linear in layers times `LONGEST_RUN`.
-    Ties: the run that is found first, alone before split, short before long.
+    A run's inputs count as written by the run before it. Linear in layers times `LONGEST_RUN`.
+    Ties: the first run in order: alone before split, short before long.
     """
     best: list[dict[int, _Way]] = [{ALONE: (0, None, ALONE)}]
     for last in range(1, runs.count + 1):
@@ -82,7 +82,7 @@ def _cheapest_by_axis(ways: Iterator[tuple[int, Run, int]]) -> dict[int, _Way]:
 def _ways(
     runs: Runs, price: int, best: Sequence[Mapping[int, _Way]], last: int
 ) -> Iterator[tuple[int, Run, int]]:
-    """Every way to `last`, by the runs that end there and by what came before them."""
+    """Every way to `last`: each run that ends there, after each axis of the run before."""
     for run in runs.ending[last]:
         own = run.cycles if run.axis == ALONE else run.cycles * price // 100
         for before, (cycles, _, _) in best[run.first].items():
@@ -92,7 +92,7 @@ def _ways(
 
 
 def _traced(best: Sequence[Mapping[int, _Way]]) -> tuple[Run, ...]:
-    """The chosen runs in order; neighbours that run alone are one."""
+    """The chosen runs in order; adjacent runs of one cluster are merged."""
     last = len(best) - 1
     axis = min(best[last], key=lambda own: (best[last][own][0], own))
     found: list[Run] = []
@@ -108,7 +108,7 @@ def _traced(best: Sequence[Mapping[int, _Way]]) -> tuple[Run, ...]:
 
 
 def _plan(target: Target, runs: Runs, chosen: Sequence[Run], level: Level) -> Plan:
-    """The plan of these runs: every piece of a split one on its cluster, others on the first."""
+    """The plan of these runs: pieces of a split run on their clusters, other runs on cluster 0."""
     graph = runs.graph
     parts = [SubGraph(graph, tuple(range(run.first, run.last))) for run in chosen]
     sections = [
@@ -131,7 +131,7 @@ def _plan(target: Target, runs: Runs, chosen: Sequence[Run], level: Level) -> Pl
 
 
 def _section(runs: Runs, part: SubGraph, axis: int, name: str) -> Section:
-    """A run as it is cut: one that is split into equally many pieces a cluster."""
+    """The section of a run; a split run has equally many pieces per cluster."""
     if axis != ALONE:
         carry = runs.carried(part, axis)
         assert carry is not None
@@ -146,7 +146,7 @@ def _section(runs: Runs, part: SubGraph, axis: int, name: str) -> Section:
 def _steps(
     target: Target, chosen: Sequence[Run], sections: Sequence[Section]
 ) -> Iterator[dict[int, int]]:
-    """The instance that each cluster runs, step by step; clusters take neighbouring pieces."""
+    """The instance that each cluster runs, per step; neighbouring clusters run adjacent pieces."""
     first = 0
     for run, section in zip(chosen, sections, strict=True):
         team = 1 if run.axis == ALONE else target.clusters
@@ -170,6 +170,6 @@ def _group(part: SubGraph, section: Section) -> Group:
 
 
 def _decision(run: Run, section: Section) -> Decision:
-    """How a run is shared, with its estimate."""
+    """Decision that records how a run is shared, with its estimate."""
     numbers = {"layers": run.last - run.first, "axis": run.axis, "estimate_cycles": run.cycles}
     return Decision("cooperate", RULE_RUN, (section.name,), run.axis != ALONE, numbers)

@@ -1,4 +1,4 @@
-"""Cuts -> Plan: groups that are named by their layers and their split, where no step found them."""
+"""Cuts -> Plan: groups given by their layers and split."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from graphturbo_core.strategies.steps.splitting import SubGraph
 
 @dataclass(frozen=True, slots=True)
 class GroupCut:
-    """A group: layers in topological order, the axis it is split along, -1 for none, the pieces.
+    """A group: layers in topological order, split axis (-1: none), and piece count.
 
-    `further`: more axes of its last result, each with its parts; `pieces` is the product of all.
+    `further`: more axes of its last result with their parts; `pieces` is the product of all.
     """
 
     layers: tuple[int, ...]
@@ -39,12 +39,12 @@ def cuts_of(plan: Plan) -> tuple[GroupCut, ...]:
 
 
 def carry_of(part: SubGraph, cut: GroupCut) -> Carry:
-    """How the split axis of a group carries through it, the first of several."""
+    """Carry of the first split axis of a group."""
     return split_carry(part.graph, part.ops, part.outputs, cut.axis)
 
 
 def further_carries(part: SubGraph, further: Sequence[tuple[int, int]]) -> list[tuple[Carry, int]]:
-    """How each axis after the first carries through a group, and its parts."""
+    """Carry and parts of each axis of a group after the first."""
     main = part.outputs[-1] if further else ""
     return [(carry_axis(part.graph, part.ops, main, axis), parts) for axis, parts in further]
 
@@ -52,7 +52,7 @@ def further_carries(part: SubGraph, further: Sequence[tuple[int, int]]) -> list[
 def cut_groups(
     target: Target, graph: LayerGraph, cuts: Sequence[GroupCut]
 ) -> tuple[InstanceGraph, tuple[Group, ...]]:
-    """All pieces of all groups, and the groups as plans list them.
+    """Returns all pieces of all groups, and the groups as plans list them.
 
     Raises:
         CapacityError: TOO_MANY_PIECES.
@@ -63,7 +63,7 @@ def cut_groups(
 
 
 def _cut_group(graph: LayerGraph, cut: GroupCut, name: str) -> tuple[Section, Group]:
-    """A group as it is cut, and as plans list it."""
+    """The section of a group, and its entry in plans."""
     part = SubGraph(graph, cut.layers)
     carry = carry_of(part, cut) if cut.axis >= 0 else None
     further = further_carries(part, cut.further)
@@ -78,7 +78,7 @@ def _cut_group(graph: LayerGraph, cut: GroupCut, name: str) -> tuple[Section, Gr
 def cut_plan(
     target: Target, graph: LayerGraph, cuts: Sequence[GroupCut], level: Level = PLUS
 ) -> Plan:
-    """The plan of groups in topological order: run, bound and placed as this level does it.
+    """Returns the plan of groups in topological order, ordered, bound and placed by this level.
 
     Raises:
         CapacityError: TOO_MANY_PIECES.

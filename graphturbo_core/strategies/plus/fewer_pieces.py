@@ -1,7 +1,7 @@
-"""Plan -> Cuts: groups in fewer pieces where weights that come again cost more than what overflows.
+"""Plan -> Cuts: groups in fewer pieces where refetched weights cost more cycles than LB overflow.
 
-Not the paper's: its Algorithm 1 raises the count until a piece fits the cores, whatever the weights
-cost that each further piece fetches again. Both are held against each other in cycles.
+Our choice: the paper's Algorithm 1 raises the count until a piece fits the cores and ignores the
+weights that each further piece refetches. This file compares both in cycles.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from graphturbo_core.strategies.steps.splitting import (
 )
 
 OVERFLOW_MOVES = 2
-"""What a core cannot hold is written out and read back once (our choice: lowering may do better,
-or spill more than the overflow)."""
+"""Transfers per overflowing byte: one write and one read (our choice: lowering may do better, or
+spill more than the overflow)."""
 GB_SHARE = 2
-"""What overflows goes through GB where it takes at most this part of it, else through DRAM (our
-choice: whole tensors go, and the other part is for weights and what waits)."""
+"""Overflow goes through GB if it needs at most this part of GB, else through DRAM (our choice:
+whole tensors spill, and the other part is for weights and outputs)."""
 
 
 def fewer_pieces(
     target: Target, graph: LayerGraph, plan: Plan, least_gain: int = 0
 ) -> tuple[GroupCut, ...]:
-    """The groups of a plan, each in the count, at most its own, that moves in the fewest cycles.
+    """Returns the groups of a plan, each in the count up to its own with the fewest move cycles.
 
-    Weights that more than one piece fetches move, and what overflows the LB of the worst core,
-    times the cores. On a tie the larger count. The plan's own groups where that does not save more
-    than `least_gain` cycles in all.
+    Counted are refetched weights, and the LB overflow of the worst core times the cores. On a tie
+    the larger count. Returns the plan's own groups if the total gain is at most `least_gain`
+    cycles.
     """
     found, gain = [], 0
     for cut, again_bytes in zip(cuts_of(plan), fetched_again(plan), strict=True):
@@ -56,10 +56,10 @@ def fewer_pieces(
 def neighbours_too(
     target: Target, graph: LayerGraph, plan: Plan, fewer: Sequence[GroupCut]
 ) -> tuple[GroupCut, ...]:
-    """`fewer`, and the plan's other groups one count down where GB takes what then overflows.
+    """Returns `fewer`, and the plan's other groups one count lower where the overflow fits GB.
 
-    A group in fewer pieces waits for all pieces of the groups before it: what was handed on in LB
-    piece by piece then waits elsewhere, unless they come in fewer pieces too.
+    A group in fewer pieces waits for all pieces of the groups before it. Tensors handed on in LB
+    piece by piece then spill, unless these groups have fewer pieces too.
     """
     return tuple(
         _one_count_down(target, graph, cut) if own == cut and own.pieces > 1 else cut
@@ -76,7 +76,7 @@ def _one_count_down(target: Target, graph: LayerGraph, cut: GroupCut) -> GroupCu
 
 @dataclass(frozen=True)
 class _Tried:
-    """A group of more than one piece in other counts; `again_bytes`: of its weights, in its own."""
+    """A split group in other counts; `again_bytes`: weights refetched at its own count."""
 
     target: Target
     part: SubGraph
@@ -99,13 +99,13 @@ class _Tried:
         return (self.cut.pieces, *lower)
 
     def overflow_bytes(self, pieces: int) -> int:
-        """What the LB of the worst core cannot hold of a piece, times the cores."""
+        """LB overflow of the worst core for one piece, times the cores."""
         section = section_of(self.part, "tried", self._carry, pieces)
         held = core_bytes(self.target, section, self._carry)
         return max(0, held - self.target.budget.lb_data_bytes) * self.target.hardware.cores
 
     def cycles(self, pieces: int) -> int:
-        """In which weights come again and what overflows moves, in so many pieces."""
+        """Cycles to refetch weights and move the overflow, at this piece count."""
         hardware = self.target.hardware
         again = self.again_bytes * (pieces - 1) // (self.cut.pieces - 1)
         overflow = self.overflow_bytes(pieces)

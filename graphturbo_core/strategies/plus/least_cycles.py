@@ -1,4 +1,4 @@
-"""Plan -> cycles below which no program of it comes, as far as the plan alone tells."""
+"""Plan -> lower bound on the cycles of its programs, from the plan alone."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from graphturbo_core.strategies.plus.weight_bytes import fetch_cycles, fetched
 
 
 def least_cycles(plan: Plan) -> int:
-    """A lower bound that costs no lowering.
+    """Returns a lower bound in cycles without lowering.
 
-    Kernels of one cluster run one after the other: each takes as long as DRAM takes for its weights
-    or all engines for its products, whichever is more, beside its launch and barrier; one
-    without either counts nothing, since lowering may make no instruction of it. Where clusters
-    co-operate, what DRAM takes for all weights.
+    Kernels of one cluster run one after the other. Each takes its launch and barrier, and the
+    larger of two: DRAM cycles for its weights, and all engines' cycles for its products. A kernel
+    without either counts 0, since lowering may emit no instruction for it. For cluster-parallel
+    plans: DRAM cycles for all weights.
     """
     if plan.cooperation is not None:
         return fetch_cycles(plan)
@@ -31,7 +31,7 @@ def least_cycles(plan: Plan) -> int:
 
 
 def _products(plan: Plan, kernel: KernelPlan) -> int:
-    """Multiply-accumulates of a kernel, halos that it computes anew included."""
+    """Multiply-accumulates of a kernel, recomputed halos included."""
     graph, semantics = plan.semantics.graph, plan.semantics.by_op
     return sum(
         work_of(semantics[name], kernel.boxes[output], index).macs

@@ -1,4 +1,4 @@
-"""Section -> what its pieces compute, and read from outside: closed forms, before any is bound."""
+"""Section -> work and outside reads of its pieces: closed forms, before binding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Boxes = Mapping[str, Box]
 
 @dataclass(frozen=True, slots=True)
 class PieceWork:
-    """One piece: cycles of work, divided evenly over the cores, and the boxes it reads."""
+    """Cost of one piece: compute cycles, divided evenly over the cores, and the boxes it reads."""
 
     cycles: int
     activations: Boxes
@@ -27,7 +27,7 @@ class PieceWork:
 
 
 def piece_work(target: Target, section: Section, piece: int) -> PieceWork:
-    """What one piece computes, halos included, and reads; linear in the ops."""
+    """Returns the work of one piece, halos included, and its reads; linear in the ops."""
     sem, graph = target.semantics, target.semantics.graph
     ops = [graph.op_by_name[name] for name in section.ops]
     boxes = needed_boxes(sem, ops, section.piece_outputs(sem, piece))

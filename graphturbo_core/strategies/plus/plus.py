@@ -1,7 +1,7 @@
-"""Target -> Plan: `graphturbo:full`, and beyond the paper what costs less by lowering's own count.
+"""Target -> Plan: the cheapest of `graphturbo:full` and plans beyond the paper, by simulation.
 
-Each ingredient proposes plans; `Plus` takes the cheapest of all, `:full` on a tie, so that it is
-never slower. An ingredient is a function from the target and what was tried so far to proposals.
+Each ingredient proposes plans. `Plus` takes the cheapest of all, `:full` on a tie, so that it is
+never slower. An ingredient is a function from the target and the earlier proposals to new ones.
 """
 
 from __future__ import annotations
@@ -19,61 +19,62 @@ from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plus.cooperating import cooperating_plans
+from graphturbo_core.strategies.plus.crossover import (
+    Timed,
+    cheapest_segments,
+    crossover_cuts,
+)
 from graphturbo_core.strategies.plus.cuts import cut_plan, cuts_of
 from graphturbo_core.strategies.plus.fewer_pieces import fewer_pieces, neighbours_too
-from graphturbo_core.strategies.plus.further_axes import FurtherAxes
-from graphturbo_core.strategies.plus.keeping import chosen_stays, paying_stays
+from graphturbo_core.strategies.plus.gb_retention import chosen_stays, paying_stays
 from graphturbo_core.strategies.plus.least_cycles import least_cycles
-from graphturbo_core.strategies.plus.mixing import (
-    Timed,
-    cheapest_stretches,
-    mixed_cuts,
-)
+from graphturbo_core.strategies.plus.second_axis import SecondAxis
 from graphturbo_core.strategies.plus.variants import FEWEST, FULL, HALF_ROOM, variants
-from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost, Target
 
-RULE_CHEAPEST = "the plan that takes the fewest cycles, graphturbo:full on a tie"
-RULE_STRETCH = "stretches of layers, each grouped as where its kernels took the fewest cycles"
+RULE_CHEAPEST = "the plan with the fewest cycles, graphturbo:full on a tie"
+RULE_SEGMENT = "segments of layers, each with the grouping whose kernels took the fewest cycles"
 FOLLOWED = (RULE_FORCED, RULE_FORBIDDEN, RULE_FIXED)
-"""Rules by which `:full` followed a plan file; what else it decided is not the proposal's."""
+"""Rules by which `:full` followed a plan file; a proposal copies only these decisions."""
 MERGED = (FEWEST, HALF_ROOM)
-"""Variants of Algorithms 1 and 2 that are tried (our choice: of all that `tuned` starts with, those
-that won some of the paper's models, whole or in part; each costs a simulation)."""
+"""Variants of Algorithms 1 and 2 that are evaluated (our choice: starts of `tuned` that won one of
+the paper's models, whole or in part; each costs a simulation)."""
 GAIN_PART = 100
-"""Fewer pieces are tried where closed forms say that they save more than this part of `:full`'s
-cycles, two axes, and other groupings in fewer pieces, where that promises by as much less than the
-best so far (our choice: less is not worth a simulation)."""
+"""Least estimated gain, as a part of the cycles, for which fewer pieces or two axes are simulated:
+of `:full`'s cycles for its own groups, of the best so far for others (our choice: a smaller gain is
+not worth a simulation)."""
 FEWER, FEWER_ALL_OVER = "fewer pieces", "fewer pieces all over"
 STAYING, FEWER_STAYING = ", weights stay", ", fewer weights stay"
 LENT = ", DRAM lent"
-"""Ends of the names of plans that are another one and that besides."""
+"""Suffixes of the names of plans that add GB retention to another plan."""
 MOST_MIXED = 2
-"""Mixtures that are simulated: the second knows what the first one's kernels took."""
+"""Crossovers that are simulated; the second uses the kernel cycles of the first."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A plan, the ingredient that made it, and what it costs; None where it is refused.
+    """A proposed plan, its name, and its cost; None where it is refused.
 
-    `least_cycles`: where that is more than another plan takes, for which reason it is not lowered.
+    `least_cycles`: the lower bound of a plan that was not lowered, because another plan is faster
+    than this bound; else 0.
     """
 
     name: str
     plan: Plan
-    spent: Spent | None
+    spent: PlanCost | None
     least_cycles: int = 0
 
 
 @dataclass(frozen=True)
 class _Trials:
-    """What was proposed so far, `:full` first."""
+    """The proposals so far, `:full` first."""
 
     cost: Cost
     graph: LayerGraph
     done: list[Proposal] = field(default_factory=list)
 
     def take(self, name: str, plan: Plan) -> None:
-        """Cost a plan, unless one with the same kernels was, or no program of it is faster."""
+        """Evaluate a plan, unless its kernels are known or its lower bound exceeds the best."""
         if any(
             (plan.kernels, plan.cooperation, plan.stays)
             == (each.plan.kernels, each.plan.cooperation, each.plan.stays)
@@ -88,14 +89,14 @@ class _Trials:
 
     @property
     def best(self) -> Proposal:
-        """The cheapest, of equal ones the first; `:full` where all are refused."""
+        """The cheapest proposal, ties by order; `:full` where all are refused."""
         cycles = [None if each.spent is None else each.spent.cycles for each in self.done]
         possible = [number for number in cycles if number is not None]
         return self.done[cycles.index(min(possible)) if possible else 0]
 
     @property
     def groupings(self) -> list[Timed]:
-        """Those that can be mixed."""
+        """Groupings of the proposals that a crossover can use."""
         return [
             Timed(each.name, self.graph, each.plan, each.spent.kernel_cycles)
             for each in self.done
@@ -105,31 +106,31 @@ class _Trials:
 
 @dataclass(frozen=True, slots=True)
 class Ingredients:
-    """What `plus` may do beyond the paper; each field is the option `plus.NAME` of `--set`."""
+    """Extensions of `plus` beyond the paper; each field is the option `plus.NAME` of `--set`."""
 
     pieces: bool = switch(
-        "graphturbo:plus: groups in fewer pieces where weights that each piece fetches again cost "
-        "more than what then overflows a core"
+        "graphturbo:plus: groups in fewer pieces where refetched weights cost more cycles than LB "
+        "overflow"
     )
     merging: bool = switch(
-        "graphturbo:plus: the groupings of fewest pieces and of half the room are tried too"
+        "graphturbo:plus: evaluates the groupings of fewest pieces and of half the capacity too"
     )
     axes: bool = switch(
         "graphturbo:plus: groups whose pieces are cut along two axes, neighbours merged with them"
     )
     mixing: bool = switch(
-        "graphturbo:plus: stretches of layers, each grouped as in the plan that was fastest there"
+        "graphturbo:plus: crossover of groupings: per segment of layers the grouping fastest there"
     )
     keeping: bool = switch(
-        "graphturbo:plus: weights stay in GB from kernel to kernel, and come there before the "
-        "kernel that reads them, where that saves DRAM's time"
+        "graphturbo:plus: GB retention of weights between kernels, and prefetch before the reading "
+        "kernel, where that saves DRAM cycles"
     )
     cooperation: bool = switch(
-        "graphturbo:plus where clusters would be idle: they share the round if that costs less"
+        "graphturbo:plus where clusters would be idle: they share the round if that is faster"
     )
     lending: bool = switch(
-        "graphturbo:plus where clusters are idle: weights come through their DRAM shares too, one "
-        "share a DMA engine at a time"
+        "graphturbo:plus where clusters are idle: weights are read through their DRAM shares "
+        "too, one share per DMA engine at a time"
     )
 
 
@@ -138,13 +139,13 @@ ALL_INGREDIENTS = Ingredients()
 
 @dataclass(frozen=True)
 class Plus:
-    """`full` is asked first, then what the ingredients propose."""
+    """Evaluates `full` first, then the proposals of the ingredients."""
 
     full: GraphTurbo
     having: Ingredients = ALL_INGREDIENTS
 
     def __call__(self, target: Target) -> Plan:
-        """The cheapest proposal; `:full`'s without a cost function, or where all are refused."""
+        """The cheapest proposal; `:full`'s plan without a cost function, or if all are refused."""
         if target.cost is None:
             return self.full(target)
         trials = self._tried(target, target.cost)
@@ -158,7 +159,7 @@ class Plus:
         return replace(best.plan, decisions=(*followed, *own, *decisions))
 
     def proposals(self, target: Target, cost: Cost) -> tuple[Proposal, ...]:
-        """All that is tried, `:full` first, in order."""
+        """All proposals in order, `:full` first."""
         return tuple(self._tried(target, cost).done)
 
     def _tried(self, target: Target, cost: Cost) -> _Trials:
@@ -180,13 +181,13 @@ class Plus:
         return trials
 
     def _fewer(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """The groups of `:full` in fewer pieces; not where a plan file says in how many."""
+        """The groups of `:full` in fewer pieces; none if a plan file fixes piece counts."""
         spent = trials.done[0].spent
         least_gain = spent.cycles // GAIN_PART if spent else 0
         yield from self._in_fewer(target, trials, trials.done[0], least_gain)
 
     def _fewer_of_merged(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """Other groupings in fewer pieces, where that promises less than the cheapest so far."""
+        """Other groupings in fewer pieces, where the estimate is below the cheapest so far."""
         for each in [one for one in trials.done if one.name in MERGED]:
             best = trials.best.spent
             if best is not None and each.spent is not None:
@@ -197,7 +198,7 @@ class Plus:
     def _in_fewer(
         self, target: Target, trials: _Trials, base: Proposal, least_gain: int
     ) -> Iterator[tuple[str, Plan]]:
-        """The groups of a plan in fewer pieces, where that saves so many cycles."""
+        """The groups of a plan in fewer pieces, where that saves more than `least_gain` cycles."""
         if not self.having.pieces or target.constraints.fix_splits:
             return
         plan, graph = base.plan, trials.graph
@@ -212,48 +213,48 @@ class Plus:
             )
 
     def _merged(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
-        """Other groupings by Algorithms 1 and 2, as far as a plan file can be followed."""
+        """Other groupings by Algorithms 1 and 2 that satisfy the plan file."""
         found = variants(self.full)
         for name in MERGED if self.having.merging else ():
             yield from _named(name, partial(found[name], target))
 
     def _axes(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """`:full` and the cheapest so far, with groups along two axes; not against a plan file."""
+        """`:full` and the cheapest so far, with two axes; none if a plan file constrains groups."""
         best = trials.best
         if not self.having.axes or target.constraints.shape_groups or best.spent is None:
             return
         for base in trials.groupings:
             if base.name not in (FULL, best.name):
                 continue
-            further = FurtherAxes(target, base, self.full.splitter.capacity_bytes)
+            further = SecondAxis(target, base, self.full.splitter.capacity_bytes)
             cuts = further.cheapest(best.spent.cycles // GAIN_PART)
             if cuts != base.cuts:
                 make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
                 yield from _named(f"{base.name}, two axes", make)
 
     def _mixed(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """What was tried so far, mixed stretch by stretch."""
+        """Crossovers of the proposals so far."""
         for number in range(MOST_MIXED if self.having.mixing else 0):
             groupings = trials.groupings
             if len(groupings) <= 1:
                 return
-            stretches = cheapest_stretches(groupings, target.hardware)
-            cuts = mixed_cuts(groupings, stretches)
+            segments = cheapest_segments(groupings, target.hardware)
+            cuts = crossover_cuts(groupings, segments)
             if any(cuts == cuts_of(each.plan) for each in trials.done):
                 return
             said = tuple(
-                Decision("mix", RULE_STRETCH, (groupings[each.grouping].name,), True,
+                Decision("mix", RULE_SEGMENT, (groupings[each.grouping].name,), True,
                          {"first_layer": each.first, "layers": each.last - each.first})
-                for each in stretches
+                for each in segments
             )  # fmt: skip
             make = partial(cut_plan, target, trials.graph, cuts, self.full.level)
             for name, plan in _named(f"mixture {number + 1}", make):
                 yield name, replace(plan, decisions=said)
 
     def _kept(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """The cheapest so far with weights that stay in GB, then with those alone that paid.
+        """The cheapest so far with GB retention, then with the paying retentions alone.
 
-        Weights that a plan file places have no stay.
+        Weights placed by a plan file are not retained.
         """
         best = trials.best
         if not self.having.keeping or best.spent is None or target.feeding.has_own_fetches:
@@ -270,7 +271,7 @@ class Plus:
                 yield f"{best.name}{FEWER_STAYING}", replace(best.plan, stays=fewer)
 
     def _lent(self, target: Target, trials: _Trials) -> Iterator[tuple[str, Plan]]:
-        """`:full` and the cheapest so far, with weights through all clusters' DRAM."""
+        """`:full` and the cheapest so far with remote DRAM shares."""
         if not self.having.lending or not has_idle(target):
             return
         for each in dict.fromkeys((0, trials.done.index(trials.best))):
@@ -278,26 +279,26 @@ class Plus:
             yield f"{trials.done[each].name}{LENT}", plan
 
     def _cooperating(self, target: Target, _: _Trials) -> Iterator[tuple[str, Plan]]:
-        """Clusters that share the round; not with a fence, at which all of them would wait."""
+        """Plans whose clusters share the round; none with a fence, where all would wait."""
         splitter, level = self.full.splitter, self.full.level
         if self.having.cooperation and has_idle(target) and not level.scheduling.has_fence:
             yield from cooperating_plans(target, splitter, level, is_lent=self.having.lending)
 
 
 def has_idle(target: Target) -> bool:
-    """Whether other clusters would be idle, and this one can reach them."""
+    """Whether other clusters would be idle and their DRAM is reachable."""
     return target.clusters > 1 and target.hardware.can_cooperate
 
 
 def lent_plan(target: Target, plan: Plan) -> Plan:
-    """A plan of one cluster whose weights come through all clusters' DRAM."""
+    """A plan of one cluster that reads weights through all clusters' DRAM."""
     kernels = len(plan.kernels)
     lent = Cooperation(target.clusters, (0,) * kernels, tuple(range(kernels)), is_lent=True)
     return replace(plan, cooperation=lent)
 
 
 def _named(name: str, make: Callable[[], Plan]) -> Iterator[tuple[str, Plan]]:
-    """The plan; nothing where it has too many pieces or does not go with a plan file."""
+    """The plan; nothing if it has too many pieces or violates the plan file."""
     try:
         plan = make()
     except (CapacityError, PlanError):

@@ -1,8 +1,8 @@
-"""Runs of layers and what they cost, alone or split over clusters: closed forms, our choice.
+"""Runs of layers and their cost, alone or split over clusters: closed forms, our choice.
 
-A kernel takes its launch and barrier, and the longer of two: its weights' way through DRAM, and its
-work divided evenly over the cores. What crosses clusters is written to the writer's DRAM and read
-through that cluster's share, once by each reader.
+A kernel takes its launch and barrier, and the longer of two: the DRAM cycles of its weights, and
+its work divided evenly over the cores. A tensor that crosses clusters is written to the writer's
+DRAM. Each reader reads it once through that cluster's share.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 
 ALONE = -1
-"""Stands for the axis of a run that one cluster computes."""
+"""Axis value of a run that one cluster computes."""
 LONGEST_RUN = 6
-"""Layers of a run that is split, at most: halos grow with every window (our choice)."""
+"""Most layers of a split run (our choice: halos grow with every window)."""
 AXES = (1, 2)
-"""Axes that are tried: channels and rows of images, rows and columns of texts."""
+"""Candidate axes: channels and rows of images, rows and columns of texts."""
 MOST_ROUNDS = 16
-"""Pieces of a split run that a cluster computes one after the other, at most."""
+"""Most pieces of a split run per cluster."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Layers [first, last) as one section; `axis` ALONE, or the one that is cut over clusters.
+    """Layers [first, last) as one section; `axis`: cut over clusters, or ALONE.
 
     `cycles`: estimate of the kernel; without launch and barrier where one cluster runs it, since
-    its neighbours may be in the same kernel. `needs`: what each cluster reads from other runs.
+    its neighbours may be in the same kernel. `needs`: boxes that each cluster reads from other
+    runs.
     """
 
     first: int
@@ -58,7 +59,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs:
-    """What runs of layers cost on this chip; `is_lent`: see `Cooperation`."""
+    """Cost of runs of layers on this chip; `is_lent`: see `Cooperation`."""
 
     target: Target
     graph: LayerGraph
@@ -67,17 +68,17 @@ class Runs:
 
     @property
     def count(self) -> int:
-        """Layers in all."""
+        """Number of layers."""
         return len(self.graph.layers)
 
     @property
     def kernel_cycles(self) -> int:
-        """What a kernel costs besides its work."""
+        """Launch and barrier cycles of a kernel."""
         return self.target.hardware.launch_cycles + self.target.hardware.barrier_cycles
 
     @cached_property
     def ending(self) -> tuple[tuple[Run, ...], ...]:
-        """The runs that end before each layer: it alone, then all that can be split."""
+        """The runs that end before each layer: the single layer, then all that can be split."""
         return tuple(tuple(self._ending(last)) for last in range(self.count + 1))
 
     def _ending(self, last: int) -> Iterator[Run]:
@@ -102,12 +103,12 @@ class Runs:
 
     @property
     def _shares(self) -> int:
-        """Shares of DRAM that one cluster alone reads at once: no more than it has DMA engines."""
+        """DRAM shares that one cluster reads at a time: at most its DMA engines."""
         chip = self.target.hardware
         return min(self.target.clusters, chip.dma_engines) if self.is_lent else 1
 
     def _split(self, part: SubGraph, axis: int) -> Run | None:
-        """The run split along an axis of its last result; None where that cannot be."""
+        """The run split along an axis of its last result; None if it cannot be split."""
         carry = self.carried(part, axis)
         if carry is None:
             return None
@@ -119,7 +120,7 @@ class Runs:
         return Run(part.layers[0], part.layers[-1] + 1, axis, section, cycles, needs)
 
     def carried(self, part: SubGraph, axis: int) -> Carry | None:
-        """How an axis of the last result goes through a run, where every result has a part each."""
+        """Carry of an axis of the last result, if it splits every result; else None."""
         tensors = self.target.semantics.graph.tensors
         if not part.outputs or axis >= len(tensors[part.outputs[-1]].shape):
             return None
@@ -130,7 +131,7 @@ class Runs:
         return carry if min(sizes) >= self.target.clusters else None
 
     def pieces_of(self, part: SubGraph, carry: Carry) -> int:
-        """Of a split run: as many a cluster as it takes for one to fit its LBs, by powers of 2."""
+        """Pieces of a split run: per cluster the least power of 2 with fitting pieces."""
         pieces = self.target.clusters
         tensors = self.target.semantics.graph.tensors
         size = min(tensors[name].shape[carry.axis_of[name]] for name in part.outputs)
@@ -143,22 +144,22 @@ class Runs:
         return pieces
 
     def _piece(self, section: Section, piece: int, shares: int = 1) -> tuple[int, Boxes]:
-        """Cycles of one piece whose weights come through so many shares of DRAM, and its reads."""
+        """Cycles of one piece that reads weights through `shares` DRAM shares, and its reads."""
         own = piece_work(self.target, section, piece)
         cycles = max(self._dram_cycles(own.weights) // shares, own.cycles)
         return cycles, own.activations
 
     def _dram_cycles(self, boxes: Boxes) -> int:
-        """Cycles of one cluster's share of DRAM."""
+        """Cycles to move these boxes through one cluster's DRAM share."""
         chip, width = self.target.hardware, self.target.element_bytes
         size = sum(volume(box) * width[name] for name, box in boxes.items() if not is_empty(box))
         return chip.transfer_cycles(size, chip.dram_bandwidth)
 
     def crossing_cycles(self, before: int, run: Run) -> int:
-        """What it takes to write and read what crosses clusters.
+        """Returns the cycles to write and read the tensors that cross clusters.
 
-        All that the run reads is taken as left by one split along `before`, graph inputs in cluster
-        0's DRAM.
+        All inputs of the run count as written by a run split along `before`. Graph inputs are in
+        cluster 0's DRAM.
         """
         chip, width = self.target.hardware, self.target.element_bytes
         clusters = self.target.clusters

@@ -1,4 +1,4 @@
-"""Section -> cycles: what a group that is cut into pieces takes, by closed forms of ours."""
+"""Section -> cycles: closed form for a group cut into pieces (our choice)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def handed_in_lb(plan: Plan) -> frozenset[str]:
-    """Tensors that all kernels which compute them hand on in LB, and in no memory besides."""
+    """Tensors that every producing kernel hands on in LB alone."""
     scopes = [
         (tensor, kernel.scopes[tensor]) for kernel in plan.kernels for tensor in kernel.outputs
     ]
@@ -34,18 +34,19 @@ class SectionCycles:
     target: Target
 
     def of_cut(self, graph: LayerGraph, cut: GroupCut, handed: frozenset[str] = NOTHING) -> int:
-        """What a group takes as it is cut."""
+        """Closed-form cycles of a cut."""
         part = SubGraph(graph, cut.layers)
         carry = carry_of(part, cut) if cut.axis >= 0 else None
         further = further_carries(part, cut.further)
         return self(section_of(part, "", carry, cut.pieces, further), handed)
 
     def __call__(self, section: Section, handed: frozenset[str] = NOTHING) -> int:
-        """Pieces times what the middle one takes: launch, barrier, and the longest of three.
+        """Returns the piece count times the cycles of the middle piece.
 
-        These are its work, and its ways through DRAM and GB. What waits between groups, `handed`
-        aside, does so in GB where that holds all of the tensor. Weights are fetched once in all
-        where they fit GB beside two tiles, else by each piece, and come from GB by each piece.
+        A piece takes launch, barrier, and the longest of its work, DRAM moves and GB moves.
+        Tensors between groups, except `handed`, wait in GB if that fits the whole tensor, else in
+        DRAM. Weights are fetched once if they fit GB beside two tiles, else by each piece. Each
+        piece reads them from GB.
         """
         chip, sem = self.target.hardware, self.target.semantics
         work = piece_work(self.target, section, section.middle)
@@ -72,7 +73,7 @@ class SectionCycles:
         return self.target.semantics.graph.tensors[name].elements * self.target.element_bytes[name]
 
     def _waits_in(self, tensor: str) -> Scope:
-        """Where a tensor between groups waits; the graph's inputs and outputs in DRAM."""
+        """Memory of a tensor between groups; the graph's inputs and outputs are in DRAM."""
         graph = self.target.semantics.graph
         is_outside = tensor in graph.output_names or tensor in graph.inputs
         holds = self._whole_bytes(tensor) <= self.target.hardware.gb_bytes

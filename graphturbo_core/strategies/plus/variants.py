@@ -1,4 +1,4 @@
-"""GraphTurbo -> variants: its options one at a time, and Algorithm 1 with less room."""
+"""GraphTurbo -> variants: its options one at a time, and Algorithm 1 with less capacity."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from graphturbo_core.strategies.graphturbo.strategy import GraphTurbo
 from graphturbo_core.strategies.steps.splitting import fewest_pieces, literal_candidates
 
 FULL = "full"
-"""What is asked for first, by all that try more than one plan."""
+"""Name of the variant that every search evaluates first."""
 HALF_ROOM = "room over 2"
 FEWEST = "best=fewest-pieces"
 _CAPACITY_PARTS = (2, 4)
-"""What is left of the cluster's LBs for Algorithm 1, as its half and its quarter (our choice)."""
+"""Divisors of the LB capacity for Algorithm 1: a half and a quarter (our choice)."""
 
 
 def variants(full: GraphTurbo) -> dict[str, GraphTurbo]:
-    """Other choices by name; less room makes more and smaller pieces."""
+    """Variants by name; less capacity gives more and smaller pieces."""
     splitter = full.splitter
     less = {
         f"room over {part}": replace(splitter, capacity_bytes=splitter.capacity_bytes // part)

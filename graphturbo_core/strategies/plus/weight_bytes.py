@@ -1,6 +1,6 @@
-"""Plan -> bytes of weights that its kernels fetch, as far as the plan alone tells.
+"""Plan -> bytes of weights that its kernels fetch, from the plan alone.
 
-Weights of products alone: of a table few rows may be read, and all others are small.
+Counts weights of products only. Other weights are small, or tables of which few rows may be read.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from graphturbo_core.products.plan import KernelPlan, Plan, Residency
 
 
 def fetched_again(plan: Plan) -> tuple[int, ...]:
-    """Per group, bytes of weights that its kernels fetch beyond all of each weight once.
+    """Returns per group the bytes of weights that its kernels refetch.
 
-    An estimate: of what a kernel holds in GB, the smallest weights are there for the next kernel of
-    its group, as far as GB has room beside the tiles of those that stream. What of the others stays
-    for it besides is left to lowering, which alone knows the room: fewer may come again.
+    An estimate: the smallest of a kernel's GB-resident weights remain for the next kernel of its
+    group, while GB has room beside the tiles of streamed weights. Lowering, which knows the exact
+    room, may retain more and refetch fewer.
     """
     fetched: dict[tuple[int, str], int] = {}
     room = plan.budget.gb_data_bytes
@@ -34,10 +34,9 @@ def fetched_again(plan: Plan) -> tuple[int, ...]:
 
 
 def fetch_cycles(plan: Plan) -> int:
-    """Cycles of DRAM below which the plan cannot come: those in which its weights are fetched.
+    """Returns a lower bound in cycles: the DRAM cycles of the plan's weight fetches.
 
-    Of what a kernel reads, all that GB has bytes for is taken to be there for the next one of its
-    group.
+    Up to GB's size, a kernel's weights count as present for the next kernel of its group.
     """
     hardware = plan.hardware
     total = sum(size for _, size in fetched(plan))
@@ -46,9 +45,9 @@ def fetch_cycles(plan: Plan) -> int:
 
 
 def fetched(plan: Plan) -> Iterator[tuple[KernelPlan, int]]:
-    """Every kernel, and bytes of weights that it fetches at least.
+    """Yields every kernel with a lower bound on the weight bytes that it fetches.
 
-    Of what stays in GB, all is taken to be there but in the stay's first kernel.
+    A retained weight counts as present in all kernels of its retention except the first.
     """
     for place, (kernel, reads, is_next) in enumerate(_reads(plan)):
         there = min(sum(reads.values()), plan.hardware.gb_bytes) if is_next else 0
@@ -61,10 +60,10 @@ def fetched(plan: Plan) -> Iterator[tuple[KernelPlan, int]]:
 
 
 def _reads(plan: Plan) -> Iterator[tuple[KernelPlan, dict[str, int], bool]]:
-    """Every kernel, the bytes that it reads of each weight, and whether its group ran just before.
+    """Yields every kernel, its bytes read per weight, and whether its group ran just before.
 
-    A shard is read by the first kernel alone. Where clusters co-operate, kernels of a list are not
-    those of one cluster: any earlier one of the group counts as the one before.
+    Only the first kernel fetches a shard. In a cluster-parallel plan the list mixes clusters: any
+    earlier kernel of the group counts as the one before.
     """
     sharded: set[str] = set()
     seen: set[int] = set()
@@ -80,7 +79,7 @@ def _reads(plan: Plan) -> Iterator[tuple[KernelPlan, dict[str, int], bool]]:
 
 
 def product_reads(plan: Plan, kernel: KernelPlan) -> dict[str, int]:
-    """Bytes of each weight that a product of the kernel reads: of its own boxes alone."""
+    """Bytes of each weight that the products of a kernel read, for its own boxes."""
     found: dict[str, int] = {}
     for name in kernel.ops:
         op, semantics = plan.semantics.graph.op_by_name[name], plan.semantics.by_op[name]
@@ -99,7 +98,7 @@ def _in_gb(kernel: KernelPlan, reads: Mapping[str, int]) -> dict[str, int]:
 
 
 def _smallest(sizes: Mapping[str, int], room: int) -> frozenset[str]:
-    """Those that fit together, the smallest first."""
+    """Weights that fit together in `room` bytes, the smallest first."""
     names = sorted(sizes, key=lambda name: (sizes[name], name))
     ends = accumulate(sizes[name] for name in names)
     return frozenset(name for name, end in zip(names, ends, strict=True) if end <= room)

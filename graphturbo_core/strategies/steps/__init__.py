@@ -8,13 +8,13 @@
 - `binding.py`: Algorithm 4: which core computes which part of each tensor.
 - `kernels.py`: Target, and instances bound to cores (Algorithm 4).
 - `handing.py`: bindings handed from kernel to kernel (`graphturbo.binding_of=instances`).
-- `redistribution.py`: core numbers for a kernel, so that most bytes are there already.
-- `placement.py`: where outputs wait: LB for the next instance, else GB, else DRAM.
+- `redistribution.py`: core numbers for a kernel that need the fewest moves.
+- `placement.py`: memory of outputs: LB for the next instance, else GB, else DRAM.
 - `residency.py`: per weight: resident in LB or GB, sharded, or streamed.
 - `legal.py`: what lowering can carry out.
 - `assemble.py`: the recipe: bind, place, number, and build the Plan.
 
-Bindings name the cluster for ops of an engine that cores share; their tensors are never left in LB.
+Ops of an engine that cores share are bound to the cluster; their tensors are never resident in LB.
 
 Where a chip shards weights (`ipu-gc2`), `residency.py` picks weights that several kernels of a
 round read, most refetched bytes first. It stops at half of all weight parts from a weight's first

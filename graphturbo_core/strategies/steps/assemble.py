@@ -31,10 +31,10 @@ from graphturbo_core.strategies.steps.residency import weight_residencies
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a strategy decides beyond its sections: memories, and the record of its decisions.
+    """Choices of a strategy beyond its sections: memories, scheduling, recorded decisions.
 
-    `units`, and the indices in `Group.layers`: of the graph that the plan is of.
-    `has_gb_inside`: a tensor inside a kernel whose readers want another binding goes through GB.
+    `units`, and the indices in `Group.layers`: of the plan's own graph. `has_gb_inside`: a tensor
+    inside a kernel whose readers have another binding goes through GB.
     """
 
     strategy: str
@@ -67,7 +67,7 @@ def assemble(
 
 
 def _conflict_scope(target: Target, recipe: Recipe) -> Scope | None:
-    """Where a tensor inside a kernel waits whose readers want different bindings; None: in LB."""
+    """Memory of a tensor inside a kernel whose readers bind it differently; None: LB."""
     if not (recipe.has_gb_inside and target.gb_use.has_conflicts):
         return None
     return Scope.GB if target.hardware.gb_bytes else Scope.DRAM
@@ -81,11 +81,11 @@ def assemble_team(
     *,
     is_lent: bool = False,
 ) -> Plan:
-    """Bind, place and number the kernels of clusters that co-operate.
+    """Bind, place and number the kernels of a cluster-parallel plan.
 
-    `steps`: of each step of the chip the instance that a cluster runs, by cluster. What a cluster
-    keeps in LB or GB from kernel to kernel is decided as if it were alone, but what another one
-    reads waits in DRAM. `is_lent`: see `Cooperation`.
+    `steps`: per step of the chip, the instance of each cluster. LB and GB contents between kernels
+    are decided as for a single cluster, but tensors that another cluster reads go to DRAM.
+    `is_lent`: see `Cooperation`.
     """
     bound = bind_all(target, graph)
     cluster_of = {number: cluster for step in steps for cluster, number in step.items()}
@@ -114,7 +114,7 @@ def assemble_team(
 def _crossing(
     graph: InstanceGraph, number: int, scopes: Mapping[str, Scope], cluster_of: Mapping[int, int]
 ) -> dict[str, Scope]:
-    """The scopes of an instance's outputs: DRAM for what another cluster reads."""
+    """Scopes of an instance's outputs: DRAM for tensors that another cluster reads."""
     own = cluster_of[number]
     return {
         tensor: Scope.DRAM
@@ -157,7 +157,7 @@ def _kernel(
     residency: dict[str, Residency],
     inner: Scope | None,
 ) -> KernelPlan:
-    """Tensors inside stay in LB; those whose readers want other bindings go to `inner` (3.4)."""
+    """Tensors inside are in LB; those that readers bind differently go to `inner` (3.4)."""
     instance = bound.instance
     inside = {
         tensor: _inner_scope(scope, Scope.GB if tensor in bound.binding.in_gb else inner)
@@ -195,6 +195,6 @@ def _inner_scope(scope: Scope, inner: Scope | None) -> Scope:
 
 
 def assemble_whole(target: Target, recipe: Recipe, sections: Sequence[Section]) -> Plan:
-    """A plan whose sections are not cut and run in the order given."""
+    """Returns a plan of uncut sections in the given order."""
     graph = instance_graph(target.semantics, sections)
     return assemble(target, recipe, graph, range(len(graph.instances)))

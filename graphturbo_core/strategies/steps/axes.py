@@ -15,9 +15,9 @@ from graphturbo_core.strategies.layers.layer_graph import CARRYING
 
 
 class AxisRank(IntEnum):
-    """The order in which axes are cut: by what a cut makes cores read twice.
+    """Order in which axes are cut: by the bytes that a cut makes cores read twice.
 
-    MOVED: nothing, but what makes the operand had better not be cut so, and cores exchange it.
+    MOVED: none, but the operand's producer is better cut otherwise, and cores exchange the operand.
     """
 
     SAME = 0
@@ -29,7 +29,7 @@ class AxisRank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class NestAxes:
-    """A nest's output: the extents that this kernel computes, and the rank of each axis."""
+    """Axes of a nest's output: the extents that this kernel computes, and their ranks."""
 
     sizes: tuple[int, ...]
     ranks: tuple[AxisRank, ...]
@@ -38,12 +38,12 @@ class NestAxes:
 def kernel_axes(
     sem: GraphSemantics, nests: Sequence[LoopNest], boxes: Mapping[str, Box]
 ) -> list[NestAxes]:
-    """Extents and ranks of every nest's axes; what is bad on the way back is MOVED at best.
+    """Returns extents and ranks of every nest's axes; an axis bad for a producer is at best MOVED.
 
-    Our choice: a pooling cuts the channels of a convolution no sooner than the convolution would,
-    since both would then want the tensor between them differently. But products of queries and
-    keys cut the heads, which are channels of what makes them, before the rows: then cores exchange
-    both once, where cut by rows each would read all keys.
+    Our choice: a pooling cuts the channels of a convolution no sooner than the convolution does,
+    else the two would bind the tensor between them differently. But products of queries and keys
+    cut the heads, which are channels of their producers, before the rows: then cores exchange both
+    operands once. Cut by rows, each core would read all keys.
     """
     found: dict[str, NestAxes] = {}
     for nest in nests:
@@ -73,7 +73,7 @@ def _not_better(rank: AxisRank, follows: int, above: Sequence[AxisRank]) -> Axis
 
 
 def nest_axes(sem: GraphSemantics, nest: LoopNest, boxes: Mapping[str, Box]) -> NestAxes:
-    """How far each axis of a nest's output extends in this kernel, and how well it is cut."""
+    """Extent of each axis of a nest's output in this kernel, and its rank."""
     shape = sem.graph.tensors[nest.output].shape
     sizes = extents(boxes[nest.output]) if nest.output in boxes else shape
     own = {t for op in nest.ops for t in sem.graph.op_by_name[op].outputs}
@@ -85,7 +85,7 @@ def nest_axes(sem: GraphSemantics, nest: LoopNest, boxes: Mapping[str, Box]) -> 
 
 
 def _op_ranks(sem: GraphSemantics, name: str, own: set[str], rank: int) -> list[AxisRank]:
-    """Per output axis the worst of what the op's data operands from outside the nest say."""
+    """Per output axis the worst rank over the op's data operands from outside the nest."""
     resolved = sem.by_op[name]
     outside = set(sem.graph.activations_in(sem.graph.op_by_name[name])) - own
     reads = [access for access in resolved.accesses[0] if access.tensor in outside]
@@ -100,7 +100,7 @@ def _op_ranks(sem: GraphSemantics, name: str, own: set[str], rank: int) -> list[
 
 
 def _axis_rank(access: InputAccess, axis: int, is_pointwise: bool) -> AxisRank:
-    """What one operand says; a pointwise op broadcasts what it does not see, which costs little."""
+    """Rank by one operand; a pointwise op broadcasts an absent axis, which costs little."""
     kinds = {axis_map.kind for axis_map in access.axes if axis_map.out_axis == axis}
     if not kinds:
         return AxisRank.SAME if is_pointwise else AxisRank.WEIGHTS_ONLY
@@ -112,7 +112,7 @@ def _axis_rank(access: InputAccess, axis: int, is_pointwise: bool) -> AxisRank:
 
 
 def following(access: InputAccess, axis: int) -> int:
-    """The operand's axis that follows an output axis, -1 where none does."""
+    """The operand's axis that follows an output axis, -1 if none does."""
     return next(
         (
             own

@@ -1,4 +1,4 @@
-"""Batch, clusters, cluster batch -> Division: which clusters run which rounds."""
+"""Batch, clusters, cluster batch -> Division: the rounds of each cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphturbo_core.errors import OptionError
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many clusters that each run these rounds: (samples a round, how often), largest first."""
+    """Clusters with equal rounds: (samples per round, count) pairs, largest first."""
 
     clusters: int
     rounds: tuple[tuple[int, int], ...]
@@ -23,10 +23,10 @@ class Share:
 
 @dataclass(frozen=True)
 class Division:
-    """The batch over the clusters; the largest share comes first, idle clusters are not listed.
+    """Division of the batch over the clusters: largest share first, idle clusters not listed.
 
-    `together`: so many clusters share what is listed as one cluster's. `is_divided`: samples may be
-    computed apart.
+    `together`: number of clusters that share the work listed for one cluster. `is_divided`: samples
+    may be computed separately.
     """
 
     batch: int
@@ -39,7 +39,7 @@ class Division:
 
     @cached_property
     def round_sizes(self) -> tuple[int, ...]:
-        """The distinct round sizes, largest first: as many plans are needed."""
+        """The distinct round sizes, largest first; each needs one plan."""
         sizes = {size for share in self.shares for size, _ in share.rounds}
         return tuple(sorted(sizes, reverse=True))
 
@@ -50,15 +50,15 @@ class Division:
 
     @property
     def clusters_a_round(self) -> int:
-        """How many clusters may share a round: all where there is one sample, else one.
+        """Number of clusters that may share a round: all if there is one sample, else one.
 
-        Our choice: with two samples on four clusters each would have a cluster to share with, and
-        the rounds of different clusters would no longer be alike.
+        Our choice: with two samples on four clusters, two clusters would share each sample, and the
+        rounds of different clusters would not be equivalent.
         """
         return self.clusters if self.batch == 1 and self.is_divided else 1
 
     def shared(self, clusters: int) -> Division:
-        """The same where so many clusters share the one round."""
+        """This division with the one round shared by `clusters` clusters."""
         idle = _idle_note(self.idle_clusters, self.clusters, self.batch)
         others = tuple(note for note in self.notes if note != idle)
         note = f"{clusters} clusters share the one sample: the others would be idle"
@@ -70,9 +70,9 @@ def _idle_note(idle: int, clusters: int, batch: int) -> str:
 
 
 def divide_batch(batch: int, clusters: int, cluster_batch: int | None = None) -> Division:
-    """Even shares that differ by at most one, each in equal rounds and one smaller remainder.
+    """Returns shares that differ by at most one, each in equal rounds and a smaller remainder.
 
-    Without a cluster batch a cluster takes its whole share at once (design, section 4).
+    Without a cluster batch, a cluster computes its whole share in one round (design, section 4).
 
     Raises:
         OptionError: the batch or the cluster batch is below one.
@@ -88,7 +88,7 @@ def divide_batch(batch: int, clusters: int, cluster_batch: int | None = None) ->
     if cluster_batch is not None and cluster_batch > largest:
         notes.append(
             f"a cluster batch of {cluster_batch} is above the share of a cluster, {largest} of "
-            f"{batch} samples: the share is taken at once"
+            f"{batch} samples: the share runs in one round"
         )
     if small == 0:
         notes.append(_idle_note(clusters - more, clusters, batch))
@@ -97,9 +97,9 @@ def divide_batch(batch: int, clusters: int, cluster_batch: int | None = None) ->
 
 
 def undivided(batch: int, clusters: int, why: str) -> Division:
-    """All samples at once on one cluster, because one sample may need another one's numbers."""
+    """One round of all samples on one cluster: samples may depend on each other."""
     share = Share(1, ((batch, 1),))
-    note = f"the batch of {batch} is not divided, one cluster takes it at once: {why}"
+    note = f"the batch of {batch} is not divided, one cluster runs it in one round: {why}"
     return Division(batch, clusters, batch, (share,), (note,), is_divided=False)
 
 

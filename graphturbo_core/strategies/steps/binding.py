@@ -1,4 +1,4 @@
-"""Loop nests of a kernel -> KernelBinding: which core computes which part of each tensor.
+"""Loop nests of a kernel -> KernelBinding: the part of each tensor per core.
 
 Algorithm 4 of GraphTurbo (OSDI 2023), as the reference page reconstructs it (3.4).
 """
@@ -23,10 +23,10 @@ from graphturbo_core.strategies.steps.legal import SHARED_ENGINE, binding_fault
 
 @dataclass(frozen=True)
 class KernelBinding:
-    """Binding of every tensor a kernel computes; the scope of those that leave a nest.
+    """Binding of every tensor that a kernel computes; scope of those that leave a nest.
 
-    `in_gb`: what an engine that the cores share reads or computes, so that it must lie there.
-    `parked`: results that other kernels want differently, which are not kept in LB for them.
+    `in_gb`: tensors that an engine shared by the cores reads or computes: they must be in GB.
+    `parked`: results that other kernels bind differently; they are not resident in LB.
     """
 
     bindings: Mapping[str, Binding]
@@ -36,21 +36,21 @@ class KernelBinding:
 
 
 Plain = Callable[[NestAxes, tuple[int, ...]], Binding]
-"""A binding of a nest's output from nothing but its own axes, over these cores."""
+"""Makes a binding of a nest's output from its own axes alone, over these cores."""
 
 
 def plain_by_kind(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
     """Cut axes in the order same, window, seen by weights only; outermost first among equals.
 
-    Each takes the largest divisor of the cores left that is not above its size; cores left over
-    idle. Our choice (reference, 3.4): by kind, so that rows are cut before channels, where every
-    core would need the whole input.
+    Each axis takes the largest divisor of the remaining cores up to its size; the rest idle. Our
+    choice (reference, 3.4): by kind, so that rows are cut before channels, which would make every
+    core read the whole input.
     """
     return _extend(Binding((), (), cores[:1]), axes, cores)
 
 
 def plain_literal(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
-    """From the outermost axis inwards, each takes gcd(size, cores left): the literal option."""
+    """From the outermost axis inwards, each takes gcd(size, remaining cores): as printed."""
     left = len(cores)
     cuts = []
     for axis, (size, rank) in enumerate(zip(axes.sizes, axes.ranks, strict=True)):
@@ -62,9 +62,9 @@ def plain_literal(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
 
 
 def plain_outermost(axes: NestAxes, cores: tuple[int, ...]) -> Binding:
-    """The outermost axis that may be cut, and no other, by the largest divisor of the cores.
+    """Cut only the outermost divisible axis, by the largest divisor of the cores.
 
-    A port of TVM may have done this. An axis of one element is none: TVM drops a loop of one turn.
+    A port of TVM may have done this. Axes of one element are skipped: TVM drops such loops.
     """
     for axis, (size, rank) in enumerate(zip(axes.sizes, axes.ranks, strict=True)):
         if size > 1 and rank is not AxisRank.NEVER:
@@ -92,7 +92,7 @@ def largest_divisor(number: int, limit: int) -> int:
 
 
 def spread_binding(cuts: Sequence[tuple[int, int]], cores: tuple[int, ...]) -> Binding:
-    """Cells spread evenly over the cores, so that cutting further keeps each first part in place.
+    """Spread cells evenly over the cores, so that a further cut leaves each first part in place.
 
     The vendor's manual: from [[0,1],[2,3],[4,5],[6,7]] to [0,2,4,6] takes 4 transfers, to
     [0,1,2,3] it takes 7.
@@ -110,14 +110,14 @@ def spread_binding(cuts: Sequence[tuple[int, int]], cores: tuple[int, ...]) -> B
 class Binder:
     """Algorithm 4 with its open choices.
 
-    `is_strict`: a handed-down binding must use more cores than a plain one to be taken, as the
-    reference has it. Else (our choice) it is also taken with as many cores, unless it cuts an axis
-    of a worse rank than the plain one does: the move to its reader is saved. `is_extended`: cores
-    that a handed-down binding leaves idle are put to use. `is_plain_in_gb`: a nest whose result was
-    set to GB, since two readers want it differently, takes the plain binding, as the reference has
-    it; else (our choice) the first reader's, which then finds it in place. `is_across`: bindings
-    are handed from kernel to kernel too (`handing.py`), to this one `handed`. `fixed`: bindings of
-    tensors that a plan file names; their nests take no other.
+    `is_strict`: a handed-down binding is taken only if it uses more cores than the plain one, as in
+    the reference. Else (our choice) it is also taken with equally many cores, unless it cuts an
+    axis of a worse rank: that saves the move to its reader. `is_extended`: cores that a handed-down
+    binding leaves idle are used too. `is_plain_in_gb`: a nest whose result goes to GB, because two
+    readers bind it differently, takes the plain binding, as in the reference; else (our choice) the
+    first reader's binding, which saves that reader's moves. `is_across`: bindings are also handed
+    from kernel to kernel (`handing.py`), to this one `handed`. `fixed`: bindings of tensors that a
+    plan file names; their nests take no other.
     """
 
     cores: int
@@ -138,7 +138,7 @@ class Binder:
         return walk.result()
 
     def choose(self, axes: NestAxes, handed: Binding | None) -> Binding:
-        """The plain binding, or the handed-down one, with its idle cores put to use if wanted."""
+        """The plain or the handed-down binding, the latter extended if `is_extended`."""
         cores = tuple(range(self.cores))
         plain = self.plain(axes, cores)
         if handed is None:
@@ -151,19 +151,19 @@ class Binder:
 
 
 def _cost(binding: Binding, axes: NestAxes) -> AxisRank:
-    """The worst rank of its cuts; up to windows all are as good.
+    """The worst rank of a binding's cuts; ranks up to windows are equal.
 
-    Worst is an axis that only weights see, or one of two computed operands: every core then reads
-    the whole other one.
+    The worst rank is an axis that only weights have, or only one of two computed operands: every
+    core then reads the whole other operand.
     """
     return max((AxisRank.WINDOW, *(axes.ranks[axis] for axis in binding.axes)))
 
 
 @dataclass(eq=False)
 class KernelWalk:
-    """One kernel whose nests, by their place, are bound one after the other.
+    """State of binding one kernel, nest by nest.
 
-    `boxes`: what one instance of the kernel computes. `maker`: the nest that computes a tensor.
+    `boxes`: boxes that one instance of the kernel computes. `maker`: nest that computes a tensor.
     `fixed`: bindings that a plan file names.
     """
 
@@ -204,7 +204,7 @@ class _BindingWalk(KernelWalk):
                 stack += reversed(self._visit(place))
 
     def _visit(self, place: int) -> list[int]:
-        """Bind a nest and hand inferred bindings down; the producers to visit next."""
+        """Bind a nest and hand inferred bindings down; returns the producers to visit next."""
         nest = self.nests[place]
         if nest.is_on_cluster(self.sem):
             self.bound[place] = ON_CLUSTER
@@ -237,21 +237,21 @@ class _BindingWalk(KernelWalk):
         return None if self.binder.is_plain_in_gb and is_in_gb else self.handed.get(place)
 
     def _inferred(self, nest: LoopNest, own: Binding, tensor: str, producer: int) -> Binding | None:
-        """The binding that a nest would like to find its operand in, None where there is none."""
+        """The binding of an operand that needs no moves for a nest; None: there is none."""
         inferred = infer_binding(self.sem, nest, own, tensor)
         if inferred is None:
             return None
         return inferred if can_take(self.axes[producer], inferred) else None
 
     def result(self) -> KernelBinding:
-        """What the walk came to."""
+        """The KernelBinding of the walk."""
         scopes = {t: Scope.GB if t in self.in_gb else s for t, s in self.scopes.items()}
         bindings = tensor_bindings(self.sem, self.nests, self.bound)
         return KernelBinding(bindings, scopes, frozenset(self.in_gb))
 
 
 def can_take(axes: NestAxes, binding: Binding) -> bool:
-    """Whether a nest may be bound so."""
+    """Whether a nest may take this binding."""
     return all(
         axis < len(axes.sizes)
         and axes.ranks[axis] is not AxisRank.NEVER
@@ -263,7 +263,7 @@ def can_take(axes: NestAxes, binding: Binding) -> bool:
 def tensor_bindings(
     sem: GraphSemantics, nests: Sequence[LoopNest], bound: Mapping[int, Binding]
 ) -> dict[str, Binding]:
-    """All tensors of a nest share its binding; one of another rank lies whole on one core."""
+    """Bindings of a nest's tensors: all equal; one of another rank is whole on one core."""
     graph = sem.graph
     bindings = {}
     for place, nest in enumerate(nests):
@@ -278,10 +278,10 @@ def tensor_bindings(
 def fixed_bindings(
     binder: Binder, sem: GraphSemantics, nests: Sequence[LoopNest], axes: Sequence[NestAxes]
 ) -> dict[int, Binding]:
-    """The bindings that a plan file names, by the place of the nest that computes the tensor.
+    """Returns the bindings that a plan file names, by the place of the computing nest.
 
     Raises:
-        PlanError: PLAN_BINDING, one cannot be, or tensors of one nest are bound apart.
+        PlanError: PLAN_BINDING: a binding is impossible, or tensors of one nest differ.
     """
     found: dict[int, Binding] = {}
     ops = ((place, op) for place, nest in enumerate(nests) if binder.fixed for op in nest.ops)
@@ -291,9 +291,9 @@ def fixed_bindings(
         fault = SHARED_ENGINE if nest.is_on_cluster(sem) else ""
         fault = fault or _fixed_fault(binder, sem, axes[place], tensor)
         if not fault and found.setdefault(place, binding) != binding:
-            fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
+            fault = f"it is computed together with {nest.output!r}, which has another binding"
         if fault:
-            what = f"{tensor!r} cannot be bound so: {fault}"
+            what = f"{tensor!r} cannot have this binding: {fault}"
             where, change = f"edits.binding.{tensor}", "change axes, grid or cores, or drop it"
             raise PlanError("PLAN_BINDING", what, where, change)
     return found
@@ -301,16 +301,16 @@ def fixed_bindings(
 
 def _fixed_fault(binder: Binder, sem: GraphSemantics, axes: NestAxes, tensor: str) -> str:
     if len(sem.graph.tensors[tensor].shape) != len(axes.sizes):
-        return "it lies whole on one core, as its rank is not that of its loop nest's result"
+        return "it is whole on one core, as its rank is not that of its loop nest's result"
     uncut = [axis for axis, rank in enumerate(axes.ranks) if rank is AxisRank.NEVER]
     return binding_fault(binder.fixed[tensor], axes.sizes, uncut, binder.cores)
 
 
 def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str) -> Binding | None:
-    """The binding of an operand under which every core has its part of the nest's input.
+    """Returns the binding of an operand under which every core has its part of the input.
 
-    None where a bound axis is reduced or needed whole, that is, absent from the operand, or lies
-    elsewhere in it, as behind others that are laid side by side.
+    None if a bound axis is absent from the operand (reduced or needed whole), or is elsewhere in
+    it, for example after other operands of a concatenation.
     """
     ops = (sem.by_op[name] for name in nest.ops)
     accesses = ((op, access) for op in ops for access in op.accesses[0])
@@ -328,10 +328,10 @@ def infer_binding(sem: GraphSemantics, nest: LoopNest, own: Binding, tensor: str
 
 
 def _moved_little(access: InputAccess, axis: int, shape: tuple[int, ...], parts: int) -> int:
-    """The operand's axis whose parts lie at most half a part from those of an output axis; or -1.
+    """Returns the operand's axis whose parts shift by at most half a part, or -1.
 
-    Our choice: after a slice that drops a row, or a pad that adds one, cores exchange a few rows
-    where they would exchange all, bound otherwise. A slice in steps leaves too much behind it.
+    Our choice: after a slice that drops a row, or a pad that adds one, cores exchange a few rows;
+    with another binding they would exchange all. A slice with steps shifts parts too far.
     """
     for own, axis_map in enumerate(access.axes):
         if axis_map.out_axis != axis or axis_map.kind is not AxisKind.OFFSET:

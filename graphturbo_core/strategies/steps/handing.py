@@ -1,8 +1,8 @@
 """Instances -> bound kernels, with bindings handed from kernel to kernel.
 
-Algorithm 4 on instances, as the vendor's manual has it: `graphturbo.binding_of=instances`. By
-default (our choice) each kernel binds its own loop nests, and only the cores' numbers follow from
-what the kernel before it keeps: pieces of another count rarely divide as their reader does.
+Algorithm 4 on instances, as in the vendor's manual: `graphturbo.binding_of=instances`. By default
+(our choice) each kernel binds its own loop nests, and only the core numbers follow from the kernel
+before it: pieces of another count rarely divide as their reader does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphturbo_core.strategies.steps.kernels import BoundKernel, Target, bind_i
 
 
 def bind_all(target: Target, graph: InstanceGraph) -> tuple[BoundKernel, ...]:
-    """Algorithm 4 on every instance, each alone or from the outputs backwards."""
+    """Apply Algorithm 4 to every instance, each alone or from the outputs backwards."""
     return (
         _Handing(target, graph).run() if target.binder.is_across else bind_instances(target, graph)
     )
@@ -26,9 +26,9 @@ def bind_all(target: Target, graph: InstanceGraph) -> tuple[BoundKernel, ...]:
 
 @dataclass
 class _Handing:
-    """`bound`: kernels by instance; `handed`: per instance what readers want of its results.
+    """`bound`: kernels by instance; `handed`: per instance the bindings wanted by its readers.
 
-    `parked`: per instance the results that two readers want differently.
+    `parked`: per instance the results that two readers bind differently.
     """
 
     target: Target
@@ -55,7 +55,7 @@ class _Handing:
         return tuple(self._parking(number) for number in range(len(self.graph.instances)))
 
     def _visit(self, number: int) -> Iterator[int]:
-        """Bind an instance and hand inferred bindings to its producers, which come next."""
+        """Bind an instance and hand inferred bindings to its producers; yields those to visit."""
         target, instance = self.target, self.graph.instances[number]
         nests = self.nests[instance.section]
         binder = replace(target.binder, handed=self.handed[number])
@@ -71,7 +71,7 @@ class _Handing:
                 yield maker
 
     def _hand(self, maker: int, tensor: str, inferred: Binding | None) -> None:
-        """The first reader's binding is taken; another parks the result; None is no binding."""
+        """Take the first reader's binding; a differing one adds the result to `parked`."""
         if inferred is None:
             return
         own = self.bound.get(maker)
@@ -80,6 +80,6 @@ class _Handing:
             self.parked[maker].add(tensor)
 
     def _parking(self, number: int) -> BoundKernel:
-        """The kernel, with the results that readers want differently."""
+        """The kernel, with the results that readers bind differently."""
         kernel, parked = self.bound[number], frozenset(self.parked[number])
         return replace(kernel, binding=replace(kernel.binding, parked=parked)) if parked else kernel

@@ -1,4 +1,4 @@
-"""Parts of the graph and their splits -> Instances: what each kernel computes, and needs."""
+"""Sections and their splits -> Instances: boxes that each kernel computes and needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphturbo_core.semantics.table import GraphSemantics
 
 @dataclass(frozen=True)
 class FurtherSplit:
-    """One more axis along which pieces are cut: of each output its axis, and into how many."""
+    """A further split axis of a section: its axis in each output, and the number of parts."""
 
     axis_of: Mapping[str, int]
     parts: int
@@ -25,11 +25,11 @@ class FurtherSplit:
 
 @dataclass(frozen=True)
 class Section:
-    """Ops that run as kernels of their own: layer by layer, with what they hand out.
+    """Ops that run as one kernel per piece: layer by layer, with their outputs.
 
-    `axis_of`: for each output the axis that is cut; empty when nothing is. `pieces`: in all, the
-    product of the parts of every axis. Pieces are numbered row-major, the last axis fastest. Two
-    axes of a result lie on two axes of each operand that has both: one follows one result's axis.
+    `axis_of`: the cut axis of each output; empty if uncut. `pieces`: product of the parts of all
+    axes. Pieces are numbered row-major, the last axis fastest. Two axes of a result map to two
+    different axes of each operand that has both.
     """
 
     name: str
@@ -41,13 +41,13 @@ class Section:
 
     @property
     def splits(self) -> tuple[FurtherSplit, ...]:
-        """Every axis that is cut, the first one first."""
+        """All cut axes in order."""
         first = self.pieces // prod(split.parts for split in self.further)
         return (FurtherSplit(self.axis_of, first), *self.further)
 
     @property
     def middle(self) -> int:
-        """The piece in the middle of every axis: of three and more, with halos on all sides."""
+        """The middle piece along every axis; with three or more parts it has halos on all sides."""
         piece = 0
         for split in self.splits:
             piece = piece * split.parts + split.parts // 2
@@ -65,7 +65,7 @@ class Section:
         )
 
     def piece_outputs(self, sem: GraphSemantics, piece: int) -> dict[str, Box]:
-        """The boxes that one piece answers for; disjoint, together the whole outputs."""
+        """Output boxes of one piece; disjoint over the pieces, together the whole outputs."""
         return {tensor: self._piece_box(sem, tensor, piece) for tensor in self.outputs}
 
     def _piece_box(self, sem: GraphSemantics, tensor: str, piece: int) -> Box:
@@ -80,7 +80,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Instance:
-    """One piece of a section: the boxes it computes or reads, and those it answers for."""
+    """One piece of a section: all boxes it computes or reads, and its output boxes."""
 
     name: str
     section: int
@@ -91,7 +91,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class InstanceGraph:
-    """All instances in topological order of sections, then by piece; who needs whose output."""
+    """All instances in topological order of sections, then by piece, with their dependences."""
 
     semantics: GraphSemantics = field(repr=False)
     sections: tuple[Section, ...]
@@ -99,7 +99,7 @@ class InstanceGraph:
 
     @cached_property
     def handed_out(self) -> Mapping[str, tuple[int, ...]]:
-        """The instances that hand out a part of each tensor."""
+        """The instances that output a part of each tensor."""
         found: dict[str, list[int]] = {}
         for number, instance in enumerate(self.instances):
             for tensor in instance.outputs:
@@ -108,7 +108,7 @@ class InstanceGraph:
 
     @cached_property
     def inputs(self) -> tuple[tuple[str, ...], ...]:
-        """Per instance the tensors it reads from others or from the graph's inputs."""
+        """Per instance the tensors it reads from other instances or the graph's inputs."""
         graph = self.semantics.graph
         reads = []
         for section in self.sections:
@@ -120,7 +120,7 @@ class InstanceGraph:
 
     @cached_property
     def producers(self) -> tuple[tuple[int, ...], ...]:
-        """Per instance, the instances whose output boxes meet what it needs, rising."""
+        """Per instance, the instances whose output boxes intersect its needs, rising."""
         needed: list[set[int]] = [set() for _ in self.instances]
         for _, producer, reader in self.edges():
             needed[reader].add(producer)
@@ -137,7 +137,7 @@ class InstanceGraph:
 
     @cached_property
     def readers(self) -> Mapping[str, Mapping[int, tuple[int, ...]]]:
-        """Per tensor and instance that hands out a part of it, the instances that read that."""
+        """Per tensor and producing instance, the instances that read that part."""
         readers: dict[str, dict[int, list[int]]] = {}
         parts: dict[str, BoxIndex] = {}
         for tensor, makers in self.handed_out.items():
@@ -154,7 +154,7 @@ class InstanceGraph:
 
 
 def instance_graph(sem: GraphSemantics, sections: Sequence[Section]) -> InstanceGraph:
-    """Cut every section into its pieces; pieces are counted from 1 in names.
+    """Cut every section into its pieces; names count pieces from 1.
 
     Raises:
         CapacityError: TOO_MANY_PIECES, before any is cut.
@@ -181,7 +181,7 @@ def _check_count(sections: Sequence[Section], limit: int) -> None:
 
 
 def cut_piece(sem: GraphSemantics, section: Section, number: int, piece: int) -> Instance:
-    """One piece with every box that it needs, halos to recompute included."""
+    """One piece with every box that it needs, recomputed halos included."""
     outputs = section.piece_outputs(sem, piece)
     ops = [sem.graph.op_by_name[name] for name in section.ops]
     boxes = needed_boxes(sem, ops, outputs)

@@ -1,4 +1,4 @@
-"""Instances -> bound kernels: Algorithm 4 applied, with what each core shares, reads and holds."""
+"""Instances -> bound kernels: Algorithm 4, with each core's shares, reads and LB contents."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from graphturbo_core.strategies.steps.instances import Instance, InstanceGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """What a kernel takes of its cluster: cycles of DRAM, and of a core's busiest engine.
+class KernelUsage:
+    """Resources that one kernel uses: DRAM cycles, and cycles of a core's busiest engine.
 
-    `gb_bytes`: the end of what lies in GB while it runs, weights aside that only it holds there.
+    `gb_bytes`: end of the occupied GB while it runs, without weights that only this kernel uses.
     """
 
     dram_cycles: int
@@ -34,30 +34,29 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Cycles of a round, and of each kernel of its plan: launch, barrier and all between them.
+class PlanCost:
+    """Cost of a plan: cycles of a round and of each kernel, launch and barrier included.
 
-    Kernels that run at once on clusters that co-operate each have the cycles of their step.
-    `loads`: of each kernel; empty where they are not told.
+    In a cluster-parallel plan each kernel has the cycles of its step. `loads`: per kernel; empty if
+    not measured.
     """
 
     cycles: int
     kernel_cycles: tuple[int, ...]
-    loads: tuple[Load, ...] = ()
+    loads: tuple[KernelUsage, ...] = ()
 
 
-Cost = Callable[[Plan], Spent | None]
-"""What a plan costs, None where it is refused: how a strategy may know what lowering and simulator
-make of it."""
+Cost = Callable[[Plan], PlanCost | None]
+"""Cost function: lowers and simulates a plan; None if the plan is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class GbUse:
-    """What GB is used for, where the paper does not say it or says otherwise.
+    """Use of GB where the paper is silent or differs.
 
-    `is_reserved`: outputs and whole weights leave a weight part of it free, in which two tiles of
-    streamed weights take turns (our choice). `has_conflicts`: a tensor inside a kernel whose
-    readers want different bindings waits there; else it stays in LB, and cores exchange it.
+    `is_reserved`: outputs and whole weights leave a weight part of GB free for two tiles of
+    streamed weights (our choice). `has_conflicts`: a tensor inside a kernel whose readers bind it
+    differently is in GB; else it is in LB, and cores exchange it.
     """
 
     is_reserved: bool = True
@@ -68,12 +67,12 @@ DEFAULT_GB_USE = GbUse()
 
 
 MOST_BOUND = 256
-"""Kernels whose bindings are kept: a group is bound when it is fitted, and again when it is placed
-(our choice: more groups than most models have)."""
+"""Cached kernel bindings: a group is bound when it is fitted, and again when it is placed (our
+choice: more than most models have groups)."""
 
 
 class _Bindings:
-    """Bindings of the kernels that were asked for last, by their nests and boxes."""
+    """Cache of the latest kernels' bindings, by their nests and boxes."""
 
     def __init__(self, binder: Binder, semantics: GraphSemantics) -> None:
         self._binder, self._semantics = binder, semantics
@@ -92,10 +91,10 @@ class _Bindings:
 
 @dataclass(frozen=True)
 class Target:
-    """What all kernels of a plan are made for.
+    """Inputs of planning: model, chip, and settings for all kernels of a plan.
 
-    `clusters`: how many may share the round. `cost`: what a plan takes, for a strategy that chooses
-    among several; None where nobody can tell.
+    `clusters`: number of clusters that may share the round. `cost`: cost function, for a strategy
+    that evaluates several plans; None if not available.
     """
 
     semantics: GraphSemantics = field(repr=False)
@@ -111,12 +110,12 @@ class Target:
 
     @cached_property
     def bound(self) -> Callable[[tuple[LoopNest, ...], Mapping[str, Box]], KernelBinding]:
-        """Algorithm 4 on a kernel's nests and boxes."""
+        """Algorithm 4 for a kernel's nests and boxes, cached."""
         return _Bindings(self.binder, self.semantics)
 
     @cached_property
     def budget(self) -> MemoryBudget:
-        """How LB and GB are divided, in planning as in lowering."""
+        """Division of LB and GB, the same in planning and lowering."""
         return memory_budget(self.hardware, self.rules)
 
     @property
@@ -135,7 +134,7 @@ class Target:
 
 @dataclass(frozen=True)
 class BoundKernel:
-    """An instance with its bindings, on cores numbered as if no kernel came before."""
+    """An instance with its bindings, before core numbers are chosen (`redistribution.py`)."""
 
     target: Target = field(repr=False)
     instance: Instance
@@ -163,12 +162,12 @@ class BoundKernel:
 
     @cached_property
     def is_pinned(self) -> bool:
-        """Whether a plan file says which cores some of it runs on: then it keeps its numbers."""
+        """Whether a plan file fixes cores of this kernel: then its core numbers do not change."""
         return not self.target.binder.fixed.keys().isdisjoint(self.binding.bindings)
 
     @cached_property
     def hold(self) -> KernelHold:
-        """What the cores hold while the kernel runs."""
+        """Tensors in the LBs while the kernel runs."""
         boxes = self.instance.boxes
         cuts = {t: (own, boxes[t]) for t, own in self.binding.bindings.items() if t in boxes}
         divided = {cut: cut[0].shares(cut[1]) for cut in set(cuts.values())}
@@ -183,13 +182,13 @@ class BoundKernel:
 
 
 def bind_instance(target: Target, instance: Instance, nests: tuple[LoopNest, ...]) -> BoundKernel:
-    """Algorithm 4 on one instance."""
+    """Apply Algorithm 4 to one instance."""
     binding = target.bound(nests, instance.boxes)
     return BoundKernel(target, instance, nests, binding)
 
 
 def bind_instances(target: Target, graph: InstanceGraph) -> tuple[BoundKernel, ...]:
-    """Algorithm 4 on every instance; a section's nests are worked out once."""
+    """Apply Algorithm 4 to every instance; a section's nests are computed once."""
     nests = [section.nests(target.semantics) for section in graph.sections]
     return tuple(
         bind_instance(target, instance, nests[instance.section]) for instance in graph.instances

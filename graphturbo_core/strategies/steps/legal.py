@@ -1,4 +1,4 @@
-"""What can be carried out of what a plan file says: a fault in words, empty where there is none."""
+"""Checks of plan-file choices against lowering: a fault as text, empty if there is none."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from graphturbo_core.plain_yaml import shown
 from graphturbo_core.products.plan import Binding, Residency, Scope
 
 MAX_NEAR = 3
-"""Names that a refusal proposes."""
+"""Most names that a refusal proposes."""
 MAX_COMPARED = 20_000
-"""Names that are compared with an unknown one; a comparison takes some 5 microseconds."""
+"""Most names compared with an unknown one; one comparison takes about 5 microseconds."""
 
 
 SHARED_ENGINE = (
-    "what computes or reads it works beyond LB: an engine that the cores share, or an op that is "
+    "its writer or reader works outside LB: an engine that the cores share, or an op that is "
     "larger than an LB"
 )
-"""Why something of such an engine is bound to no core and lies in no LB."""
+"""Reason why a tensor of such an engine has no core binding and is not in LB."""
 
 
 OWN_FETCHES = "each core fetches its own from DRAM"
-"""Why no such weight lies where several cores get it from."""
+"""Reason why such a weight is in no memory that cores share."""
 SHARED_PLACES = frozenset({Residency.GB, Residency.SHARDED})
 
 
 def binding_fault(
     binding: Binding, sizes: Sequence[int], uncut: Collection[int], cores: int
 ) -> str:
-    """What is wrong with a binding of a tensor of these extents on so many cores.
+    """Returns the fault of a binding for a tensor of these extents on `cores` cores, or "".
 
     `uncut`: axes that its op needs whole.
     """
@@ -55,13 +55,13 @@ def _cut_fault(axis: int, parts: int, sizes: Sequence[int], uncut: Collection[in
     if parts > 1 and axis in uncut:
         return f"axis {axis} cannot be cut: its op needs it whole"
     if parts > sizes[axis]:
-        return f"axis {axis} has {sizes[axis]} elements in a piece, fewer than {parts} parts"
+        return f"axis {axis} has {sizes[axis]} elements per piece, fewer than {parts} parts"
     return ""
 
 
 def _cores_fault(chosen: Sequence[int], parts: int, cores: int) -> str:
     if parts > cores:
-        return f"{parts} parts need as many cores, a cluster has {cores}"
+        return f"{parts} parts need {parts} cores, a cluster has {cores}"
     if len(chosen) != parts:
         return f"{parts} parts are bound to {len(chosen)} cores"
     if len(set(chosen)) < len(chosen):
@@ -71,16 +71,16 @@ def _cores_fault(chosen: Sequence[int], parts: int, cores: int) -> str:
 
 
 def scope_fault(scope: Scope, *, is_graph_output: bool, has_gb: bool) -> str:
-    """What is wrong with waiting in that memory, whatever its size."""
+    """Returns the fault of a scope, independent of sizes, or ""."""
     if is_graph_output and scope is not Scope.DRAM:
-        return "it is an output of the model, which ends in DRAM"
+        return "it is an output of the model, which must be in DRAM"
     if scope is Scope.GB and not has_gb:
         return "the chip has no GB"
     return ""
 
 
 def unknown(what: str, name: str, known: Iterable[str], where: str) -> PlanError:
-    """The refusal of a name that the model does not have, with the nearest ones."""
+    """The refusal of a name that the model does not have, with the nearest names."""
     names = sorted(set(known))
     near = get_close_matches(name, names[:MAX_COMPARED], MAX_NEAR, 0.5)
     choices = near or names[:MAX_NEAR]

@@ -1,7 +1,7 @@
-"""Bound kernels in order -> Placements: where outputs wait, and which cores a kernel takes.
+"""Bound kernels in order -> Placements: memories of outputs, and cores of each kernel.
 
-Section 3.5 of the reference: an output stays in LB when the next instance consumes it, else it is
-parked in GB, in DRAM when that cannot hold it; graph outputs go to DRAM.
+Section 3.5 of the reference: an output is resident in LB if the next instance consumes it. Else it
+spills to GB, or to DRAM if GB has no room. Graph outputs go to DRAM.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Nearest(Enum):
 
 @dataclass(frozen=True)
 class Placement:
-    """One kernel: outputs kept in LB, where each output waits, and the core of each part."""
+    """Placement of one kernel: outputs resident in LB, scope per output, core per part."""
 
     kept: frozenset[str]
     scopes: Mapping[str, Scope]
@@ -40,10 +40,10 @@ class Placement:
 def place_outputs(
     graph: InstanceGraph, bound: Sequence[BoundKernel], order: Sequence[int], nearest: Nearest
 ) -> tuple[Placement, ...]:
-    """Placements in the order of execution.
+    """Returns placements in execution order.
 
-    Each kernel's cores are chosen for what the kernel before it keeps, so kernels are placed one
-    after the other.
+    A kernel's cores depend on the outputs that the kernel before it leaves in LB, so kernels are
+    placed in order.
     """
     walk = _PlacementWalk(graph, bound, nearest)
     following = [*order[1:], None]
@@ -51,7 +51,7 @@ def place_outputs(
 
 
 class _PlacementWalk:
-    """`cores`: of the kernel to place next, as the one before it decided."""
+    """Walk over the kernels; `cores`: of the next kernel, chosen with the kernel before it."""
 
     def __init__(
         self, graph: InstanceGraph, bound: Sequence[BoundKernel], nearest: Nearest
@@ -66,9 +66,9 @@ class _PlacementWalk:
         self._live: dict[tuple[object, ...], LiveBytes] = {}
 
     def place(self, now: int, after: int | None) -> Placement:
-        """Keep what fits beside both kernels; the largest output is given up first.
+        """Keep outputs in LB that fit beside both kernels; the largest spills first.
 
-        What a plan file wants in LB is given up last, and then refused.
+        An output that a plan file requires in LB spills last, and then the plan is refused.
         """
         own_cores = self.cores
         kept = self._candidates(now, after)
@@ -102,7 +102,7 @@ class _PlacementWalk:
         ]
 
     def _scope(self, now: int, after: int | None, tensor: str, is_kept: bool) -> Scope:
-        """Where an output waits; kept in LB, it has a copy elsewhere only for later readers."""
+        """Scope of an output; one resident in LB has another copy only for later readers."""
         readers = self.graph.readers[tensor][now]
         constrained = self._constrained(now, tensor)
         if constrained is not None:
@@ -121,10 +121,10 @@ class _PlacementWalk:
     def _check_constrained(
         self, now: int, after: int | None, tensor: str, scope: Scope, is_kept: bool
     ) -> None:
-        """Look at the scope that a plan file names.
+        """Check the scope that a plan file names.
 
         Raises:
-            PlanError: PLAN_SCOPE, the tensor cannot wait there.
+            PlanError: PLAN_SCOPE: the tensor cannot be in this memory.
         """
         size = self._output_bytes(now, tensor)
         late = [r for r in self.graph.readers[tensor][now] if r != after]
@@ -134,9 +134,9 @@ class _PlacementWalk:
         elif scope is Scope.LB and late:
             fault = f"{self.graph.instances[late[-1]].name} reads it and does not run right after"
         elif scope is Scope.LB and not is_kept:
-            fault = f"no LB has room for its part of {size} bytes beside what runs"
+            fault = f"no LB has room for its part of {size} bytes beside the running kernels"
         elif scope is Scope.GB and size > self._gb_room:
-            fault = f"{size} bytes are more than the {self._gb_room} that GB has for it"
+            fault = f"{size} bytes are more than the {self._gb_room} bytes of GB for outputs"
         if fault:
             what = f"{tensor!r} of {self.graph.instances[now].name} cannot wait in {scope.value}"
             change = "choose a farther memory, or drop it"
@@ -148,7 +148,7 @@ class _PlacementWalk:
         return any(tensor in self.bound[number].binding.in_gb for number in (now, *readers))
 
     def _cores_for(self, after: int, arrivals: Mapping[str, Arrival]) -> tuple[int, ...]:
-        """The cores of the kernel that runs next: where most bytes are there already."""
+        """Cores of the next kernel, chosen so that the fewest bytes move."""
         if self.bound[after].is_pinned:
             return tuple(range(self.hardware.cores))
         return choose_cores(list(arrivals.values()), self.hardware.cores)
@@ -171,10 +171,10 @@ class _PlacementWalk:
         }
 
     def _fits(self, now: int, after: int, kept: Sequence[str], own_cores: Sequence[int]) -> bool:
-        """Whether `now` can hold `kept` to its end, and `after` receive it beside its inputs.
+        """Whether `kept` fits the LBs until `now` ends and while `after` receives its inputs.
 
-        A share that lies outside what its core needs is there until it was handed on, while the
-        first nest's inputs arrive; that is the peak counted.
+        The peak counted: a share that its own core does not need is in LB until it is handed on,
+        while the first nest's inputs arrive.
         """
         limit = self._lb_data_bytes
         if max((max(s) for s in self._live_bytes(now, kept).values()), default=0) > limit:
@@ -188,7 +188,7 @@ class _PlacementWalk:
         )
 
     def _live_bytes(self, number: int, kept: Sequence[str]) -> LiveBytes:
-        """Worked out once for pieces of one section whose boxes have the same extents."""
+        """Live bytes, computed once for pieces of one section with equal box extents."""
         kernel = self.bound[number]
         shape = tuple((hi - lo for box in kernel.instance.boxes.values() for lo, hi in box))
         key = (kernel.instance.section, shape, frozenset(kept))
@@ -198,7 +198,7 @@ class _PlacementWalk:
 
 
 def _passing_bytes(arrivals: Mapping[str, Arrival], part: int, core: int) -> int:
-    """Bytes on a core that the part which runs there does not hold in place."""
+    """Bytes in a core's LB that its own part does not read in place."""
     return sum(
         volume(arrival.owned[core]) * arrival.element_bytes
         for arrival in arrivals.values()

@@ -1,4 +1,4 @@
-"""Owner and reader shares -> which cores a kernel takes, so that most bytes are there already."""
+"""Owner and reader shares -> cores of a kernel, chosen so that the fewest bytes move."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphturbo_core.products.plan import Binding
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A tensor that lies in LB from the kernel before: who owns what, who reads what of it."""
+    """A tensor in LB from the kernel before: box owned and box read per core."""
 
     owned: Mapping[int, Box]
     needed: Mapping[int, Box]
@@ -21,7 +21,7 @@ class Arrival:
 
 
 def _meetings(arrival: Arrival) -> Iterator[tuple[int, int, int]]:
-    """Reader, owner and bytes wherever a share holds some of what a core needs."""
+    """Reader, owner and bytes of every intersection of a share and a need."""
     owners, shares = list(arrival.owned), list(arrival.owned.values())
     index = BoxIndex(shares)
     for reader, need in arrival.needed.items():
@@ -31,12 +31,12 @@ def _meetings(arrival: Arrival) -> Iterator[tuple[int, int, int]]:
 
 
 def choose_cores(arrivals: Sequence[Arrival], cores: int) -> tuple[int, ...]:
-    """For each core number of a kernel's bindings, the core that takes its part.
+    """Returns, per core number of a kernel's bindings, the core that gets its part.
 
-    Maximises the bytes that need not move (the vendor's manual, reference 3.4). Parts are given
-    out by falling gain, ties by the lowest part, then the part's own core, then the lowest core:
-    our choice, a greedy matching instead of an exact one, because shares form a grid, where the
-    largest overlaps do not compete. Near-linear in pairs of a share and a need that meet.
+    Maximises the bytes that need not move (the vendor's manual, reference 3.4). Parts are assigned
+    by falling gain; ties by the lowest part, then the part's own core, then the lowest core. Our
+    choice: a greedy matching, since shares form a grid, where the largest overlaps do not compete.
+    Near-linear in intersecting pairs of a share and a need.
     """
     gains = [
         (gain, part, core) for (part, core), gain in _resident_bytes(arrivals).items() if gain > 0
@@ -56,7 +56,7 @@ def choose_cores(arrivals: Sequence[Arrival], cores: int) -> tuple[int, ...]:
 
 
 def _resident_bytes(arrivals: Sequence[Arrival]) -> dict[tuple[int, int], int]:
-    """Bytes that a part would find on a core."""
+    """Bytes of each part that are already in each core's LB, by part and core."""
     gains: dict[tuple[int, int], int] = {}
     for arrival in arrivals:
         for part, core, size in _meetings(arrival):
@@ -65,7 +65,7 @@ def _resident_bytes(arrivals: Sequence[Arrival]) -> dict[tuple[int, int], int]:
 
 
 def relabel(binding: Binding, chosen: Sequence[int]) -> Binding:
-    """The binding on the chosen cores; an engine that they share stays what it is."""
+    """The binding on the chosen cores; a binding to a shared engine is unchanged."""
     if binding.cores == (CLUSTER_CORE,):
         return binding
     return replace(binding, cores=tuple(chosen[core] for core in binding.cores))

@@ -1,21 +1,21 @@
-"""Kernels in order -> Residency of each weight: in LB, in GB, or streamed.
+"""Kernels in order -> Residency of each weight: LB, GB, sharded, or streamed.
 
-Closed forms, our choice: lowering may demote what its allocator cannot place. The rooms are those
-of `MemoryBudget`.
+Closed forms (our choice): lowering may demote a weight that its allocator cannot place. Capacities
+are those of `MemoryBudget`.
 
-1. Instances of one section that run one after the other hold all its weights in GB, where these fit
-   beside the parked outputs: the second one need not fetch them. Where they do not fit, lowering
-   keeps parts of them for it, whatever the rules below say.
-2. Else a layer's weights stay in LB when they fit its weight part.
-3. Else in GB, beside the parked outputs and the ring of weight tiles (`graphturbo.gb_room=whole`:
-   beside the outputs alone).
+1. If adjacent instances of one section run, all its weights are resident in GB, if they fit beside
+   the outputs there: the second instance need not fetch them. If they do not fit, lowering retains
+   parts of them for it, independent of the rules below.
+2. Else a layer's weights are resident in LB if they fit its weight part.
+3. Else in GB, if they fit beside the outputs there and the ring of weight tiles
+   (`graphturbo.gb_room=whole`: beside the outputs alone).
 4. Else they are streamed.
 
-A weight of an engine that the cores share is never in LB: rule 3 or 4. Where each core fetches its
-own, theirs are in LB or streamed. On a chip that shards weights over its LBs those that several
-kernels read are sharded, before rule 2, while all LBs together have room from the first of these
-kernels to the last: those with the most bytes fetched again first. What comes neither tile by tile
-nor whole (a table, a large constant) is not.
+A weight of an engine that the cores share is never in LB: rule 3 or 4. If each core fetches its own
+copy, weights are in LB or streamed. On a chip that shards weights over its LBs, weights that
+several kernels read are sharded before rule 2, while all LBs together have room from the first of
+these kernels to the last: most refetched bytes first. Weights that are loaded neither tile by tile
+nor whole (a table, a large constant) are not sharded.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def weight_residencies(
     placements: Sequence[Placement],
     target: Target,
 ) -> tuple[dict[str, Residency], ...]:
-    """Per kernel in order, the residency of each weight it reads.
+    """Returns per kernel in order the residency of each weight that it reads.
 
     Raises:
-        PlanError: PLAN_RESIDENCY, a plan file wants what the memory has no room for.
+        PlanError: PLAN_RESIDENCY: a memory has no room for a weight that a plan file puts there.
     """
     hardware, element_bytes = target.hardware, target.element_bytes
     parked = _parked_bytes(graph, order, placements, element_bytes)
@@ -86,9 +86,9 @@ def _joined(layers: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[str]:
-    """Weights that the LBs hold for each other; `kernels`: what each one reads, in bytes.
+    """Weights to shard over the LBs; `kernels`: bytes per weight that each kernel reads.
 
-    Those that a plan file wants as shards come first.
+    Weights that a plan file shards come first.
     """
     hardware, constrained = target.hardware, target.constraints.residencies
     if not hardware.shards_weights or target.feeding.has_own_fetches:
@@ -127,7 +127,7 @@ def _sharded(kernels: Sequence[Mapping[str, int]], target: Target) -> frozenset[
 def _on_cluster(
     sem: GraphSemantics, weights: Sequence[Mapping[str, int]], room: int
 ) -> dict[str, Residency]:
-    """Rules 3 and 4, weight by weight, for what an engine that the cores share reads."""
+    """Rules 3 and 4 per weight, for weights of an engine that the cores share."""
     read = cluster_weights(sem)
     return {
         weight: Residency.GB if size <= room else Residency.STREAM
@@ -138,7 +138,7 @@ def _on_cluster(
 
 
 def cluster_weights(sem: GraphSemantics) -> set[str]:
-    """Weights that an engine which the cores share reads, from GB."""
+    """Weights that an engine shared by the cores reads from GB."""
     graph = sem.graph
     return {w for name in sem.cluster_ops for w in graph.weights_in(graph.op_by_name[name])}
 
@@ -146,10 +146,10 @@ def cluster_weights(sem: GraphSemantics) -> set[str]:
 def _constrained(
     target: Target, weights: Sequence[Mapping[str, int]], part: int, room: int
 ) -> dict[str, Residency]:
-    """What a plan file says of these weights; `part`: bytes of an LB for them, `room`: of GB.
+    """Residencies that a plan file fixes; `part`: bytes of an LB for weights, `room`: of GB.
 
     Raises:
-        PlanError: PLAN_RESIDENCY, those of one layer do not fit together.
+        PlanError: PLAN_RESIDENCY: the weights of one layer do not fit together.
     """
     constrained, hardware = target.constraints.residencies, target.hardware
     limits = {
@@ -177,11 +177,11 @@ def _check_room(
     size = sum(sizes.values())
     if not sizes or size <= limit:
         return
-    how = "sharded" if residency is Residency.SHARDED else f"held in {residency.value}"
+    how = "sharded" if residency is Residency.SHARDED else f"resident in {residency.value}"
     raise PlanError(
         "PLAN_RESIDENCY",
         f"the weights {', '.join(sizes)} cannot be {how}: their "
-        f"{size} bytes are more than the {max(0, limit)} there is room for",
+        f"{size} bytes are more than the {max(0, limit)} that are free",
         f"edits.residency.{next(iter(sizes))}",
         "choose GB or stream, or drop it" if hardware.has_gb else "choose stream",
     )
@@ -196,13 +196,13 @@ def _check_cores(sem: GraphSemantics, constrained: Mapping[str, Residency]) -> N
     read = cluster_weights(sem)
     for name, residency in constrained.items():
         if residency is Residency.LB and name in read:
-            what = f"the weights {name} cannot be held in LB: {SHARED_ENGINE}"
+            what = f"the weights {name} cannot be resident in LB: {SHARED_ENGINE}"
             where, change = f"edits.residency.{name}", "choose GB or stream, or drop it"
             raise PlanError("PLAN_RESIDENCY", what, where, change)
 
 
 def _check_own(sem: GraphSemantics, constrained: Mapping[str, Residency]) -> None:
-    """Refuse places that cores share, for weights that each core fetches for itself.
+    """Refuse shared memories for weights that each core fetches for itself.
 
     Raises:
         PlanError: PLAN_RESIDENCY.
@@ -216,9 +216,9 @@ def _check_own(sem: GraphSemantics, constrained: Mapping[str, Residency]) -> Non
 
 
 def _by_layer(weights: Sequence[Mapping[str, int]], room: int, part: int) -> dict[str, Residency]:
-    """Rules 2 to 4, with `part` bytes of an LB and `room` of GB.
+    """Rules 2 to 4, with `part` bytes of an LB and `room` bytes of GB.
 
-    A weight that several layers read takes what the largest of them needs.
+    A weight that several layers read counts the largest need.
     """
     found: dict[str, Residency] = {}
     for layer in sorted(weights, key=lambda layer: sum(layer.values())):
@@ -251,7 +251,7 @@ def _parked_bytes(
     placements: Sequence[Placement],
     element_bytes: Mapping[str, int],
 ) -> list[int]:
-    """Bytes parked in GB while each kernel runs: an output from its writer to its last reader."""
+    """Bytes of outputs in GB while each kernel runs, from their writer to their last reader."""
     place_of = {number: place for place, number in enumerate(order)}
     change = [0] * (len(order) + 1)
     for place, (number, placement) in enumerate(zip(order, placements, strict=True)):

@@ -1,4 +1,4 @@
-"""Sub-graph -> SplitInfo: along which axis and in how many pieces it fits on the cores.
+"""Sub-graph -> SplitInfo: the axis and piece count with which it fits the cores.
 
 Algorithm 1 of GraphTurbo (OSDI 2023), as the reference page reconstructs it.
 """
@@ -22,13 +22,13 @@ from graphturbo_core.strategies.layers.carry import (
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 
 LITERAL_CANDIDATES = (1, 2, 4)
-"""The start of the paper's printed list; from 8 on it takes every integer."""
+"""Start of the paper's printed list; from 8 on the list has every integer."""
 
 LITERAL_FROM = 8
 
 MOST_PARTIAL_OPS = 1024
-"""Larger sub-graphs are split along axes that carry through all of them alone (our choice: what
-carries in part is worked out for each merge, so a chain of it would cost its length squared)."""
+"""Larger sub-graphs are split only along axes that carry through all of them (our choice: a partial
+carry is recomputed per merge, quadratic in the length of a chain)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class SplitInfo:
 
 
 Best = Callable[[Iterable[SplitInfo], int], SplitInfo | None]
-"""Eq. 1: the best of the quadruples, axis by axis, of a sub-graph of so many ops."""
+"""Eq. 1: picks the best quadruple of a sub-graph with this many ops, one per axis."""
 
 Candidates = Callable[[int], Sequence[int]]
-"""Piece counts to try for an axis of this size, rising."""
+"""Candidate piece counts for an axis of this size, rising."""
 
 
 @lru_cache(maxsize=4096)
@@ -69,10 +69,10 @@ def literal_candidates(size: int, most: int = DEFAULT_LIMITS.max_pieces) -> tupl
 
 
 def lexicographic(splits: Iterable[SplitInfo], ops: int) -> SplitInfo | None:
-    """Split possible, then most ops covered, then outermost axis, then fewest pieces.
+    """Order: split possible, most ops covered, outermost axis, fewest pieces.
 
-    Our choice, Eq. 1 was not seen. Axes come outermost first, so the first one that covers all
-    ops wins and the others need not be worked out.
+    Our choice: the text of Eq. 1 is unknown. Axes come outermost first, so the first one that
+    covers all ops wins and the others are not computed.
     """
     best: SplitInfo | None = None
     for split in splits:
@@ -86,9 +86,9 @@ def lexicographic(splits: Iterable[SplitInfo], ops: int) -> SplitInfo | None:
 
 
 def fewest_pieces(splits: Iterable[SplitInfo], ops: int) -> SplitInfo | None:
-    """Split possible, then fewest pieces, then most ops covered, then outermost axis.
+    """Order: split possible, fewest pieces, most ops covered, outermost axis.
 
-    Kept to show why it is not the default: 14 rows beat 16 samples (reference, 3.2).
+    An option, to show why it is not the default: 14 rows beat 16 samples (reference, 3.2).
     """
     possible = [split for split in splits if split.is_split]
     key = [(split.pieces, -split.covered_ops, split.axis) for split in possible]
@@ -97,7 +97,7 @@ def fewest_pieces(splits: Iterable[SplitInfo], ops: int) -> SplitInfo | None:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A tensor between layers, live from step `first` to step `last` of a sub-graph's run."""
+    """A tensor between layers, live from step `first` to step `last` of a sub-graph."""
 
     tensor: str
     first: int
@@ -107,7 +107,7 @@ class Span:
 
 @dataclass(frozen=True)
 class SubGraph:
-    """Layers of a `LayerGraph` in topological order, taken as one."""
+    """Layers of a `LayerGraph` in topological order, as one unit."""
 
     graph: LayerGraph
     layers: tuple[int, ...]
@@ -119,14 +119,14 @@ class SubGraph:
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
-        """What it hands out; the last one gives the split axes their numbers."""
+        """Its outputs; split axes are numbered by the last one."""
         return self.graph.outputs_of(self.layers)
 
     @cached_property
     def likeness(self) -> Hashable:
-        """Equal for parts of a model that differ by names alone, as blocks do.
+        """Template key: equal for parts of a model that differ by names alone.
 
-        Ops by kind and layer; which tensors it hands out, and which are the model's own.
+        Ops by kind and layer; which tensors are its outputs, and which are the model's.
         """
         graph = self.graph.semantics.graph
         place, ops = by_place(
@@ -142,10 +142,10 @@ class SubGraph:
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
-        """When each tensor between layers is live; step i runs the i-th layer.
+        """Lifetimes of the tensors between layers; step i runs the i-th layer.
 
         Our choice (reference, 3.1): inputs live from the start to their last use, results to the
-        end; a wholly elementwise layer overwrites an operand of its size that it reads last.
+        end. An elementwise layer overwrites an operand of its size that it reads last.
         """
         first, last = self._first_and_last()
         outputs = set(self.outputs)
@@ -178,7 +178,7 @@ class SubGraph:
         return next((t for t in dying if len(results) == 1 and size[t] == size[results[0]]), None)
 
     def peak_bytes(self, share: Callable[[Span], int]) -> int:
-        """The largest sum over the steps of what `share` gives for the live tensors."""
+        """The largest sum over the steps of `share` of the live tensors, in bytes."""
         change = [0] * (len(self.layers) + 1)
         for span in self.spans:
             size = share(span)
@@ -200,11 +200,11 @@ class SubGraph:
 class Splitter:
     """Algorithm 1 with its open choices.
 
-    `is_literal_peak`: ceil(peak / pieces) as printed, else the true peak of the largest piece,
-    with halos and with operands that do not split in full (ours: the printed form forgets both).
-    `is_partial`: an axis need not carry through every tensor inside (our choice), but to what the
-    sub-graph hands out alone, as printed: Eq. 1 then chooses by the ops that it covers.
-    `axis`: the only one that is looked at, where a plan file names it.
+    `is_literal_peak`: ceil(peak / pieces) as printed. Else (our choice) the true peak of the
+    largest piece, with halos and with operands that are not split: the printed form ignores both.
+    `is_partial`: an axis must carry only to the outputs, as printed; Eq. 1 then chooses by covered
+    ops. Else (our choice) it must carry through every tensor inside. `axis`: the only candidate, if
+    a plan file names it.
     """
 
     capacity_bytes: int
@@ -215,11 +215,11 @@ class Splitter:
     axis: int | None = None
 
     def __call__(self, part: SubGraph) -> SplitInfo | None:
-        """The best split of a sub-graph by Eq. 1, None where no axis fits."""
+        """The best split of a sub-graph by Eq. 1; None if no axis fits."""
         return self.best(self.splits(part), len(part.ops))
 
     def splits(self, part: SubGraph) -> Iterator[SplitInfo]:
-        """The quadruple of every axis of the last output, outermost first, worked out lazily."""
+        """The quadruple of every axis of the last output, outermost first, computed lazily."""
         if not part.outputs:
             return
         shape = part.graph.semantics.graph.tensors[part.outputs[-1]].shape
@@ -229,7 +229,7 @@ class Splitter:
             yield self._split(part, self.carry(part, axis), axis, size)
 
     def carry(self, part: SubGraph, axis: int) -> Carry:
-        """How an axis of the last output carries, as far as it must."""
+        """Carry of an axis of the last output, as far as `is_partial` requires."""
         is_partial = self.is_partial and len(part.ops) <= MOST_PARTIAL_OPS
         whole = carry_axis(part.graph, part.ops, part.outputs[-1], axis)
         if whole.is_complete or not is_partial:
@@ -237,7 +237,7 @@ class Splitter:
         return carry_to_outputs(part.graph, part.ops, part.outputs, axis)
 
     def _split(self, part: SubGraph, carry: Carry, axis: int, size: int) -> SplitInfo:
-        """One axis: the first count that fits; split_d falls to 0 where the axis ends (3.1)."""
+        """Split along one axis: the first fitting count; split_d is 0 where the axis ends (3.1)."""
         if not carry.is_complete:
             return SplitInfo(False, carry.covered_ops, 0, axis, 0)
         for pieces in self.candidates(size):
@@ -248,7 +248,7 @@ class Splitter:
         return SplitInfo(False, carry.covered_ops, 0, axis, 0)
 
     def piece_peak_bytes(self, part: SubGraph, carry: Carry, pieces: int) -> int:
-        """Live activations of the largest of so many pieces, literal or true."""
+        """Peak live activations of the largest piece at this count, literal or true."""
         if self.is_literal_peak or pieces == 1:
             return -(-part.whole_peak_bytes // pieces)
         sizes = carried_sizes(part, carry)

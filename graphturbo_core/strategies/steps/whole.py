@@ -1,4 +1,4 @@
-"""Layers or ops as uncut sections: what the strategies without splitting have in common."""
+"""Layers or ops as uncut sections, for strategies without splitting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def whole_sections(graph: LayerGraph) -> tuple[Section, ...]:
 
 
 def whole_groups(graph: LayerGraph, layer_of: Sequence[int]) -> tuple[Group, ...]:
-    """The group of each such section; `layer_of[i]` is the plan's layer it belongs to."""
+    """One group per uncut section; `layer_of[i]`: the plan's layer that it belongs to."""
     return tuple(
         Group(
             name=f"g{index + 1}",
@@ -38,7 +38,7 @@ def whole_groups(graph: LayerGraph, layer_of: Sequence[int]) -> tuple[Group, ...
 
 
 def op_graph(target: Target, layers: Sequence[Layer]) -> tuple[LayerGraph, tuple[int, ...]]:
-    """Every op as a layer of its own, in the layers' order, and the layer each belongs to."""
+    """Returns every op as its own layer, in the layers' order, and each op's original layer."""
     owners = [(op, layer.index) for layer in layers for op in layer.ops]
     single = tuple(Layer(place, op, (op,)) for place, (op, _) in enumerate(owners))
     graph = layer_graph(target.semantics, single, target.number_format)
@@ -46,7 +46,7 @@ def op_graph(target: Target, layers: Sequence[Layer]) -> tuple[LayerGraph, tuple
 
 
 def in_layers(section: Section, layer_of: Mapping[str, int]) -> Section:
-    """The section with its ops by the layer they belong to; those of one layer share loop nests.
+    """Returns the section with its ops grouped by layer; ops of one layer share loop nests.
 
     `layer_of`: of every op. The section's ops must be in the layers' order.
     """

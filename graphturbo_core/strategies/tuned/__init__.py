@@ -1,17 +1,18 @@
-"""`tuned`: a seeded search among the choices of `graphturbo`, or of `graphturbo:plus`.
+"""`tuned`: a seeded search over the choices of `graphturbo`, or of `graphturbo:plus`.
 
-It stands for the vendor's hand-written code, which is not published. A refused plan counts as an
-evaluation.
+It substitutes for the vendor's hand-written code, which is not published. A refused plan counts as
+an evaluation.
 
 - `strategy.py`: the Strategy with its options.
 - `starts.py`: named schedules at the start: `:full`, `:order`, whole layers, its options one at a
-  time, half and a quarter of the room.
-- `likes.py`, `space.py`, `beyond.py`: variables: for the whole model, per class of equivalent
-  layers, and per pair of adjacent classes; `beyond.py` adds `plus`'s.
+  time, a half and a quarter of the capacity.
+- `layer_classes.py`, `space.py`, `beyond.py`: variables: for the whole model, per class of
+  equivalent layers, and per pair of adjacent classes; `beyond.py` adds `plus`'s.
 - `shaping.py`, `orders.py`: a point to groups, splits, order and residencies.
 - `crossing.py`: whether and how a second axis cuts a group's pieces.
-- `staying.py`: GB retention of a point, recomputed from its plan and simulation.
-- `making.py`: a point to a Plan by `graphturbo`'s own steps; also DRAM lending and cooperation.
+- `retention.py`: GB retention of a point, recomputed from its plan and simulation.
+- `making.py`: a point to a Plan by `graphturbo`'s own steps; also remote DRAM shares and
+  cooperation.
 - `trials.py`, `sampler.py`: each distinct plan is evaluated once; Optuna's sampler, seeded.
 - `proposed.py`: with `tuned.space=plus`: all proposals of `plus` as evaluated points, outside the
   budget. So the result is never slower than `plus`.

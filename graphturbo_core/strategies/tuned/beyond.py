@@ -1,4 +1,4 @@
-"""LayerGraph -> what `graphturbo:plus` may decide besides `graphturbo`, as values of variables."""
+"""LayerGraph -> variables for the decisions that `graphturbo:plus` adds to `graphturbo`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import MappingProxyType
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.cooperating import PRICES, SPLITS_AT
-from graphturbo_core.strategies.plus.further_axes import carried_axes
+from graphturbo_core.strategies.plus.second_axis import carried_axes
 from graphturbo_core.strategies.steps.splitting import SubGraph
 
 SECOND_AXIS, PARTS = "second axis", "parts"
@@ -23,18 +23,19 @@ COOPERATION = "co-operation"
 SPLITS: Mapping[str, int] = MappingProxyType(
     {SPLITS_AT.format(price): price for price in (*PRICES, 50, 70, 200)}
 )
-"""Percent of its estimate at which a split run is taken (our choice: those that `graphturbo:plus`
-tries, and half and twice of what the closed forms say)."""
+"""Prices of a split run in percent of its estimate (our choice: those of `graphturbo:plus`, and
+half and twice the estimate)."""
 
 Named = tuple[str, tuple[str, ...]]
-"""A variable and what it may be besides `as is`."""
+"""A variable's name and its values other than `as is`."""
 
 
 @dataclass(frozen=True)
 class Beyond:
-    """The further variables; a start has one axis a group or two, no stays and one cluster.
+    """Variables of `graphturbo:plus`; a start has one or two axes per group and no retention.
 
-    `has_idle`: other clusters would be idle, and may lend DRAM or co-operate.
+    A start runs on one cluster. `has_idle`: other clusters would be idle; they may provide remote
+    DRAM shares or share the round.
     """
 
     graph: LayerGraph
@@ -44,9 +45,9 @@ class Beyond:
     def of_model(self) -> Iterator[Named]:
         """Decisions for the whole model.
 
-        1. Groups along one axis; or two of those that one axis serves badly. 2. Weights stay where
-        the closed forms say so; or those alone that then paid. 3. Weights through idle clusters'
-        DRAM. 4. Clusters share runs of layers: that leaves no other choice of groups.
+        1. Groups along one axis; or two for groups where `is_wanting` holds. 2. GB retentions by
+        the closed forms; or only the paying ones of these. 3. Remote DRAM shares. 4. Clusters
+        share runs of layers: that leaves no other choice of groups.
         """
         if any(map(self._second_axes, range(len(self.graph.layers)))):
             yield SECOND_AXIS, (ONE, TWO)
@@ -57,7 +58,7 @@ class Beyond:
             yield COOPERATION, tuple(SPLITS)
 
     def of_class(self, number: int, layers: Sequence[int], steps: Sequence[str]) -> Iterator[Named]:
-        """Of layers that are alike: a second axis by its number, its parts, and their weights."""
+        """Decisions for a class of equivalent layers: second axis, its parts, GB retention."""
         axes = sorted({axis for layer in layers for axis in self._second_axes(layer)})
         if axes:
             yield f"{SECOND_AXIS} {number}", (ONE, *map(str, axes))
@@ -70,7 +71,7 @@ class Beyond:
         return self.hardware.has_gb and any(self.graph.has_weights)
 
     def _second_axes(self, layer: int) -> tuple[int, ...]:
-        """Axes of a layer's result where it can be cut along two of them."""
+        """Axes of a layer's result, if it can be cut along two of them."""
         return self._axes[layer] if len(self._axes[layer]) > 1 else ()
 
     @cached_property

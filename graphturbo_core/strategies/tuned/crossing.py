@@ -1,4 +1,4 @@
-"""Cut, point -> Cut: whether the pieces of a group are cut along a second axis, and how finely."""
+"""Cut, point -> Cut: second split axis of a group, and its parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from graphturbo_core.strategies.layers.carry import carry_axis
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.plus.cuts import GroupCut
-from graphturbo_core.strategies.plus.further_axes import ANY_AXES, Crossed, is_wanting
+from graphturbo_core.strategies.plus.second_axis import ANY_AXES, Crossed, is_wanting
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import (
@@ -20,11 +20,11 @@ from graphturbo_core.strategies.steps.splitting import (
 )
 
 NO_LIMIT_CYCLES = 2**62
-"""Whatever the closed forms say, the pieces that they price least are taken: a search asked."""
+"""Limit of the closed form: none, since the search evaluates the cheapest pieces in any case."""
 
 
 def parts_of(graph: LayerGraph, layers: tuple[int, ...], axis: int) -> list[int]:
-    """Into how many parts an axis of a group may be cut: such that all tensors inside divide."""
+    """Legal part counts of a group's axis: all tensors inside must divide."""
     part = SubGraph(graph, layers)
     carry = carry_axis(graph, part.ops, part.outputs[-1], axis)
     size = carried_sizes(part, carry)[part.outputs[-1]]
@@ -32,13 +32,13 @@ def parts_of(graph: LayerGraph, layers: tuple[int, ...], axis: int) -> list[int]
 
 
 def stepped(counts: list[int], count: int, step: int) -> int:
-    """So many places up or down in a rising list, as far as it goes."""
+    """The count `step` places up or down in a rising list, clamped to its ends."""
     place = bisect_left(counts, count) + step
     return counts[min(max(place, 0), len(counts) - 1)]
 
 
 def plain(cut: GroupCut) -> GroupCut:
-    """A cut of two axes as one of one, where either has one part."""
+    """A cut of two axes as a cut of one, if either has one part."""
     further = tuple(split for split in cut.further if split[1] > 1)
     first = cut.pieces
     for _, parts in further:
@@ -50,27 +50,27 @@ def plain(cut: GroupCut) -> GroupCut:
 
 @dataclass(frozen=True)
 class Crosser:
-    """Cuts groups of one model along two axes; what was worked out is kept."""
+    """Cuts groups of one model along two axes; results are cached."""
 
     target: Target
     graph: LayerGraph
 
     def wanting(self, cut: GroupCut) -> GroupCut:
-        """Along two axes where one serves it badly and two fit, else as it is."""
+        """The cut along two axes if `is_wanting` holds and two fit, else unchanged."""
         part = SubGraph(self.graph, cut.layers)
         if cut.further or not is_wanting(part, cut, self._capacity_bytes):
             return cut
         return self.pair(cut.layers) or cut
 
     def along(self, cut: GroupCut, axis: int) -> GroupCut:
-        """Along its axis and this one, any and this one where it has none; if that fits."""
+        """The cut along its axis (any, if it has none) and this one, if that fits."""
         axes = {cut.axis, *(further for further, _ in cut.further)} - {-1}
         if axis in axes:
             return cut
         return self.pair(cut.layers, frozenset({axis, *({cut.axis} - {-1})})) or cut
 
     def pair(self, layers: tuple[int, ...], having: frozenset[int] = ANY_AXES) -> GroupCut | None:
-        """The cheapest two axes by the closed forms, these among them; None where none fit."""
+        """The cheapest two axes by the closed forms, `having` included; None if none fit."""
         key = (layers, having)
         if key not in self._known:
             crossed = Crossed(self._price, SubGraph(self.graph, layers), self._capacity_bytes)
@@ -79,7 +79,7 @@ class Crosser:
         return self._known[key]
 
     def parted(self, cut: GroupCut, step: int) -> GroupCut:
-        """Its last axis in more or fewer parts; LB may then overflow, and lowering spills."""
+        """The cut with its last axis in more or fewer parts; LB may overflow and spill."""
         if not cut.further:
             return cut
         axis, parts = cut.further[-1]

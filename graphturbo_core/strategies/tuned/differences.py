@@ -1,4 +1,4 @@
-"""Two plans -> Decisions: what the second one does otherwise than the first."""
+"""Two plans -> Decisions: differences of the second plan from the first."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from graphturbo_core.products.stays import GbRetention
 
 Numbers = dict[str, int | float | str]
 STEP = "search"
-RULE_GROUP = "groups its layers otherwise"
-RULE_SPLIT = "splits the same layers otherwise"
+RULE_GROUP = "groups layers differently"
+RULE_SPLIT = "splits the same layers differently"
 RULE_ORDER = "runs instances in another order"
-RULE_SCHEDULE = "schedules instructions across layers otherwise"
-RULE_WEIGHTS = "holds weights otherwise"
-RULE_HAND_ON = "hands outputs on otherwise"
-RULE_AXES = "cuts pieces along a second axis otherwise"
-RULE_STAYS = "keeps weights in GB from kernel to kernel otherwise"
-RULE_CLUSTERS = "shares clusters and their DRAM otherwise"
+RULE_SCHEDULE = "schedules instructions across layers differently"
+RULE_WEIGHTS = "has other weight residencies"
+RULE_HAND_ON = "hands outputs on differently"
+RULE_AXES = "cuts pieces along a second axis differently"
+RULE_STAYS = "retains other weights in GB"
+RULE_CLUSTERS = "shares clusters and their DRAM differently"
 THAN = " than "
 """Stands before the name of the first plan's strategy."""
 MAX_NAMED = 8
-"""Weights that a decision names; how many there are it says besides (our choice)."""
+"""Most weights that a decision names; it also has their number (our choice)."""
 
 
 def differences(first: Plan, plan: Plan, name: str) -> tuple[Decision, ...]:
-    """Groups that are not in both, then other splits, order, weights, and outputs kept in LB.
+    """Returns differences in groups, splits, order, schedule, weights and outputs.
 
-    Then second axes, weights that stay, and clusters. `name`: the strategy of the first plan.
+    Then in second axes, GB retention and clusters. `name`: the strategy of the first plan.
     """
     word = name.rpartition(":")[2]
     found = (
@@ -79,12 +79,12 @@ def _splits(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
 
 
 def _cut(group: Group) -> tuple[int, int]:
-    """Axis and pieces; along which axis one piece would be cut does not matter."""
+    """Axis and pieces; the axis of a single piece is ignored."""
     return (group.split_axis if group.pieces > 1 else -1, group.pieces)
 
 
 def _order(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
-    """Where both have the same instances in another order, or others in no depth-first one."""
+    """A decision if equal instances have another order, or other instances no depth-first one."""
     own, old = ([kernel.name for kernel in each.kernels] for each in (plan, first))
     is_other = own != old if sorted(own) == sorted(old) else not plan.ready_steps
     if is_other:
@@ -93,7 +93,7 @@ def _order(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
 
 
 def _turns(plan: Plan) -> int:
-    """How often the next instance is of another group than the one before."""
+    """Number of times that the next instance is of another group."""
     return sum(1 for _ in groupby(kernel.group for kernel in plan.kernels)) - 1
 
 
@@ -104,7 +104,7 @@ def _schedule(first: Plan, plan: Plan) -> Iterator[Decision]:
 
 
 def _weights(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
-    """One decision for each change of residency, with the bytes of the weights that it is of."""
+    """One decision per change of residency, with the bytes of its weights."""
     old, own = _held(first), _held(plan)
     moved: dict[tuple[str, str], list[str]] = {}
     for name, held in own.items():
@@ -123,7 +123,7 @@ def _weights(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
 
 
 def _held(plan: Plan) -> Mapping[str, str]:
-    """Where each weight is held; in all its kernels' words, where these differ."""
+    """Residency of each weight; all its kernels' residencies, if these differ."""
     words: dict[str, set[str]] = {}
     for kernel in plan.kernels:
         for name, held in kernel.residency.items():
@@ -132,7 +132,7 @@ def _held(plan: Plan) -> Mapping[str, str]:
 
 
 def _handed_on(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
-    """Outputs by where they wait, told where nothing else explains it: the groups are the same."""
+    """Output bytes per memory; recorded only if the groups are the same."""
     if [group.layers for group in first.groups] != [group.layers for group in plan.groups]:
         return
     own, old = _waiting(plan), _waiting(first)
@@ -145,7 +145,7 @@ def _handed_on(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
 
 
 def _waiting(plan: Plan) -> dict[Scope, int]:
-    """Bytes of all kernels' outputs by the memory in which they wait."""
+    """Bytes of all kernels' outputs by memory."""
     found = dict.fromkeys(Scope, 0)
     for kernel in plan.kernels:
         for tensor, box in kernel.outputs.items():
@@ -154,7 +154,7 @@ def _waiting(plan: Plan) -> dict[Scope, int]:
 
 
 def _axes(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
-    """Groups that are cut along more axes than one, or were, each with its axes in words."""
+    """Groups with several split axes in either plan, with their axes as text."""
     old = {group.layers: group for group in first.groups}
     for group in plan.groups:
         was = old.get(group.layers)
@@ -172,7 +172,7 @@ def _along(group: Group) -> str:
 
 
 def _stays(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
-    """Weights that stay for other kernels, or with other bytes; kernels by name."""
+    """Weights retained for other kernels, or with other bytes; kernels by name."""
     own, old = _staying(plan), _staying(first)
     if own != old:
         names = tuple(dict.fromkeys(weight for weight, *_ in sorted(own ^ old)))
@@ -199,7 +199,7 @@ def _clusters(first: Plan, plan: Plan, word: str) -> Iterator[Decision]:
 
 
 def clusters_text(plan: Plan) -> str:
-    """How many clusters work, and through whose DRAM weights come."""
+    """Number of working clusters, and the DRAM that weights are read through."""
     shared = plan.cooperation
     if shared is None:
         return "one works"

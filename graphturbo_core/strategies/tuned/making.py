@@ -1,4 +1,4 @@
-"""Point -> Plan: bound, ordered, placed and assembled as `graphturbo` does it."""
+"""Point -> Plan: bound, ordered, placed and assembled by `graphturbo`'s steps."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.placement import Nearest
 from graphturbo_core.strategies.tuned.beyond import COOPERATION, LENDING, LENT, SPLITS
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
+from graphturbo_core.strategies.tuned.retention import NO_STAYS, Staying, staying
 from graphturbo_core.strategies.tuned.shaping import Shaper
 from graphturbo_core.strategies.tuned.space import AS_IS, WAITS, Point, SearchSpace
 from graphturbo_core.strategies.tuned.starts import plain_splitter
-from graphturbo_core.strategies.tuned.staying import NO_STAYS, Staying, staying
 
 NAME = SEARCHED
 
 
 @dataclass(frozen=True, slots=True)
 class PlanDraft:
-    """What tells points apart before a plan is made: many points are the same draft.
+    """Key of a point before its plan is made: many points have equal drafts.
 
-    `waits`: places of the groups that run only after all before them. `residencies`: of weights
-    that are held otherwise than by rule. `price`: percent at which clusters split runs of layers,
-    0 where one runs all; then groups, order and stays are not asked for. `is_lent`: weights come
-    through all clusters' DRAM.
+    `waits`: places of the groups that run only after all earlier groups. `residencies`: of weights
+    that differ from the rules. `price`: percent at which clusters split runs of layers, 0 if one
+    cluster runs all; if above 0, groups, order and retentions are not used. `is_lent`: remote DRAM
+    shares.
     """
 
     cuts: tuple[GroupCut, ...]
@@ -61,7 +61,7 @@ class Maker:
         return Shaper(self.target, self.space)
 
     def draft(self, point: Point) -> PlanDraft:
-        """What a point comes to; values that change nothing are not in it."""
+        """The draft of a point; values without effect are left out."""
         is_lent = point.get(LENDING, AS_IS) == LENT
         wanted, price = tuple(self._wanted(point).items()), self._price(point, is_lent=is_lent)
         if price:
@@ -85,7 +85,7 @@ class Maker:
         )
 
     def plan(self, draft: PlanDraft, stays: tuple[GbRetention, ...] = ()) -> Plan:
-        """The plan of a draft; which weights stay, its own simulation must have told.
+        """Returns the plan of a draft; `stays`: retentions from its own earlier simulation.
 
         Raises:
             CapacityError: TOO_MANY_PIECES.
@@ -99,7 +99,7 @@ class Maker:
         return lent_plan(self.target, made) if draft.is_lent and not draft.price else made
 
     def _price(self, point: Point, *, is_lent: bool) -> int:
-        """At which clusters co-operate; 0 where they do not, no run is split, or into too many."""
+        """Price for cluster-parallel runs; 0: none, no run is split, or too many pieces."""
         price = SPLITS.get(point.get(COOPERATION, AS_IS), 0)
         if price and (price, is_lent) not in self._teams:
             splitter = plain_splitter(self.target)
@@ -113,7 +113,7 @@ class Maker:
         return {}
 
     def _alone(self, draft: PlanDraft) -> Plan:
-        """The plan of one cluster, weights held by rule.
+        """Returns the plan of one cluster, weight residencies by rule.
 
         Raises:
             CapacityError: TOO_MANY_PIECES.
@@ -133,10 +133,10 @@ class Maker:
         return assemble(self.target, recipe, instances, order, steps)
 
     def _wanted(self, point: Point) -> dict[str, Residency]:
-        """The residency of each weight that the point speaks of and that it may have.
+        """Returns the legal residencies that the point chooses, by weight.
 
-        What the cores share an engine for is never in LB, nor is a layer above the weight part; GB
-        that has no room is streamed by lowering.
+        Weights of a shared engine are never in LB, nor layers above the weight part. Lowering
+        streams weights without room in GB.
         """
         found: dict[str, Residency] = {}
         for layer, number in enumerate(self.space.classes):
@@ -162,7 +162,7 @@ class Maker:
 
     @cached_property
     def _fits_lb(self) -> frozenset[str]:
-        """Weights that LB may hold: every layer that reads them fits its weight part."""
+        """Weights that may be resident in LB: every reading layer fits its weight part."""
         limit, sizes = self.target.budget.lb_weight_bytes, self.target.element_bytes
         tensors, sem = self.target.semantics.graph.tensors, self.target.semantics
         fits: set[str] = set()
@@ -175,7 +175,7 @@ class Maker:
 
 
 def _held(kernel: KernelPlan, wanted: Mapping[str, Residency]) -> KernelPlan:
-    """Shards stay: several cores' LBs were shared out among them."""
+    """The kernel with these residencies; shards do not change, they span several LBs."""
     held = {
         name: old if old is Residency.SHARDED else wanted.get(name, old)
         for name, old in kernel.residency.items()

@@ -1,4 +1,4 @@
-"""InstanceGraph -> orders: in which sequences a search may run the instances."""
+"""InstanceGraph -> orders: instance orders that a search may use."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Order = Callable[[InstanceGraph], tuple[int, ...]]
 
 
 def depth_first(graph: InstanceGraph) -> tuple[int, ...]:
-    """Algorithm 3: of what is ready the newest, of one group the highest piece."""
+    """Algorithm 3: the newest ready instance, within a group the highest piece."""
     names = [instance.name for instance in graph.instances]
     return order_instances(names, graph.producers).order
 
 
 def depth_first_rising(graph: InstanceGraph) -> tuple[int, ...]:
-    """Algorithm 3 with the pieces of each group counted from the other end: the lowest first."""
+    """Algorithm 3 with reversed piece numbers: the lowest piece first."""
     mirror = _mirrored(graph)
     names = [graph.instances[number].name for number in mirror]
     producers = [[mirror[p] for p in graph.producers[number]] for number in mirror]
@@ -32,7 +32,7 @@ def breadth_first(graph: InstanceGraph) -> tuple[int, ...]:
 
 
 def back_and_forth(graph: InstanceGraph) -> tuple[int, ...]:
-    """Group after group, pieces rising and falling in turn: the one just made is read first."""
+    """Group after group, pieces alternately rising and falling: the latest is read first."""
     mirror = _mirrored(graph)
     return tuple(
         mirror[number] if instance.section % 2 else number
@@ -51,7 +51,7 @@ ORDERS: Mapping[str, Order] = MappingProxyType(
 
 
 def _mirrored(graph: InstanceGraph) -> list[int]:
-    """Per instance, the piece of its group that is as far from the other end."""
+    """Per instance, the mirrored piece of its group."""
     return [
         number + graph.sections[instance.section].pieces - 1 - 2 * instance.piece
         for number, instance in enumerate(graph.instances)
@@ -61,9 +61,9 @@ def _mirrored(graph: InstanceGraph) -> list[int]:
 def in_regions(
     graph: InstanceGraph, order: tuple[int, ...], waits: Collection[int]
 ) -> tuple[int, ...]:
-    """The order with the groups `waits` running only after all instances of the groups before.
+    """The order in which groups of `waits` run after all instances of earlier groups.
 
-    Groups are in topological order, so what an instance needs is never in a later region.
+    Groups are in topological order, so an instance's producers are never in a later region.
     """
     region = list(accumulate(int(section in waits) for section in range(len(graph.sections))))
     return tuple(sorted(order, key=lambda number: region[graph.instances[number].section]))

@@ -1,4 +1,4 @@
-"""Target -> Proposals of `graphturbo:plus`, as starts and points of a search over its space."""
+"""Target -> Proposals of `graphturbo:plus`, as starts and points of a search."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from graphturbo_core.strategies.tuned.starts import Start, plain_splitter
 
 
 def proposals(target: Target, cost: Cost) -> tuple[Proposal, ...]:
-    """What `graphturbo:plus` tries where no option says otherwise, `:full` first."""
+    """Proposals of `graphturbo:plus` with default options, `:full` first."""
     full = GraphTurbo(plain_splitter(target), level=PLUS)
     return Plus(full).proposals(target, cost)
 
 
 def proposed_starts(proposed: Sequence[Proposal]) -> tuple[Start, ...]:
-    """The groupings among them: without stays, one cluster, its own DRAM."""
+    """The groupings among the proposals: no GB retention, one cluster, no remote DRAM."""
     return tuple(
         Start(each.name, cuts_of(each.plan))
         for each in proposed
@@ -36,7 +36,7 @@ def proposed_starts(proposed: Sequence[Proposal]) -> tuple[Start, ...]:
 
 
 def proposed_point(name: str) -> Point:
-    """The point of a proposal, by its name; what it does not name is as is."""
+    """The point of a proposal, by its name; other variables are `as is`."""
     if name in beyond.SPLITS:
         return {beyond.COOPERATION: name, beyond.LENDING: beyond.LENT}
     point: dict[str, str] = {}
@@ -51,5 +51,5 @@ def proposed_point(name: str) -> Point:
 
 
 def cheapest(proposed: Sequence[Proposal]) -> Proposal:
-    """The plan of `graphturbo:plus`: of equal ones the first, `:full` where all are refused."""
+    """The plan of `graphturbo:plus`: the first cheapest; `:full` if all are refused."""
     return min(proposed, key=lambda p: (p.spent is None, p.spent.cycles if p.spent else 0))

@@ -1,7 +1,7 @@
 """Evaluated points -> the next point: Optuna's sampler, seeded; loaded only when a search runs.
 
-A tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011): of each variable, values that
-stood in good points more often than in others, and those hardly tried, are drawn more often.
+A tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). It samples values of a variable
+more often if they are frequent in good points, or rarely evaluated.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from graphturbo_core.errors import OptionError
 from graphturbo_core.strategies.tuned.space import Point, Variable
 
 REFUSED_CYCLES = 2**62
-"""What the sampler is told of a refused point: worse than any other."""
+"""Cost reported to the sampler for a refused point: above all others."""
 
 
 class Sampler:
-    """Learns from the points of one search, and samples others; the same seed, the same points."""
+    """Learns from evaluated points and samples new ones; deterministic by seed."""
 
     def __init__(self, variables: Sequence[Variable], seed: int) -> None:
-        """Nothing is evaluated yet.
+        """Create the sampler, without evaluated points.
 
         Raises:
             OptionError: NO_OPTUNA.
@@ -41,7 +41,7 @@ class Sampler:
         return point
 
     def learn(self, point: Point, cycles: int | None) -> None:
-        """What an evaluated point costs; None: it is refused. One that was known is not told."""
+        """Report a point's cycles; None: it is refused. Call once per distinct plan."""
         self._study.add_trial(
             self._optuna.trial.create_trial(
                 params=dict(point),
@@ -52,10 +52,10 @@ class Sampler:
 
 
 def load_optuna() -> ModuleType:
-    """The module optuna, told to print warnings only.
+    """Returns the module optuna, set to print warnings only.
 
     Raises:
-        OptionError: NO_OPTUNA where it is not installed.
+        OptionError: NO_OPTUNA: it is not installed.
     """
     try:
         import optuna  # noqa: PLC0415 - half a second that no other strategy should cost

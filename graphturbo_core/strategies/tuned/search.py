@@ -1,7 +1,7 @@
-"""Target, cost -> Plan: a seeded search over the decisions of `graphturbo`, or of `:plus`.
+"""Target, cost -> Plan: a seeded search over the choices of `graphturbo`, or of `:plus`.
 
-Among `graphturbo`'s it stands for the vendor's hand-written code, which was not seen; among those
-of `graphturbo:plus` it says how good that strategy's own choices are. Our choice: large
+Over `graphturbo`'s choices it substitutes for the vendor's unpublished hand-written code. Over
+those of `graphturbo:plus` it measures the quality of that strategy's choices. Our choice: large
 neighbourhoods around the best point so far, since a budget of tens cannot sample a space of
 hundreds of variables.
 """
@@ -32,22 +32,22 @@ from graphturbo_core.strategies.tuned.starts import find_starts, full_plan, othe
 from graphturbo_core.strategies.tuned.trials import Trials, TunedTrial
 
 MOST_KNOWN = 100
-"""After so many known points in a row a search gives up (our choice: its space is used up)."""
+"""Known points in a row after which a search stops (our choice: its space is exhausted)."""
 MOST_FREE = 4
-"""Variables of classes that change at once (our choice: with more, most points are worse)."""
+"""Class variables that change per point (our choice: with more, most points are worse)."""
 GENERAL_SHARE = 0.25
-"""How often a decision for the whole model changes instead (our choice: they are few)."""
+"""Probability that a whole-model decision changes instead (our choice: they are few)."""
 FULL, BEYOND = "graphturbo:full", "graphturbo:plus"
-"""What a plan that was found is held against."""
+"""Strategy that the best plan is compared with."""
 RULE_BEST = "the cheapest point that was evaluated"
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The strategy with its options: the seed, and how many points it evaluates.
+    """The search with its options: seed, and number of evaluated points.
 
-    `is_beyond_paper`: over the decisions of `graphturbo:plus` too. `has_full`: it begins with
-    `graphturbo:full`'s plan; where not, it may end above that plan's cycles.
+    `is_beyond_paper`: also over the choices of `graphturbo:plus`. `has_full`: it begins with
+    `graphturbo:full`'s plan; otherwise it may end above that plan's cycles.
     """
 
     cost: Cost
@@ -57,15 +57,15 @@ class Tuned:
     has_full: bool = True
 
     def __call__(self, target: Target) -> Plan:
-        """The cheapest plan found; with `has_full` never dearer than `graphturbo:full`'s.
+        """Returns the cheapest plan; with `has_full` never slower than `graphturbo:full`'s.
 
-        1. The starts are evaluated, `graphturbo:full`'s own first. 2. Of the best, each decision
-        for the whole model is replaced by each other value. 3. A few variables of the best point
-        are freed, those of classes by the bytes that they are about, and the sampler chooses them;
-        until the budget is spent or too few new plans come. Identical plans are evaluated once.
-        Over the decisions of `graphturbo:plus` its proposals stand in the place of rule 1, so that
-        nothing costs more than its plan, and cost no budget; rules 2 and 3 take turns (our choice:
-        the proposals have tried most of what rule 2 does).
+        1. The starts are evaluated, `graphturbo:full`'s first. 2. In the best point, each
+        whole-model decision takes each other value. 3. A few variables of the best point are
+        freed, class variables weighted by their bytes, and the sampler chooses their values. This
+        repeats until the budget is exhausted or too few new plans come. Identical plans are
+        evaluated once. With `is_beyond_paper`, the proposals of `graphturbo:plus` replace rule 1,
+        outside the budget, so the result is never slower than its plan. Rules 2 and 3 then
+        alternate (our choice: the proposals cover most of rule 2).
 
         Raises:
             OptionError: NO_OPTUNA.
@@ -98,7 +98,7 @@ class Tuned:
 
 @dataclass(frozen=True)
 class _SearchWalk:
-    """From the best point so far to points near it."""
+    """The search loop: from the best point so far to points near it."""
 
     trials: Trials
     space: SearchSpace
@@ -114,7 +114,7 @@ class _SearchWalk:
             self._try({**self._neutral, START: start.name})
 
     def given(self, proposed: Sequence[Proposal]) -> None:
-        """What `graphturbo:plus` had simulated: `:full` first, though it be refused."""
+        """Add the proposals of `graphturbo:plus`: `:full` first, even if refused."""
         for place, each in enumerate(proposed):
             if each.spent is not None or not place:
                 point = {**self._neutral, **proposed_point(each.name)}
@@ -123,7 +123,7 @@ class _SearchWalk:
                 self.sampler.learn(point, self.trials.done[-1].cycles)
 
     def one_at_a_time(self) -> Iterator[None]:
-        """Rule 2, a point each time; what `graphturbo:plus` adds comes first."""
+        """Rule 2, one point per step; variables of `graphturbo:plus` come first."""
         added = {name for name, _ in self.space.beyond.of_model()} if self.space.beyond else set()
         ranked = sorted(self.space.general, key=lambda variable: variable.name not in added)
         names = ((variable.name, variable.values) for variable in ranked if variable.name != START)
@@ -147,9 +147,9 @@ class _SearchWalk:
             known = self._near(random, known)
 
     def _near(self, random: Random, known: int) -> int:
-        """A point near the best, after so many known ones; so many there are then.
+        """Evaluate a point near the best; returns the number of known points in a row.
 
-        After one that was known the values are drawn at random, none the best's.
+        After a known point, values are drawn at random, without those of the best point.
         """
         best, free = self.trials.best.point, self._free(random)
         point: Point
@@ -171,7 +171,7 @@ class _SearchWalk:
         return {each.name: each.values for each in chosen}
 
     def _try(self, point: Point) -> bool:
-        """Evaluate a point while the budget lasts; whether no new plan came of it."""
+        """Evaluate a point within the budget; returns whether its plan was known."""
         if self.trials.is_over:
             return True
         before = len(self.trials.done)
@@ -182,7 +182,7 @@ class _SearchWalk:
 
 
 def _result(trials: Trials, seed: int) -> Plan:
-    """The best plan; its decisions say what was done, and how it differs from the first."""
+    """The best plan; its decisions record the search and the differences from the first."""
     first, best = trials.done[0], trials.best
     plan, full = best.plan, first.plan
     if plan is None or full is None:
@@ -192,7 +192,7 @@ def _result(trials: Trials, seed: int) -> Plan:
 
 
 def _result_alone(trials: Trials, seed: int, full: Plan) -> Plan:
-    """The best plan of a search that did not begin with `graphturbo:full`'s."""
+    """The best plan of a search that did not begin with `graphturbo:full`'s plan."""
     best = trials.best
     plan = best.plan
     if plan is None:
@@ -208,7 +208,7 @@ def _result_alone(trials: Trials, seed: int, full: Plan) -> Plan:
 
 
 def _result_beyond(trials: Trials, seed: int, proposed: Sequence[Proposal]) -> Plan:
-    """The best plan; its decisions say how it differs from that of `graphturbo:plus`."""
+    """The best plan; its decisions record the differences from `graphturbo:plus`'s plan."""
     base = cheapest(proposed)
     numbers: dict[str, int | float | str] = {
         "tried_by_plus": len(proposed),

@@ -1,4 +1,4 @@
-"""Point -> Cuts: which layers share a group, and how each group is split."""
+"""Point -> Cuts: layers of each group, and its split."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from graphturbo_core.strategies.tuned.starts import Start, plain_splitter
 
 @dataclass(frozen=True)
 class Shaper:
-    """Makes the groups of points of one space; splits that were worked out are kept."""
+    """Makes the groups of points of one space; splits are cached."""
 
     target: Target
     space: SearchSpace
@@ -45,16 +45,14 @@ class Shaper:
         return self._starts.get(point.get(START, ""), self.space.starts[0])
 
     def cuts(self, point: Point) -> tuple[GroupCut, ...]:
-        """The groups in topological order.
+        """Returns the groups in topological order.
 
-        1. A neighbour is taken off a group or joined to one as the point says; it is joined only
-        where the whole has a split (Algorithm 1). 2. A group that the start has too keeps its
-        split, another one gets Algorithm 1's, its count raised until each core holds its part.
-        3. Along another axis, where the point names one that carries. 4. Along a second one, or
-        along one alone, as the point says; where it wants two, a whole that no one axis fits is
-        joined too. 5. As many steps up or down as it says in the list of counts that divide all
-        tensors inside, of the first axis and of the second; LB may then overflow, and lowering
-        spills.
+        1. The point separates or joins neighbours; they are joined only if the whole has a split
+        (Algorithm 1). 2. A group of the start has the start's split. Another group has Algorithm
+        1's, its count raised until each core's part fits. 3. The point may name another axis that
+        carries. 4. The point may add or remove a second axis; with two axes, neighbours are also
+        joined if no single axis fits. 5. The point moves the counts of both axes by steps in the
+        list of counts that divide all tensors inside. LB may then overflow, and lowering spills.
         """
         own = {cut.layers: cut for cut in self.start(point).cuts}
         turned = (self._turned(cut, point) for cut in self._merged(point, own))
@@ -75,7 +73,7 @@ class Shaper:
             yield held
 
     def _runs(self, point: Point, cut: GroupCut) -> Iterator[tuple[tuple[int, ...], bool]]:
-        """Runs of layers that stay together, and whether each is to join the one before."""
+        """Undivided runs of layers, and whether each is to join the run before it."""
         run: list[int] = []
         is_joined = self._is_flipped(point, cut.layers[0])
         for layer in cut.layers:
@@ -86,7 +84,7 @@ class Shaper:
         yield tuple(run), is_joined
 
     def _is_flipped(self, point: Point, layer: int) -> bool:
-        """Whether it is the other way than in the start between this layer and the one before."""
+        """Whether the point inverts the start's choice between this layer and the one before."""
         line = self.start(point).line
         place = self._places(self.start(point))[layer]
         return place > 0 and point.get(self.space.pair(line[place - 1], layer)) == FLIPPED
@@ -103,7 +101,7 @@ class Shaper:
     def _joined(
         self, layers: tuple[int, ...], own: dict[tuple[int, ...], GroupCut], point: Point
     ) -> GroupCut | None:
-        """These layers as one group; along two axes where no one fits and the point wants two."""
+        """These layers as one group; along two axes if none fits alone and the point has two."""
         known = self._known(layers, own)
         says = self._second_axis(layers, point)
         if known is not None or says in (AS_IS, ONE):
@@ -114,12 +112,12 @@ class Shaper:
     def _known(
         self, layers: tuple[int, ...], own: dict[tuple[int, ...], GroupCut]
     ) -> GroupCut | None:
-        """The group of these layers as the start has it, or as Algorithm 1 splits it."""
+        """The group of these layers from the start, or with Algorithm 1's split."""
         rising = tuple(sorted(layers))
         return own.get(rising) or self._fitted(rising, None)
 
     def _fitted(self, layers: tuple[int, ...], axis: int | None) -> GroupCut | None:
-        """Algorithm 1, along one axis where that is named, and the count that each core holds."""
+        """Algorithm 1, along `axis` if given, with the count at which each core's part fits."""
         key = (layers, axis)
         if key not in self._split:
             part = SubGraph(self.space.graph, layers)
@@ -155,7 +153,7 @@ class Shaper:
         return self._crosser.along(cut, int(says))
 
     def _second_axis(self, layers: tuple[int, ...], point: Point) -> str:
-        """What a point says of a group: its last layer's class, or else the whole model."""
+        """A point's second axis of a group: by its last layer's class, or for the whole model."""
         says = point.get(f"{SECOND_AXIS} {self.space.classes[max(layers)]}", AS_IS)
         return point.get(SECOND_AXIS, AS_IS) if says == AS_IS else says
 

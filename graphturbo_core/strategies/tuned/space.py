@@ -1,4 +1,4 @@
-"""LayerGraph -> Space: what a search may decide, and what each decision may be."""
+"""LayerGraph -> Space: variables of a search and their values."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from functools import cached_property
 from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 from graphturbo_core.strategies.tuned.beyond import Beyond
-from graphturbo_core.strategies.tuned.likes import layer_classes
+from graphturbo_core.strategies.tuned.layer_classes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS
 from graphturbo_core.strategies.tuned.starts import Start
 
 START = "start"
 AS_IS = "as is"
-"""First value of every variable: as the start has it, or as the variable for the whole model."""
+"""First value of every variable: as in the start, or as the whole-model variable."""
 FLIPPED, WAITS, WHOLE = "the other way", "waits", "whole"
 STEPS: Mapping[str, int] = {"two fewer": -2, "one fewer": -1, "one more": 1, "two more": 2}
 """Steps in the list of piece counts that divide every tensor inside."""
 
 Point = Mapping[str, str]
-"""A value of each variable by its name; all first ones: `graphturbo:full`."""
+"""A value per variable name; with all first values: `graphturbo:full`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A decision: its values, and how many bytes the layers that it is about read and write."""
+    """A decision: its values, and the bytes that its layers read and write."""
 
     name: str
     values: tuple[str, ...]
@@ -35,11 +35,11 @@ class Variable:
 
 @dataclass(frozen=True)
 class SearchSpace:
-    """The variables: some for the whole model, then those of each class of layers.
+    """Variables of a search: for the whole model, then per class of layers.
 
-    `beyond`: what `graphturbo:plus` decides besides; None where the search leaves it out. Our
-    choice: a group takes what its last layer's class says of split and weights, and its first
-    layer's of waiting; whether two layers next to each other share a group is said by both classes.
+    `beyond`: variables of `graphturbo:plus`; None if the search leaves them out. Our choice: a
+    group's split and weights follow its last layer's class, its waiting the first layer's. Whether
+    adjacent layers share a group depends on both classes.
     """
 
     graph: LayerGraph
@@ -54,7 +54,7 @@ class SearchSpace:
 
     @cached_property
     def general(self) -> tuple[Variable, ...]:
-        """Decisions for the whole model; the start is one also where there is only one."""
+        """Decisions for the whole model; the start is one, even with a single value."""
         size = sum(self._layer_bytes)
         hand_on = (AS_IS, "GB") if self.hardware.gb_bytes else (AS_IS,)
         further = self.beyond.of_model() if self.beyond is not None else ()
@@ -73,7 +73,7 @@ class SearchSpace:
 
     @cached_property
     def special(self) -> tuple[Variable, ...]:
-        """Decisions for a class, or for two next to each other."""
+        """Decisions per class, or per pair of adjacent classes."""
         found = [*self._of_classes(), *self._of_pairs()]
         return tuple(variable for variable in found if len(variable.values) > 1)
 
@@ -95,7 +95,7 @@ class SearchSpace:
             yield from (Variable(name, (AS_IS, *values), size) for name, values in beyond)
 
     def _of_pairs(self) -> Iterator[Variable]:
-        """Of neighbours in the line of any start."""
+        """Variables for pairs of neighbours in the line of any start."""
         sizes: dict[str, int] = {}
         for start in self.starts:
             for before, after in zip(start.line, start.line[1:], strict=False):
@@ -106,7 +106,7 @@ class SearchSpace:
             yield Variable(name, (AS_IS, FLIPPED), size)
 
     def pair(self, before: int, after: int) -> str:
-        """The variable that says whether two neighbours share a group."""
+        """Name of the variable that decides whether two neighbours share a group."""
         return f"merge {self.classes[before]} {self.classes[after]}"
 
     @staticmethod
@@ -122,7 +122,7 @@ class SearchSpace:
 
     @cached_property
     def _layer_bytes(self) -> tuple[int, ...]:
-        """What each layer reads and writes, weights included."""
+        """Bytes that each layer reads and writes, weights included."""
         graph, sizes = self.graph.semantics.graph, self.graph.tensor_bytes
         found = []
         for layer, own in enumerate(self.graph.layers):

@@ -1,4 +1,4 @@
-"""Target -> Starts: the schedules a search begins with, `graphturbo:full`'s own before all."""
+"""Target -> Starts: schedules that a search begins with, `graphturbo:full`'s first."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Start:
 
     @property
     def line(self) -> tuple[int, ...]:
-        """All layers, group by group: a topological order, so any run of it may be a group."""
+        """All layers, group by group: a topological order; any interval may be a group."""
         return tuple(layer for cut in self.cuts for layer in cut.layers)
 
 
 def plain_splitter(target: Target) -> Splitter:
-    """Algorithm 1 as `graphturbo` runs it where no option says otherwise."""
+    """Algorithm 1 with `graphturbo`'s default options."""
     return Splitter(target.budget.split_bytes)
 
 
 def find_starts(target: Target) -> Iterator[Start]:
-    """Named schedules, each worked out when it is asked for; the first is `graphturbo:full`'s.
+    """Yields named schedules, computed lazily; the first is `graphturbo:full`'s.
 
-    Then its level `:order`, layers that are never merged nor split, its options one at a time, and
-    Algorithm 1 with less room, which makes more and smaller pieces.
+    Then its level `:order`, whole layers, its options one at a time, and Algorithm 1 with less
+    capacity, which gives more and smaller pieces.
     """
     full = GraphTurbo(plain_splitter(target))
     first = _start(FULL, full, target)
@@ -53,17 +53,17 @@ def find_starts(target: Target) -> Iterator[Start]:
 
 
 def other_starts(starts: Iterable[Start]) -> tuple[Start, ...]:
-    """Of these the starts that group or split otherwise than the first, `graphturbo:full`'s.
+    """Returns the starts whose groups or splits differ from the first, `graphturbo:full`'s.
 
-    Its level `:order` and options that change nothing on this model have the same cuts. Layers
-    whole are a start in any case: a search needs one.
+    Level `:order` and options without effect on this model have the same cuts. Whole layers are
+    always a start: a search needs one.
     """
     first, *others = starts
     return tuple(s for s in others if s.cuts != first.cuts or s.name == LAYERS_WHOLE)
 
 
 def full_plan(target: Target) -> Plan:
-    """The plan of `graphturbo:full`, to say what a search does otherwise; nothing is evaluated."""
+    """The plan of `graphturbo:full`, for comparison; without evaluation."""
     return GraphTurbo(plain_splitter(target))(target)
 
 

@@ -1,4 +1,4 @@
-"""`tuned`: a seeded search among the choices of `graphturbo`, with its options."""
+"""`tuned`: a seeded search over the choices of `graphturbo`, with its options."""
 
 from __future__ import annotations
 
@@ -16,26 +16,24 @@ from graphturbo_core.strategies.tuned.search import Tuned
 
 @dataclass(frozen=True, kw_only=True)
 class TunedSearch(Strategy):
-    """The best schedule that a search finds: stands for the vendor's hand-written code."""
+    """The best schedule of a search; substitutes for the vendor's hand-written code."""
 
     name: ClassVar[str] = NAME
-    doc: ClassVar[str] = (
-        "the best schedule that a search finds among graphturbo's choices; takes minutes"
-    )
+    doc: ClassVar[str] = "the best schedule of a search over graphturbo's choices; takes minutes"
     is_search: ClassVar[bool] = True
     follows_edits: ClassVar[bool] = False
 
-    seed: int = number(0, (0, 10**6), "the search's random choices: another one, another walk")
+    seed: int = number(0, (0, 10**6), "seed of the search's random choices")
     evaluations: int = number(64, (1, 100_000), "plans that the search lowers and simulates")
     space: Literal["graphturbo", "plus"] = choice(
         "graphturbo", "plus",
-        doc="among whose choices the search looks: those of graphturbo, or also those of "
-        "graphturbo:plus, whose own plan it begins with",
+        doc="search space: the choices of graphturbo, or also those of graphturbo:plus, with whose "
+        "plan the search begins",
     )  # fmt: skip
     starts: Literal["all", "others"] = choice(
         "all", "others",
-        doc="what the search begins with: all named schedules, graphturbo:full's first, or only "
-        "those that group or split otherwise than graphturbo:full",
+        doc="starts of the search: all named schedules, graphturbo:full's first, or only those "
+        "whose groups or splits differ from graphturbo:full",
     )  # fmt: skip
 
     @property
@@ -50,11 +48,11 @@ class TunedSearch(Strategy):
             OptionError: OPTIONS_APART, two options that exclude each other; NO_OPTUNA.
         """
         if target.cost is None:
-            what = "'tuned' was asked for a plan without a cost function"
+            what = "'tuned' needs a cost function"
             raise InvariantError("NO_COST", what)
         is_beyond_paper, has_full = self.space == "plus", self.starts == "all"
         if is_beyond_paper and not has_full:
             space, starts = f"{NAME}.space", f"{NAME}.starts"
-            what = f"{space}=plus begins with all that graphturbo:plus tries, :full among it"
+            what = f"{space}=plus begins with all proposals of graphturbo:plus, :full included"
             raise OptionError("OPTIONS_APART", what, f"{starts}=others", "leave one of them out")
         return Tuned(target.cost, self.seed, self.evaluations, is_beyond_paper, has_full)(target)

@@ -1,4 +1,4 @@
-"""Points -> cycles: each different plan is evaluated once, until the budget is spent."""
+"""Points -> cycles: each distinct plan is evaluated once, within the budget."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from graphturbo_core.errors import CapacityError, PlanError
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plan_files.record import recorded
-from graphturbo_core.strategies.steps.kernels import Cost, Spent
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost
 from graphturbo_core.strategies.tuned.beyond import PAID
 from graphturbo_core.strategies.tuned.making import Maker, PlanDraft
+from graphturbo_core.strategies.tuned.retention import paid_stays, point_before, stays_of
 from graphturbo_core.strategies.tuned.space import Point
-from graphturbo_core.strategies.tuned.staying import paid_stays, point_before, stays_of
 
 MOST_BEHIND_PERCENT = 5
-"""Stays are not tried where a plan takes so much longer without any than the best without any (our
-choice: they shorten plans that are alike by about as much)."""
+"""Percent of cycles above the best plan without GB retention; slower plans are not evaluated with
+retention (our choice: similar plans gain about equally)."""
 
 
 @dataclass(frozen=True)
 class TunedTrial:
-    """What came of a point: no plan where none can be made, None spent where it is refused.
+    """Result of a point: plan None if none can be made, `spent` None if it is refused.
 
-    `is_known`: another point had the same plan, or it is not worth its budget; nothing was
-    evaluated. `is_given`: another strategy had it simulated; it costs no budget.
+    `is_known`: not evaluated, since another point had the same plan or it is not worth its budget.
+    `is_given`: another strategy simulated it; it uses no budget.
     """
 
     point: Point
     plan: Plan | None
-    spent: Spent | None
+    spent: PlanCost | None
     is_known: bool = False
     is_given: bool = False
 
     @property
     def cycles(self) -> int | None:
-        """What the plan takes; None where it is refused."""
+        """Cycles of the plan; None if it is refused."""
         return None if self.spent is None else self.spent.cycles
 
 
 @dataclass
 class Trials:
-    """The points of one search that were evaluated, at most `budget`; a refused one counts."""
+    """Evaluated points of one search, at most `budget`; refused points count."""
 
     maker: Maker
     cost: Cost
@@ -52,35 +52,35 @@ class Trials:
 
     @property
     def evaluated(self) -> int:
-        """How many points were evaluated."""
+        """Number of evaluated points."""
         return sum(not trial.is_given for trial in self.done)
 
     @property
     def is_over(self) -> bool:
-        """Whether the budget is spent."""
+        """Whether the budget is exhausted."""
         return self.evaluated >= self.budget
 
     @property
     def refused(self) -> int:
-        """How many points were refused."""
+        """Number of refused points."""
         return sum(trial.cycles is None for trial in self.done)
 
     @property
     def best(self) -> TunedTrial:
-        """The cheapest so far, of equal ones the first; where all are refused the first of all."""
+        """The first cheapest trial so far; the first of all if all are refused."""
         return min(self.done, key=lambda t: (t.cycles is None, t.cycles or 0))
 
-    def take(self, point: Point, plan: Plan, spent: Spent | None) -> None:
-        """A plan that another strategy had simulated; the point comes to it."""
+    def take(self, point: Point, plan: Plan, spent: PlanCost | None) -> None:
+        """Add the point of a plan that another strategy simulated."""
         trial = TunedTrial(point, plan, spent, is_given=True)
         self.done.append(trial)
         self._known[identity(plan)] = trial
 
     def evaluate(self, point: Point) -> TunedTrial:
-        """The point's plan and its cycles, looked up where the same plan was evaluated before.
+        """Returns the point's plan and cycles, from the cache if the plan was evaluated before.
 
-        Where weights stay, the point without stays is evaluated first, and of those that paid the
-        one with all of them: each is a point of its own and counts.
+        With GB retention, the point without it is evaluated first, and for paying retentions also
+        the point with all of them. Each is a point of its own and counts.
         """
         draft = self.maker.draft(point)
         if draft in self._known:
@@ -103,7 +103,7 @@ class Trials:
         return TunedTrial(point, plan, self._known[key].spent, is_known=True)
 
     def _stays(self, point: Point, draft: PlanDraft) -> tuple[GbRetention, ...] | None:
-        """The stays of a point; None where they cannot be known or are not worth trying."""
+        """The retentions of a point; None if unknown or not worth an evaluation."""
         base = self.evaluate(point_before(point))
         if base.plan is None or base.spent is None or self.is_over:
             return None
@@ -116,7 +116,7 @@ class Trials:
 
     @property
     def _least_bare(self) -> int:
-        """The fewest cycles of a plan without stays."""
+        """The fewest cycles of a plan without GB retention."""
         return min(
             trial.spent.cycles
             for trial in self.done
@@ -131,7 +131,7 @@ class Trials:
 
 
 def identity(plan: Plan) -> Hashable:
-    """What tells two plans of one model apart: all that lowering reads of them."""
+    """Key of a plan of one model: everything that lowering reads."""
     record = recorded(plan)
     return (
         plan.scheduling,

@@ -86,7 +86,7 @@ def test_what_stays_whole_is_told(text: str) -> None:
     graph = parts_of(text)
     assert op_types(graph) == "LayerNormalization"
     assert graph.notes[-1] == (
-        "1 op(s) of type LayerNormalization stay whole: 16 bits, or statistics that are read"
+        "1 op(s) of type LayerNormalization not decomposed: 16 bits, or statistics are read"
     )
 
 
@@ -94,7 +94,7 @@ def test_parts_keep_the_op_they_came_from() -> None:
     graph = parts_of(norm("", "s, b"))
     assert graph.undecomposed is not None
     assert {op.origin for op in graph.ops} == {op.name for op in graph.undecomposed.ops}
-    with pytest.raises(InvariantError, match="comes from 'other', which is no op"):
+    with pytest.raises(InvariantError, match="comes from 'other', which is not an op"):
         replace(graph, ops=(replace(graph.ops[0], origin="other"), *graph.ops[1:])).check()
     beside = replace(graph.undecomposed.ops[0], name="beside")
     whole = replace(graph.undecomposed, ops=(*graph.undecomposed.ops, beside))

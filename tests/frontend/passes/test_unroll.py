@@ -105,7 +105,7 @@ def test_known_whole_lengths_need_no_masks() -> None:
 def test_what_is_not_written_out_stays_whole_with_a_note(text: str, reason: str) -> None:
     graph = imported(_weighted(text))
     assert op_types(graph) == "LSTM"
-    assert any("stays whole" in note and reason in note for note in graph.notes)
+    assert any("is not unrolled" in note and reason in note for note in graph.notes)
 
 
 def test_the_steps_of_a_model_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:

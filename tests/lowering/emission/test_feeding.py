@@ -21,7 +21,7 @@ from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace, Wait
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
@@ -209,7 +209,7 @@ def test_a_class_of_cores_books_what_all_of_them_would() -> None:
     """152 = 8 x 19 cores: of a class some are the first to need their channels' weights."""
     plan = tvm(small_model("teaching-resnet"), bare(cores=152), OWN)
     few, every = lower(plan), lower(plan, is_each_core_simulated=True)
-    assert any("cores a cluster are simulated" in note for note in few.notes)
+    assert any("cores per cluster are simulated" in note for note in few.notes)
     weights = (Cause.WEIGHT_FIRST, Cause.WEIGHT_AGAIN)
     booked = [ledger(each).causes[Memory.DRAM] for each in (every, few)]
     assert [booked[0][cause] for cause in weights] == [booked[1][cause] for cause in weights]

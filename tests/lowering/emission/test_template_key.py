@@ -28,7 +28,7 @@ from graphturbo_core.lowering.local_buffer.placement import KernelPlacement, Res
 from graphturbo_core.lowering.local_buffer.weight_part import WeightPart
 from graphturbo_core.lowering.stages.stage import Stage
 from graphturbo_core.lowering.stages.views import Views
-from graphturbo_core.lowering.tiling.alike import Alike
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tiling import Tiling
 from graphturbo_core.products.plan import KernelPlan, Plan
 from graphturbo_core.products.program import Memory
@@ -165,7 +165,7 @@ class Case:
         """Settings that differ from the kernel's own in one place; none knows another's tiles."""
         placement, around = self.setting.placement, self.setting.around
         for path, changed in self.others(placement, "placement"):
-            bare = replace(changed, alike=Alike(changed.plan))
+            bare = replace(changed, alike=StageMemo(changed.plan))
             yield path, replace(self.setting, placement=bare)
         for path, other in self.others(around, "around"):
             yield path, replace(self.setting, around=other)

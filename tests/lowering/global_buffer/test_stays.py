@@ -24,7 +24,7 @@ from graphturbo_core.sim.kernels.kernel_loads import kernel_loads
 from graphturbo_core.sim.ledger import ledger
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
-from graphturbo_core.strategies.steps.kernels import Load
+from graphturbo_core.strategies.steps.kernels import KernelUsage
 from graphturbo_core.verify.static.causes import wrong_cause
 from graphturbo_core.verify.static.claims import wrong_claim
 from tests.lowering.chips import shared
@@ -103,12 +103,12 @@ def test_what_each_kernel_takes_of_dram_core_and_gb() -> None:
     """
     end = one_core().gb_bytes
     assert kernel_loads(checked(soft()).program) == (
-        Load(32 + 32, 88, 0),
-        Load(32 + 512 + 512, 32 + 64 + 512, 0),
+        KernelUsage(32 + 32, 88, 0),
+        KernelUsage(32 + 512 + 512, 32 + 64 + 512, 0),
     )
     assert kernel_loads(checked(soft(GbRetention("w", 0, 1, W_BYTES))).program) == (
-        Load(32 + 32 + 512, 88, end),
-        Load(32 + 512, 32 + 64 + 512, end),
+        KernelUsage(32 + 32 + 512, 88, end),
+        KernelUsage(32 + 512, 32 + 64 + 512, end),
     )
 
 

@@ -77,7 +77,7 @@ def test_four_alike_take_as_long_as_worked_out_for_each() -> None:
     assert {engine.label for engine in program.engines} == {
         "core 0 x4 matrix", "core 0 x4 vector", "core 0 x4 move",
     }  # fmt: skip
-    assert program.notes == ("1 of 4 cores a cluster are simulated, each for all alike",)
+    assert program.notes == ("1 of 4 cores per cluster are simulated, each for its class",)
     # a core holds 128 bytes of x, 384 of w and 96 of y at most at once: w and y, or x and w
     assert occupancy(folded).lb_total.peak_bytes == occupancy(each).lb_total.peak_bytes
 

@@ -73,7 +73,7 @@ def test_kernels_of_few_computes_keep_the_finest_tiles(most: int, few: int, whic
     assert are_fine(placements) == [count <= COMPUTES[few - 1] and few > 0 for count in COMPUTES]
     finest = tuple(map(compute_total, lowered_with_placements(uneven())[1]))
     assert finest == COMPUTES
-    note = f"tiles{which} are coarser than usual (1/1 of LB, 1 a share): "
+    note = f"tiles{which} are coarser than usual (1/1 of LB, 1 per share): "
     told = f"{note}finer ones need more than {most} instructions"
     assert program.notes == ((told,) if few < 3 else ())
 

@@ -119,13 +119,13 @@ def test_wide_tiles_come_after_coarse_ones_and_folding_after_both() -> None:
     assert all("simulated" not in note for note in found.notes)
     folded = within(wide - 1)
     assert folded.size < wide
-    assert "1 of 4 cores a cluster are simulated, each for all alike" in folded.notes
+    assert "1 of 4 cores per cluster are simulated, each for its class" in folded.notes
     assert int(folded.macs.sum()) == int(found.macs.sum()) == 8 * 64 * 64
 
 
 def test_a_replay_of_too_many_is_refused_since_it_needs_each_core() -> None:
     most = within(10_000).size // 4
-    assert within(most).notes[0].startswith("1 of 4 cores a cluster are simulated")
+    assert within(most).notes[0].startswith("1 of 4 cores per cluster are simulated")
     with pytest.raises(CapacityError, match="too many instructions even with the") as refused:
         within(most, is_each_core_simulated=True)
     assert refused.value.code == TOO_MANY_INSTRUCTIONS
@@ -154,7 +154,7 @@ def test_what_was_listed_is_let_go_before_the_next_grain(monkeypatch: pytest.Mon
     monkeypatch.setattr(numbering, "emit_kernel", emitted)
     tried = tries(monkeypatch, lambda: sum(code() is not None for code in codes))
     folded = lower(plan, replace(at_most(most), max_instructions=most))
-    assert folded.notes == ("1 of 4 cores a cluster are simulated, each for all alike",)
+    assert folded.notes == ("1 of 4 cores per cluster are simulated, each for its class",)
     assert len(tried) == len(in_turn(plan)) + 1
     assert len(codes) > len(plan.kernels)
     assert not any(alive for *_, alive in tried)

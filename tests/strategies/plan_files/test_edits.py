@@ -21,7 +21,7 @@ from graphturbo_core.strategies.plan_files.edits import (
     with_groups,
     with_other_names,
 )
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
@@ -243,11 +243,11 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "two counts in one": (
         Edits(merge=((STEM, CONV1),), pieces={STEM: 2, CONV1: 4}),
-        "PLAN_CONFLICT: layers that must be one group are asked for 2 and 4",
+        "PLAN_CONFLICT: layers that must be one group have edits with 2 and 4",
     ),
     "two counts of a layer": (
         Edits(pieces={"stem/conv": 2, "stem/relu": 4}),
-        "PLAN_CONFLICT: a layer of stem/relu is asked for 2 and 4",
+        "PLAN_CONFLICT: a layer of stem/relu has edits with 2 and 4",
     ),
     "does not divide": (
         Edits(pieces={FC: 3}, axis={FC: 0}),
@@ -266,7 +266,7 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "more than the cores hold": (
         Edits(pieces={"g2": 1}),
-        "axis 0 leaves 1572864 bytes a piece, the cores hold 786432",
+        "axis 0 leaves 1572864 bytes per piece, the cores hold 786432",
     ),
     "an unknown op": (
         Edits(merge=(("stem/con", CONV1),)),
@@ -290,7 +290,7 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "two places": (
         Edits(residency={STEM: Residency.LB, "stem/conv/weight": Residency.STREAM}),
-        "PLAN_CONFLICT: weight stem/conv/weight is asked for in LB and stream",
+        "PLAN_CONFLICT: weight stem/conv/weight has edits with LB and stream",
     ),
     "no shards": (
         Edits(residency={STEM: Residency.SHARDED}),
@@ -302,11 +302,11 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "no such core": (
         Edits(binding={"head/pool:0": EditedCuts((0,), (2,), (0, 4))}),
-        "PLAN_BINDING: 'head/pool:0' cannot be bound so: there is no core 4, only 0 to 3",
+        "PLAN_BINDING: 'head/pool:0' cannot have this binding: there is no core 4, only 0 to 3",
     ),
     "an axis too short": (
         Edits(binding={"head/pool:0": EditedCuts((2,), (2,))}),
-        "axis 2 has 1 elements in a piece, fewer than 2 parts",
+        "axis 2 has 1 elements per piece, fewer than 2 parts",
     ),
     "an axis that is not there": (
         Edits(binding={"scores": EditedCuts((2,), (2,))}),
@@ -314,7 +314,7 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "a result stays": (
         Edits(scope={"scores": Scope.LB}),
-        "PLAN_SCOPE: scores cannot wait in LB: it is an output of the model, which ends in DRAM",
+        "PLAN_SCOPE: scores cannot wait in LB: it is an output of the model, which must be in DRAM",
     ),
     "a piece read late": (
         Edits(scope={"stage2/block1/relu2:0": {2: Scope.LB}}),
@@ -330,7 +330,7 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "a piece of a result stays": (
         Edits(scope={"scores": {1: Scope.LB}}),
-        "PLAN_SCOPE: scores cannot wait in LB: it is an output of the model, which ends in DRAM",
+        "PLAN_SCOPE: scores cannot wait in LB: it is an output of the model, which must be in DRAM",
     ),
     "inside a tile": (
         Edits(scope={"stem/conv:0": Scope.LB}),

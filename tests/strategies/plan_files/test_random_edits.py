@@ -13,7 +13,7 @@ from graphturbo_core.lowering.lower import lower
 from graphturbo_core.products.plan import Plan, Residency, Scope
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.plan_files.edits import EditedCuts, Edits, with_groups
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy

@@ -13,7 +13,7 @@ from graphturbo_core.products.cooperation import Cooperation
 from graphturbo_core.products.plan import Binding, Plan, Residency, Scope
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import (
     GroupRecord,
     KernelRecord,
@@ -128,7 +128,7 @@ FORGED = {
     "pieces that do not divide": (group(1, pieces=3), "3 pieces do not divide axis 0"),
     "too many pieces": (group(1, pieces=64), "64 pieces do not divide axis 0"),
     "a piece too few": (group(1, pieces=4), "it runs before g2/3, whose result it reads"),
-    "a piece too many": (group(1, pieces=1), "it is no piece of a group"),
+    "a piece too many": (group(1, pieces=1), "it is not a piece of a group"),
     "twice": (rearranged(0, 1, 2, 3, 3), "it runs twice"),
     "too early": (rearranged(3, 0, 1, 2), "it runs before g2/1, whose result it reads"),
     "not run": (rearranged(0, 1, 2), "g3/1 does not run"),
@@ -149,7 +149,7 @@ FORGED = {
     ),
     "bound apart": (
         kernel(0, lambda k: replace(k, bindings={**k.bindings, "stem/conv:0": WHOLE})),
-        "it is computed together with 'stem/relu:0', which is bound otherwise",
+        "it is computed together with 'stem/relu:0', which has another binding",
     ),
     "a tensor without scope": (kernel(0, lambda k: replace(k, scopes={})), "has no scope"),
     "a result in LB": (
@@ -157,7 +157,7 @@ FORGED = {
         "scope LB of scores: it is an output of the model",
     ),
     "kept for nobody": (
-        kernel(3, lambda k: replace(k, kept=("scores",))), "which the next kernel does not read",
+        kernel(3, lambda k: replace(k, kept=("scores",))), "but the next kernel does not read it",
     ),
     "lost": (
         kernel(0, lambda k: replace(k, kept=(), scopes=dict.fromkeys(k.scopes, Scope.LB))),
@@ -172,7 +172,7 @@ FORGED = {
         kernel(0, lambda k: replace(k, residency=dict.fromkeys(k.residency, Residency.SHARDED))),
         "weights are sharded, which the chip does not do",
     ),
-    "a stay of no kernel": (stays(last="g9/1"), "stays for g9/1, which is no kernel"),
+    "a stay of no kernel": (stays(last="g9/1"), "g9/1 is not a kernel"),
     "a stay of no weight": (stays(weight="x"), "ends in kernel 2, which does not read it"),
     "a stay backwards": (stays(first="g3/1"), "goes from kernel 3 to 2 of 4"),
     "a stay of too much": (stays(size_bytes=10**9), "is of 1000000000 bytes of 4608"),
@@ -274,7 +274,7 @@ FORGED_SHARES = {
     ),
     "kept for another cluster": (
         shared(cluster_of=(0, 1, 2, 3, 0, 1, 2, 0), step_of=(0, 0, 0, 0, 1, 1, 1, 2)),
-        "r is kept, which the next kernel does not read",
+        "r is kept in LB, but the next kernel does not read it",
     ),
 }  # fmt: skip
 
@@ -336,7 +336,7 @@ def test_gb_is_refused_on_a_chip_without_one() -> None:
     with pytest.raises(PlanError, match="the chip has no GB"):
         restored(bare, replace(record, kernels=tuple(kernels)), "graphturbo")
     near = [replace(k, scopes=dict.fromkeys(k.scopes, Scope.DRAM), kept=()) for k in kernels]
-    with pytest.raises(PlanError, match="weights are held in GB, which the chip does not have"):
+    with pytest.raises(PlanError, match="weights are resident in GB, which the chip does not have"):
         restored(bare, replace(record, kernels=tuple(near)), "graphturbo")
 
 

@@ -14,7 +14,7 @@ from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost, Target
 from tests.strategies.chains import HEAVY_WEIGHTS
 from tests.strategies.samples import hardware, plan_of, weighted
 
@@ -27,9 +27,9 @@ def made(text: str) -> tuple[Target, LayerGraph, Plan]:
     return target, graph, plan_of(sem, "graphturbo:full", chip)
 
 
-def spent(plan: Plan) -> Spent:
+def spent(plan: Plan) -> PlanCost:
     trace = simulate(lower(plan))
-    return Spent(trace.makespan, trace.kernel_cycles)
+    return PlanCost(trace.makespan, trace.kernel_cycles)
 
 
 def plus(

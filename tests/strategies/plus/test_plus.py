@@ -16,7 +16,7 @@ from graphturbo_core.strategies.layers.carry import carry_axis
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus import cooperating
@@ -24,7 +24,7 @@ from graphturbo_core.strategies.plus.cooperating import cheapest_runs
 from graphturbo_core.strategies.plus.runs import ALONE, Run, Runs
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost, Target
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 from tests.strategies.chains import FEED_FORWARD
 from tests.strategies.plus.plans import heavy, plus, spent
@@ -38,8 +38,8 @@ def cost(plan: Plan) -> int:
 def flat(alone: int, shared: int) -> Cost:
     """A cost of so many cycles, by whether clusters share the round."""
 
-    def count(plan: Plan) -> Spent:
-        return Spent(alone if plan.clusters == 1 else shared, (1,) * len(plan.kernels))
+    def count(plan: Plan) -> PlanCost:
+        return PlanCost(alone if plan.clusters == 1 else shared, (1,) * len(plan.kernels))
 
     return count
 
@@ -89,9 +89,9 @@ def test_what_fetches_its_weights_for_longer_than_the_best_takes_is_not_costed()
     for price, tried in ((43_691, 1), (43_692, 2)):
         seen: list[Plan] = []
 
-        def count(plan: Plan, price: int = price, seen: list[Plan] = seen) -> Spent:
+        def count(plan: Plan, price: int = price, seen: list[Plan] = seen) -> PlanCost:
             seen.append(plan)
-            return Spent(price, (1,) * len(plan.kernels))
+            return PlanCost(price, (1,) * len(plan.kernels))
 
         plus(heavy(), hardware(), count, plus_cooperation="off")
         assert len(seen) == tried
@@ -152,10 +152,10 @@ def test_other_groupings_come_in_fewer_pieces_where_that_promises_less(
         split_capacity_bytes=16 << 20, lb_data_bytes=pool, lb_weight_bytes=pool,
     )  # fmt: skip
 
-    def count(plan: Plan) -> Spent:
+    def count(plan: Plan) -> PlanCost:
         pieces = [group.pieces for group in plan.groups]
         cycles = {(1,): 1_000_000, (1, 2): apart, (1, 1): 900_000}[tuple(pieces)]
-        return Spent(cycles, (1,) * len(plan.kernels))
+        return PlanCost(cycles, (1,) * len(plan.kernels))
 
     plan = plus(feed_forward(), chip, count, clusters=1, plus_mixing="off", **options)
     assert proposed(plan) == tried
@@ -163,7 +163,7 @@ def test_other_groupings_come_in_fewer_pieces_where_that_promises_less(
     assert [group.pieces for group in plan.groups] == ([1, 1] if is_cheaper else [1])
 
 
-def by_layer(plan: Plan) -> Spent:
+def by_layer(plan: Plan) -> PlanCost:
     """By layer and pieces: the first layer is cheap in pieces, the second one whole.
 
     In units so small that the 170,667 cycles which fewer pieces promise are worth a trial, and so
@@ -175,7 +175,7 @@ def by_layer(plan: Plan) -> Spent:
         else 30 - 25 * (plan.groups[kernel.group].pieces == 1)
         for kernel in plan.kernels
     ]
-    return Spent(200_000 * sum(cycles), tuple(200_000 * each for each in cycles))
+    return PlanCost(200_000 * sum(cycles), tuple(200_000 * each for each in cycles))
 
 
 def test_a_mixture_has_the_best_of_what_was_tried() -> None:

@@ -11,7 +11,7 @@ from graphturbo_core.hardware.hardware import Hardware
 from graphturbo_core.hardware.profile import load_profile
 from graphturbo_core.products.plan import Plan, Residency, shard_part
 from graphturbo_core.strategies.plan_files.edits import NO_EDITS, Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import parse_strategy
 from tests.strategies.samples import weighted

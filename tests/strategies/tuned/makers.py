@@ -15,13 +15,13 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import GroupCut
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.steps.kernels import Spent, Target
+from graphturbo_core.strategies.steps.kernels import PlanCost, Target
 from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import SearchSpace
@@ -35,12 +35,12 @@ from tests.lowering.replay import replay
 TUNED = parse_strategy("tuned")
 
 
-def made_up(plan: Plan) -> Spent:
+def made_up(plan: Plan) -> PlanCost:
     """100, less 10 each for two groups, for these in 4 and 1 pieces, and for w2 streamed."""
     pieces = [group.pieces for group in plan.groups]
     is_streamed = plan.kernels[-1].residency["w2"] is Residency.STREAM
     saved = 10 * (len(pieces) == 2) + 10 * (pieces == [4, 1]) + 10 * is_streamed
-    return Spent(100 - saved, ())
+    return PlanCost(100 - saved, ())
 
 
 def made(
@@ -57,9 +57,9 @@ def made(
     return Maker(target, SearchSpace(graph, own, (Start("given", cuts),), beyond))
 
 
-def spent(plan: Plan) -> Spent:
+def spent(plan: Plan) -> PlanCost:
     trace = simulate(lower(plan))
-    return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
+    return PlanCost(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
 
 
 def checked(maker: Maker, plan: Plan) -> None:

@@ -22,11 +22,11 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.steps.kernels import Spent, Target
+from graphturbo_core.strategies.steps.kernels import PlanCost, Target
 from graphturbo_core.strategies.tuned.making import Maker
 from graphturbo_core.strategies.tuned.space import SearchSpace
 from graphturbo_core.strategies.tuned.starts import find_starts
@@ -53,8 +53,8 @@ def real_cost(plan: Plan) -> int:
     return simulate(lower(plan)).makespan
 
 
-def real_spent(plan: Plan) -> Spent:
-    return Spent(real_cost(plan), ())
+def real_spent(plan: Plan) -> PlanCost:
+    return PlanCost(real_cost(plan), ())
 
 
 def numbers(plan: Plan) -> dict[str, object]:
@@ -102,9 +102,9 @@ def test_the_first_points_are_the_plans_of_graphturbo(model: str, profile: str) 
     sem = sample_semantics(model, 16)
     seen: list[Plan] = []
 
-    def cost(plan: Plan) -> Spent:
+    def cost(plan: Plan) -> PlanCost:
         seen.append(plan)
-        return Spent(len(seen), ())
+        return PlanCost(len(seen), ())
 
     task = PlanTask(sem, chip(profile), "fp16", {"tuned.evaluations": "12"}, cost=cost)
     plan_for(TUNED, task)
@@ -145,9 +145,9 @@ def test_it_is_never_worse_than_full(model: str, budget: int) -> None:
 def test_the_budget_is_kept_exactly(evaluations: int) -> None:
     sem, seen = sample_semantics("teaching-resnet", 16), []
 
-    def cost(plan: Plan) -> Spent:
+    def cost(plan: Plan) -> PlanCost:
         seen.append(identity(plan))
-        return Spent(len(seen), ())
+        return PlanCost(len(seen), ())
 
     plan = searched(cost, evaluations, sem=sem)
     assert len(seen) == len(set(seen)) == numbers(plan)["evaluated"] == evaluations
@@ -157,7 +157,7 @@ def test_the_budget_is_kept_exactly(evaluations: int) -> None:
 def test_a_space_that_is_used_up_ends_the_search() -> None:
     """One product of one row on a chip without a choice of order: fewer plans than the budget."""
     sem = weighted("net (float[1, 16] x, float[16, 32] w) => (float[1, 32] y) {y = MatMul(x, w)}")
-    plan = searched(lambda plan: Spent(1, ()), 200, sem=sem)
+    plan = searched(lambda plan: PlanCost(1, ()), 200, sem=sem)
     assert 1 < int(str(numbers(plan)["evaluated"])) < 20
 
 
@@ -165,9 +165,9 @@ def test_refused_points_count_and_are_not_taken() -> None:
     """Here all plans of more than one kernel are refused."""
     seen: list[bool] = []
 
-    def cost(plan: Plan) -> Spent | None:
+    def cost(plan: Plan) -> PlanCost | None:
         seen.append(len(plan.kernels) > 1)
-        return None if seen[-1] else Spent(1000 - len(seen), ())
+        return None if seen[-1] else PlanCost(1000 - len(seen), ())
 
     plan = searched(cost, 20)
     assert numbers(plan)["refused"] == sum(seen) > 0
@@ -188,9 +188,9 @@ def walk(seed: int) -> list[object]:
     """The plans that a search looks at, in order."""
     seen: list[object] = []
 
-    def cost(plan: Plan) -> Spent:
+    def cost(plan: Plan) -> PlanCost:
         seen.append(identity(plan))
-        return Spent(len(plan.kernels), ())
+        return PlanCost(len(plan.kernels), ())
 
     searched(cost, 40, seed)
     return seen

@@ -11,8 +11,8 @@ import pytest
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.cuts import GroupCut, cuts_of
-from graphturbo_core.strategies.plus.keeping import chosen_stays
-from graphturbo_core.strategies.steps.kernels import Cost, Load, Spent
+from graphturbo_core.strategies.plus.gb_retention import chosen_stays
+from graphturbo_core.strategies.steps.kernels import Cost, KernelUsage, PlanCost
 from graphturbo_core.strategies.tuned.space import SearchSpace
 from graphturbo_core.strategies.tuned.trials import Trials, identity
 from tests.strategies.chains import BOTH, PAIR, PRODUCTS, QUARTERS, RESIDUAL, SOFTMAX_PRODUCTS
@@ -84,7 +84,7 @@ def test_a_second_axis(start: GroupCut, point: dict[str, str], expected: GroupCu
 def test_two_axes_join_what_one_keeps_apart(
     point: dict[str, str], expected: tuple[GroupCut, ...]
 ) -> None:
-    """In 500 bytes no axis holds both layers, 2 x 2 pieces take 488 (test_further_axes.py)."""
+    """In 500 bytes no axis holds both layers, 2 x 2 pieces take 488 (test_second_axis.py)."""
     apart = (GroupCut((0,), 2, 2), GroupCut((1,), 2, 2))
     maker = made(weighted(PAIR), "tiny", *apart, split_capacity_bytes=500)
     plan = maker.plan(maker.draft({"merge 0 0": "the other way", **point}))
@@ -170,7 +170,7 @@ def weights(plan: Plan | None) -> set[str]:
 
 
 @cache
-def bare() -> tuple[Plan, Spent]:
+def bare() -> tuple[Plan, PlanCost]:
     found = trials().evaluate({})
     assert found.plan is not None
     assert found.spent is not None
@@ -239,7 +239,7 @@ def test_stays_are_those_of_the_plan_that_other_decisions_make() -> None:
     assert identity(found.plan) != identity(replace(found.plan, stays=()))
 
 
-def told(plan: Plan) -> Spent:
+def told(plan: Plan) -> PlanCost:
     """DRAM idles in kernels 0 and 2 for longer than w and v take: 38,837 and 9,710 cycles.
 
     Kernels 1 and 3 have 40,000 and 10,000 to gain; w then costs 1 cycle, v saves 5,000.
@@ -252,12 +252,12 @@ def told(plan: Plan) -> Spent:
     ]
     fixed = plan.hardware.launch_cycles + plan.hardware.barrier_cycles
     loads = (
-        Load(0, 100_000, 0),
-        Load(50_000, 10_000, 0),
-        Load(0, 20_000, 0),
-        Load(15_000, 5_000, 0),
+        KernelUsage(0, 100_000, 0),
+        KernelUsage(50_000, 10_000, 0),
+        KernelUsage(0, 20_000, 0),
+        KernelUsage(15_000, 5_000, 0),
     )
-    return Spent(sum(net) + 4 * fixed, tuple(fixed + own for own in net), loads)
+    return PlanCost(sum(net) + 4 * fixed, tuple(fixed + own for own in net), loads)
 
 
 def test_of_those_that_stay_the_ones_that_paid_stay() -> None:
@@ -285,7 +285,7 @@ def test_stays_are_not_tried_where_a_plan_is_far_behind() -> None:
     took = bare()[1]
     for cycles, tried in ((1_050, 3), (1_060, 2)):
 
-        def cost(plan: Plan, cycles: int = cycles) -> Spent:
+        def cost(plan: Plan, cycles: int = cycles) -> PlanCost:
             is_streamed = plan.kernels[1].residency["w"] is Residency.STREAM
             return replace(took, cycles=cycles if is_streamed else 1_000)
 

@@ -24,7 +24,7 @@ from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
 from graphturbo_core.strategies.plus.plus import Proposal, has_idle
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.steps.kernels import Cost, Spent, Target
+from graphturbo_core.strategies.steps.kernels import Cost, PlanCost, Target
 from graphturbo_core.strategies.tuned.beyond import Beyond
 from graphturbo_core.strategies.tuned.differences import differences
 from graphturbo_core.strategies.tuned.making import Maker
@@ -65,9 +65,9 @@ WINNERS = {
 }
 
 
-def spent(plan: Plan) -> Spent:
+def spent(plan: Plan) -> PlanCost:
     trace = simulate(lower(plan))
-    return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
+    return PlanCost(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
 
 
 def searched(
@@ -160,7 +160,7 @@ def test_what_plus_tries_costs_no_budget() -> None:
     """Evaluated are plans of the search's own, each once; refused ones count."""
     seen: list[Plan] = []
 
-    def cost(plan: Plan) -> Spent | None:
+    def cost(plan: Plan) -> PlanCost | None:
         seen.append(plan)
         return spent(plan) if plan.strategy != "tuned" else None
 
@@ -187,9 +187,9 @@ def test_where_all_is_refused_the_plan_is_that_of_full() -> None:
 def walk(seed: int) -> list[object]:
     seen: list[object] = []
 
-    def cost(plan: Plan) -> Spent:
+    def cost(plan: Plan) -> PlanCost:
         seen.append(identity(plan))
-        return Spent(10**6 + len(plan.kernels), (1,) * len(plan.kernels))
+        return PlanCost(10**6 + len(plan.kernels), (1,) * len(plan.kernels))
 
     searched("two axes", 25, seed, cost)
     return seen
@@ -216,7 +216,7 @@ def test_decisions_for_the_whole_model_and_neighbourhoods_take_turns(
         return trials.done[-1]
 
     monkeypatch.setattr(Trials, "evaluate", evaluate)
-    searched("two axes", 20, cost=lambda plan: Spent(10**6, (1,) * len(plan.kernels)))
+    searched("two axes", 20, cost=lambda plan: PlanCost(10**6, (1,) * len(plan.kernels)))
     plain = ("as is", "full", "depth first")
     changed = [{k: v for k, v in point.items() if v not in plain} for point in points]
     assert changed[:10:2] == [
@@ -232,17 +232,17 @@ def test_decisions_for_the_whole_model_and_neighbourhoods_take_turns(
 def test_it_finds_what_plus_does_not_try() -> None:
     """2 x 4 pieces cost a tenth of what all others do; plus tries 2 x 2 alone, by closed forms."""
 
-    def cost(plan: Plan) -> Spent:
+    def cost(plan: Plan) -> PlanCost:
         is_so = any(g.further_splits == ((3, 4),) and g.pieces == 8 for g in plan.groups)
         cycles = 10**6 - 10**5 * bool(plan.groups[0].further_splits)
         count = len(plan.kernels)
-        return Spent(cycles // (10 if is_so else 1), (cycles // count,) * count)
+        return PlanCost(cycles // (10 if is_so else 1), (cycles // count,) * count)
 
     plan = searched("two axes", 40, cost=cost)
     (group,) = plan.groups
     assert (group.split_axis, group.pieces, group.further_splits) == (2, 8, ((3, 4),))
     told = {d.rule: dict(d.numbers) for d in plan.decisions[1:]}
-    said = told["cuts pieces along a second axis otherwise than graphturbo:plus"]
+    said = told["cuts pieces along a second axis differently than graphturbo:plus"]
     assert said == {
         "pieces": 8, "along": "axes 2 in 2 and 3 in 4",
         "pieces_of_plus": 4, "along_of_plus": "axes 2 in 2 and 3 in 2",
@@ -274,7 +274,7 @@ def test_second_axes_are_told() -> None:
     assert otherwise(two, whole)[rule]["along"] == "none"
     apart = cut(PAIR, GroupCut((0,), -1, 1), GroupCut((1,), 2, 4, ((3, 2),)))
     assert otherwise(one, apart)[rule] == {"pieces": 4, "along": "axes 2 in 2 and 3 in 2"}
-    assert otherwise(apart, one)["groups its layers otherwise"]["of_plus"] == "g1, g2"
+    assert otherwise(apart, one)["groups layers differently"]["of_plus"] == "g1, g2"
     assert rule not in otherwise(one, cut(PAIR, GroupCut(BOTH, 2, 2)))
     assert not otherwise(two, two)
 
@@ -283,7 +283,7 @@ def test_stays_and_clusters_are_told() -> None:
     """Two kernels; w1 is read by the second."""
     plan = cut(PAIR, GroupCut((0,), -1, 1), GroupCut((1,), -1, 1))
     kept = replace(plan, stays=(GbRetention("w1", 0, 1, 100),))
-    rule = "keeps weights in GB from kernel to kernel otherwise"
+    rule = "retains other weights in GB"
     said = {"weights": 1, "stays": 1, "bytes": 100, "stays_of_plus": 0, "bytes_of_plus": 0}
     assert otherwise(plan, kept) == {rule: said}
     more = replace(plan, stays=(GbRetention("w1", 0, 1, 120),))
@@ -292,7 +292,7 @@ def test_stays_and_clusters_are_told() -> None:
     }  # fmt: skip
     lent = replace(plan, cooperation=Cooperation(2, (0, 0), (0, 1), is_lent=True))
     both = replace(plan, cooperation=Cooperation(2, (0, 1), (0, 1)))
-    rule = "shares clusters and their DRAM otherwise"
+    rule = "shares clusters and their DRAM differently"
     assert otherwise(plan, lent) == {
         rule: {
             "clusters": "1 work on 2 kernels, weights through all clusters' DRAM",

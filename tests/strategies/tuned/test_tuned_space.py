@@ -15,7 +15,7 @@ from graphturbo_core.strategies.steps.instances import InstanceGraph, instance_g
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import SubGraph
 from graphturbo_core.strategies.tuned import likes
-from graphturbo_core.strategies.tuned.likes import layer_classes
+from graphturbo_core.strategies.tuned.layer_classes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper
 from graphturbo_core.strategies.tuned.space import SearchSpace

@@ -9,7 +9,7 @@ from graphturbo_core.products.plan import Plan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import cuts_of
 from graphturbo_core.strategies.registry import parse_strategy
-from graphturbo_core.strategies.steps.kernels import Spent
+from graphturbo_core.strategies.steps.kernels import PlanCost
 from graphturbo_core.strategies.tuned.starts import LAYERS_WHOLE, Start, other_starts
 from tests.lowering.nets import chip
 from tests.strategies.chains import CHAIN
@@ -28,7 +28,7 @@ def test_it_finds_the_best_point_without_being_given_full() -> None:
     """As test_tuned's tiny space: full's plan costs 100, the best is 70."""
     seen: list[int] = []
 
-    def cost(plan: Plan) -> Spent:
+    def cost(plan: Plan) -> PlanCost:
         seen.append(len(plan.groups))
         return made_up(plan)
 
@@ -47,9 +47,9 @@ def test_no_start_groups_and_splits_as_full_does() -> None:
     full = make_plan(parse_strategy("graphturbo"), sem, hardware, "fp16", {})
     begun: list[tuple] = []
 
-    def cost(plan: Plan) -> Spent:
+    def cost(plan: Plan) -> PlanCost:
         begun.append(cuts_of(plan))
-        return Spent(1, ())
+        return PlanCost(1, ())
 
     asked = PlanTask(sem, hardware, "fp16", {**OTHERS, "tuned.evaluations": "3"}, cost=cost)
     plan_for(TUNED, asked)

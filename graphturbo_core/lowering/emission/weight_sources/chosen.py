@@ -1,4 +1,4 @@
-"""WeightSources: which way a weight of a stage takes."""
+"""WeightSources: the path of each weight of a stage."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from graphturbo_core.products.plan import Plan
 
 
 class WeightSources:
-    """All ways of one kernel; each keeps what it has fetched."""
+    """All weight paths of one kernel; each records its fetched boxes."""
 
     def __init__(self, plan: Plan, around: KernelEnvironment, mover: Mover) -> None:
-        """`around`: what lies in GB and LBs already."""
+        """Create the paths; `around`: the kernel's environment, with present GB and LB contents."""
         self._plan = plan
         self._resident_tensors = around.held.keys()
         self._mover = mover
@@ -33,7 +33,7 @@ class WeightSources:
         self._streamed = GbStreamed(plan, mover, shares, around.ring, self.retained)
 
     def of_tiles(self, stage: Stage, tensor: str) -> WeightSource:
-        """The way of a weight that comes tile by tile."""
+        """The path of a weight that is streamed tile by tile."""
         if fetches_own(self._plan, stage):
             return self._own
         if not self._plan.hardware.has_gb:
@@ -41,7 +41,7 @@ class WeightSources:
         return self._resident if tensor in self._resident_tensors else self._streamed
 
     def of_whole(self, stage: Stage, gb_offset: int) -> WeightSource:
-        """The way of a weight that comes whole; through these bytes of GB, if at all."""
+        """The path of a weight that is loaded whole; `gb_offset`: its bytes of GB, if used."""
         if fetches_own(self._plan, stage):
             return self._own
         if not self._plan.hardware.has_gb:

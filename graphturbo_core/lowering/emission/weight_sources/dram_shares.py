@@ -1,4 +1,4 @@
-"""DramShares: in whose DRAM the next fetch finds a weight."""
+"""DramShares: the DRAM share of the next weight fetch."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from graphturbo_core.products.plan import Plan
 
 
 class DramShares:
-    """The own cluster's DRAM, and that of idle clusters in turn where the plan shares theirs."""
+    """Round robin over the own cluster's DRAM and, with remote DRAM shares, idle clusters'."""
 
     def __init__(self, plan: Plan, shares: int) -> None:
-        """`shares`: how many DRAMs are read in turn, the own one first."""
+        """Create the round robin over `shares` DRAM shares, the own one first."""
         self._plan = plan
         self._shares = shares
         self._next = 0
 
     def site(self, tensor: str) -> Site:
-        """Where the next fetch reads the weight."""
+        """The site of the weight for the next fetch."""
         away = self._next % self._shares
         self._next += 1
         return replace(dram_site(self._plan, tensor), away=away)

@@ -1,4 +1,4 @@
-"""The weights of a kernel, in the order of its stages and steps."""
+"""Weight fetches of a kernel, in the order of its stages and steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WeightFeeder:
     def __init__(
         self, plan: Plan, placement: KernelPlacement, around: KernelEnvironment, mover: Mover
     ) -> None:
-        """State runs over the kernel's stages: slots are taken in turn."""
+        """Create the state for all stages of a kernel: slots are used in turn."""
         self._plan = plan
         self._placement = placement
         self._around = around
@@ -39,7 +39,7 @@ class WeightFeeder:
         self._in_lb: list[dict[int, int]] = []
 
     def begin(self, stage: Stage, op_index: Mapping[str, int]) -> None:
-        """Fetch the stage's whole weights; its tiles come with `advance`."""
+        """Fetch the weights that the stage loads whole; `advance` fetches tiles."""
         self._stage = stage
         self._op_index = op_index
         self._items = self._placement.items[stage.index]
@@ -57,7 +57,7 @@ class WeightFeeder:
             gb, lb = gb + size, lb + size
 
     def small(self, tensor: str, core: int) -> int | None:
-        """The buffer of a whole weight, None if the tensor does not come whole."""
+        """The buffer of a weight loaded whole; None if the tensor is not."""
         return self._small.get((tensor, core))
 
     def tile(self, step: int, core: int) -> int:
@@ -66,9 +66,9 @@ class WeightFeeder:
         return self._in_lb[self._items.of_step[step]][core]
 
     def advance(self, step: int) -> None:
-        """Fetch all that `step` needs, and the item after that into GB.
+        """Fetch the items that `step` needs, and the item after them into GB.
 
-        The engine that the cores share reads its item there: none is fetched beyond the one that
+        An engine that the cores share reads its item in GB: no item is fetched beyond the one that
         `step`, itself one ahead, needs.
         """
         items = self._items
@@ -88,7 +88,7 @@ class WeightFeeder:
             self._in_lb.append(source.deliver(wanted, self._held[number], offset))
 
     def early(self, op_index: Mapping[str, int]) -> None:
-        """Fetch what later kernels read: behind all else, so that it waits where DRAM is busy."""
+        """Prefetch weights of later kernels, after all other moves: so only they wait for DRAM."""
         for number, each in enumerate(self._around.early):
             where = Where(op_index[each.op], each.layer, number)
             self._sources.retained.prefetch(where, each.retained)
@@ -111,7 +111,7 @@ class WeightFeeder:
 
 
 def _on_cluster(held: Held) -> dict[int, int]:
-    """The engine that the cores share reads the box where it lies."""
+    """Buffers for an engine that the cores share: it reads the box in place."""
     (buffer,) = held.values()
     assert buffer is not None
     return {CLUSTER_CORE: buffer}

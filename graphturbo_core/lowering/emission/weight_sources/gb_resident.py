@@ -1,4 +1,4 @@
-"""GbResident: a weight has a place of its own in GB, which several kernels read."""
+"""GbResident: a weight with its own place in GB, which several kernels read."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class GbResident(WeightSource):
     def __init__(
         self, plan: Plan, mover: Mover, shares: DramShares, places: Mapping[str, ResidentWeight]
     ) -> None:
-        """`places`: of each tensor, from which kernel on, and the boxes that are there already."""
+        """Create the path; `places`: per tensor its first kernel, and the boxes already fetched."""
         super().__init__(plan, mover)
         self._shares = shares
         self._places = places
         self._fetched: set[tuple[str, Box]] = set()
 
     def bring(self, wanted: Wanted) -> Held:
-        """Fetch the boxes that are not there."""
+        """Fetch the missing boxes."""
         tensor = wanted.tensor
         place = self._places[tensor]
         whole = dram_site(self.plan, tensor).box

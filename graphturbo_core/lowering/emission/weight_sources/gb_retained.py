@@ -1,4 +1,4 @@
-"""GbRetained: boxes of weights that stay in GB over several kernels, where lowering found room."""
+"""GbRetained: weight boxes retained in GB over several kernels, where lowering found room."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class GbRetained(WeightSource):
         shares: DramShares,
         retained: Mapping[tuple[str, Box], RetainedBox],
     ) -> None:
-        """`retained`: by tensor and box, those that this kernel reads."""
+        """Create the path; `retained`: boxes that this kernel reads, by tensor and box."""
         super().__init__(plan, mover)
         self._shares = shares
         self._retained = retained
         self._fetched: set[SharedKey] = set()
 
     def bring(self, wanted: Wanted) -> Held:
-        """Those of the boxes that are retained; others are not in the answer."""
+        """Buffers of the retained boxes; other boxes have no entry."""
         return {
             box: self.prefetch(wanted.where, self._retained[wanted.tensor, box])
             for box in wanted.boxes
@@ -42,7 +42,7 @@ class GbRetained(WeightSource):
         }
 
     def prefetch(self, where: Where, box: RetainedBox) -> int:
-        """The buffer of a retained box, filled where this kernel is to fetch it."""
+        """The buffer of a retained box; fetches the box if this kernel must."""
         size = box.alike * aligned(tensor_bytes(self.plan, box.tensor, box.box))
         buffer = self.mover.local((Memory.GB, -1, 0), box.tensor, box.box, box.key, size)
         if box.is_first and box.key not in self._fetched:

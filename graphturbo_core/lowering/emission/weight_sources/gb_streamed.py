@@ -1,4 +1,4 @@
-"""GbStreamed: weights pass through a ring of slots in GB, an item per slot."""
+"""GbStreamed: weights pass through a ring of slots in GB, one item per slot."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from graphturbo_core.products.program import Memory
 
 
 class GbStreamed(WeightSource):
-    """Each item is fetched where it is read; boxes that are retained in GB are left out."""
+    """Each item is fetched by its reading kernel, without boxes that are retained in GB."""
 
     def __init__(
         self, plan: Plan, mover: Mover, shares: DramShares, ring: GbRing, retained: GbRetained
     ) -> None:
-        """`retained`: boxes that need not pass through the ring."""
+        """Create the path; `retained`: boxes that need not pass through the ring."""
         super().__init__(plan, mover)
         self._shares = shares
         self._ring, self._retained = ring, retained
         self._end = 0
 
     def bring(self, wanted: Wanted) -> Held:
-        """The boxes of an item one behind the other."""
+        """Fetch the boxes of an item to consecutive bytes."""
         tensor = wanted.tensor
         found = self._retained.bring(wanted)
         boxes = {box: fetch.alike for box, fetch in wanted.boxes.items() if box not in found}
@@ -44,9 +44,9 @@ class GbStreamed(WeightSource):
         return found
 
     def _take(self, size_bytes: int) -> int:
-        """Where in GB an item goes: after the one before, from the start where no room is left.
+        """GB offset of an item: after the item before, or at the start if no room is left.
 
-        In two slots each takes a whole one, so that it only waits for the last item but one.
+        With two slots an item uses a whole slot, so that it waits only for the second-last item.
         """
         base, room = self._ring.turn
         taken = size_bytes if self._ring.is_ahead else self._ring.slot_bytes

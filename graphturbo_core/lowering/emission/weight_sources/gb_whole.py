@@ -1,4 +1,4 @@
-"""GbWhole: small weights, such as a bias, come whole through a region of GB of their own."""
+"""GbWhole: small weights, such as a bias, are loaded whole through a separate region of GB."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from graphturbo_core.products.program import Memory
 
 
 class GbWhole(WeightSource):
-    """One weight, on its way through the bytes of GB from an offset on."""
+    """One weight, which passes through the bytes of GB from `offset` on."""
 
     def __init__(self, plan: Plan, mover: Mover, shares: DramShares, offset: int) -> None:
-        """`shares`: whose DRAM is read."""
+        """Create the path; `shares`: the DRAM shares that are read."""
         super().__init__(plan, mover)
         self._shares = shares
         self._offset = offset

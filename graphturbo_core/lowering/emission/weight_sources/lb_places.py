@@ -1,4 +1,4 @@
-"""LbPlaces: at which offset of an LB's weight part an item lies."""
+"""LbPlaces: offset of an item in an LB's weight part."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from graphturbo_core.semantics.feeding import Feeding
 
 
 class LbPlaces:
-    """Resident weights have bytes of their own, streamed tiles take slots in turn."""
+    """Resident weights have separate bytes; streamed tiles use slots in turn."""
 
     def __init__(self, part: WeightPart, feeding: Feeding) -> None:
-        """State runs over a kernel's stages."""
+        """Create the state for all stages of a kernel."""
         self._part = part
         self._is_ahead = feeding.tiles_ahead > 0
         self._start = 0
         self._end = 0
 
     def begin(self, items: WeightItems | None) -> None:
-        """Take the bytes of a stage's resident weight."""
+        """Reserve the bytes of a stage's resident weight."""
         if items is not None and items.is_resident:
             self._start = self._take(items.size_bytes)
 
     def offset(self, items: WeightItems, number: int) -> int:
-        """Of an item: in its own bytes, or in the next slot."""
+        """Offset of an item: its own bytes, or the next slot."""
         if items.is_resident:
             return self._part.base + self._start + items.offsets[number]
         slot = self._part.slot_bytes
@@ -31,9 +31,9 @@ class LbPlaces:
         return self._part.base + self._take(slot)
 
     def _take(self, size_bytes: int) -> int:
-        """Bytes after those taken last, so that what is fetched ahead need not wait for them.
+        """Offset after the last used bytes, so that prefetched items need not wait for them.
 
-        The same bytes each time where nothing is fetched ahead.
+        The same bytes each time if nothing is fetched ahead.
         """
         if not self._is_ahead or self._end + size_bytes > self._part.tile_bytes:
             self._end = 0

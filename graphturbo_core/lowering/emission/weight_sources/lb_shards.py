@@ -1,4 +1,4 @@
-"""LbShards: without a GB, one LB holds a box for all; what none holds comes from DRAM."""
+"""LbShards: without a GB, a shard in one LB serves all cores; other boxes come from DRAM."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from graphturbo_core.products.program import Memory
 
 
 class LbShards(WeightSource):
-    """A shard is filled at its first use, and read by all kernels from there on."""
+    """A shard is filled at its first use; later kernels read it there."""
 
     def __init__(self, plan: Plan, mover: Mover, shards: Mapping[tuple[str, Box], Shard]) -> None:
-        """`shards`: by tensor and box."""
+        """Create the path; `shards`: by tensor and box."""
         super().__init__(plan, mover)
         self._shards = shards
         self._filled: set[SharedKey] = set()
 
     def bring(self, wanted: Wanted) -> Held:
-        """The buffers of the LBs that hold the boxes; None where none does."""
+        """The LB buffers of the boxes that are shards; None for other boxes."""
         return {
             box: self._shard(wanted.where, wanted.tensor, box, fetch.alike)
             for box, fetch in wanted.boxes.items()
@@ -48,7 +48,7 @@ class LbShards(WeightSource):
         return buffer
 
     def deliver(self, wanted: Wanted, held: Held, offset: int) -> dict[int, int]:
-        """From the LB that holds a box, or from DRAM."""
+        """Fill LBs from a box's shard, or from DRAM."""
         found: dict[int, int] = {}
         for box, fetch in wanted.boxes.items():
             shard, source = self._shards.get((wanted.tensor, box)), held[box]
@@ -62,9 +62,9 @@ class LbShards(WeightSource):
     def _spread(
         self, where: Where, shard: Shard, source: int, what: tuple[Fetch, int]
     ) -> dict[int, int]:
-        """From one LB to the others.
+        """Fill the other LBs from one LB.
 
-        The core whose LB holds the shard reads it there; one that stands for others gets it as they
+        The core with the shard reads it in place; a core that represents others receives it as they
         do.
         """
         fetch, offset = what

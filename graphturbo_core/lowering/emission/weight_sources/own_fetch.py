@@ -1,4 +1,4 @@
-"""OwnFetch: each core fetches its weights from DRAM, whoever else needs the same."""
+"""OwnFetch: each core fetches its weights from DRAM itself, without sharing."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class OwnFetch(WeightSource):
     """DRAM -> LB, once per core."""
 
     def bring(self, wanted: Wanted) -> Held:
-        """Nothing lies on the way."""
+        """No intermediate buffer."""
         return dict.fromkeys(wanted.boxes)
 
     def deliver(self, wanted: Wanted, held: Held, offset: int) -> dict[int, int]:
-        """Each core's box by a load of its own.
+        """Fill each core's LB by a separate load.
 
-        A core that stands for others loads for them too: in one move for those that are the first
-        to need their box, in another for those that need what another core has fetched, since a
-        move has one cause. Our choice: the second waits for the first, a latency more than without
+        A core that represents others loads for them too: one move for the cores that are the first
+        to need their box, another for cores that need a box fetched by another core, since a move
+        has one cause. Our choice: the second waits for the first, one latency more than without
         classes.
         """
         del held
@@ -50,7 +50,7 @@ class OwnFetch(WeightSource):
         return found
 
     def whole(self, stage: Stage, operand: Operand, box: Box) -> Mapping[Box, Fetch]:
-        """Of a weight that comes whole a core fetches no more than it reads."""
+        """Fetches of a weight loaded whole: each core fetches only the box that it reads."""
         del box
         boxes: dict[int, Box] = {}
         for reader in stage.operands:

@@ -1,4 +1,4 @@
-"""WeightSource: the two legs of a weight's way from DRAM into LBs."""
+"""WeightSource: the two legs of a weight's path from DRAM into LBs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.program import Cause, Memory
 
 Held = dict[Box, int | None]
-"""The buffer that LBs are filled from, by box; None: they are filled from DRAM."""
+"""Source buffer of LBs, by box; None: LBs are filled from DRAM."""
 
 
 class Wanted(NamedTuple):
-    """Boxes of a weight, and the cores that need each; `where`: what their instructions are for."""
+    """Boxes of a weight, and the cores that need each; `where`: op and layer of the moves."""
 
     where: Where
     tensor: str
@@ -28,25 +28,25 @@ class Wanted(NamedTuple):
 
 
 def dram_site(plan: Plan, tensor: str) -> Site:
-    """A weight where the model's file puts it."""
+    """The site of a weight in DRAM."""
     shape = plan.semantics.graph.tensors[tensor].shape
     return Site(tensor, Memory.DRAM, full_box(shape), -1, Cause.WEIGHT_FIRST)
 
 
 class WeightSource(ABC):
-    """One way in which a weight arrives."""
+    """One path of weights into LBs."""
 
     def __init__(self, plan: Plan, mover: Mover) -> None:
-        """`mover` writes the instructions."""
+        """Create the path; `mover` emits the instructions."""
         self.plan = plan
         self.mover = mover
 
     @abstractmethod
     def bring(self, wanted: Wanted) -> Held:
-        """Emit what must be done before LBs are filled."""
+        """Emit the moves to the memory from which LBs are filled; returns its buffers."""
 
     def deliver(self, wanted: Wanted, held: Held, offset: int) -> dict[int, int]:
-        """Fill LBs at this offset: one broadcast per box. The buffer of each core."""
+        """Fill LBs at this offset, one broadcast per box; returns the buffer per core."""
         found: dict[int, int] = {}
         for box, fetch in wanted.boxes.items():
             buffers = {
@@ -60,6 +60,6 @@ class WeightSource(ABC):
         return found
 
     def whole(self, stage: Stage, operand: Operand, box: Box) -> Mapping[Box, Fetch]:
-        """Who needs what of a weight that comes whole: by default all cores all of it."""
+        """Boxes and receivers of a weight loaded whole: by default all cores, one box."""
         del operand
         return {box: whole_fetch(stage, box)}

@@ -3,7 +3,7 @@
 - `products.py`, `einsum.py`: Gemm, MatMul, and products by equation.
 - `convolution.py`: plain, grouped, depthwise and transposed.
 - `attention.py`, `states.py`: attention, rotary embeddings, states along a sequence.
-- `recurrent.py`: recurrent ops that stay whole: samples and directions are apart, time is not.
+- `recurrent.py`: recurrent ops: samples and directions are independent, time is not.
 - `quantised.py`: quantisation, and 8-bit products and convolutions.
 - `channels_last.py`: 8-bit convolutions and pools with channels first or last.
 - `fused.py`, `fused_attention.py`: ops that ONNX Runtime's optimiser writes.

@@ -1,4 +1,4 @@
-"""Semantics of attention and of rotary embeddings: heads, samples and queries are apart."""
+"""Semantics of attention and rotary embeddings: heads, samples and queries are independent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PACKED = 3
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """Sizes of an attention: queries' and keys' heads, elements of a head, all keys there are."""
+    """Sizes of an attention: heads of queries and keys, elements per head, number of keys."""
 
     query: int
     kv: int
@@ -34,13 +34,13 @@ class Heads:
 
     @property
     def shared(self) -> int:
-        """Queries' heads that share one of the keys'."""
+        """Query heads per key head."""
         return self.query // self.kv
 
 
 @dataclass(frozen=True, slots=True)
 class InputPlace:
-    """Output axes of sample, head and query; an output's head spans `block` places of its axis."""
+    """Output axes of sample, head and query; a head spans `block` elements of its axis."""
 
     head: int
     row: int
@@ -48,7 +48,7 @@ class InputPlace:
 
 
 def heads_of(view: OpView) -> Heads | None:
-    """None where the heads of a packed input are not given, or do not fit."""
+    """The head sizes; None if the heads of a packed input are missing or do not fit."""
     shape, keys, values = view.shape(QUERY), view.shape(KEY), view.shape(VALUE)
     past = view.shape(PAST_KEY)[2] if view.has_input(PAST_KEY) else 0
     if len(shape) != PACKED:
@@ -67,9 +67,9 @@ def heads_of(view: OpView) -> Heads | None:
 def attention(view: OpView) -> OpSemantics | None:
     """Attention of opset 23 on: Q, K, V packed or by heads, a mask, a past, and their outputs.
 
-    1. A sample's head needs its queries, and all keys and values of the head that it shares.
-    2. What an element of the result computes is counted densely, masked or not.
-    3. Keys and values handed on are past and present, one after the other.
+    1. A sample's head needs its queries, and all keys and values of its key head.
+    2. Work per result element is counted densely, masked or not.
+    3. Key and value outputs are past and present, concatenated.
     """
     heads = heads_of(view)
     if heads is None:
@@ -109,7 +109,7 @@ def attention(view: OpView) -> OpSemantics | None:
 
 
 _BANDS = ("is_causal", "left_window_size", "right_window_size")
-"""What makes a query's place count."""
+"""Inputs and attributes with which a query's position matters."""
 
 
 def _attended(
@@ -150,7 +150,7 @@ def _rows(shape: Shape, place: InputPlace, blocks: tuple[int, int]) -> tuple[Axi
 
 
 def _columns(view: OpView, index: int, place: InputPlace, heads: Heads) -> InputAccess:
-    """Keys or values, all of them, of the heads that the result's heads share."""
+    """All keys or values of the key heads of the result's heads."""
     shape = view.shape(index)
     block = place.block * heads.shared
     if len(shape) == PACKED:
@@ -182,7 +182,7 @@ def _mask(view: OpView, shape: Shape, place: InputPlace, heads: Heads) -> InputA
 
 
 def _handed_on(view: OpView, index: int, heads: Heads) -> tuple[InputAccess, ...]:
-    """Keys (output 1) or values (output 2) by head: the past, then the present ones."""
+    """Keys (output 1) or values (output 2) by head: past, then present."""
     shape = view.shape(index)
     row = AxisMap(AxisKind.OFFSET, shape[1 if len(shape) == PACKED else 2], 2, offset=-heads.past)
     if len(shape) == PACKED:
@@ -205,10 +205,10 @@ def _handed_on(view: OpView, index: int, heads: Heads) -> tuple[InputAccess, ...
 
 
 def rotary(view: OpView) -> OpSemantics | None:
-    """RotaryEmbedding: a head's elements turn in pairs, by the angles of their place.
+    """RotaryEmbedding: rotates pairs of a head's elements by the angles of their position.
 
-    Two products and a sum an element. Angles of every place there is are read where places are
-    data, else those of the samples and rows.
+    Two products and a sum per element. If positions are data, angles of all positions are read;
+    else those of the samples and rows.
     """
     shape = view.shape()
     reads: tuple[AxisMap, ...]
@@ -234,7 +234,7 @@ def rotary(view: OpView) -> OpSemantics | None:
 
 
 def _angles(view: OpView, place: int, row: int) -> InputAccess:
-    """Places [N, S] and angles by place [N, S, R / 2] follow; a table [P, R / 2] is read whole."""
+    """Positions [N, S] and angles [N, S, R / 2] follow; a table [P, R / 2] is read whole."""
     shape = view.shape(place)
     is_table = place < MASK and view.has_input(MASK)
     if is_table:

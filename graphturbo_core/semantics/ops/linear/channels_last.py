@@ -1,6 +1,6 @@
-"""Semantics of 8-bit convolutions and pools as ONNX Runtime lays them out: channels first or last.
+"""Semantics of ONNX Runtime's 8-bit convolutions and pools: channels first or last.
 
-With `channels_last` data and result are [N, ..., C]; weights stay [M, C / groups, ...].
+With `channels_last` data and result are [N, ..., C]; weights are [M, C / groups, ...] in both.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class _Turned(OpView):
-    """The op as if its data and its result had their channels second."""
+    """View of the op with the channels of data and result second."""
 
     def shape(self, index: int = 0) -> Shape:
-        """Shape of input `index`; of the data, channels second."""
+        """Shape of input `index`; for the data, channels second."""
         found = OpView.shape(self, index)
         return found if index else (found[0], found[-1], *found[1:-1])
 
@@ -35,12 +35,12 @@ class _Turned(OpView):
 
 
 def _last(row: tuple[_T, ...]) -> tuple[_T, ...]:
-    """What is told of each axis, the second of them moved to the end."""
+    """Values per axis, with the second axis moved to the end."""
     return (row[0], *row[2:], row[1])
 
 
 def _turned_back(found: OpSemantics, data: str) -> OpSemantics:
-    """What was found with channels second, told of tensors that have them last."""
+    """Semantics for channels last, from semantics with channels second."""
     rank = len(found.output_shapes[0])
     places = {-1: -1, **{axis: at for at, axis in enumerate(_last(tuple(range(rank))))}}
 
@@ -105,7 +105,7 @@ def global_average(view: OpView) -> OpSemantics | None:
 
 
 def _rescaled(view: OpView, entry: Laid) -> OpSemantics | None:
-    """A pool of 8-bit numbers, which reads scales and zero points beside them."""
+    """A pool of 8-bit numbers, which also reads scales and zero points."""
     found = _either_way(view, entry, _has_channels_last(view))
     if found is None:
         return None

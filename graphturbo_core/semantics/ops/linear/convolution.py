@@ -29,7 +29,7 @@ from graphturbo_core.semantics.ops.windows import Windows, windows_of
 
 
 def _channels(channels: int, groups: int, out_channels: int) -> AxisMap:
-    """The data's channel axis: combined whole, or per group of output channels."""
+    """The data's channel axis: reduced whole, or per group of output channels."""
     if groups == 1:
         return reduced(channels)
     return AxisMap(
@@ -48,7 +48,7 @@ def _bias(view: OpView, place: int | None) -> tuple[InputAccess, ...]:
 
 
 def _check_groups(view: OpView, groups: int, weight: int) -> None:
-    """Channels fall into groups that the weight fits; onnx's shape inference does not look.
+    """Check that channels, groups and weight match; onnx's shape inference does not.
 
     Raises:
         ModelError: BAD_CONVOLUTION, with the op and its shapes.
@@ -80,9 +80,9 @@ def _convolved(
     area: int,
     places: tuple[int, int | None] = (1, 2),
 ) -> OpSemantics:
-    """The entry that all convolutions share; `area` kernel taps meet an output element.
+    """The entry that all convolutions share; `area`: kernel taps per output element.
 
-    `places`: which inputs are weight and bias.
+    `places`: input numbers of weight and bias.
     """
     data, weight = view.op.inputs[0], view.op.inputs[places[0]]
     groups = view.integer("group", 1)
@@ -120,7 +120,7 @@ def _convolved(
 
 
 def _map_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The last two axes of more than one element, after batch and channels; () for fewer."""
+    """The last two axes of size above 1, after batch and channels; () for fewer."""
     long = [axis for axis in range(2, len(shape)) if shape[axis] > 1]
     return tuple(long[-2:]) if len(long) > 1 else ()
 
@@ -141,16 +141,16 @@ def convolved_by(view: OpView, weight: int, bias: int | None) -> OpSemantics:
 
 
 def _weight_axes(view: OpView, weight: int) -> tuple[AxisMap, ...]:
-    """A weight [M, C / groups, ...]: its channels are combined, or belong to one group."""
+    """A weight [M, C / groups, ...]: its channels are reduced, or belong to one group."""
     out_channels, depth, *kernel = view.shape(weight)
     inner = reduced(depth) if view.integer("group", 1) == 1 else whole(depth)
     return (same(out_channels, 1), inner, *(whole(size) for size in kernel))
 
 
 def deformed_convolution(view: OpView) -> OpSemantics:
-    """DeformConv: taps are read wherever offsets say, so space is whole and is not cut.
+    """DeformConv: offsets are data, so spatial axes are read whole and not cut.
 
-    Offsets and masks are read for all groups of them.
+    Offsets and masks are read for all their groups.
     """
     shape, kernel = view.shape(), view.shape(1)[2:]
     weight_axes = _weight_axes(view, 1)
@@ -169,12 +169,12 @@ def deformed_convolution(view: OpView) -> OpSemantics:
 
 
 def _transposed_axis(windows: Windows, index: int, size: int) -> AxisMap:
-    """The input a transposed convolution's output needs along one axis.
+    """Returns the map of one axis of a transposed convolution's input.
 
     1. Stride 1 is a convolution with the padding (kernel - 1) * dilation - pad.
     2. Windows that do not overlap and have no padding: `stride` outputs per input.
-    3. Otherwise output o takes inputs (o + pad - reach) / stride to (o + pad) / stride: `stride`
-       outputs per input, and as many inputs beside as the worst o needs.
+    3. Otherwise output o needs inputs (o + pad - reach) / stride to (o + pad) / stride: `stride`
+       outputs per input, and the additional inputs that the worst o needs.
     """
     kernel, stride = windows.kernel[index], windows.strides[index]
     reach = (kernel - 1) * windows.dilations[index]
@@ -198,9 +198,9 @@ def _transposed_axis(windows: Windows, index: int, size: int) -> AxisMap:
 def convolution_transpose(view: OpView) -> OpSemantics:
     """ConvTranspose: weight [C, M / groups, ...].
 
-    Of the kernel's taps, ceil(kernel / stride) an axis meet an output element: exact where the
-    stride divides the kernel, else a bound. Where padding follows from the output's shape, space is
-    read whole: operator sets differ in where the odd one goes.
+    Taps per output element and axis: ceil(kernel / stride), exact if the stride divides the kernel,
+    else an upper bound. If padding follows from the output's shape, spatial axes are read whole:
+    operator sets differ in the side of the odd element.
     """
     kernel = view.shape(1)[2:]
     windows = windows_of(view, kernel)

@@ -1,4 +1,4 @@
-"""Semantics of Einsum: the equation says which labels are rows, columns, batch or summed."""
+"""Semantics of Einsum: the equation's labels are rows, columns, batch or summed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from graphturbo_core.semantics.ops.maps import Entry, broadcast_axis, reduced
 from graphturbo_core.semantics.ops.view import OpView
 
 PAIR = 2
-"""Operands of a product; sums of more are left opaque, as their order is the runtime's."""
+"""Operands of a product; more make the op opaque, since the runtime chooses their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Equation:
-    """Labels per operand and of the result; an axis below "..." has a label of its own: `.0`."""
+    """Labels per operand and of the result; axes below "..." have the labels `.0`, `.1`, ..."""
 
     operands: tuple[tuple[str, ...], ...]
     result: tuple[str, ...]
@@ -45,7 +45,7 @@ def _parsed(view: OpView) -> _Equation:
 
 
 def _labels(term: str, rank: int) -> tuple[str, ...]:
-    """Axes below "..." are aligned at their last, so they count from there."""
+    """Labels of a term; axes below "..." are aligned and counted from the last."""
     head, dotted, tail = term.partition("...")
     wide = rank - len(head) - len(tail) if dotted else 0
     return (*head, *(f".{place}" for place in reversed(range(wide))), *tail)
@@ -92,7 +92,7 @@ def _single(view: OpView, read: InputAccess, is_summed: bool) -> OpSemantics:
 
 
 def _multiplied(view: OpView, reads: tuple[InputAccess, ...]) -> OpSemantics:
-    """Nothing is summed: a product an element, operands broadcast."""
+    """No sum: one product per element, operands broadcast."""
     return OpSemantics(
         fusion=FusionKind.INJECTIVE,
         engine=EngineKind.VECTOR,
@@ -102,11 +102,11 @@ def _multiplied(view: OpView, reads: tuple[InputAccess, ...]) -> OpSemantics:
 
 
 def _contracted(view: OpView, equation: _Equation, reads: tuple[InputAccess, ...]) -> OpSemantics:
-    """Labels of both and summed are K; of the result those of one operand are its M or N.
+    """Summed labels of both operands are K; result labels of one operand are M or N.
 
-    1. The operand with the fewer axes of its own is the weight: it gives the one N axis.
+    1. The operand with fewer exclusive axes is the weight: it gives the one N axis.
     2. A label of one operand alone that is not in the result is summed too: K is not cut then.
-    3. Of several N axes the last is N; the others are products of their own.
+    3. The last of several N axes is N; the others are batch axes.
     """
     sizes = _sizes(view, equation)
     left, right = (set(labels) for labels in equation.operands)
@@ -140,7 +140,7 @@ def _contracted(view: OpView, equation: _Equation, reads: tuple[InputAccess, ...
 
 
 def _sizes(view: OpView, equation: _Equation) -> dict[str, int]:
-    """Size by label, in the order of the equation; of a broadcast one the larger."""
+    """Size by label, in the order of the equation; the larger size of a broadcast label."""
     found: dict[str, int] = {}
     for place, labels in enumerate(equation.operands):
         for label, size in zip(labels, view.shape(place), strict=True):

@@ -1,4 +1,4 @@
-"""Semantics of the ops that ONNX Runtime's optimiser writes in place of several of ONNX's."""
+"""Semantics of the fused ops of ONNX Runtime's optimiser."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _POINTWISE: dict[str, tuple[tuple[int, ...], int, int]] = {
     "QLinearSigmoid": ((0,), 5, 1), "QLinearLeakyRelu": ((0,), 6, 0),
     "QLinearWhere": ((0, 1, 4), 8, 0),
 }  # fmt: skip
-"""Which inputs are data, and operations and transcendentals an element; of 8-bit ones two more an
-operand and three for the result, which scale and shift."""
+"""Data inputs, and operations and transcendentals per element; 8-bit ops add two operations per
+operand and three for the result, to scale and shift."""
 
 
 def _scalars(view: OpView, data: tuple[int, ...]) -> tuple[InputAccess, ...]:
@@ -75,7 +75,7 @@ def quantised_softmax(view: OpView) -> OpSemantics:
     """QLinearSoftmax: along one axis, or from it on before operator set 13."""
     rank = len(view.shape())
     axis = normal_axis(view.integer("axis", -1), rank)
-    is_one = view.integer("opset", 13) >= 13  # noqa: PLR2004 - Softmax's axis is one from there on
+    is_one = view.integer("opset", 13) >= 13  # noqa: PLR2004 - since opset 13 along one axis
     axes = range(axis, axis + 1) if is_one else range(axis, rank)
     maps = tuple(whole(n) if a in axes else same(n, a) for a, n in enumerate(view.shape()))
     return OpSemantics(
@@ -90,7 +90,7 @@ def quantised_softmax(view: OpView) -> OpSemantics:
 
 
 def quantised_concat(view: OpView) -> OpSemantics:
-    """QLinearConcat: scale and zero point of the result, then of each part beside it."""
+    """QLinearConcat: scale and zero point of the result, then each part with its own."""
     axis = normal_axis(view.integer("axis", 0), len(view.shape_out()))
     reads: list[InputAccess] = []
     start = 0
@@ -117,7 +117,7 @@ def quantised_concat(view: OpView) -> OpSemantics:
 def skip_norm(view: OpView) -> OpSemantics:
     """SkipLayerNormalization and the simplified one: data and skip are added, then normalised.
 
-    The last output is the sum; the two between are a row's statistics.
+    The last output is the sum; the two before it are a row's statistics.
     """
     rank = len(view.shape())
     is_simple = view.op.op_type.startswith("SkipSimplified")
@@ -139,7 +139,7 @@ def skip_norm(view: OpView) -> OpSemantics:
 
 
 def _row_read(view: OpView, place: int) -> InputAccess:
-    """Rows follow, broadcast from the right; what lies in a row stays together."""
+    """Rows follow, broadcast from the right; a row is not cut."""
     shape, out = view.shape(place), view.shape_out()
     shift = len(out) - len(shape)
     maps = (broadcast_axis(size, out[axis], axis) for axis, size in enumerate(shape[:-1], shift))
@@ -174,7 +174,7 @@ def embed_norm(view: OpView) -> OpSemantics:
 
 
 def fused_product(view: OpView) -> OpSemantics | None:
-    """FusedMatMul: the last two axes of either factor may be swapped; batch axes may not here."""
+    """FusedMatMul: the last two axes of either factor may be swapped, batch axes not."""
     if view.integer("transBatchA", 0) or view.integer("transBatchB", 0):
         return None
     swaps = (bool(view.integer("transA", 0)), bool(view.integer("transB", 0)))
@@ -186,7 +186,7 @@ def fused_product(view: OpView) -> OpSemantics | None:
 
 
 def fused_convolution(view: OpView) -> OpSemantics:
-    """FusedConv: an activation follows, so partial sums do not add up; a sum may come before it."""
+    """FusedConv: with an activation, partial sums do not add up; a sum may precede it."""
     found = uncut_over_k(convolved_by(view, 1, 2))
     if not view.has_input(3):
         return found
@@ -200,7 +200,7 @@ def fused_gemm(view: OpView) -> OpSemantics:
 
 
 def product_to_floats(view: OpView) -> OpSemantics:
-    """MatMulIntegerToFloat: scale and zero point of a row or column or of all, and a bias."""
+    """MatMulIntegerToFloat: scale and zero point per row, per column or global, and a bias."""
     rows, columns = max(0, len(view.shape_out()) - 2), len(view.shape_out()) - 1
     found = replace(uncut_over_k(multiplied(view, 0, 1)), is_of_bytes=True)
     reads = (*beside(view, (2, 4), rows), *beside(view, (3, 5, 6), columns))
@@ -208,7 +208,7 @@ def product_to_floats(view: OpView) -> OpSemantics:
 
 
 def narrow_product(view: OpView) -> OpSemantics | None:
-    """MatMulNBits: weights of a few bits [N, blocks, bytes], scales and zero points a block.
+    """MatMulNBits: weights of a few bits [N, blocks, bytes], scale and zero point per block.
 
     Reordered weights (a fifth input) are opaque.
     """
@@ -241,7 +241,7 @@ def narrow_product(view: OpView) -> OpSemantics | None:
 
 
 def _of_columns(shape: tuple[int, ...], columns: int, axis: int) -> tuple[AxisMap, ...] | None:
-    """Numbers of a column side by side, or a row of them a column."""
+    """Axis maps of numbers per column: flat, or one row per column; None: neither."""
     if shape[0] % columns:
         return None
     first = AxisMap(AxisKind.GROUPED, shape[0], axis, in_block=shape[0] // columns)

@@ -1,4 +1,4 @@
-"""Semantics of the attentions that ONNX Runtime's optimiser writes."""
+"""Semantics of the attention ops of ONNX Runtime's optimiser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from graphturbo_core.semantics.ops.view import OpView
 
 _PACKED = 3
 _TABLES = (6, 7, 8, 11, 12, 13, 14, 15)
-"""What GroupQueryAttention reads for all samples alike: a count, cosines and sines, weights."""
+"""Inputs that GroupQueryAttention reads for all samples: a count, cosines and sines, weights."""
 _SAMPLE = ((0, 1),)
 """Samples, one by one."""
 
@@ -27,7 +27,7 @@ _SAMPLE = ((0, 1),)
 def _scores(
     view: OpView, heads: int, sizes: tuple[int, int, int], keys: int
 ) -> tuple[InnerProduct, InnerProduct]:
-    """Of a sample, `heads` times: queries by keys, then by values; sizes of query, key, value."""
+    """Products per sample and head: queries by keys, then scores by values."""
     rows, size, value_size = sizes
     score = InnerProduct(
         keys, size, (), _SAMPLE, m=rows, count=heads, row_ops=4 * keys, row_transcendentals=2 * keys
@@ -36,7 +36,7 @@ def _scores(
 
 
 def _by_sample(view: OpView, place: int) -> InputAccess:
-    """All of a sample; what has no axis of samples is read whole."""
+    """The whole sample; an input without sample axis is read whole."""
     name, shape, samples = view.op.inputs[place], view.shape(place), view.shape()[0]
     if not shape or shape[0] != samples:
         return whole_tensor(name, shape)
@@ -46,7 +46,7 @@ def _by_sample(view: OpView, place: int) -> InputAccess:
 def _apart(
     view: OpView, reads: tuple[InputAccess, ...], products: tuple[InnerProduct, ...]
 ) -> OpSemantics:
-    """An op of which samples may be computed apart, and nothing else."""
+    """Semantics of an op that may be cut along samples only."""
     rank = max(len(shape) for shape in view.shapes_out)
     return OpSemantics(
         fusion=FusionKind.OPAQUE,
@@ -63,13 +63,13 @@ def _apart(
 def packed_attention(view: OpView) -> OpSemantics | None:
     """Attention with the projections of Q, K and V inside; a past makes it opaque.
 
-    Weights [I, 3 H], or of unequal parts as `qkv_hidden_sizes` says.
+    Weights [I, 3 H], or unequal parts by `qkv_hidden_sizes`.
     """
     return None if view.has_input(4) else _projected(view, (3, 5))
 
 
 def quantised_attention(view: OpView) -> OpSemantics | None:
-    """QAttention: the same, its projections of 8-bit numbers; the scores are of floats."""
+    """QAttention: projections of 8-bit numbers; scores of floats."""
     found = None if view.has_input(8) else _projected(view, (5,))
     if found is None:
         return None
@@ -78,7 +78,7 @@ def quantised_attention(view: OpView) -> OpSemantics | None:
 
 
 def _projected(view: OpView, by_sample: tuple[int, ...]) -> OpSemantics | None:
-    """Projections, scores and their products with values; which inputs may tell samples apart."""
+    """Projections, scores and their products with values; `by_sample`: per-sample inputs."""
     heads = view.integer("num_heads", 0)
     if heads < 1 or any(view.op.outputs[1:]):
         return None
@@ -99,8 +99,8 @@ def _projected(view: OpView, by_sample: tuple[int, ...]) -> OpSemantics | None:
 def many_heads(view: OpView) -> OpSemantics | None:
     """MultiHeadAttention of packed Q, K and V; other layouts make it opaque.
 
-    Queries may be cut; a head's elements stay with their neighbours. With a past, or where keys and
-    values are handed on, only samples are apart.
+    Queries may be cut, a head's elements not. With a past, or with key and value outputs, only
+    samples may be cut.
     """
     heads = view.integer("num_heads", 0)
     is_packed = all(view.has_input(p) and len(view.shape(p)) == _PACKED for p in (0, 1, 2))
@@ -147,7 +147,7 @@ def many_heads(view: OpView) -> OpSemantics | None:
 
 
 def _with_past(view: OpView, heads: int) -> OpSemantics | None:
-    """A cache whose room is longer than what is in it makes the op opaque."""
+    """Semantics with a past; a cache larger than its contents makes the op opaque."""
     if any(map(view.has_input, range(8, len(view.op.inputs)))):
         return None
     reads = tuple(
@@ -162,10 +162,10 @@ def _with_past(view: OpView, heads: int) -> OpSemantics | None:
 
 
 def grouped_queries(view: OpView) -> OpSemantics | None:
-    """GroupQueryAttention with a cache: samples are apart, of them everything is read.
+    """GroupQueryAttention with a cache: cut along samples only; each sample is read whole.
 
-    Q, K and V may lie side by side in the first input. Scores are counted for every key that the
-    cache has room for.
+    Q, K and V may be concatenated in the first input. Scores are counted for the cache's capacity
+    of keys.
     """
     heads, kv = view.integer("num_heads", 0), view.integer("kv_num_heads", 0)
     if heads < 1 or kv < 1 or len(view.op.outputs) < _PACKED:
@@ -181,7 +181,7 @@ def grouped_queries(view: OpView) -> OpSemantics | None:
 
 
 def rotary(view: OpView) -> OpSemantics:
-    """RotaryEmbedding: as ONNX's, with places second and tables whole; a head stays together."""
+    """RotaryEmbedding: as ONNX's, with positions second and tables whole; heads are uncut."""
     shape = view.shape()
     row = len(shape) - 2
     maps = tuple(same(size, axis) for axis, size in enumerate(shape[:-1]))

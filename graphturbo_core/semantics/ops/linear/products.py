@@ -72,7 +72,7 @@ def _batch_axes(shape: Shape, out_shape: Shape, out_rank: int) -> tuple[AxisMap,
 def matmul(view: OpView) -> OpSemantics:
     """MatMul by numpy's rules: a vector on the left has no M axis, one on the right no N axis.
 
-    Batch axes over which the right operand does not change are rows: they belong to M.
+    Batch axes that the right operand does not have are rows: they belong to M.
     """
     return multiplied(view, 0, 1)
 
@@ -80,7 +80,7 @@ def matmul(view: OpView) -> OpSemantics:
 def multiplied(
     view: OpView, first: int, second: int, swaps: tuple[bool, bool] = (False, False)
 ) -> OpSemantics:
-    """A product of these two inputs; `swaps`: whose last two axes are swapped."""
+    """A product of these two inputs; `swaps`: whether each one's last two axes are swapped."""
     data, weight = view.op.inputs[first], view.op.inputs[second]
     left, right = _unswapped(view.shape(first), swaps[0]), _unswapped(view.shape(second), swaps[1])
     out, depth = view.shape_out(), left[-1]

@@ -1,7 +1,7 @@
 """Semantics of quantisation, and of products and convolutions of 8-bit numbers.
 
-Scales and zero points are one number, one an axis place, or one a block. Rescaling a product to
-8 bits happens at the output of the matrix array and costs nothing (our choice).
+Scales and zero points are one number, one per index of an axis, or one per block. Rescaling a
+product to 8 bits happens at the output of the matrix array and costs nothing (our choice).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from graphturbo_core.semantics.ops.view import OpView
 
 
 def _scaling(view: OpView, place: int) -> InputAccess:
-    """Scale or zero point: of the tensor, of one axis, or of blocks along it."""
+    """Scale or zero point: per tensor, per index of one axis, or per block along it."""
     name, shape, out = view.op.inputs[place], view.shape(place), view.shape_out()
     if prod(shape) == 1:
         return InputAccess(name, tuple(AxisMap(AxisKind.NONE, 1) for _ in shape))
@@ -101,7 +101,7 @@ def beside(view: OpView, places: tuple[int, ...], axis: int) -> tuple[InputAcces
 
 
 def _with(found: OpSemantics, others: tuple[InputAccess, ...]) -> OpSemantics:
-    """Sums are rounded to 8 bits, or a zero point is taken off: partial ones do not add up."""
+    """Adds reads; partial sums do not add up: they are rounded or have a zero point."""
     data, weight, *rest = found.accesses[0]
     return replace(
         uncut_over_k(found), is_of_bytes=True, accesses=((data, weight, *others, *rest),)
@@ -123,7 +123,7 @@ def _columns(view: OpView) -> int:
 
 
 def product_to_integers(view: OpView) -> OpSemantics | None:
-    """MatMulInteger: a zero point may be one a row of the left or one a column of the right."""
+    """MatMulInteger: zero points may be per row of the left or per column of the right."""
     rows = _rows_beside(view, (2,))
     if rows is None:
         return None
@@ -155,7 +155,7 @@ def _swaps(view: OpView) -> tuple[bool, bool]:
 
 
 def _rows_beside(view: OpView, places: tuple[int, ...]) -> tuple[InputAccess, ...] | None:
-    """Scale and zero point of the left factor, one number or one a row."""
+    """Scale and zero point of the left factor: one number, or one per row."""
     out = view.shape_out()
     given = tuple(place for place in places if view.has_input(place))
     if not out or any(len(view.shape(place)) > 1 for place in given):

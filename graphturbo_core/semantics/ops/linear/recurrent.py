@@ -1,4 +1,4 @@
-"""Semantics of recurrent ops: samples and directions are apart, time and hidden state are not."""
+"""Semantics of recurrent ops: cut along samples and directions, not time or hidden state."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from graphturbo_core.semantics.ops.maps import Entry, same, whole, whole_tensor
 from graphturbo_core.semantics.ops.view import OpView
 
 CELLS = {"RNN": (1, 1), "GRU": (6, 3), "LSTM": (4, 5)}
-"""Vector operations and transcendentals of a hidden element and step, beside two sums a gate.
+"""Vector operations and transcendentals per hidden element and step, without two sums per gate.
 
 GRU: reset product, (1 - z) h + z c and a difference; LSTM: f c + i g and o tanh(c)."""
 _WEIGHTS, _LENGTHS = (1, 2, 3, 7), 4
-"""Places of what has a row a direction (W, R, B, P), and of the samples' lengths."""
+"""Input numbers with a row per direction (W, R, B, P), and of the samples' lengths."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """Where an output has its directions and samples."""
+    """Axes of directions and samples in an output."""
 
     direction: int
     batch: int
@@ -41,8 +41,8 @@ def _axes_of(index: int, is_batch_first: bool) -> _Axes:
 def recurrent(view: OpView) -> OpSemantics:
     """RNN, GRU and LSTM: X [T, N, I], or [N, T, I] with layout 1.
 
-    All products belong to the first output in use; the others are rows of the same, and cost an
-    operation an element. With lengths, both directions stay together.
+    All products belong to the first used output; the others copy its rows, one operation per
+    element. With lengths, directions are not cut.
     """
     is_batch_first = bool(view.integer("layout", 0))
     directions, gates, width = view.shape(1)
@@ -88,7 +88,7 @@ def _reads(view: OpView, axes: _Axes, is_divided: bool) -> tuple[InputAccess, ..
 
 
 def _maps(view: OpView, place: int, axes: _Axes, known: tuple[bool, bool]) -> tuple[AxisMap, ...]:
-    """X and the states have samples, weights and states have directions; all else is whole."""
+    """X and states have samples; weights and states have directions; the rest is whole."""
     is_batch_first, is_divided = known
     shape = view.shape(place)
     if place == _LENGTHS:
@@ -109,7 +109,7 @@ def _maps(view: OpView, place: int, axes: _Axes, known: tuple[bool, bool]) -> tu
 def quantised_lstm(view: OpView) -> OpSemantics:
     """DynamicQuantizeLSTM: weights of bytes [D, I, 4 H] and [D, H, 4 H].
 
-    Input and state are quantised over all samples at once, so that nothing may be cut.
+    Input and state are quantised over all samples together, so no axis may be cut.
     """
     directions, width, gates = view.shape(1)
     hidden, steps, samples = view.shape(2)[1], *view.shape()[:2]

@@ -16,9 +16,10 @@ from graphturbo_core.semantics.ops.view import OpView
 
 
 def causal_convolution(view: OpView) -> OpSemantics:
-    """CausalConvWithState: an element needs itself and the k - 1 before it, the state's at first.
+    """CausalConvWithState: an element needs itself and the k - 1 before it, at first the state's.
 
-    The new state is the last k - 1 of state and data. Two operations a tap, on the vector engine.
+    The new state is the last k - 1 elements of state and data. Two operations per tap, on the
+    vector engine.
     """
     batch, channels, length = view.shape()
     taps = view.shape(1)[-1]
@@ -51,13 +52,13 @@ def causal_convolution(view: OpView) -> OpSemantics:
 
 
 _UPDATES = {"linear": 2, "gated": 2, "delta": 3, "gated_delta": 3}
-"""Products of a head's state at each step: outer product, result, and what a delta rule takes."""
+"""Products of a head's state per step: outer product, result, and those of a delta rule."""
 
 
 def linear_attention(view: OpView) -> OpSemantics | None:
-    """LinearAttention: samples are apart; packed heads and time stay together.
+    """LinearAttention: cut along samples only; packed heads and time are not cut.
 
-    A step and head of the queries reads its state, one of the keys changes it: each d_k x d_v.
+    Per step, a query head reads its state and a key head updates it: each d_k x d_v.
     """
     query, kv = view.integer("q_num_heads", 0), view.integer("kv_num_heads", 0)
     updates = _UPDATES.get(view.text("update_rule", "gated_delta"))

@@ -1,7 +1,7 @@
-"""SubGraph, layers -> SplitInfo: a split that is kept up to date while layers are added at its end.
+"""SubGraph, layers -> SplitInfo: a split that is updated as layers are added at its end.
 
-A chain is merged layer by layer, and so are the readers of one tensor; worked out anew each time,
-their splits cost their number squared.
+A chain is merged layer by layer, and so are the readers of one tensor. Recomputing the split each
+time would be quadratic in the layers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from graphturbo_core.strategies.steps.splitting import (
 )
 
 NOWHERE = -2
-"""The axis of a tensor that has none here; -1 is one that follows no axis."""
+"""Default for a tensor without an axis here; -1 means that it follows no axis."""
 
 
 @dataclass
 class _CarriedAxes:
-    """A legal walk over a sub-graph: the axis of each tensor, `read_whole` left out by `shared`.
+    """Result of a legal walk over a sub-graph: the axis of each tensor.
 
     `main`: the tensor from which the walk began. `illegal`: axes of `main` that no walk carries.
     """
@@ -37,29 +37,28 @@ class _CarriedAxes:
     read_whole: set[str]
     illegal: set[int]
     source: str | None = None
-    """The tensor from which one turn forwards finds all, where the walk from `main` does not."""
+    """Tensor from which one forward pass reaches all, if the walk from `main` does not."""
     unfit: set[int] = field(default_factory=set)
-    """Axes of the source that carry through all, and of which no count fits; nor with more layers,
-    as what is live at a step only grows."""
+    """Axes of the source that carry through all and have no fitting count. More layers do not
+    change that: the live bytes of a step only grow."""
 
     def shared(self) -> dict[str, int]:
-        """The axis of each tensor of which a piece holds its share only."""
+        """The axis of each tensor that is split: all except `read_whole`."""
         return {t: axis for t, axis in self.axis_of.items() if t not in self.read_whole}
 
 
 class Growing:
     """The split of a sub-graph that grows at its end.
 
-    It says what `Splitter` with `lexicographic` would, and nothing where it is not sure: the axis
-    must carry on over all reads, and the same count fit. Fewer pieces never fit with more layers:
-    what is live at a step only grows, since tensors that a later layer reads live longer, and none
-    is overwritten sooner.
+    Equals the result of `Splitter` with `lexicographic`, or is None where that is not certain. The
+    axis must carry over all reads, and the same count must fit. Fewer pieces never fit with more
+    layers: tensors that a later layer reads live longer, and none is overwritten sooner.
     """
 
     def __init__(
         self, splitter: Splitter, part: SubGraph, split: SplitInfo, axes: _CarriedAxes
     ) -> None:
-        """A sub-graph, its best split, and how that carries through it."""
+        """A sub-graph, its best split, and the axes that the split follows."""
         self._splitter = splitter
         self._graph = part.graph
         self._split = split
@@ -69,7 +68,7 @@ class Growing:
         self._live.add(part.layers, self._shares(part.layers))
 
     def add(self, layers: tuple[int, ...]) -> SplitInfo | None:
-        """The split with these layers, all after the others; None: work it out, and drop this."""
+        """The split with these later layers added; None: recompute it and discard this object."""
         links, outputs = _links(self._graph, layers), self._graph.outputs_of(layers)
         found = self._carried(links, outputs[-1]) if outputs else None
         if found is None or not self._keeps_count(links, found):
@@ -89,7 +88,7 @@ class Growing:
         return self._split
 
     def _carried(self, links: tuple[LinkedOutput, ...], main: str) -> _CarriedAxes | None:
-        """How the first axis of `main` that can be split carries, if that is the one so far."""
+        """Walk along the first axis of `main` that can be split, if that is the axis so far."""
         illegal: set[int] = set()
         for axis in range(len(self._tensor_shape(main))):
             found = _walked(links, main, axis)
@@ -107,12 +106,12 @@ class Growing:
         return None
 
     def _is_illegal(self, found: _CarriedAxes) -> bool:
-        """Whether the walk would stop in what is here already."""
+        """Whether the walk would stop within the existing layers."""
         main = self._axes.main
         return main in found.read_whole or found.axis_of.get(main, -1) in self._axes.illegal
 
     def _goes_on(self, found: _CarriedAxes) -> bool:
-        """Whether it reaches the result so far, and everything by the axis that it has."""
+        """Whether the walk reaches the result so far, and all tensors by their present axis."""
         touched = (found.axis_of.keys() | found.read_whole) & self._axes.inside
         is_chain = self._axes.source is None and self._axes.main in touched
         return is_chain and all(
@@ -121,7 +120,7 @@ class Growing:
         )
 
     def _is_unfit(self, links: tuple[LinkedOutput, ...], found: _CarriedAxes) -> bool:
-        """Whether it leads to the others along an axis of the source that does not fit them."""
+        """Whether the walk reaches the other layers along an axis of the source that fits none."""
         source = self._axes.source
         return (
             source is not None
@@ -133,10 +132,10 @@ class Growing:
         )
 
     def _is_beside(self, links: tuple[LinkedOutput, ...], found: _CarriedAxes) -> bool:
-        """Whether the new layers read what the others read, and nothing of theirs.
+        """Whether new and old layers share inputs, and the new ones read no result of the old.
 
-        Forwards from one tensor that both read, every result must get the axis that it has. Then
-        the walk from the new result finds all of them: one turn forwards, one more backwards.
+        A forward pass from a shared input must give every result its present axis. Then the walk
+        from the new result reaches all of them: one pass forwards, one backwards.
         """
         axes = self._axes
         touched = found.axis_of.keys() & axes.axis_of.keys()
@@ -153,7 +152,7 @@ class Growing:
         return _leads_to_all(links, source, found.axis_of)
 
     def _keeps_count(self, links: tuple[LinkedOutput, ...], found: _CarriedAxes) -> bool:
-        """Whether the count so far is tried first of all that may fit, and divides all axes."""
+        """Whether the count so far is the first candidate that may fit, and divides all axes."""
         pieces, axes = self._split.pieces, self._axes
         if pieces == 1:
             return True
@@ -190,11 +189,11 @@ class Growing:
 
 
 def grow(splitter: Splitter, part: SubGraph, split: SplitInfo) -> Growing | None:
-    """The split as one that can grow; None where that cannot be told from the new layers alone.
+    """Makes an updatable split; None where new layers alone do not determine the result.
 
-    1. The best split is the first that is possible (`lexicographic`). 2. One walk backwards gives
-    every tensor its axis, or one forwards from what the last layer reads. 3. In several pieces: no
-    halo, and no peak by the printed form.
+    1. The best split is the first possible one (`lexicographic`). 2. One backward walk gives every
+    tensor its axis, or one forward pass from an input of the last layer. 3. With several pieces: no
+    halo, and the true peak, not the printed form.
     """
     if splitter.best is not lexicographic or not split.is_split:
         return None
@@ -213,7 +212,7 @@ def grow(splitter: Splitter, part: SubGraph, split: SplitInfo) -> Growing | None
 
 
 def _spread(links: tuple[LinkedOutput, ...], last: _CarriedAxes) -> _CarriedAxes | None:
-    """The axes of readers of one tensor: a turn forwards after the walk from the last of them."""
+    """Axes of readers of one tensor: a forward pass after the walk from the last reader."""
     walk = Walk(last.inside, dict(last.axis_of))
     outside = last.axis_of.keys() - last.inside
     if last.read_whole or not outside or not walk.forwards(links) or not walk.backwards(links):
@@ -225,7 +224,7 @@ def _spread(links: tuple[LinkedOutput, ...], last: _CarriedAxes) -> _CarriedAxes
 
 
 def _unfit(splitter: Splitter, part: SubGraph, source: str, before: int) -> set[int]:
-    """Axes of the source that axes of the last result before this one lead to, and do not fit."""
+    """Axes of the source that earlier axes of the last result lead to and that do not fit."""
     links, unfit = _links(part.graph, part.layers), set()
     for found in islice(splitter.splits(part), before):
         carry = splitter.carry(part, found.axis)
@@ -236,9 +235,9 @@ def _unfit(splitter: Splitter, part: SubGraph, source: str, before: int) -> set[
 
 
 def _leads_to_all(links: tuple[LinkedOutput, ...], start: str, axis_of: Mapping[str, int]) -> bool:
-    """Whether one turn forwards from a tensor gives each result its axis, and could give no other.
+    """Whether a forward pass from a tensor gives each result its axis, unambiguously.
 
-    It could where two axes of a result follow the same axis of an operand.
+    It is ambiguous where two axes of a result follow the same axis of an operand.
     """
     walk = Walk(set(), {start: axis_of[start]})
     walk.forwards(links)

@@ -1,4 +1,4 @@
-"""Live bytes over the steps of a growing run, and their peak."""
+"""Live bytes per step of a growing sub-graph, and their peak."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ MIN_STEPS = 64
 
 
 class LiveBytes:
-    """What is live at each step, as changes from step to step; the peak is kept up to date.
+    """Live bytes per step, stored as changes from step to step, with their peak.
 
-    A tree over the steps holds in every node the sum of its changes and the largest sum of a prefix
-    of them: a change costs the logarithm of the steps.
+    A tree over the steps stores in every node the sum of its changes and the largest prefix sum.
+    A change costs O(log steps).
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class LiveBytes:
         return max(0, self._best[1])
 
     def change(self, step: int, size_bytes: int) -> None:
-        """So many bytes more (or less) from `step` on."""
+        """Add `size_bytes` (may be negative) to all steps from `step` on."""
         while step >= self._size:
             self._double()
         sums, best = self._sum, self._best

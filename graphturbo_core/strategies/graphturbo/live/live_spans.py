@@ -1,4 +1,4 @@
-"""Layers -> peak of live bytes, kept up to date while layers are added at the end."""
+"""Layers -> peak of live bytes, updated as layers are added at the end."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from graphturbo_core.strategies.graphturbo.live.live_bytes import LiveBytes
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 
 OPEN = 2**62
-"""The last step of what is live to the end of the run, however far that moves."""
+"""Last step of a tensor that is live until the end of the sub-graph."""
 
 
 @dataclass(slots=True)
 class _Life:
-    """A tensor's first and last use as `SubGraph.spans` has them, and what is counted of it.
+    """A tensor's first and last use, as in `SubGraph.spans`, and its counted bytes.
 
-    `unread`: layers outside that read it, for one computed here; a graph output has one more.
+    `unread`: outside readers of a tensor computed here; a graph output has one more.
     """
 
     size_bytes: int
@@ -33,7 +33,7 @@ class _Life:
 
 
 class LiveSpans:
-    """The spans of `SubGraph.spans` for a run of layers that grows at its end."""
+    """The spans of `SubGraph.spans` for layers that grow at their end."""
 
     def __init__(self, graph: LayerGraph) -> None:
         """No layers."""
@@ -48,7 +48,7 @@ class LiveSpans:
         return self._live.peak_bytes
 
     def add(self, layers: tuple[int, ...], share_bytes: Mapping[str, int]) -> None:
-        """Run these layers after the others; so many bytes of each tensor that they touch."""
+        """Append these layers; `share_bytes`: bytes of each tensor that they read or write."""
         begin = len(self._layers)
         self._layers += layers
         steps = range(begin, len(self._layers))
@@ -67,7 +67,7 @@ class LiveSpans:
         return (*self._graph.reads[layer], *self._graph.writes[layer])
 
     def _freed(self, touched: Iterable[str]) -> list[int]:
-        """Steps that no longer overwrite one of these tensors, since it is read again."""
+        """Steps that may not overwrite one of these tensors, since a later layer reads it."""
         lives = [self._lives[tensor] for tensor in touched if tensor in self._lives]
         overwritten = [life for life in lives if life.is_overwritten]
         for life in overwritten:
@@ -89,7 +89,7 @@ class LiveSpans:
             self._lives[tensor] = _Life(share_bytes[tensor], step, step, unread)
 
     def _overwrite(self, step: int) -> tuple[str, ...]:
-        """What the layer of this step is written over: an operand of its size that dies there."""
+        """Operands of equal size that die at this step and that its result overwrites."""
         layer, size = self._layers[step], self._graph.tensor_bytes
         results = self._graph.writes[layer]
         if not self._graph.is_in_place[layer] or len(results) != 1:
@@ -102,7 +102,7 @@ class LiveSpans:
         return ()
 
     def _count(self, life: _Life) -> None:
-        """Bring what is counted of a tensor in line with its life."""
+        """Update the counted bytes of a tensor to its life."""
         now = (life.first, life.end) if life.end >= life.first else None
         if now == life.counted:
             return

@@ -1,4 +1,4 @@
-"""Stage -> its tiling, tiles and weight tiles, worked out once for all stages that are alike."""
+"""Stage -> its tiling, tiles and weight tiles, memoised for equivalent stages."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from graphturbo_core.lowering.tiling.weight_items import WeightItems, weight_ite
 from graphturbo_core.products.plan import KernelPlan, Plan
 
 
-class Alike:
-    """What follows from a stage's kinds of ops, box, division over cores and tiling alone.
+class StageMemo:
+    """Memo of values that follow from a stage's kinds of ops, box, binding and tiling alone.
 
-    Layers of a model are alike, and differ by names. Kept for one lowering, in which each core
-    stands for the same cores everywhere.
+    Equivalent stages differ only by names. Valid for one lowering, whose core classes are the same
+    for all stages.
     """
 
     def __init__(self, plan: Plan) -> None:
-        """Nothing is listed yet."""
+        """Start with an empty memo."""
         self._plan = plan
         self._tilings: dict[Hashable, Tiling] = {}
         self._tiles: dict[Hashable, Steps] = {}
@@ -73,7 +73,7 @@ class Alike:
         return self._bytes[key]
 
     def read_tile_bytes(self, stage: Stage, tiling: Tiling, tensor: str) -> int:
-        """As `read_tile_bytes`, of all operands that read a tensor."""
+        """As `read_tile_bytes`, for all operands that read a tensor."""
         places = [at for at, each in enumerate(stage.operands) if each.tensor == tensor]
         key = self._key(stage, tiling), tuple(places)
         if key not in self._bytes:

@@ -1,8 +1,8 @@
-"""Plan and what its kernels took -> Stays: weights that are in GB before, and after, they are read.
+"""Plan and its simulated cycles -> GB retentions: weights in GB before and between their readers.
 
-Ours, not the paper's, which fetches weights anew for every non-adjacent instance and lets DRAM idle
-where kernels compute. What is chosen is an estimate: lowering gives each stay the room that there
-is, and the plan is simulated before it is taken.
+Our choice: the paper refetches weights for every non-adjacent instance and leaves DRAM idle while
+kernels compute. The choice is an estimate: lowering gives each retention the room that is free, and
+the plan is simulated before it is taken.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from typing import NamedTuple
 from graphturbo_core.products.plan import Plan, Residency
 from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.strategies.plus.weight_bytes import product_reads
-from graphturbo_core.strategies.steps.kernels import Spent
+from graphturbo_core.strategies.steps.kernels import PlanCost
 
 MOST_EARLY = 8
-"""Kernels before its reader in which a weight is fetched, at most (our choice: what is fetched
-earlier keeps GB from what comes between)."""
+"""Most kernels between the prefetch of a weight and its reader (our choice: an earlier prefetch
+occupies GB for longer)."""
 
 AHEAD_SHARE = 3
-"""Of the GB bytes that a kernel leaves free, one part in so many is left to the weights that it
-streams ahead itself (our choice: of 2, 3 and 4 the best on the paper's models)."""
+"""1/AHEAD_SHARE of a kernel's free GB bytes is reserved for the weights that it prefetches itself
+(our choice: of 2, 3 and 4 the best on the paper's models)."""
 
 
 NOTHING: frozenset[str] = frozenset()
 
 
 class _Run(NamedTuple):
-    """Kernels next to each other that share one fetch of a weight."""
+    """Adjacent kernels that share one fetch of a weight."""
 
     first: int
     last: int
 
 
 def chosen_stays(
-    plan: Plan, spent: Spent, barred: frozenset[str], wanted: frozenset[str] = NOTHING
+    plan: Plan, spent: PlanCost, barred: frozenset[str], wanted: frozenset[str] = NOTHING
 ) -> tuple[GbRetention, ...]:
-    """Which weights shall stay in GB from when to when, by what DRAM has to do in each kernel.
+    """Returns the retained weights with their first and last kernel, by each kernel's DRAM load.
 
-    0. Those that are `wanted` have the first right to room, as in `wanted_stays`.
+    0. Weights in `wanted` get room first, as in `wanted_stays`.
 
-    1. A weight that several kernels fetch stays from the first to the last of them, or over those
-       next to each other: what saves most cycles for each byte and kernel first.
-    2. Then, kernel by kernel, what it fetches is fetched in the kernels before it, the nearest
-       first, in the cycles in which they leave DRAM idle.
-    Each as far as it shortens kernels that take longer than their cores are busy, and as GB has
-    room beside what lies there and four weight tiles. `barred`: weights that shall not.
+    1. A weight that several kernels fetch is retained from the first to the last of them, or over
+       adjacent ones: the most cycles saved per byte and kernel first.
+    2. Then, kernel by kernel, its fetches are moved to idle DRAM cycles of the kernels before it,
+       the nearest first.
+    A retention must shorten a kernel that takes longer than its cores are busy. GB must have room
+    beside its other contents and four weight tiles. `barred`: weights that are never retained.
     """
     if not spent.loads or not plan.hardware.has_gb:
         return ()
@@ -59,8 +59,8 @@ def chosen_stays(
     return tuple(books.stays)
 
 
-def wanted_stays(plan: Plan, spent: Spent, wanted: frozenset[str]) -> tuple[GbRetention, ...]:
-    """These weights alone stay, whether or not that promises anything, as far as GB has room.
+def wanted_stays(plan: Plan, spent: PlanCost, wanted: frozenset[str]) -> tuple[GbRetention, ...]:
+    """Returns retentions of these weights alone, even without an estimated gain, while GB has room.
 
     From the first kernel that fetches them to the last that reads them; where kernels share one
     fetch, or only one reads them, from the kernel before it.
@@ -75,10 +75,11 @@ def wanted_stays(plan: Plan, spent: Spent, wanted: frozenset[str]) -> tuple[GbRe
 def paying_stays(
     plan: Plan, before: Sequence[int], after: Sequence[int]
 ) -> tuple[GbRetention, ...]:
-    """The stays of a plan whose kernels got shorter, in sum; cycles of each without and with stays.
+    """Returns the retentions whose kernels became shorter in sum.
 
-    A stay touches the kernel that fetches and those that read it. Stays that touch a kernel in
-    common are looked at together, since nobody can say which of them changed it.
+    `before`, `after`: cycles per kernel without and with retentions. A retention touches the kernel
+    that fetches and those that read. Retentions with a kernel in common are judged together, since
+    the effects on that kernel cannot be separated.
     """
     import networkx as nx  # noqa: PLC0415  # some 150 ms that no other strategy should cost
 
@@ -96,7 +97,7 @@ def paying_stays(
 
 @dataclass(frozen=True)
 class _Again:
-    """A weight over several runs of kernels that fetch it."""
+    """A weight that several runs of kernels fetch."""
 
     weight: str
     runs: tuple[_Run, ...]
@@ -107,9 +108,9 @@ class _Again:
 
 
 class _Books:
-    """What each kernel has left: cycles that it may get shorter, idle cycles of DRAM, GB bytes."""
+    """Budget left per kernel: cycles it can become shorter, idle DRAM cycles, free GB bytes."""
 
-    def __init__(self, plan: Plan, spent: Spent, barred: frozenset[str]) -> None:
+    def __init__(self, plan: Plan, spent: PlanCost, barred: frozenset[str]) -> None:
         hardware = plan.hardware
         self._hardware = hardware
         self._plan = plan
@@ -139,13 +140,13 @@ class _Books:
         return self._hardware.transfer_cycles(size_bytes, self._hardware.dram_bandwidth)
 
     def _bytes(self, cycles: int) -> int:
-        """What DRAM brings in so many cycles."""
+        """Bytes that DRAM delivers in these cycles."""
         return cycles * self._hardware.dram_bandwidth // self._hardware.clock_hz
 
     def _runs(self) -> Mapping[str, list[_Run]]:
-        """Per weight, the kernels that fetch it, with those that find it in GB from the one before.
+        """Per weight, each kernel that fetches it, with the next ones that find it in GB.
 
-        Neighbours of a group that hold it in GB are taken to have room for it.
+        Adjacent kernels of a group with the weight in GB are assumed to have room for it.
         """
         found: dict[str, list[_Run]] = {}
         for place, reads in enumerate(self._reads):
@@ -158,13 +159,13 @@ class _Books:
         return found
 
     def _is_held(self, name: str, place: int) -> bool:
-        """Whether a kernel finds in GB what the one before it left there."""
+        """Whether a kernel finds the weight in GB from the kernel before it."""
         own, before = self._plan.kernels[place], self._plan.kernels[place - 1]
         held = {each.residency[name] for each in (own, before)}
         return own.group == before.group and held == {Residency.GB}
 
     def keep_wanted(self, wanted: frozenset[str]) -> None:
-        """Rule 0, in the order of the kernels that fetch; rule 2 may add what found no room."""
+        """Rule 0, by the order of fetching kernels; rule 2 may add weights without room here."""
         found = {name: runs for name, runs in self._runs().items() if name in wanted}
         for name, runs in sorted(found.items(), key=lambda item: (item[1][0].first, item[0])):
             stay = self._wanted(name, runs)
@@ -178,7 +179,7 @@ class _Books:
                 self._idle[stay.first] -= min(self._idle[stay.first], cycles)
 
     def _wanted(self, name: str, runs: Sequence[_Run]) -> GbRetention | None:
-        """The stay of a weight as far as GB has room; where a run is of several, all of it."""
+        """Retention of a weight, up to the room in GB; whole if a run has several kernels."""
         first = runs[0].first - (len(runs) == 1)
         last = runs[-1].last
         whole = max(self._reads[run.first][name] for run in runs)
@@ -202,7 +203,7 @@ class _Books:
             self._take(GbRetention(each.weight, each.kernels.start, each.kernels.stop - 1, size))
 
     def _size(self, each: _Again) -> int:
-        """Bytes that may stay: all of it where some kernels share its fetch already."""
+        """Bytes that may be retained: the whole weight where kernels share its fetch already."""
         kernels = each.kernels
         size = max(self._left[run.first].get(each.weight, 0) for run in each.runs)
         room = max(0, min(self._room[kernels.start : kernels.stop]))
@@ -216,7 +217,7 @@ class _Books:
         return min(size, room)
 
     def _saved(self, each: _Again, size: int) -> int:
-        """Cycles by which kernels get shorter."""
+        """Cycles by which the kernels become shorter."""
         cycles = self._cycles(size)
         return sum(min(cycles, self._slack[run.first]) for run in each.runs[1:])
 
@@ -245,7 +246,7 @@ class _Books:
                         self._fetch(name, early, run)
 
     def _fetch(self, name: str, early: int, run: _Run) -> None:
-        """As much of what a run fetches as an earlier kernel has DRAM cycles for."""
+        """Prefetch as much of a run's weight as an earlier kernel has idle DRAM cycles for."""
         reader, left = run.first, self._left[run.first][name]
         cycles = min(self._slack[reader], self._idle[early])
         room = max(0, min(self._room[early : run.last + 1]))
@@ -258,7 +259,7 @@ class _Books:
 
 
 def _spans(name: str, runs: Sequence[_Run]) -> Iterator[_Again]:
-    """All runs of a weight, and those that touch."""
+    """All runs of a weight together, and each sequence of adjacent runs."""
     if len(runs) > 1:
         yield _Again(name, tuple(runs))
     touching = [[runs[0]]]

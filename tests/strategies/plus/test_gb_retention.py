@@ -16,10 +16,10 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.plus.cuts import GroupCut, cut_plan
-from graphturbo_core.strategies.plus.keeping import (
+from graphturbo_core.strategies.plus.gb_retention import (
     chosen_stays,
     paying_stays,
     wanted_stays,
@@ -27,7 +27,7 @@ from graphturbo_core.strategies.plus.keeping import (
 from graphturbo_core.strategies.plus.weight_bytes import fetched
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.steps.kernels import Load, Spent, Target
+from graphturbo_core.strategies.steps.kernels import KernelUsage, PlanCost, Target
 from tests.strategies.samples import hardware, plan_of, weighted
 
 SOFT = """g (float[16,16] x, float[16,256] w) => (float[16,256] y)
@@ -48,10 +48,10 @@ def planned(text: str) -> Plan:
     return plan_of(weighted(text), "tvm", hardware("generic-4x4"))
 
 
-def took(*kernels: tuple[int, int, int, int]) -> Spent:
+def took(*kernels: tuple[int, int, int, int]) -> PlanCost:
     """Kernels by their cycles without launch and barrier, DRAM's, a core's, and GB bytes."""
     cycles = tuple(FIXED + own for own, *_ in kernels)
-    return Spent(sum(cycles), cycles, tuple(Load(*rest) for _, *rest in kernels))
+    return PlanCost(sum(cycles), cycles, tuple(KernelUsage(*rest) for _, *rest in kernels))
 
 
 BUSY = (1000, 1000, 1000, 0)
@@ -257,9 +257,9 @@ def test_no_bound_counts_what_may_be_in_gb_already() -> None:
     assert found == [W_BYTES, W_BYTES - 1000, 0]
 
 
-def spent(plan: Plan) -> Spent:
+def spent(plan: Plan) -> PlanCost:
     trace = simulate(lower(plan))
-    return Spent(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
+    return PlanCost(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
 
 
 HEAVY = """g (float[512,1024] x, float[1024,512] w, float[512,512] v) => (float[512,512] y)
@@ -296,7 +296,7 @@ def test_a_weight_that_a_plan_file_places_does_not_stay() -> None:
 
 
 def test_dearer_stays_are_not_taken() -> None:
-    def priced(plan: Plan) -> Spent:
+    def priced(plan: Plan) -> PlanCost:
         found = spent(plan)
         return replace(found, cycles=found.cycles * (2 if plan.stays else 1))
 

@@ -1,4 +1,4 @@
-"""Point, simulated plan -> Stays: which weights stay in GB, worked out anew for each plan."""
+"""Point, simulated plan -> GB retentions, recomputed for each plan."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.products.stays import GbRetention
-from graphturbo_core.strategies.plus.keeping import (
+from graphturbo_core.strategies.plus.gb_retention import (
     chosen_stays,
     paying_stays,
     wanted_stays,
 )
-from graphturbo_core.strategies.steps.kernels import Spent
+from graphturbo_core.strategies.steps.kernels import PlanCost
 from graphturbo_core.strategies.tuned.beyond import CHOSEN, LEAVE, LENDING, PAID, STAY, STAYS
 from graphturbo_core.strategies.tuned.space import AS_IS, Point
 
 
 @dataclass(frozen=True, slots=True)
 class Staying:
-    """What a point says of stays; by default there are none.
+    """A point's choice of GB retentions; by default there are none.
 
-    `rule`: as is (none), by closed forms, or those of them that paid. `wanted`: weights that stay
-    in any case, as far as GB has room; `barred`: that do not.
+    `rule`: as is (none), by closed forms, or the paying ones of these. `wanted`: weights retained
+    in any case, up to the room in GB; `barred`: weights never retained.
     """
 
     rule: str = AS_IS
@@ -31,7 +31,7 @@ class Staying:
 
     @property
     def is_asked(self) -> bool:
-        """Whether any weight may stay."""
+        """Whether any weight may be retained."""
         return self.rule != AS_IS or bool(self.wanted)
 
 
@@ -39,10 +39,10 @@ NO_STAYS = Staying()
 
 
 def staying(point: Point, classes: Sequence[int], weights: Sequence[Sequence[str]]) -> Staying:
-    """What a point says; `classes` and `weights`: of each layer.
+    """Returns a point's choice; `classes` and `weights`: of each layer.
 
-    Of a weight of several layers the last one's class decides. Where nothing stays by rule, barring
-    a weight says nothing.
+    For a weight of several layers the last layer's class decides. Without a rule, barring a weight
+    has no effect.
     """
     said: dict[str, str] = {}
     for number, names in zip(classes, weights, strict=True):
@@ -56,10 +56,10 @@ def staying(point: Point, classes: Sequence[int], weights: Sequence[Sequence[str
 
 
 def point_before(point: Point) -> Point:
-    """The point whose simulation says which weights stay at this one.
+    """Returns the point whose simulation determines the retentions of this one.
 
-    Of those that paid, all that the closed forms choose; else none. Weights come through one
-    cluster's DRAM there.
+    For paying retentions: the point with all that the closed forms choose; else without any. It has
+    no remote DRAM shares.
     """
     alone = {**point, **({LENDING: AS_IS} if LENDING in point else {})}
     if point.get(STAYS) == PAID:
@@ -68,14 +68,16 @@ def point_before(point: Point) -> Point:
     return {**alone, **dict.fromkeys(is_stay, AS_IS)}
 
 
-def stays_of(asked: Staying, plan: Plan, spent: Spent) -> tuple[GbRetention, ...]:
-    """The stays that are chosen for a plan that took so much without any."""
+def stays_of(asked: Staying, plan: Plan, spent: PlanCost) -> tuple[GbRetention, ...]:
+    """The retentions chosen for a plan; `spent`: its cost without any."""
     if asked.rule == AS_IS:
         return wanted_stays(plan, spent, asked.wanted)
     return chosen_stays(plan, spent, asked.barred, asked.wanted)
 
 
-def paid_stays(asked: Staying, kept: Plan, before: Spent, after: Spent) -> tuple[GbRetention, ...]:
-    """Of the stays of a plan those that paid, and those that are wanted; what it took each way."""
+def paid_stays(
+    asked: Staying, kept: Plan, before: PlanCost, after: PlanCost
+) -> tuple[GbRetention, ...]:
+    """The paying and the wanted retentions; `before`, `after`: cost without and with them."""
     paid = paying_stays(kept, before.kernel_cycles, after.kernel_cycles)
     return tuple(stay for stay in kept.stays if stay in paid or stay.weight in asked.wanted)

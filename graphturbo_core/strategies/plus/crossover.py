@@ -1,9 +1,9 @@
-"""Simulated groupings -> Cuts: stretches of layers, each from the grouping that was fastest there.
+"""Simulated groupings -> Cuts: crossover: per segment of layers the grouping fastest there.
 
-Kernels of a cluster run one after the other, so a group's time is the sum of its kernels', and a
-sum of groups' is an estimate of a schedule made of them: instances of different groups interleave,
-and a stretch changes what its neighbours find in LB and GB. The mixture is simulated before it is
-taken. Ours, not the paper's.
+Kernels of a cluster run one after the other, so a group's time is the sum of its kernels' times.
+The sum over groups only estimates a crossover: instances of different groups interleave, and a
+segment changes what its neighbours find in LB and GB. The crossover is simulated before it is
+taken. Our choice, not in the paper.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from graphturbo_core.strategies.plus.cuts import GroupCut, cuts_of
 
 @dataclass(frozen=True)
 class Timed:
-    """A grouping and what its kernels took in its own simulation, in cycles.
+    """A grouping with the simulated cycles of its kernels.
 
-    A place lies before the layer of its number; the last one lies behind all layers.
+    A place is the position before the layer of its number; the last place is after all layers.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Timed:
 
     @cached_property
     def cuts(self) -> tuple[GroupCut, ...]:
-        """Its groups, in topological order."""
+        """Groups in topological order."""
         return cuts_of(self.plan)
 
     @cached_property
@@ -49,7 +49,7 @@ class Timed:
 
     @cached_property
     def cycles_before(self) -> tuple[int, ...]:
-        """Per place, cycles of the groups whose layers all lie before it."""
+        """Per place, cycles of the groups whose layers are all before it."""
         ending = [0] * (len(self.graph.layers) + 1)
         for kernel, cycles in zip(self.plan.kernels, self.kernel_cycles, strict=True):
             ending[max(self.cuts[kernel.group].layers) + 1] += cycles
@@ -57,7 +57,7 @@ class Timed:
 
     @cached_property
     def handed_bytes(self) -> tuple[int, ...]:
-        """Per place, bytes that are handed over it from LB to LB, and in no memory besides."""
+        """Per place, bytes handed across it in LB alone, without a copy in GB or DRAM."""
         found = _Crossing(self.graph)
         for kernel in self.plan.kernels:
             in_lb = (t for t in kernel.outputs if kernel.scopes[t] is Scope.LB)
@@ -68,7 +68,7 @@ class Timed:
 
 
 class _Crossing:
-    """Bytes per place, of what is written before it and read after."""
+    """Bytes per place of tensors written before it and read after it."""
 
     def __init__(self, graph: LayerGraph) -> None:
         self._graph = graph
@@ -76,7 +76,7 @@ class _Crossing:
         self._change = [0] * (len(graph.layers) + 1)
 
     def add(self, tensor: str, size_bytes: int) -> None:
-        """Count so many bytes of a tensor; what nobody reads crosses nothing."""
+        """Add the bytes of a tensor; an unread tensor crosses no place."""
         readers = self._graph.readers.get(tensor, ())
         if readers and tensor in self._writer:
             self._change[self._writer[tensor] + 1] += size_bytes
@@ -90,7 +90,7 @@ class _Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class LayerSegment:
     """Layers [first, last), grouped as in the grouping of this number."""
 
     grouping: int
@@ -98,17 +98,17 @@ class Stretch:
     last: int
 
 
-def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[Stretch, ...]:
-    """Stretches in order whose estimates sum to the least.
+def cheapest_segments(groupings: Sequence[Timed], hardware: Hardware) -> tuple[LayerSegment, ...]:
+    """Returns the segments in order with the least sum of estimates.
 
-    A stretch begins and ends where its grouping has a boundary. Where the grouping changes, what
-    either hands over from LB to LB has to wait besides: written by the one before, read by the one
-    behind, at GB's rate, or at DRAM's where all that crosses there does not fit GB. Linear in
-    layers times groupings squared. Ties: no change, then the grouping named first.
+    A segment begins and ends at boundaries of its grouping. Where the grouping changes, tensors
+    handed on in LB cost one write and one read: at GB's rate, or at DRAM's if all crossing tensors
+    do not fit GB. Linear in layers times groupings squared. Ties: no change, then the first
+    grouping.
     """
     rates = _waiting_rates(groupings[0].graph, hardware)
     last_place = len(rates) - 1
-    states = [_State(0, 0, _StretchLink(number, 0, None)) for number in range(len(groupings))]
+    states = [_State(0, 0, _SegmentLink(number, 0, None)) for number in range(len(groupings))]
     for place in range(1, last_place + 1):
         here = [number for number, each in enumerate(groupings) if each.is_boundary[place]]
         arrived = {number: states[number].moved(groupings[number], place) for number in here}
@@ -118,34 +118,34 @@ def cheapest_stretches(groupings: Sequence[Timed], hardware: Hardware) -> tuple[
                 moved = groupings[other].handed_bytes[place] + groupings[number].handed_bytes[place]
                 total = left.cycles + hardware.transfer_cycles(moved, rates[place])
                 if total < states[number].cycles:
-                    states[number] = _State(total, place, _StretchLink(number, place, left.link))
-    return _stretches(min(states, key=lambda state: state.cycles).link, last_place)
+                    states[number] = _State(total, place, _SegmentLink(number, place, left.link))
+    return _segments(min(states, key=lambda state: state.cycles).link, last_place)
 
 
-class _StretchLink(NamedTuple):
-    """A stretch's grouping and first place, and the stretch before it."""
+class _SegmentLink(NamedTuple):
+    """A segment's grouping and first place, and the segment before it."""
 
     grouping: int
     first: int
-    before: _StretchLink | None
+    before: _SegmentLink | None
 
 
-def _stretches(link: _StretchLink | None, last: int) -> tuple[Stretch, ...]:
-    """From the last stretch back to the first, in order."""
-    found: list[Stretch] = []
+def _segments(link: _SegmentLink | None, last: int) -> tuple[LayerSegment, ...]:
+    """The segments in order, followed from the last back to the first."""
+    found: list[LayerSegment] = []
     while link is not None:
-        found.append(Stretch(link.grouping, link.first, last))
+        found.append(LayerSegment(link.grouping, link.first, last))
         last, link = link.first, link.before
     return tuple(reversed(found))
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The cheapest way to a place in some grouping, and its last stretch so far."""
+    """The cheapest way to a place in one grouping, and its last segment so far."""
 
     cycles: int
     place: int
-    link: _StretchLink
+    link: _SegmentLink
 
     def moved(self, grouping: Timed, place: int) -> _State:
         before = grouping.cycles_before
@@ -153,7 +153,7 @@ class _State:
 
 
 def _waiting_rates(graph: LayerGraph, hardware: Hardware) -> list[int]:
-    """Per place, bytes a second of the memory in which all that crosses it could wait."""
+    """Per place, bytes per second of the nearest memory that fits all crossing tensors."""
     crossing = _Crossing(graph)
     for tensors in graph.writes:
         for tensor in tensors:
@@ -164,11 +164,13 @@ def _waiting_rates(graph: LayerGraph, hardware: Hardware) -> list[int]:
     ]
 
 
-def mixed_cuts(groupings: Sequence[Timed], stretches: Sequence[Stretch]) -> tuple[GroupCut, ...]:
-    """The groups of the stretches, in topological order."""
+def crossover_cuts(
+    groupings: Sequence[Timed], segments: Sequence[LayerSegment]
+) -> tuple[GroupCut, ...]:
+    """The groups of the segments, in topological order."""
     return tuple(
         cut
-        for stretch in stretches
-        for cut in groupings[stretch.grouping].cuts
-        if stretch.first <= min(cut.layers) < stretch.last
+        for segment in segments
+        for cut in groupings[segment.grouping].cuts
+        if segment.first <= min(cut.layers) < segment.last
     )

@@ -20,16 +20,16 @@ from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph, layer_graph
 from graphturbo_core.strategies.layers.relay import relay_layers
 from graphturbo_core.strategies.plan_files.edits import Edits
-from graphturbo_core.strategies.plan_files.held import PinnedPlan
+from graphturbo_core.strategies.plan_files.pinned import PinnedPlan
 from graphturbo_core.strategies.plan_files.record import GroupRecord, Record, recorded
 from graphturbo_core.strategies.planning import PlanTask, plan_for
+from graphturbo_core.strategies.plus.crossover import Timed
 from graphturbo_core.strategies.plus.cuts import GroupCut, cut_groups, cut_plan, cuts_of
-from graphturbo_core.strategies.plus.further_axes import Crossed, FurtherAxes, is_wanting
-from graphturbo_core.strategies.plus.mixing import Timed
+from graphturbo_core.strategies.plus.second_axis import Crossed, SecondAxis, is_wanting
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
 from graphturbo_core.strategies.registry import parse_strategy
 from graphturbo_core.strategies.steps.binding import Binder, plain_by_kind
-from graphturbo_core.strategies.steps.kernels import Spent, Target
+from graphturbo_core.strategies.steps.kernels import PlanCost, Target
 from graphturbo_core.strategies.steps.splitting import Splitter, SubGraph
 from tests.lowering.nets import chip
 from tests.lowering.replay import replay
@@ -170,10 +170,10 @@ def test_which_groups_are_looked_at(
     assert is_wanting(part, split, capacity_bytes) is expected
 
 
-def further(plan: Plan, text: str, kernel_cycles: tuple[int, ...]) -> FurtherAxes:
+def further(plan: Plan, text: str, kernel_cycles: tuple[int, ...]) -> SecondAxis:
     target, graph = made(text)
     timed = Timed("full", graph, plan, kernel_cycles)
-    return FurtherAxes(target, timed, target.budget.split_bytes)
+    return SecondAxis(target, timed, target.budget.split_bytes)
 
 
 def test_neighbours_become_one_group_where_that_saves_most() -> None:
@@ -224,9 +224,9 @@ def test_it_replays(text: str, split: GroupCut) -> None:
     replay(trace)
 
 
-def cost(plan: Plan) -> Spent:
+def cost(plan: Plan) -> PlanCost:
     trace = simulate(lower(plan))
-    return Spent(trace.makespan, trace.kernel_cycles)
+    return PlanCost(trace.makespan, trace.kernel_cycles)
 
 
 def plus(sem: GraphSemantics, held: PinnedPlan | None = None, axes: str = "on") -> Plan:
@@ -302,10 +302,10 @@ def test_the_groups_of_full_and_of_the_cheapest_are_cut_so(part: int, expected: 
     """The second plan that is simulated, half the room's, costs a tenth, or what it does."""
     seen: list[Plan] = []
 
-    def cheap(plan: Plan) -> Spent:
+    def cheap(plan: Plan) -> PlanCost:
         seen.append(plan)
         spent, own = cost(plan), part if len(seen) == 2 else 1
-        return Spent(spent.cycles // own, tuple(each // own for each in spent.kernel_cycles))
+        return PlanCost(spent.cycles // own, tuple(each // own for each in spent.kernel_cycles))
 
     task = PlanTask(made(THREE)[0].semantics, chip("tiny"), "fp16", {}, cost=cheap)
     names = proposed(plan_for(parse_strategy(PLUS), task))
@@ -315,9 +315,9 @@ def test_the_groups_of_full_and_of_the_cheapest_are_cut_so(part: int, expected: 
 def test_not_tried_where_less_than_a_hundredth_is_promised() -> None:
     """No more is saved than the kernels take, which is a hundredth of all."""
 
-    def idle(plan: Plan) -> Spent:
+    def idle(plan: Plan) -> PlanCost:
         spent = cost(plan)
-        return Spent(100 * sum(spent.kernel_cycles), spent.kernel_cycles)
+        return PlanCost(100 * sum(spent.kernel_cycles), spent.kernel_cycles)
 
     task = PlanTask(made(LARGE)[0].semantics, chip("tiny"), "fp16", {}, cost=idle)
     assert "full, two axes" not in proposed(plan_for(parse_strategy(PLUS), task))

@@ -1,4 +1,4 @@
-"""PinnedPlan: a plan read from a file, and whether a strategy followed its edits."""
+"""PinnedPlan: a plan read from a file, and the check that a strategy satisfied its edits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NO_PINNED_PLAN = PinnedPlan()
 
 
 def check_no_groups(constraints: PlanConstraints, strategy: str) -> None:
-    """Refuse edits of groups for a strategy whose groups nobody can choose.
+    """Refuse edits of groups for a strategy with fixed groups.
 
     Raises:
         PlanError: PLAN_STRATEGY.
@@ -50,7 +50,7 @@ def check_no_groups(constraints: PlanConstraints, strategy: str) -> None:
 
 
 def check_no_edits(strategy: str) -> NoReturn:
-    """Refuse all edits for a strategy that searches: a point of its space is no person's.
+    """Refuse all edits for a strategy that searches: its points are not plans that a user edits.
 
     Raises:
         PlanError: PLAN_STRATEGY.
@@ -61,10 +61,10 @@ def check_no_edits(strategy: str) -> NoReturn:
 
 
 def check_followed(plan: Plan, constraints: PlanConstraints) -> None:
-    """Look at the plan that came out: every constraint is satisfied.
+    """Check that the plan satisfies every constraint.
 
     Raises:
-        PlanError: PLAN_NO_EFFECT, a binding or scope is of a tensor that no kernel binds or holds.
+        PlanError: PLAN_NO_EFFECT: no kernel binds or stores the tensor of a binding or scope.
         InvariantError: a constraint is not satisfied: our bug.
     """
     _check_groups(plan, constraints)

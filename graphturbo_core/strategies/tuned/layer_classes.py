@@ -1,4 +1,4 @@
-"""LayerGraph -> classes of layers that are alike: what repeats in a model is decided once."""
+"""LayerGraph -> classes of equivalent layers: repeated parts of a model are decided once."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
 
 MAX_CLASSES = 40
-"""Classes that a search tells apart, if a coarser look can help it (our choice: a budget of some
-sixty evaluations tries each of them about once)."""
+"""Number of classes above which a coarser criterion is used (our choice: a budget of about sixty
+evaluations covers each class about once)."""
 
 
 def layer_classes(graph: LayerGraph) -> tuple[int, ...]:
-    """Per layer the number of its class, counted as they first appear.
+    """Returns per layer the number of its class, by first appearance.
 
-    Our choice: alike are layers of the same op types whose results have the same shapes, as in the
-    twelve blocks of a transformer; where that makes more than `MAX_CLASSES`, the same last size is
-    enough, as in a block of DenseNet, whose channels grow; where that does too, the op types are.
+    Our choice: equivalent layers have equal op types and result shapes, as in the twelve blocks of
+    a transformer. If that gives more than `MAX_CLASSES`, op types and last size are compared, as in
+    a block of DenseNet, whose channels grow; then op types alone.
     """
     looks: tuple[Callable[[LayerGraph, int], object], ...] = (_by_shape, _by_last_size, _by_type)
     for look in looks:

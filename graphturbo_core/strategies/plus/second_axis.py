@@ -1,9 +1,9 @@
-"""Plan -> Cuts: groups whose pieces are cut along two axes, where that computes or moves less.
+"""Plan -> Cuts: groups whose pieces are cut along two axes, where that saves work or moves.
 
-The paper names one axis a group as a limit (section 5). A piece cut along rows and columns has
-fewer of its neighbours' rows than one of the same size cut along rows alone, and layers fit in
-pieces of two axes that fall apart into groups, or overflow, along each one. All of this is ours: a
-proposal is simulated before it is taken.
+The paper names one axis per group as a limit (section 5). A piece cut along rows and columns has
+less halo than a piece of the same size cut along rows alone. And layers may fit in pieces of two
+axes that, along one axis, overflow or become several groups. Our choice: a proposal is simulated
+before it is taken.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from graphturbo_core.strategies.layers.carry import (
     piece_numbers,
 )
 from graphturbo_core.strategies.layers.layer_graph import LayerGraph
+from graphturbo_core.strategies.plus.crossover import Timed
 from graphturbo_core.strategies.plus.cuts import GroupCut, carry_of
-from graphturbo_core.strategies.plus.mixing import Timed
 from graphturbo_core.strategies.plus.section_cycles import SectionCycles, handed_in_lb
 from graphturbo_core.strategies.steps.instances import Section
 from graphturbo_core.strategies.steps.kernels import Target
@@ -39,8 +39,8 @@ from graphturbo_core.strategies.steps.splitting import (
 
 ANY_AXES: frozenset[int] = frozenset()
 MOST_JOINED = 4
-"""Neighbouring groups that are merged under two axes, at most (our choice: halos grow with every
-window, and each stretch of so many groups is looked at)."""
+"""Most neighbouring groups merged under two axes (our choice: halos grow with every window, and
+each segment of up to this many groups is evaluated)."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class _Axis:
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """Parts to try, rising: more than one, and such that all tensors inside divide."""
+        """Candidate parts, rising: above one, and dividing all tensors inside."""
         size = self.sizes[self.part.outputs[-1]]
         return tuple(n for n in divisors(size) if n > 1 and divides(self.part, self.carry, n))
 
     def extents(self, parts: int) -> dict[str, int]:
-        """Of each split tensor the most that one of so many parts needs."""
+        """Largest extent of each split tensor over the parts."""
         found: dict[str, int] = {}
         for piece in piece_numbers(parts):
             needed = piece_intervals(self.carry, self.sizes, self.part.outputs, parts, piece)
@@ -88,7 +88,7 @@ def _carried(part: SubGraph) -> tuple[_Axis, ...]:
 
 @dataclass(frozen=True, order=True)
 class _Trial:
-    """Parts of two axes, each by its place; the order is that in which they are tried."""
+    """Candidate parts of two axes, each by its place; sorted by the order of evaluation."""
 
     cycles: int
     first: int
@@ -107,20 +107,20 @@ class Crossed:
 
     @cached_property
     def axes(self) -> tuple[_Axis, ...]:
-        """Axes that all of it carries and that some count divides, outermost first."""
+        """Axes that carry through all of it and that some count divides, outermost first."""
         return _carried(self.part)
 
     def best(
         self, limit_cycles: int, having: frozenset[int] = ANY_AXES
     ) -> tuple[GroupCut, int] | None:
-        """The split of the fewest cycles, below the limit, whose pieces fit; None: there is none.
+        """Returns the fitting split with the fewest cycles below the limit; None: there is none.
 
         `having`: axes that must be among its two.
 
-        1. Of each count of the second axis, the least of the first with which live activations of
-        the largest piece are within capacity. 2. The cheapest of these first: it is taken where
-        each core holds its part of the middle piece, else the next count of the first axis takes
-        its place (our choice: pieces at an end have halos on one side only).
+        1. For each count of the second axis, the least count of the first with which the largest
+        piece's live activations are within capacity. 2. The cheapest of these first: it is taken
+        if every core's part of the middle piece fits its LB. Else the next count of the first axis
+        replaces it (our choice: pieces at an end have halos on one side only).
         """
         waiting: list[_Trial] = []
         for first, second in combinations(range(len(self.axes)), 2):
@@ -143,7 +143,7 @@ class Crossed:
         return None
 
     def _trial(self, first: int, second: int, parts: int, least: int) -> Iterator[_Trial]:
-        """Rule 1, from this place on; nothing where no count is within capacity."""
+        """Rule 1 from count `least` on; yields nothing if no count is within capacity."""
         counts = self.axes[first].counts
         for place in range(least, len(counts)):
             if counts[place] * parts > DEFAULT_LIMITS.max_pieces:
@@ -159,7 +159,7 @@ class Crossed:
         return section_of(self.part, "", first.carry, pieces, [(second.carry, trial.parts)])
 
     def peak_bytes(self, first: int, count: int, second: int, parts: int) -> int:
-        """Live activations of a piece, each tensor at the most that some piece needs of it."""
+        """Peak live activations of a piece, each tensor at its largest extent over the pieces."""
         cuts = [(self.axes[first].sizes, self._extents(first, count))]
         cuts.append((self.axes[second].sizes, self._extents(second, parts)))
 
@@ -183,7 +183,7 @@ class Crossed:
 
 
 class _Link(NamedTuple):
-    """The fewest cycles of the groups so far, and the last of them, which begins at `first`."""
+    """The fewest cycles of the groups so far; the last of them begins at `first`."""
 
     cycles: int
     first: int
@@ -200,8 +200,8 @@ def _followed(links: Sequence[_Link]) -> tuple[GroupCut, ...]:
 
 
 @dataclass(frozen=True)
-class FurtherAxes:
-    """A simulated plan, and which of its groups had better be cut along two axes."""
+class SecondAxis:
+    """A simulated plan, and the choice of its groups to cut along two axes."""
 
     target: Target
     timed: Timed
@@ -213,12 +213,12 @@ class FurtherAxes:
         return self.timed.graph
 
     def cheapest(self, least_gain: int = 0) -> tuple[GroupCut, ...]:
-        """Groups in order whose cycles sum to the least.
+        """Returns the groups in order with the least sum of cycles.
 
-        A group stays as it is, with the cycles that it took, or up to `MOST_JOINED` neighbours
-        become one that is cut along two axes: then what they took, in the ratio of the closed
-        forms. That is looked at where one of them is wanting (`is_wanting`). On a tie as it is; the
-        plan's own groups where no more than `least_gain` cycles are saved.
+        A group is unchanged, with its simulated cycles. Or up to `MOST_JOINED` neighbours become
+        one group cut along two axes, if `is_wanting` holds for one of them. Their simulated cycles
+        are then scaled by the ratio of the closed forms. Ties: unchanged. Returns the plan's own
+        groups if the gain is at most `least_gain` cycles.
         """
         cuts = self.timed.cuts
         if not any(self._wanting):
@@ -229,7 +229,7 @@ class FurtherAxes:
         return _followed(best) if sum(self._took) - best[-1].cycles > least_gain else cuts
 
     def _ways(self, best: Sequence[_Link], last: int) -> Iterator[_Link]:
-        """Ways to the end of the group before `last`: as it is, then joined with those before."""
+        """Ways to the end of the group before `last`: unchanged, then joined with others."""
         yield _Link(best[-1].cycles + self._took[last - 1], last - 1, self.timed.cuts[last - 1])
         for first in range(last - 1, max(-1, last - 1 - MOST_JOINED), -1):
             made = self._crossed(first, last) if any(self._wanting[first:last]) else None
@@ -238,7 +238,7 @@ class FurtherAxes:
                 yield _Link(best[first].cycles + cycles, first, cut)
 
     def _crossed(self, first: int, last: int) -> tuple[GroupCut, int] | None:
-        """The groups from `first` to before `last` as one; None where that promises nothing."""
+        """The groups from `first` to before `last` as one; None if no gain is estimated."""
         layers = tuple(sorted(n for cut in self.timed.cuts[first:last] for n in cut.layers))
         part, old = SubGraph(self.graph, layers), sum(self._estimates[first:last])
         key = part.likeness, old
@@ -251,7 +251,7 @@ class FurtherAxes:
 
     @cached_property
     def _known(self) -> dict[tuple[Hashable, int], tuple[GroupCut, int] | None]:
-        """What was found of parts that are alike, by what they take as they are."""
+        """Results memoised by the sub-graph's template and its present cycles."""
         return {}
 
     @cached_property
@@ -260,7 +260,7 @@ class FurtherAxes:
 
     @cached_property
     def _took(self) -> Sequence[int]:
-        """Cycles of each group's kernels in the simulation."""
+        """Simulated cycles of each group's kernels."""
         took = [0] * len(self.timed.cuts)
         for kernel, cycles in zip(self.timed.plan.kernels, self.timed.kernel_cycles, strict=True):
             took[kernel.group] += cycles
@@ -268,7 +268,7 @@ class FurtherAxes:
 
     @cached_property
     def _estimates(self) -> Sequence[int]:
-        """What the closed forms say of each group as it is."""
+        """Closed-form cycles of each group, unchanged."""
         handed = handed_in_lb(self.timed.plan)
         return [self._price.of_cut(self.graph, cut, handed) for cut in self.timed.cuts]
 
@@ -279,10 +279,10 @@ class FurtherAxes:
 
 
 def is_wanting(part: SubGraph, cut: GroupCut, capacity_bytes: int) -> bool:
-    """Whether one axis serves a group badly: a second one is looked at only there.
+    """Whether a second axis may help a group; other groups are not evaluated.
 
-    1. No axis was found, and it is more than the cores hold. 2. Its pieces have halos. 3. Its axis
-    is cut as finely as it can be.
+    1. It has no split axis and exceeds the cores. 2. Its pieces have halos. 3. Its axis is cut at
+    the largest count.
     """
     if cut.axis < 0:
         return part.whole_peak_bytes > capacity_bytes

@@ -21,9 +21,9 @@ from graphturbo_core.lowering.instructions.weight_causes import WeightMoves, wei
 from graphturbo_core.lowering.stages.classes import every_core
 from graphturbo_core.lowering.stages.expected import expected_times, stage_load
 from graphturbo_core.lowering.stages.stage import Cut, used_shares
-from graphturbo_core.lowering.tiling.alike import Alike
 from graphturbo_core.lowering.tiling.cutting import choose_tiling, grains
 from graphturbo_core.lowering.tiling.stage_cuts import StageCuts
+from graphturbo_core.lowering.tiling.stage_memo import StageMemo
 from graphturbo_core.lowering.tiling.tile_sizes import read_tile_bytes
 from graphturbo_core.lowering.tiling.tiling import Tiling, stage_tiles
 from graphturbo_core.lowering.tiling.weight_items import weight_items
@@ -131,7 +131,7 @@ def test_a_tiling_is_kept_by_what_streams_not_by_its_name(size: int, body: str) 
     operand is read for besides makes its tiles larger.
     """
     plan = plan_of(weighted(f"{SQUARE.format(size)} {{ {body} }}"), "tvm", chip("tiny"))
-    alike, found = Alike(plan), set[Tiling]()
+    alike, found = StageMemo(plan), set[Tiling]()
     for placement in placements_of(plan):
         (stage,) = placement.stages
         cuts = StageCuts(plan, placement.stages, grains(plan.rules)[0], alike)
@@ -187,7 +187,7 @@ def test_what_a_stage_takes_is_kept_by_kind_and_cut() -> None:
     (low, high), *other = stages[1].box
     box = ((low, (low + high) // 2), *other)
     half = replace(stages[1], box=box, shares=used_shares(Cut(stages[1].binding, box)))
-    alike, ends = Alike(plan), []
+    alike, ends = StageMemo(plan), []
     for stage in (*stages, half, *stages):
         alone = [replace(stage, index=0)]
         ends.append(alike.expected(alone)[0][1])
@@ -200,7 +200,7 @@ def test_what_a_stage_takes_is_kept_by_kind_and_cut() -> None:
 def test_stages_that_are_alike_share_their_lists(strategy: str) -> None:
     plan = plan_of(weighted(LAYERS), strategy, chip("tiny"))
     placements = placements_of(plan)
-    alike = Alike(plan)
+    alike = StageMemo(plan)
     products = []
     for placement in placements:
         pairs = zip(placement.stages, placement.tilings, placement.tiles, strict=True)
