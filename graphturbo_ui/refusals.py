@@ -24,6 +24,7 @@ def show_refusal(error: GraphTurboError, run: str = "") -> None:
     st.warning("  \n".join(part for part in parts if part), icon=":material/info:")
     if error.code in OF_BATCH and st.session_state.get("batch", 1) != 1:
         st.button(
-            "Use batch 1", key=f"batch_of_one {run}", on_click=state.set_sizes, args=({"batch": 1},),
+            "Use batch 1", key=f"batch_of_one {run}", on_click=state.set_sizes,
+            args=({"batch": 1},),
             help="Most exports are made for one sample; the whole page then runs one.",
         )  # fmt: skip

@@ -14,7 +14,6 @@ from graphturbo_core.pipeline import RunRequest
 from graphturbo_ui.jobs import Source
 from graphturbo_ui.session import query, state
 
-
 EMITTED = ("plan", "program")
 """What the runs give to take away, once somebody asks for it."""
 

@@ -72,9 +72,7 @@ def chip_box() -> str:
 def settings_box() -> Settings:
     """What both runs have in common besides model, chip and batch."""
     dtype = st.selectbox("Number format", query.number_formats(), key="dtype", bind="query-params")
-    verify = st.toggle(
-        "Verify by replay", key="verify", bind="query-params", help=define("replay")
-    )
+    verify = st.toggle("Verify by replay", key="verify", bind="query-params", help=define("replay"))
     skip = st.multiselect(
         "Clean-up passes left out", pipeline.pass_names(), key="skip", bind="query-params",
         placeholder="none", help="For both runs; see Passes for what each does.",

@@ -23,9 +23,7 @@ def _component(name: str):  # Streamlit names no public type for it
 
 def page_script() -> None:
     """Files dropped anywhere on the page go to the uploader of their kind; Escape ends Present."""
-    _component("page")(
-        key="bar_page", width="content", on_leave_change=state.leave_presenting
-    )
+    _component("page")(key="bar_page", width="content", on_leave_change=state.leave_presenting)
 
 
 def theme_button(paths: Sequence[str]) -> None:
@@ -40,5 +38,7 @@ def copy_buttons(link: str, command: str) -> None:
 
 def facts(parts: Sequence[str]) -> None:
     """A chip's facts beside its name; each part has a class, for screens too narrow for all."""
-    spans = (f'<span class="fact-{place}">{escape(part)}</span>' for place, part in enumerate(parts))
+    spans = (
+        f'<span class="fact-{place}">{escape(part)}</span>' for place, part in enumerate(parts)
+    )
     st.html(f'<span class="bar-facts">{"".join(spans)}</span>', width="content")

@@ -1,8 +1,9 @@
-"""The top bar in headless Chromium: places, labels, keys, dropped files, clipboard, theme, Present."""
+"""The top bar in headless Chromium: places, labels, keys, dropped files, clipboard, theme."""
 
 from __future__ import annotations
 
 import base64
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -16,7 +17,18 @@ pytestmark = pytest.mark.browser
 
 SMALL = "?model=teaching-resnet&batch=8&views=Export"
 BAR = ".st-key-top_bar"
-PARTS = ("menu", "model", "chip", "batch", "run_a", "run_b", "settings", "theme", "share", "present")
+PARTS = (
+    "menu",
+    "model",
+    "chip",
+    "batch",
+    "run_a",
+    "run_b",
+    "settings",
+    "theme",
+    "share",
+    "present",
+)
 """Keys of the bar's controls from left to right, without `bar_`."""
 DROP = """([name, base64]) => {
   const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
@@ -69,7 +81,7 @@ def test_the_bar_stands_in_one_row_without_overlap(
         assert bar == {"x": 0, "y": 0, "width": width, "height": 56}
         places = boxes(visit.page)
         assert len(places) == len(PARTS) + (width > 1060)
-        for one, other in zip(places, places[1:], strict=False):
+        for one, other in pairwise(places):
             assert one["x"] + one["width"] <= other["x"] + 0.5
         assert all(each["y"] >= 0 and each["y"] + each["height"] <= 56 for each in places)
         if width > 1000:
