@@ -34,7 +34,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
     with st.container(
         key="top_bar", horizontal=True, wrap=False, vertical_alignment="center", gap=None
     ):
-        _menu(pages)
+        menu = _popover("menu", "GraphTurbo **Explorer**")
         chips = state.chip_names()
         model_box = _popover("model", labels.model_label())
         chip_box = _popover("chip", labels.chip_label(chips[0]))
@@ -80,6 +80,8 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         skip_passes=settings.skip_passes,
         emit=(*ALWAYS_EMITTED, *(EMITTED if run_state.are_files_wanted() else ())),
     )
+    with menu:
+        _menu(pages, choices)
     with share_box:
         _share(choices)
     return choices
@@ -90,11 +92,15 @@ def _popover(name: str, label: str, icon: str | None = None) -> DeltaGenerator:
     return st.popover(label, key=f"bar_{name}", type="tertiary", icon=icon, wrap=True)
 
 
-def _menu(pages: Sequence[StreamlitPage]) -> None:
-    """Mark and product name, which open the list of pages."""
-    with _popover("menu", "GraphTurbo **Explorer**"):
-        for page in pages:
-            st.page_link(page, width="stretch")
+def _menu(pages: Sequence[StreamlitPage], choices: Choices) -> None:
+    """The list of pages; their addresses name the choices.
+
+    Streamlit takes along only what widgets in the browser's page are bound to, and those of closed
+    popovers are not there.
+    """
+    for page in pages:
+        named = [*choices.address(), *state.shown_views()]
+        st.page_link(page, width="stretch", query_params=named)
 
 
 def _share(choices: Choices) -> None:
