@@ -51,7 +51,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         page_parts.theme_button([page.url_path for page in pages])
         share_box = _popover("share", "Share")
         st.button("Present", type="primary", key="bar_present", on_click=state.present)
-        page_parts.page_script()
+        script_place = st.container(key="bar_page_place", width="content")
     with model_box:
         model = boxes.model_box()
         sizes_place = st.container()
@@ -84,6 +84,13 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         _menu(pages, choices)
     with share_box:
         _share(choices)
+    defaults = {
+        "model": query.DEFAULT_MODEL, "chip": chips[0], "batch": str(sizes.batch), **DEFAULTS,
+        "dtype": query.DEFAULT_FORMAT,
+        **{state.dimension_key(name): str(size) for name, size in sizes.dims.items()},
+    }  # fmt: skip
+    with script_place:
+        page_parts.page_script(choices.address(), defaults)
     return choices
 
 

@@ -233,3 +233,16 @@ def test_explore_opens_by_its_name(visit: AppPage) -> None:
     assert "compare teaching-resnet" in visit.command()
     expect(visit.page.get_by_text("Page not found")).to_have_count(0)
     visit.errors.clear()  # Streamlit looks for its server below the page's own path first
+
+
+def test_the_address_keeps_the_choices_on_the_other_page(visit: AppPage) -> None:
+    visit.open(SMALL)
+    visit.turn_to("Verification", "Verification")
+    visit.page.wait_for_url("**/verification?*model=teaching-resnet*")
+    visit.choose("Chip", "generic-4x4")
+    visit.rest()
+    visit.turn_to("Explore", "Export")
+    visit.page.wait_for_url("**/?*model=teaching-resnet*")
+    visit.settle()
+    assert "chip=generic-4x4" in visit.page.url
+    assert "batch=8" in visit.page.url
