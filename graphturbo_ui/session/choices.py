@@ -73,6 +73,10 @@ class Choices:
 
         The version tells who opens it later why figures may differ.
         """
+        return "?" + urlencode([*self.address(), *state.seen_query(), ("version", __version__)])
+
+    def address(self) -> list[tuple[str, str]]:
+        """Names and values that the address gives these choices."""
         named: list[tuple[str, str]] = [("model", self.model), ("chip", self.chip)]
         named += [(key, side.strategy) for key, side in self.sides.items()]
         named += [("batch", str(self.batch)), ("dtype", self.dtype)]
@@ -83,8 +87,7 @@ class Choices:
             named += [(f"plan_{key}", side.plan_digest)] if side.plan else []
             options = {} if side.plan else side.options
             named += [(f"set_{key}", text) for text in query.texts_of(options)]
-        named += state.seen_query()
-        return "?" + urlencode([*named, ("version", __version__)])
+        return named
 
     def command(self) -> str:
         """The command line that computes the same two runs; a run each where they differ in more.

@@ -326,13 +326,16 @@ def dimension_key(symbol: str) -> str:
     return f"dim_{re.sub(r'[^A-Za-z0-9_.-]', '_', symbol)[:60]}"
 
 
+def shown_views() -> list[tuple[str, str]]:
+    """The views of Explore as the address names them; none where they are the default ones."""
+    shown: Sequence[str] = st.session_state.get("views", st.query_params.get_all("views"))
+    return [("views", view) for view in shown] if tuple(shown) != DEFAULT_VIEWS else []
+
+
 def seen_query() -> list[tuple[str, str]]:
     """The part of a link that restores what is in sight: views, selection and time windows."""
     chosen, windows = selection(), told_windows()
-    shown: Sequence[str] = st.session_state.get("views", st.query_params.get_all("views"))
-    named = [("views", view) for view in shown]
-    if named == [("views", view) for view in DEFAULT_VIEWS]:
-        named = []
+    named = shown_views()
     if chosen:
         named.append(("selected", chosen.text()))
     if windows:

@@ -10,5 +10,6 @@
 
 A popover's label is drawn before the widgets inside it, so labels read the session and the address.
 A closed popover is not in the browser's page, but its widgets still run and keep their values.
+Streamlit drops their names from the address when the page changes; `page.js` puts them back.
 While somebody presents, the bar is hidden by a style: its widgets have to go on running.
 """

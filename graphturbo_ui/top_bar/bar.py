@@ -34,7 +34,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
     with st.container(
         key="top_bar", horizontal=True, wrap=False, vertical_alignment="center", gap=None
     ):
-        _menu(pages)
+        menu = _popover("menu", "GraphTurbo **Explorer**")
         chips = state.chip_names()
         model_box = _popover("model", labels.model_label())
         chip_box = _popover("chip", labels.chip_label(chips[0]))
@@ -51,7 +51,7 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         page_parts.theme_button([page.url_path for page in pages])
         share_box = _popover("share", "Share")
         st.button("Present", type="primary", key="bar_present", on_click=state.present)
-        page_parts.page_script()
+        script_place = st.container(key="bar_page_place", width="content")
     with model_box:
         model = boxes.model_box()
         sizes_place = st.container()
@@ -80,8 +80,17 @@ def choose(pages: Sequence[StreamlitPage]) -> Choices:
         skip_passes=settings.skip_passes,
         emit=(*ALWAYS_EMITTED, *(EMITTED if run_state.are_files_wanted() else ())),
     )
+    with menu:
+        _menu(pages, choices)
     with share_box:
         _share(choices)
+    defaults = {
+        "model": query.DEFAULT_MODEL, "chip": chips[0], "batch": str(sizes.batch), **DEFAULTS,
+        "dtype": query.DEFAULT_FORMAT,
+        **{state.dimension_key(name): str(size) for name, size in sizes.dims.items()},
+    }  # fmt: skip
+    with script_place:
+        page_parts.page_script(choices.address(), defaults)
     return choices
 
 
@@ -90,11 +99,15 @@ def _popover(name: str, label: str, icon: str | None = None) -> DeltaGenerator:
     return st.popover(label, key=f"bar_{name}", type="tertiary", icon=icon, wrap=True)
 
 
-def _menu(pages: Sequence[StreamlitPage]) -> None:
-    """Mark and product name, which open the list of pages."""
-    with _popover("menu", "GraphTurbo **Explorer**"):
-        for page in pages:
-            st.page_link(page, width="stretch")
+def _menu(pages: Sequence[StreamlitPage], choices: Choices) -> None:
+    """The list of pages; their addresses name the choices.
+
+    Streamlit takes along only what widgets in the browser's page are bound to, and those of closed
+    popovers are not there.
+    """
+    for page in pages:
+        named = [*choices.address(), *state.shown_views()]
+        st.page_link(page, width="stretch", query_params=named)
 
 
 def _share(choices: Choices) -> None:

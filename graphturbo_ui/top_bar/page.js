@@ -8,6 +8,7 @@ const TARGETS = {
 TARGETS.yml = TARGETS.yaml;
 const PATIENCE_MS = 5000;
 const NOTICE_MS = 4000;
+const ONCE_STREAMLIT_IS_DONE_MS = 400;
 const OVERLAY_STYLE =
   "position:fixed;inset:0;z-index:2000000;display:none;align-items:center;" +
   "justify-content:center;pointer-events:none;background:rgba(12,15,19,.82);color:#fff;" +
@@ -101,7 +102,23 @@ const LISTENERS = {
   },
 };
 
-export default function ({ setTriggerValue }) {
+// Adds to the address what Streamlit left out of it, without an entry in the browser's history.
+function nameChoices(address) {
+  const url = new URL(window.location.href);
+  for (const [key, values, isDefault] of address) {
+    const named = url.searchParams.getAll(key);
+    if (named.join("\n") === values.join("\n") || (isDefault && !named.length)) continue;
+    url.searchParams.delete(key);
+    if (!isDefault) values.forEach((value) => url.searchParams.append(key, value));
+  }
+  if (url.href !== window.location.href) {
+    window.history.replaceState(window.history.state, "", url);
+  }
+}
+
+export default function ({ data, setTriggerValue }) {
+  clearTimeout(page.naming);
+  page.naming = setTimeout(() => nameChoices(data.address), ONCE_STREAMLIT_IS_DONE_MS);
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
+from time import time
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
@@ -22,9 +23,23 @@ def _component(name: str) -> ComponentRenderer:
     return st.components.v2.component(f"graphturbo_bar_{name}", html=html, js=js)
 
 
-def page_script() -> None:
-    """Files dropped anywhere on the page go to the uploader of their kind; Escape ends Present."""
-    _component("page")(key="bar_page", width="content", on_leave_change=state.leave_presenting)
+def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str]) -> None:
+    """Files dropped anywhere on the page go to the uploader of their kind; Escape ends Present.
+
+    Also has the browser's address name the choices: Streamlit loses those of closed popovers when
+    the page changes. A key of `defaults` that has its default may be missing. The serial has the
+    script called in every run.
+    """
+    values: dict[str, list[str]] = {}
+    for key, value in address:
+        values.setdefault(key, []).append(value)
+    wanted = [[key, texts, texts == [defaults.get(key)]] for key, texts in values.items()]
+    _component("page")(
+        data={"address": wanted, "serial": time()},
+        key="bar_page",
+        width="content",
+        on_leave_change=state.leave_presenting,
+    )
 
 
 def theme_button(paths: Sequence[str]) -> None:
@@ -39,5 +54,7 @@ def copy_buttons(link: str, command: str) -> None:
 
 def facts(parts: Sequence[str]) -> None:
     """A chip's facts beside its name; each part has a class, for screens too narrow for all."""
-    spans = [f'<span class="fact-{at}">{escape(part)}</span>' for at, part in enumerate(parts)]
+    spans = (
+        f'<span class="fact-{place}">{escape(part)}</span>' for place, part in enumerate(parts)
+    )
     st.html(f'<span class="bar-facts">{"".join(spans)}</span>', width="content")

@@ -30,7 +30,7 @@ from playwright.sync_api import (
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "screenshots"
 START_SECONDS = 60
-PATIENCE_MS = 40_000
+PATIENCE_MS = 120_000
 CLICKS, CLICK_MS = 3, 20_000
 """How often a link to a page is clicked, and how long its heading may take."""
 POLL_MS = 100

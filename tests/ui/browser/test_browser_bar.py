@@ -1,8 +1,9 @@
-"""The top bar in headless Chromium: places, labels, keys, dropped files, clipboard, theme, Present."""
+"""The top bar in headless Chromium: places, labels, keys, dropped files, clipboard, theme."""
 
 from __future__ import annotations
 
 import base64
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -80,7 +81,7 @@ def test_the_bar_stands_in_one_row_without_overlap(
         assert bar == {"x": 0, "y": 0, "width": width, "height": 56}
         places = boxes(visit.page)
         assert len(places) == len(PARTS) + (width > 1060)
-        for one, other in zip(places, places[1:], strict=False):
+        for one, other in pairwise(places):
             assert one["x"] + one["width"] <= other["x"] + 0.5
         assert all(each["y"] >= 0 and each["y"] + each["height"] <= 56 for each in places)
         if width > 1000:
@@ -232,3 +233,16 @@ def test_explore_opens_by_its_name(visit: AppPage) -> None:
     assert "compare teaching-resnet" in visit.command()
     expect(visit.page.get_by_text("Page not found")).to_have_count(0)
     visit.errors.clear()  # Streamlit looks for its server below the page's own path first
+
+
+def test_the_address_keeps_the_choices_on_the_other_page(visit: AppPage) -> None:
+    visit.open(SMALL)
+    visit.turn_to("Verification", "Verification")
+    visit.page.wait_for_url("**/verification?*model=teaching-resnet*")
+    visit.choose("Chip", "generic-4x4")
+    visit.rest()
+    visit.turn_to("Explore", "Export")
+    visit.page.wait_for_url("**/?*model=teaching-resnet*")
+    visit.settle()
+    assert "chip=generic-4x4" in visit.page.url
+    assert "batch=8" in visit.page.url

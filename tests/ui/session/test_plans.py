@@ -98,6 +98,24 @@ def test_a_link_holds_to_its_plan_and_the_plan_can_be_dropped(app: AppTest, plan
     assert [area.value for area in app.text_area][1] == plan
 
 
+@pytest.mark.parametrize(
+    ("edits", "words"),
+    [("  pieces: {}", "a plan file"), ("  pieces: {g3: 4}", "an edited plan (1 edit)")],
+)
+def test_the_bar_names_a_plan_by_its_edits(app: AppTest, plan: str, edits: str, words: str) -> None:
+    edited = plan.replace("  pieces: {}", edits)
+    app.query_params["plan_b"] = store.upload_store().put("b.plan.yaml", edited.encode())
+    app.run()
+    assert not app.exception
+    assert app.button(key="drop_plan_b").label == f"B runs from {words} · discard"
+    shown = [each.proto.popover.label for each in app.get("popover")]
+    assert "B, from a plan **graphturbo@16**" in shown
+    assert digest(edited)[:6] not in str([*shown, *(each.label for each in app.button)])
+    app.button(key="drop_plan_b").click().run()
+    shown = [each.proto.popover.label for each in app.get("popover")]
+    assert "B, coarse **graphturbo@16**" in shown
+
+
 def test_a_link_whose_plan_is_not_here_asks_for_it(app: AppTest) -> None:
     app.query_params["plan_a"] = "0123456789abcdef"
     app.run()

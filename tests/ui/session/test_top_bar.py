@@ -1,0 +1,112 @@
+"""The top bar without a browser: labels at first and after changes, options, Present."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from graphturbo_core.frontend.catalogue import load_sample
+from graphturbo_core.hardware.profile import PROFILES_FOLDER, profile_names
+from graphturbo_core.pipeline import (
+    STRATEGIES,
+    options_of_strategy,
+    strategy_options,
+)
+from graphturbo_ui.jobs import Desk
+from graphturbo_ui.session import store
+from graphturbo_ui.top_bar import labels, options_form
+from tests.ui.session.app_page import APP, PATIENCE_S
+
+QUERY = {"model": "teaching-resnet", "batch": "8", "views": "Export"}
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+    for key, value in {**QUERY, **query}.items():
+        test.query_params[key] = value
+    return run(test)
+
+
+def run(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception
+    return app
+
+
+def bar(app: AppTest) -> list[str]:
+    """Labels of all popovers, from left to right, as they read."""
+    shown = [each.proto.popover.label for each in app.get("popover")]
+    return [label.replace("*", "").replace("\\", "") for label in shown]
+
+
+def test_labels_show_the_defaults_at_the_first_run(answering: Desk) -> None:
+    app = run(AppTest.from_file(str(APP), default_timeout=PATIENCE_S))
+    assert bar(app)[:8] == [
+        "GraphTurbo Explorer", "Model resnet50-slim", "Chip stcp920", "Batch 64", "A, fine tvm@16",
+        "B, coarse graphturbo@16", "Settings", "Share",
+    ]  # fmt: skip
+
+
+def test_labels_show_what_a_link_names_and_what_is_chosen_then(answering: Desk) -> None:
+    app = opened(a="graphturbo:lb@4", b="astitch", set_a=["lowering.tiles=8"], chip="goya")
+    assert bar(app)[1:6] == [
+        "Model teaching-resnet", "Chip goya", "Batch 8", "A, coarse · 1 option graphturbo:lb@4",
+        "B, fine astitch",
+    ]  # fmt: skip
+    app.selectbox(key="model").set_value("bert-base")
+    run(app)
+    assert bar(app)[1:4] == ["Model bert-base", "Chip goya", "Batch 32"]
+    app.number_input(key="batch").set_value(5)
+    app.selectbox(key="b").set_value("layerwise")
+    run(app)
+    assert bar(app)[3:6:2] == ["Batch 5", "B, fine layerwise"]
+
+
+def test_an_upload_is_labelled_by_its_file_name(answering: Desk) -> None:
+    digest = store.upload_store().put("my *net*.onnx", load_sample("teaching-resnet"))
+    app = opened(model=f"my *net*.onnx ({digest})")
+    assert r"my \*net\*\.onnx" in app.get("popover")[1].proto.popover.label
+
+
+def test_every_shipped_chip_has_its_facts() -> None:
+    facts = {name: "".join(labels.chip_facts(name)) for name in profile_names()}
+    assert facts["stcp920"] == (
+        "4 clusters × 8 cores · LB 1.25 MiB · GB 8 MiB · 27 GB/s DRAM per cluster"
+    )
+    assert facts["ascend910"].startswith("1 cluster × 32 cores")
+    assert "· no GB ·" in facts["ipu-gc2"]
+    assert len(facts) == len(list(PROFILES_FOLDER.glob("*.yaml")))
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, "graphturbo:plus"])
+def test_every_option_is_common_or_in_one_group(strategy: str) -> None:
+    known = options_of_strategy(strategy)
+    groups = options_form._groups(known)
+    grouped = [option.name for options in groups.values() for option in options]
+    common = [name for name in options_form.COMMON if name in known]
+    assert sorted([*grouped, *common]) == sorted(known)
+    assert list(groups)[-1].startswith("Other options of") or list(groups)[-1] == "Lowering"
+
+
+def test_options_have_names_in_words() -> None:
+    options = strategy_options()
+    names = {name: options_form.label_of(option) for name, option in options.items()}
+    assert names["graphturbo.peak"] == "The true peak of the largest piece"
+    assert names["graphturbo.merging"] == "No part with weights is cut into more pieces"
+    assert names["lowering.pool_share"] == "Part of a pooled LB that holds weights"
+    assert all(text[0].isupper() for text in names.values())
+    assert set(options_form.COMMON) <= set(options)
+
+
+def test_present_is_in_the_address_until_it_is_left(answering: Desk) -> None:
+    app = opened()
+    app.button(key="bar_present").click()
+    run(app)
+    assert app.query_params["present"] == "1"
+    assert len(app.get("popover")) >= 8
+
+
+def test_a_selection_does_not_fall_out_of_the_link(answering: Desk) -> None:
+    app = opened(selected="b-group-1", views=["Gantt", "Export"])
+    assert "selected=b-group-1" in app.code[0].value
+    assert "views=Gantt&views=Export" in app.code[0].value
