@@ -8,17 +8,16 @@ In: model bytes, a chip profile and a `RunRequest`. Out: a Report.
 - `option_fields.py`: dataclass fields as `--set` options.
 - `rounds.py`: all choices of one run, the imported model shared by the runs of a comparison, and
   the batch divided into rounds.
-- `tried.py`: the cost of a plan, for strategies that evaluate several. It is the trial cache: a
-  plan that an earlier run simulated is not simulated again. The chosen plan's Program and Trace are
-  the cached ones.
+- `trial_cache.py`: cost of each plan that a strategy evaluates. A plan that an earlier run
+  simulated is not simulated again. The chosen plan's Program and Trace are the cached ones.
 - `plan_io.py`: the plan file that a run follows, and the files that it writes.
 - `pipeline.py`: the recipe, import to report. `Recorder.run` times and checks each step.
-- `register.py`: the assumption register: every assumed number halved and doubled, every choice
-  replaced, and run again.
+- `register.py`: the assumption register. It halves and doubles every assumed number, replaces every
+  choice, and runs the model again.
 
 ARCHITECTURE.md has the steps and the packages. `tests/test_layers.py` enforces the direction of
 imports. Only `cli` prints.
 """
 
 __version__ = "0.1.0"
-"""As in pyproject.toml; a test holds the two together."""
+"""Equal to the version in pyproject.toml; a test compares both."""

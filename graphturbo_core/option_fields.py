@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 MAX_DIGITS = 9
 """Digits that are read of a number."""
 OPTION = "option"
-"""Key of a field's metadata that holds its `Choice`."""
+"""Metadata key of a field's `Choice`."""
 ON, OFF = "on", "off"
 
 Options = TypeVar("Options")
@@ -34,14 +34,14 @@ class StrategyOption:
 
     @property
     def choices(self) -> str:
-        """What may be written, in words."""
+        """The accepted values as text."""
         if self.bounds is None:
             return ", ".join(self.values)
         low, high = self.bounds
         return f"{low} to {high} (default {self.default})"
 
     def accepts(self, value: str) -> bool:
-        """Whether the value may be written."""
+        """Whether the option accepts this value."""
         if self.bounds is None:
             return value in self.values
         is_number = value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS
@@ -50,7 +50,7 @@ class StrategyOption:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a field may hold: one of `values`, the first by default, or a number in `bounds`."""
+    """Values of a field: one of `values`, the first by default, or a number in `bounds`."""
 
     values: tuple[str, ...]
     doc: str
@@ -58,48 +58,48 @@ class Choice:
     is_switch: bool = False
 
     def typed(self, text: str) -> str | int | bool:
-        """The field's value for a text that the option accepts."""
+        """The field's value for an accepted text."""
         if self.is_switch:
             return text == ON
         return text if self.bounds is None else int(text)
 
 
 def choice(*values: str, doc: str) -> Any:
-    """A field that holds one of these texts, the first by default."""
+    """Field with one of these texts, the first by default."""
     return field(default=values[0], metadata={OPTION: Choice(values, doc)})
 
 
 def switch(doc: str) -> Any:
-    """A field that holds True, which is the default, or False: `on` and `off` as texts."""
+    """Field with True (the default) or False; as texts `on` and `off`."""
     return field(default=True, metadata={OPTION: Choice((ON, OFF), doc, is_switch=True)})
 
 
 def number(default: int, bounds: tuple[int, int], doc: str) -> Any:
-    """A field that holds a whole number within `bounds`, both included."""
+    """Field with a whole number within `bounds`, both included."""
     return field(default=default, metadata={OPTION: Choice((str(default),), doc, bounds)})
 
 
 def _choices(owner: type) -> Iterator[tuple[str, Choice]]:
     """The option fields of a dataclass, in their order."""
-    for each in fields(owner):
-        if OPTION in each.metadata:
-            yield each.name, each.metadata[OPTION]
+    for attribute in fields(owner):
+        if OPTION in attribute.metadata:
+            yield attribute.name, attribute.metadata[OPTION]
 
 
 def options_of(owner: type, prefix: str) -> tuple[StrategyOption, ...]:
-    """The options that the fields of a dataclass are."""
+    """The options of a dataclass, one per option field."""
     return tuple(
-        StrategyOption(f"{prefix}.{name}", each.values, each.doc, each.bounds)
-        for name, each in _choices(owner)
+        StrategyOption(f"{prefix}.{name}", values.values, values.doc, values.bounds)
+        for name, values in _choices(owner)
     )
 
 
 def from_texts(
     owner: type[Options], prefix: str, texts: Mapping[str, str], **others: object
 ) -> Options:
-    """An instance whose option fields are read from texts that the options accept.
+    """Instance whose option fields are read from accepted texts.
 
-    `others`: its fields that are no options.
+    `others`: values of its other fields.
     """
-    chosen = {name: each.typed(texts[f"{prefix}.{name}"]) for name, each in _choices(owner)}
+    chosen = {name: values.typed(texts[f"{prefix}.{name}"]) for name, values in _choices(owner)}
     return owner(**chosen, **others)

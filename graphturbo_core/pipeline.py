@@ -20,7 +20,7 @@ from graphturbo_core.ir.dtypes import NUMBER_FORMATS
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
 from graphturbo_core.option_fields import StrategyOption
-from graphturbo_core.plan_io import check_emit, emitted, held_file, named_plan, origin_of
+from graphturbo_core.plan_io import check_emit, emitted, origin_of, pinned_file, plan_option
 from graphturbo_core.products.plan import Plan
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, Step
@@ -40,7 +40,7 @@ from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import STRATEGIES, StrategySpec, parse_strategy
 from graphturbo_core.strategies.steps.batching import Division
 from graphturbo_core.strategies.steps.kernels import Cost, Spent
-from graphturbo_core.tried import Tried
+from graphturbo_core.trial_cache import TrialCache
 from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = [
@@ -56,18 +56,18 @@ T = TypeVar("T")
 
 @runtime_checkable
 class _Checked(Protocol):
-    """A product that can say whether it breaks one of its own invariants."""
+    """A product that checks its own invariants."""
 
     def check(self) -> None:
-        """Raise InvariantError if so."""
+        """Raises InvariantError where one is broken."""
 
 
 @contextmanager
-def _collection_put_off() -> Iterator[None]:
-    """No search for unreachable cycles meanwhile.
+def _without_gc() -> Iterator[None]:
+    """Disables the garbage collector within the block.
 
-    Steps make millions of small objects and hardly a cycle: looking through them all, again and
-    again, took a third of the time of lowering and freed nothing.
+    Steps make millions of small objects and almost no reference cycles. The collector's passes use
+    a third of the time of lowering and free nothing.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -80,20 +80,20 @@ def _collection_put_off() -> Iterator[None]:
 
 @dataclass
 class Recorder:
-    """The only instrumentation: times each step, checks its product, tells `on_step`."""
+    """The only instrumentation: times each step, checks its product, calls `on_step`."""
 
     on_step: OnStep | None = None
     steps: list[Step] = field(default_factory=list)
 
     def run(self, name: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The function's product, checked; its seconds include the check.
+        """Returns the function's product after its check; the step's seconds include the check.
 
         Raises:
             GraphTurboError: what the step raised, with a note that names the step.
         """
         began = perf_counter()
         try:
-            with _collection_put_off():
+            with _without_gc():
                 product = function(*args, **kwargs)
                 if isinstance(product, _Checked):
                     product.check()
@@ -106,34 +106,37 @@ class Recorder:
         return product
 
     def progress(self, name: str) -> Callable[[int, int], None]:
-        """Takes (done, in all) of a long step and tells every tenth, with an estimate."""
-        began, told = perf_counter(), 0
+        """Callback of a long step, called with (done, total).
 
-        def tell(done: int, total: int) -> None:
-            nonlocal told
+        It passes every tenth to `on_step`, with an estimate of the seconds left.
+        """
+        began, reported = perf_counter(), 0
+
+        def report_progress(done: int, total: int) -> None:
+            nonlocal reported
             tenth = TENTHS * done // max(1, total)
-            if self.on_step is None or tenth <= told:
+            if self.on_step is None or tenth <= reported:
                 return
-            told, elapsed = tenth, perf_counter() - began
+            reported, elapsed = tenth, perf_counter() - began
             left = elapsed * (total - done) / max(1, done)
             self.on_step(f"{name}: {tenth * 10} % done, about {left:.0f} s left", elapsed)
 
-        return tell
+        return report_progress
 
 
 TENTHS = 10
-"""How often a long step tells how far it is."""
+"""Progress reports of a long step."""
 LENGTH_OPTION = "max_instructions"
-"""The option under which a report names what `--max-instructions` was given."""
+"""Option key of a report for the value of `--max-instructions`."""
 WARM_UP_SAMPLE = "teaching-resnet"
 WARM_UP_STRATEGIES = ("tvm", "graphturbo")
 
 
 def warm_up(on_step: OnStep | None = None) -> None:
-    """Compile the hot loops, or load them where a run before has left them on disk.
+    """Compiles the hot loops, or loads them from numba's cache on disk.
 
-    Costs some 40 s once after installation, some seconds in a new process; done before a job so
-    that no job's steps contain it.
+    Needs some 40 s once after installation, and some seconds in each new process. It runs before a
+    job, so the job's step times do not contain it.
     """
     model = load_sample(WARM_UP_SAMPLE)
     requests = [RunRequest(WARM_UP_SAMPLE, strategy, batch=8) for strategy in WARM_UP_STRATEGIES]
@@ -147,7 +150,7 @@ def run_report(
     on_step: OnStep | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Report:
-    """One run.
+    """Report of one run.
 
     Raises:
         GraphTurboError: the input is refused; InvariantError means a bug of ours.
@@ -161,7 +164,7 @@ def run_shared(
     profile_bytes: bytes | None = None,
     on_step: OnStep | None = None,
 ) -> Report:
-    """One run of a comparison that goes on when this run is refused: `imports` serve the next.
+    """Report of one run of a comparison; the next runs reuse `imports`, even after a refusal.
 
     Raises:
         GraphTurboError: the input is refused; InvariantError means a bug of ours.
@@ -177,10 +180,10 @@ def run_reports(
     on_step: OnStep | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Report]:
-    """The runs one after the other, each as it is ready; an import serves all that can share it.
+    """Yields the Reports in order, each when it is ready; runs share imported graphs.
 
     Raises:
-        GraphTurboError: the input is refused; every strategy and option is looked at first.
+        GraphTurboError: the input is refused; every strategy and option is checked first.
     """
     for request in requests:
         _check_choices(request, limits)
@@ -194,7 +197,7 @@ def _check_choices(request: RunRequest, limits: Limits) -> None:
         raise OptionError(
             "BATCH_TOO_LARGE",
             f"a batch of {request.batch} is more than {limits.max_batch}",
-            change="choose a smaller batch; throughput no longer depends on it",
+            change="choose a smaller batch; throughput does not depend on it at this size",
         )
     parse_strategy(request.strategy)
     check_emit(request.emit)
@@ -216,7 +219,7 @@ def _check_length(max_instructions: int | None, limits: Limits) -> None:
             "BAD_MAX_INSTRUCTIONS",
             f"{max_instructions} instructions cannot be allowed",
             "--max-instructions",
-            f"choose {low} (as many as without it) to {high}",
+            f"choose {low} (the default) to {high}",
         )
 
 
@@ -231,27 +234,27 @@ def _run(
     whole = run("import", imports.whole, request)
     rounds = run("divide the batch", divide, imports, request, (whole, hardware, spec))
     options = own_options(request)
-    origin, held = None, None
+    origin, pinned = None, None
     if request.plan or request.emit:
         origin = origin_of(request, hardware, whole, options)
     if request.plan and origin is not None:
-        held = run("read the plan", held_file, request, origin)
+        pinned = run("read the plan", pinned_file, request, origin)
     is_one_size = len(rounds.semantics) == 1
     traces = {}
     for size, semantics in rounds.semantics.items():
         suffix = "" if is_one_size else f" (round of {size})"
-        tried = Tried(
+        cache = TrialCache(
             imports.limits, request.max_instructions, imports.known,
-            keeps_trace=not request.verify, kernels=imports.kernels,
+            has_trace=not request.verify, kernels=imports.kernels,
         )  # fmt: skip
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
-            held.held(size) if held is not None else NO_PINNED_PLAN,
-            rounds.division.clusters_a_round, _cost(recorder, suffix, request, tried),
+            pinned.held(size) if pinned is not None else NO_PINNED_PLAN,
+            rounds.division.clusters_a_round, _cost(recorder, suffix, request, cache),
         )  # fmt: skip
-        traces[size] = _schedule(recorder, suffix, spec, (task, tried), request)
+        traces[size] = _schedule(recorder, suffix, spec, (task, cache), request)
         if not request.verify:
-            tried.note(traces[size])
+            cache.note(traces[size])
     checked = None
     if request.verify:
         drawn = imports.drawn_weights
@@ -260,7 +263,7 @@ def _run(
     outcome = Outcome(
         named=Named(
             request.model_name, hardware.name, request.strategy,
-            {**options, **named_plan(request, held), **_named_length(request)}, request.dtype,
+            {**options, **plan_option(request, pinned), **_length_option(request)}, request.dtype,
         ),
         hardware=hardware,
         whole=rounds.whole,
@@ -272,63 +275,63 @@ def _run(
     report = run("report", build_report, outcome, has_pictures=request.has_pictures)
     if origin is None or not request.emit:
         return report
-    return report.with_files(run("emit", emitted, request, origin, held, outcome))
+    return report.with_files(run("emit", emitted, request, origin, pinned, outcome))
 
 
 def _schedule(
     recorder: Recorder,
     suffix: str,
     spec: StrategySpec,
-    planned: tuple[PlanTask, Tried],
+    planned: tuple[PlanTask, TrialCache],
     request: RunRequest,
 ) -> Trace:
     """The steps of one round size: GraphSemantics -> Plan -> Program -> Trace.
 
-    A replay needs each core simulated, so nothing that was tried serves it.
+    A replay needs every core simulated, so it uses no cached Program or Trace.
     """
-    run, (task, tried) = recorder.run, planned
+    run, (task, cache) = recorder.run, planned
     plan = run(f"plan{suffix}", plan_for, spec, task)
     if not request.verify:
-        program = run(f"lower{suffix}", tried.lowered, plan)
-        return run(f"simulate{suffix}", tried.simulated, program)
+        program = run(f"lower{suffix}", cache.lowered, plan)
+        return run(f"simulate{suffix}", cache.simulated, program)
     program = run(
-        f"lower{suffix}", lower, plan, tried.limits,
+        f"lower{suffix}", lower, plan, cache.limits,
         is_each_core_simulated=True, max_instructions=request.max_instructions,
     )  # fmt: skip
     return run(f"simulate{suffix}", simulate, program)
 
 
 def shared_division(division: Division, traces: Mapping[int, Trace]) -> Division:
-    """The division of the batch, with what plans made of it: clusters that share one round."""
+    """The division of the batch, with the number of clusters that share one round in the plans."""
     clusters = max(trace.program.plan.clusters for trace in traces.values())
     return division if clusters == 1 else division.shared(clusters)
 
 
-def _cost(recorder: Recorder, suffix: str, request: RunRequest, tried: Tried) -> Cost:
-    """What a strategy that tries plans is told of one: cycles of a round and of its kernels.
+def _cost(recorder: Recorder, suffix: str, request: RunRequest, cache: TrialCache) -> Cost:
+    """Cost function of a strategy that evaluates plans: cycles of a round and of its kernels.
 
-    Of a search it tells how far that is: so many evaluations are asked for at most; what another
-    strategy tries, whose plans it begins with, does not count.
+    A search reports progress against its maximum number of evaluations. Evaluations by the
+    strategy whose plans it starts from do not count.
     """
     strategy = chosen_strategy(parse_strategy(request.strategy), request.options)
     is_search, total = strategy.is_search, strategy.evaluations
-    tell = recorder.progress(f"search{suffix}")
+    report_progress = recorder.progress(f"search{suffix}")
     numbers = count(1)
 
-    def spent(plan: Plan) -> Spent | None:
+    def cost(plan: Plan) -> Spent | None:
         try:
-            return tried.spent(plan)
+            return cache.cost(plan)
         finally:
             if is_search:
                 gc.collect()
             if plan.strategy == SEARCHED:
-                tell(next(numbers), total)
+                report_progress(next(numbers), total)
 
-    return spent
+    return cost
 
 
-def _named_length(request: RunRequest) -> dict[str, str]:
-    """The cap on instructions as an option of the report, where one was asked for."""
+def _length_option(request: RunRequest) -> dict[str, str]:
+    """The cap on instructions as an option of the report, where the request has one."""
     most = request.max_instructions
     return {} if most is None else {LENGTH_OPTION: str(most)}
 
@@ -338,7 +341,7 @@ def _read_profile(name: str, profile_bytes: bytes | None) -> Hardware:
 
 
 def options_of_strategy(strategy: str) -> dict[str, StrategyOption]:
-    """The options that change a strategy's runs: its own, and those of lowering.
+    """Options that change a strategy's runs: its own, and those of lowering.
 
     Raises:
         OptionError: an unknown strategy.
@@ -349,7 +352,7 @@ def options_of_strategy(strategy: str) -> dict[str, StrategyOption]:
 
 
 def own_options(request: RunRequest) -> dict[str, str]:
-    """Options of this strategy and of lowering, defaults filled in; others change nothing here.
+    """Options of this strategy and of lowering with defaults filled in; no other changes the run.
 
     Raises:
         OptionError: an unknown strategy, option or value.

@@ -13,7 +13,7 @@ LAYERS = (
     "errors", "units", "limits", "compiled", "plain_yaml", "option_fields",
     "ir", "hardware", "semantics", "frontend",
     "products", "timing", "strategies", "lowering", "sim", "verify", "report", "export",
-    "tried", "rounds", "plan_io", "pipeline", "register", "remote", "cli", "__main__",
+    "trial_cache", "rounds", "plan_io", "pipeline", "register", "remote", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from graphturbo_core.hardware.variation import HALF
-from graphturbo_core.register import RegisterRow, Trial
+from graphturbo_core.register import AssumptionTrial, RegisterRow
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_seconds, format_si
 
@@ -54,7 +54,7 @@ def _number(text: str) -> str:
     return format_si(int(text)) if text.isdigit() and len(text) > MAX_DIGITS else escape(text)
 
 
-def _effect(trial: Trial, latency_s: float) -> str:
+def _effect(trial: AssumptionTrial, latency_s: float) -> str:
     """Latency with its change against `latency_s`, or the refusal."""
     if trial.latency_s is None:
         return f"{trial.value}: refused"
