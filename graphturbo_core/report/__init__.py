@@ -1,6 +1,6 @@
-"""Outcome -> Report: all that leaves the library.
+"""Outcome -> Report: the library's only result for callers.
 
-- `outcome.py`: Outcome: every distinct round simulated, and how often it occurs.
+- `outcome.py`: Outcome: every distinct simulated round, and how often it occurs.
 - `tables.py`: Tables: the rows of every table, each row type beside the function that makes it.
 - `contract.py`: Contract: the JSON of `run --json`.
 - `report.py`: Report: tables, named arrays, the contract. Its docstring lists all columns.
@@ -9,5 +9,5 @@
 - `edit_choices.py`: what can be edited at one sub-graph.
 
 `rows/` makes tables and arrays, `bounds/` lower bounds, `canvases/` bytes for canvases, `verdict/`
-sentences. Data for pictures are left out where none are shown (`RunRequest.has_pictures`).
+sentences. Data for pictures are optional (`RunRequest.has_pictures`).
 """

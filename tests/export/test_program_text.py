@@ -169,7 +169,7 @@ def test_a_kernel_that_comes_later_is_compared_from_its_own_start() -> None:
         moved.append(f"{int(columns[0]) - shift} {columns[1]}{tail}")
     found = program_differences("\n".join(before), "\n".join(moved))
     kernels = [row for row in found if row.part == "kernels"]
-    assert [row.subject for row in kernels] == [f"g1/1, instruction {count} of it"]
+    assert [row.subject for row in kernels] == [f"g1/1, its instruction {count}"]
     assert kernels[0].b == "-"
 
 

@@ -44,7 +44,7 @@ def test_no_ops_and_no_edges() -> None:
 
 def test_a_box_goes_right_of_another_where_that_is_nearest() -> None:
     """A box of 10 columns from 0, and one of 2 that wants column 8: 11 is nearer than -3."""
-    boxes = {0: layout.Box(0, 1, 10, 0.0), 1: layout.Box(0, 1, 2, 8.0)}
+    boxes = {0: layout.SubGraphBox(0, 1, 10, 0.0), 1: layout.SubGraphBox(0, 1, 2, 8.0)}
     assert layout._separated(boxes) == {0: 0.0, 1: 11.0}
 
 
