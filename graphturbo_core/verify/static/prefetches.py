@@ -1,4 +1,4 @@
-"""Which moves bring a weight to GB for a kernel to come."""
+"""Program -> the moves that prefetch a weight into GB for a later kernel."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from graphturbo_core.products.program import InstructionKind, Memory, Program
 
 
-def early_fetches(program: Program) -> NDArray[np.bool_]:
-    """Per instruction: a prefetch into GB by the first kernel of a stay, for an op of a later one.
+def prefetches_for_later(program: Program) -> NDArray[np.bool_]:
+    """Per instruction, whether it is such a prefetch by the first kernel of a GB retention.
 
-    That op reads the weight, and its kernel is one of those of the stay.
+    Its op reads the weight and belongs to a later kernel of the retention.
     """
     plan, first = program.plan, program.access_at[:-1]
     found = np.zeros(program.size, dtype=np.bool_)
@@ -24,9 +24,10 @@ def early_fetches(program: Program) -> NDArray[np.bool_]:
         key = int(program.kernel[row]), program.tensors[tensor[row]]
         fetches.setdefault(key, []).append(row)
     ops = plan.semantics.graph.ops
-    for stay in plan.stays:
-        later = {name for own in plan.kernels[stay.first + 1 : stay.last + 1] for name in own.ops}
-        for row in fetches.get((stay.first, stay.weight), ()):
+    for retention in plan.stays:
+        kernels = plan.kernels[retention.first + 1 : retention.last + 1]
+        later = {name for kernel in kernels for name in kernel.ops}
+        for row in fetches.get((retention.first, retention.weight), ()):
             op = ops[program.op[row]]
-            found[row] |= op.name in later and stay.weight in op.inputs
+            found[row] |= op.name in later and retention.weight in op.inputs
     return found
