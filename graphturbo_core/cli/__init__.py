@@ -3,7 +3,7 @@
 - `options.py`: options of the commands, their types and texts.
 - `commands.py`: run, compare, diff, strip, models, profiles, strategies.
 - `job.py`: choices to Reports, with progress on stderr.
-- `output.py`: what a command prints and writes.
+- `output.py`: output of a command: tables, JSON and files.
 - `register_text.py`: tables of `run --assumptions`.
 """
 
