@@ -41,8 +41,8 @@ def conformer(
     """Conformer (Gulati et al., 2020, sections 2 and 3.2, table 1), without the decoder.
 
     Convolutions subsample to every fourth row. A half-weighted feed-forward layer precedes
-    attention and follows the convolution. Attention has relative positions as in Transformer-XL,
-    shifted by padding and two reshapes. All utterances have equal length, so there is no padding mask.
+    attention and follows the convolution. Attention has relative positions (Transformer-XL),
+    shifted by padding and two reshapes. All utterances have equal length, so there is no mask.
     """
     size = size or ConformerSize()
     builder = Builder("conformer")

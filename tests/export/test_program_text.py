@@ -138,7 +138,7 @@ def test_equal_programs_have_no_difference_and_others_do() -> None:
     engines = {row.subject: (row.a, row.b) for row in rows if row.part == "instructions by engine"}
     assert engines["0.3.matrix"][0] == "0"
     first = next(row for row in rows if row.part == "kernels")
-    assert first.subject.startswith("g1/1, instruction ")
+    assert first.subject.startswith("g1/1, its instruction ")
 
 
 def test_a_kernel_that_comes_later_is_compared_from_its_own_start() -> None:
