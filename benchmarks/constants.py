@@ -153,7 +153,7 @@ def sheets(found: Sequence[Sequence[Rate]]) -> list[Sheet]:
 def _line(setting: Setting, own: Sequence[Rate], taken: Sequence[Rate]) -> tuple[str, ...]:
     """Samples per second of the baseline; for other settings, the change in per cent."""
     if setting is AS_TAKEN:
-        return ("as taken", "", *(_rate(rate) for rate in own), "")
+        return ("baseline", "", *(_rate(rate) for rate in own), "")
     changes = [_change(rate, base) for rate, base in zip(own, taken, strict=True)]
     value = ", ".join(map(str, setting.value)) if isinstance(setting.value, tuple) else None
     return (
@@ -194,10 +194,10 @@ def page(found: Sequence[Sequence[Rate]]) -> str:
     tables = "\n".join(sheet.markdown() for sheet in sheets(found))
     return (
         "# Constants that were chosen on the ten rows\n\n"
-        f"Written by `python -m benchmarks.constants`; chip `{CHIP}`, `graphturbo:full`. Taken: "
-        f"{taken}. The first line of each table is in samples per second, each other line the "
-        "change with one value changed. What a constant means stands beside it in the code. The "
-        "second table has models that were not looked at when the values were chosen.\n\n"
+        f"Written by `python -m benchmarks.constants`; chip `{CHIP}`, `graphturbo:full`. Baseline: "
+        f"{taken}. The first row of each table is in samples per second, each other row is the "
+        "change with one other value. The code explains each constant beside its definition. The "
+        "second table has models that were not used to choose the values.\n\n"
         f"{tables}"
     )
 
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with pool:
         for setting, own in zip(SETTINGS, pool.map(rates, SETTINGS), strict=True):
             found.append(own)
-            print(f"{setting.constant or 'as taken'} {setting.value} is done", file=sys.stderr)
+            print(f"{setting.constant or 'baseline'} {setting.value} is done", file=sys.stderr)
     chosen.out.write_text(page(found), encoding="utf-8")
     print(page(found))
     return 0

@@ -235,12 +235,12 @@ def table_text(points: Sequence[Point], unit: str) -> str:
 def _page(points: Sequence[Point]) -> str:
     parts = [
         "# How cost grows with a model\n\n"
-        "Written by `python -m benchmarks.growth`; chip `stcp920`. A process a run; up to "
+        "Written by `python -m benchmarks.growth`; chip `stcp920`. One process per run; up to "
         f"{NODES_OF_ALL_RUNS // MAX_RUNS:,} nodes the median of {MAX_RUNS} runs, at 10,000 of "
-        f"{_runs(10_000)}. Seconds are those of the processor. MiB of a step: the largest resident "
-        "size while it ran, above that of the process before the run; what earlier steps made and "
-        "what the allocator kept is in it. Exponents are slopes, logarithm over logarithm, from "
-        f"{FITTED_FROM:,} nodes on.\n"
+        f"{_runs(10_000)}. Seconds are processor time. MiB of a step: the largest resident size "
+        "during it, above that of the process before the run; it includes memory of earlier steps "
+        "and of the allocator. Exponents are slopes, logarithm over logarithm, from "
+        f"{FITTED_FROM:,} nodes.\n"
     ]
     for unit, figure in FIGURES.items():
         parts.append(f"## {unit}\n\n![{unit} by nodes]({figure})\n\n{table_text(points, unit)}")

@@ -59,7 +59,7 @@ def test_a_run_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 def test_running_out_of_memory_is_a_refusal() -> None:
     """Of one run: the worker goes on."""
     frame = worker._answer(0, lambda: (_ for _ in ()).throw(MemoryError()))
-    with pytest.raises(CapacityError, match=r"needs more than the 12 GiB"):
+    with pytest.raises(CapacityError, match=r"needs more than a worker's 12 GiB"):
         client.report_of(frame[:1], frame[3:])
 
 

@@ -118,7 +118,9 @@ def test_an_axis_of_billions_costs_no_more_than_one_of_ten() -> None:
 
 def test_too_many_scattered_places_are_refused_by_name() -> None:
     axis = AxisMap(AxisKind.WINDOW, 3 * 2**23, 0, stride=3, kernel=2)
-    with pytest.raises(CapacityError, match="'conv7' reads 16777216 places") as caught:
+    with pytest.raises(
+        CapacityError, match="'conv7' reads 16777216 unevenly spaced places"
+    ) as caught:
         read_places("conv7", axis, range(2**23))
     assert caught.value.code == "NEED_TOO_SCATTERED"
     gaps = np.asarray(range(2**23))
