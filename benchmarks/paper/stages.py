@@ -77,10 +77,10 @@ _WORDS = {
 _REMARK = (
     "*Fill*: multiply-accumulates over the array's capacity while it is busy, beside "
     "the paper's utilisation of the matrix unit. *Busy*: share of the time in which a stage's "
-    "kernels ran. *Derived:* the paper's utilisation cannot be a share of time: its TVM does 1,064 "
-    "images per second, 6 % of the chip's peak, and no stage is below 17 %. It is close to the fill "
-    "of the array: an output of few rows leaves lanes idle, 2 images of 7 x 7 over 8 cores fill 12.25 "
-    "of 64 rows, 19 %. What the paper counts for the vector unit (TVM "
+    "kernels ran. *Derived:* the paper's utilisation cannot be a share of time: its TVM does "
+    "1,064 images per second, 6 % of the chip's peak, and no stage is below 17 %. It is close "
+    "to the fill of the array: an output of few rows leaves lanes idle, 2 images of 7 x 7 over 8 "
+    "cores fill 12.25 of 64 rows, 19 %. What the paper counts for the vector unit (TVM "
     f"{', '.join(map(str, VECTOR_UTILISATION['tvm']))}; GraphTurbo "
     f"{', '.join(map(str, VECTOR_UTILISATION['full']))} %) is not known either; the table "
     "has a share of time beside it."
@@ -131,9 +131,9 @@ _PASSES = {f"any {LANES} pixels (taken)": None} | {
 _PASS_REMARK = (
     "*Derived* from the sizes of the maps, the images that a cluster computes at once and the rows "
     "of them that a core has; strides and tiles of real kernels are left out. We assume that a "
-    "pass fills its lanes with any pixels of a core: then 2 images of 14 x 14 on 8 cores fill three "
-    "quarters of them, where the paper measured 29 %. A loop nest that an intrinsic of fixed shape "
-    "computes covers a map with rectangles instead. How the paper's kernels did it is not known; "
+    "pass fills its lanes with any pixels of a core: then 2 images of 14 x 14 on 8 cores fill "
+    "three quarters of them, where the paper measured 29 %. A loop nest that an intrinsic of "
+    "fixed shape computes covers a map with rectangles instead. How the paper's kernels did it is not known; "
     "the effect of square passes on TVM's real kernels is counted above "
     "(`tvm.passes=squares`). It is small, since `tvm` waits for DRAM."
 )

@@ -185,6 +185,6 @@ _REMARK = (
     "order of instructions are ours, so "
     "the paper's bar, measured on hand-written code, is no measurement of this plan. The manual "
     "does not give the first op of its groups. Here they are the stages; in v1 and v1.5 the first "
-    "block of stages 2 to 4 goes with the stage before, since with four images that of stage 2 needs "
-    "10.0 and 12.3 MiB of the LBs' 8. The stem and the head go with the first and last stage."
+    "block of stages 2 to 4 goes with the stage before, since with four images that of stage 2 "
+    "needs 10.0 and 12.3 MiB of the LBs' 8. The stem and the head go with the first and last stage."
 )
