@@ -249,7 +249,7 @@ def _run(
         )  # fmt: skip
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
-            pinned.held(size) if pinned is not None else NO_PINNED_PLAN,
+            pinned.pinned_plan(size) if pinned is not None else NO_PINNED_PLAN,
             rounds.division.clusters_a_round, _cost(recorder, suffix, request, cache),
         )  # fmt: skip
         traces[size] = _schedule(recorder, suffix, spec, (task, cache), request)

@@ -1,4 +1,4 @@
-"""The assumption register: complete, really run, and told."""
+"""The assumption register: complete, really run, and printed."""
 
 from __future__ import annotations
 

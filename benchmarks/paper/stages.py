@@ -133,7 +133,7 @@ _PASS_REMARK = (
     "of them that a core has; strides and tiles of real kernels are left out. We assume that a "
     "pass fills its lanes with any pixels of a core: then 2 images of 14 x 14 on 8 cores fill "
     "three quarters of them, where the paper measured 29 %. A loop nest that an intrinsic of "
-    "fixed shape computes covers a map with rectangles instead. How the paper's kernels did it is not known; "
-    "the effect of square passes on TVM's real kernels is counted above "
+    "fixed shape computes covers a map with rectangles instead. How the paper's kernels "
+    "did it is not known; the effect of square passes on TVM's real kernels is counted above "
     "(`tvm.passes=squares`). It is small, since `tvm` waits for DRAM."
 )

@@ -64,7 +64,7 @@ class PlanFile:
     edits: Edits = NO_EDITS
     rounds: Mapping[int, Record] = field(default_factory=lambda: MappingProxyType({}))
 
-    def held(self, size: int) -> PinnedPlan:
+    def pinned_plan(self, size: int) -> PinnedPlan:
         """The pinned plan of a round of `size` samples.
 
         Raises:

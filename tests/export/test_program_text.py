@@ -1,4 +1,4 @@
-"""Listings: every line says what its instruction is, recomputed from the program's arrays."""
+"""Listings: every line equals its instruction, recomputed from the program's arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of long runs: a digest tells when it is about something else."""
+"""Stored results of long runs: a digest shows when their inputs have changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MADE = Evidence("one", (("no.module",),), ("docs/one.md",), ("rows/*.py",))
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tree with one kept result that is about what stands there; runs give 7 today."""
+    """A tree with one stored result that is up to date; runs give 7."""
     for name in ("docs/one.md", "rows/a.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x", encoding="utf-8")

@@ -21,7 +21,7 @@ def no_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def reports_of(*strategies: str) -> tuple[list[str], list[Report]]:
-    """Steps told, and the reports."""
+    """The reported steps, and the reports."""
     told: list[str] = []
     requests = [RunRequest("model", strategy) for strategy in strategies]
     runs = isolated_reports(b"model", requests, lambda name, _: told.append(name), fake_worker.main)
@@ -66,7 +66,7 @@ def test_running_out_of_memory_is_a_refusal() -> None:
 def test_the_command_line_says_it_in_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As when ONNX Runtime takes its process with it."""
+    """Like a crash of ONNX Runtime that ends its process."""
     monkeypatch.setattr(client.isolated_reports, "__defaults__", (fake_worker.die,))
     assert main(["run", "teaching-resnet", "--batch", "4", "--verify"]) == 2
     assert "error: WORKER_ENDED: the process that computed this run" in capsys.readouterr().err

@@ -90,7 +90,7 @@ def test_the_drawing_is_the_same_every_time(case: tuple[list[tuple[int, int]], l
 def test_the_longest_edges_have_no_say_where_all_pass_too_many_ranks(
     monkeypatch: pytest.MonkeyPatch, limit: int, drawn: int
 ) -> None:
-    # A chain of four with two edges besides: from 0 to 2 passes one rank, from 0 to 3 passes two.
+    # A chain of four with two more edges: 0 to 2 crosses one rank, 0 to 3 crosses two.
     edges = [(0, 1), (1, 2), (2, 3), (0, 2), (0, 3)]
     asked: list[list[tuple[int, int]]] = []
     draw = layout.from_edges

@@ -41,7 +41,7 @@ SAME = [AxisMap(AxisKind.SAME, size, 0) for size in SIZES]
 
 
 def by_definition(axis: AxisMap, at: range) -> list[int]:
-    """What `AxisMap` says of one place, for all of them."""
+    """The definition of `AxisMap`, place by place."""
     hulls = (axis.interval(((place, place + 1),)) for place in at)
     read = {place for lo, hi in hulls for place in range(lo, hi)}
     if axis.kind is AxisKind.WINDOW:
