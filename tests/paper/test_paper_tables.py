@@ -151,7 +151,7 @@ def test_the_nearest_plausible_model_of_a_row() -> None:
     assert findings.nearest_published("full") == {"A": pytest.approx(1 / 1.5)}
     assert findings.nearest_published("tvm") == {}
     assert findings.nearest_published("full", OTHER_CHIP) == {}
-    found = requirement(findings, "nearest (`full`)")
+    found = requirement(findings, "closest plausible model (`full`)")
     assert (found.values, found.asked) == ({"A": pytest.approx(1 / 1.5)}, 5)
     alone = findings.with_results([replace(runs[0], throughput_per_s=8458.8)])
     assert alone.nearest_published("full") == {"A": pytest.approx(1.0)}
@@ -313,7 +313,7 @@ def test_a_reason_has_the_arithmetic_of_bytes() -> None:
     assert limit(replace(slow, dram_share=0.85)) == "DRAM busy 85 %"
     assert "above the bound" in reason(replace(slow, bound_per_s=1400.0))
     fast = replace(slow, throughput_per_s=2832.0, mac_share=0.5)
-    assert "these bytes take 20 % of DRAM's time and the multiply-accumulates 25 %" in reason(fast)
+    assert "these bytes need 20 % of DRAM's time and the multiply-accumulates 25 %" in reason(fast)
     assert not is_explained(replace(slow, throughput_per_s=1000.0))
 
 

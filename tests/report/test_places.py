@@ -124,5 +124,5 @@ def test_too_many_scattered_places_are_refused_by_name() -> None:
         read_places("conv7", axis, range(2**23))
     assert caught.value.code == "NEED_TOO_SCATTERED"
     gaps = np.asarray(range(2**23))
-    with pytest.raises(CapacityError, match="'add' reads 8388609 places"):
+    with pytest.raises(CapacityError, match="'add' reads 8388609 unevenly spaced places"):
         united("add", gaps, range(1))
