@@ -1,1 +1,1 @@
-"""What README claims, as commands."""
+"""Commands that measure the figures of README and docs."""

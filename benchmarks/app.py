@@ -1,4 +1,4 @@
-"""What the app promises about speed, measured: `python -m benchmarks.app` prints a table."""
+"""Speed of the app against its limits: `python -m benchmarks.app` prints a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RERUN_LIMIT_S = 0.070
 
 
 def rerun_seconds() -> float:
-    """Median script time of the default page when both runs are kept already."""
+    """Median script time of the default page with both runs in the cache."""
     app = AppTest.from_file(str(SCRIPT), default_timeout=120)
     wait([run.answer for run in shared_desk().start(*default_comparison())])
     app.run()
@@ -34,7 +34,7 @@ def rerun_seconds() -> float:
 
 
 def main() -> int:
-    """Print the table; 1 when a limit is broken."""
+    """Prints the table; returns 1 when a limit is exceeded."""
     rows = [("app rerun from cache, script time", rerun_seconds(), RERUN_LIMIT_S)]
     table = Table("what", "measured", "limit", "")
     for what, seconds, limit in rows:

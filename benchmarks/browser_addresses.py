@@ -1,6 +1,6 @@
-"""How fast the address map draws generated buffers in headless Chromium, zoomed out and in.
+"""Redraw times of the address map with generated buffers in headless Chromium, zoomed out and in.
 
-`python -m benchmarks.browser_addresses`; goal: 50 ms a redraw of 100,000 buffers.
+`python -m benchmarks.browser_addresses`; goal: 50 ms per redraw of 100,000 buffers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALONE = """async ([script, html, text]) => {
 
 
 def main() -> None:
-    """Print a row a window: buffers drawn and milliseconds, median and largest."""
+    """Prints one row per time window: drawn buffers, and median and largest milliseconds."""
     path = find_browser()
     if path is None:
         raise SystemExit("no Chromium was found")

@@ -1,7 +1,7 @@
-"""How fast the Gantt chart is in headless Chromium: `python -m benchmarks.browser_gantt`.
+"""Speed of the Gantt chart in headless Chromium: `python -m benchmarks.browser_gantt`.
 
-The real component on a page of its own (gantt_page.py), 500,000 generated instructions on 25 and on
-601 engines; a redraw is the longest of five of everything, zoomed out and one step closer.
+It uses the real component on a separate page (gantt_page.py) with 500,000 generated instructions on
+25 and on 601 engines. A redraw time is the longest of five redraws of all instructions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row = tuple[str, float, float | None]
 
 
 def shown(browser: Browser, address: str) -> tuple[float, Locator]:
-    """Seconds from opening the page to a chart that has answered a key, and its canvas."""
+    """Seconds from opening the page to a chart that answers a key, and its canvas."""
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     began = perf_counter()
     page.goto(address)
@@ -36,7 +36,7 @@ def shown(browser: Browser, address: str) -> tuple[float, Locator]:
 
 
 def redraw(canvas: Locator, key: str) -> float:
-    """Seconds of the drawing that a key asks for."""
+    """Seconds of the redraw that a key starts."""
     frames = int(canvas.get_attribute("data-frames") or "0")
     canvas.press(key)
     canvas.page.wait_for_function(DRAWN_SINCE, arg=[canvas.element_handle(), frames])
@@ -44,12 +44,12 @@ def redraw(canvas: Locator, key: str) -> float:
 
 
 def slowest_redraw(canvas: Locator) -> float:
-    """Of five, each of all bars."""
+    """Longest of five redraws of all bars."""
     return max(redraw(canvas, key) for key in ("Digit0", "KeyW", "Digit0", "KeyW", "Digit0"))
 
 
 def redraws(canvas: Locator) -> list[Row]:
-    """A redraw in every way to colour and to fold."""
+    """One row per way to colour and to fold."""
     rows: list[Row] = []
     page = canvas.page
     for box, choices in (("rows", ("cores", "kinds", "auto")), ("colour by", ("layer", "wait"))):
@@ -64,7 +64,7 @@ def redraws(canvas: Locator) -> list[Row]:
 
 
 def measuring(canvas: Locator) -> float:
-    """Seconds until everything in sight has been measured."""
+    """Seconds until a span of all visible instructions is measured."""
     began = perf_counter()
     canvas.press("KeyM")
     canvas.page.wait_for_function("canvas => canvas.dataset.span", arg=canvas.element_handle())
@@ -72,7 +72,7 @@ def measuring(canvas: Locator) -> float:
 
 
 def measured(browser: Browser, address: str, engines: str) -> list[Row]:
-    """All rows of one size of chip."""
+    """All rows of one chip size."""
     first, _ = shown(browser, address)
     again, canvas = shown(browser, address)
     rows: list[Row] = [
@@ -85,7 +85,7 @@ def measured(browser: Browser, address: str, engines: str) -> list[Row]:
 
 
 def main() -> int:
-    """Print the table; 1 when a limit is broken."""
+    """Prints the table; returns 1 when a limit is exceeded."""
     path = shutil.which("chromium") or shutil.which("google-chrome")
     console = Console()
     if not path:

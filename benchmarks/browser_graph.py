@@ -1,8 +1,8 @@
-"""How fast the graph view is, in headless Chromium: `python -m benchmarks.browser_graph`.
+"""Speed of the graph view in headless Chromium: `python -m benchmarks.browser_graph`.
 
 Two models: DenseNet-121 and a generated decoder of 1,900 nodes, fine and coarse side by side. Runs
-are computed first; measured is the way from an opened page to a drawn graph, from the button to
-everything expanded, and single redraws: median of `REDRAWS` at each of some zooms.
+are computed first. Measured times: from opening the page to the drawn graph, from the button to all
+groups expanded, and single redraws (median of `REDRAWS` at each of several zooms).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def models() -> Mapping[str, bytes]:
 
 
 def keep_reports(name: str, data: bytes, folder: Path) -> int:
-    """Compute both runs and keep their reports for the page; gives the number of ops."""
+    """Computes both runs and stores their reports for the page; returns the number of ops."""
     requests = [RunRequest(name, strategy, batch=BATCH) for strategy in STRATEGIES.values()]
     ops = 0
     for run, report in zip(STRATEGIES, run_reports(data, requests), strict=True):
@@ -59,7 +59,7 @@ def keep_reports(name: str, data: bytes, folder: Path) -> int:
 
 
 def measure(browser: Browser, address: str) -> Mapping[str, float]:
-    """Seconds of a second visit: what Python compiles once is compiled by then."""
+    """Seconds of a second visit, after one-time compilation by Python."""
     open_page(browser, address)[0].close()
     page, shown = open_page(browser, address)
     canvas = page.locator("canvas[data-ready]")
@@ -79,7 +79,7 @@ def measure(browser: Browser, address: str) -> Mapping[str, float]:
 
 
 def open_page(browser: Browser, address: str) -> tuple[Page, float]:
-    """A page with the graph drawn, and the seconds until it was."""
+    """A page with the drawn graph, and the seconds until it is drawn."""
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     began = perf_counter()
     page.goto(address)
@@ -88,7 +88,7 @@ def open_page(browser: Browser, address: str) -> tuple[Page, float]:
 
 
 def main() -> int:
-    """Print the table; 1 when a limit is broken or no browser is there."""
+    """Prints the table; returns 1 when a limit is exceeded or no browser is found."""
     path = shutil.which("chromium") or shutil.which("google-chrome")
     if not path:
         print("No Chromium found: nothing was measured.")

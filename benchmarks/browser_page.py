@@ -1,7 +1,7 @@
-"""How quickly the page answers, in a browser: `python -m benchmarks.browser_page` prints a table.
+"""Response times of the app in a browser: `python -m benchmarks.browser_page` prints a table.
 
-Each figure is taken from a visitor's eyes: from the click to what it asked for being on the page.
-The limits are those of a machine with two cores that does nothing else.
+Each time is measured for a visitor: from the click to its result on the page. The limits are for an
+otherwise idle machine with two cores.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One row: seconds of every try, and what they should stay below at that percentile."""
+    """One row: the seconds of every attempt, and their limit at a percentile."""
 
     what: str
     seconds: tuple[float, ...]
@@ -43,7 +43,7 @@ class Measured:
 
     @property
     def figure_s(self) -> float:
-        """The percentile of the tries."""
+        """The percentile of the attempts' seconds."""
         if len(self.seconds) == 1:
             return self.seconds[0]
         return statistics.quantiles(self.seconds, n=100, method="inclusive")[self.percentile - 1]
@@ -51,13 +51,13 @@ class Measured:
 
 @contextmanager
 def visiting(browser: Browser, address: str) -> Iterator[AppPage]:
-    """A page of a visitor of their own."""
+    """The page of a new visitor."""
     with browser.new_context(viewport=VIEWPORT) as context:
         yield AppPage.of(context, address)
 
 
 def timed(action: Callable[[], object]) -> float:
-    """Seconds that an action takes."""
+    """Duration of an action in seconds."""
     began = perf_counter()
     action()
     return perf_counter() - began
@@ -74,7 +74,7 @@ def opened(visit: AppPage) -> tuple[float, float]:
 
 
 def first_views(browser: Browser, address: str) -> list[Measured]:
-    """The first visitor of a server that has just started, and those who come later."""
+    """Rows of the first visitor of a new server, and of later visitors."""
     with visiting(browser, address) as visit:
         cold_frame_s, cold_s = opened(visit)
     later = []
@@ -91,7 +91,7 @@ def first_views(browser: Browser, address: str) -> list[Measured]:
 
 
 def act(visit: AppPage, number: int) -> float:
-    """Seconds of one control that needs no new run: Passes are shown, or hidden again."""
+    """Seconds of one control that needs no new run: shows or hides Passes."""
     pill = visit.page.get_by_role("button", name="Passes", exact=True)
     heading = visit.page.get_by_role("heading", name="Passes", exact=True)
     began = perf_counter()
@@ -101,7 +101,7 @@ def act(visit: AppPage, number: int) -> float:
 
 
 def controls(browser: Browser, address: str) -> Measured:
-    """Controls while nobody computes."""
+    """Row of controls while no run is computed."""
     with visiting(browser, address) as visit:
         visit.open()
         seconds = tuple(act(visit, number) for number in range(ACTIONS))
@@ -109,7 +109,7 @@ def controls(browser: Browser, address: str) -> Measured:
 
 
 def controls_meanwhile(browser: Browser, address: str) -> Measured:
-    """The same controls while two others have heavy runs computed."""
+    """Row of the same controls while the server computes two heavy runs of others."""
     with (
         visiting(browser, address) as visit,
         visiting(browser, address) as one,
@@ -126,7 +126,7 @@ def controls_meanwhile(browser: Browser, address: str) -> Measured:
 
 
 def cancelled(browser: Browser, address: str) -> Measured:
-    """From the click on Cancel to the page that says so."""
+    """Row of the time from the click on Cancel to its message on the page."""
     with visiting(browser, address) as visit:
         visit.page.goto(f"{address}/{HEAVY[1]}&dtype=int8")
         button = visit.page.get_by_role("button", name="Cancel A")
@@ -139,7 +139,7 @@ def cancelled(browser: Browser, address: str) -> Measured:
 
 
 def main() -> int:
-    """Print the table; 1 when a limit is broken."""
+    """Prints the table; returns 1 when a limit is exceeded."""
     console = Console()
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
@@ -156,7 +156,7 @@ def main() -> int:
     console.print(table)
     if hasattr(os, "getloadavg"):  # not on Windows
         load = os.getloadavg()[1]
-        console.print(f"Processes that wanted a core meanwhile: {load:.1f}, of {os.cpu_count()}.")
+        console.print(f"Load average: {load:.1f} processes on {os.cpu_count()} cores.")
     return int(any(row.figure_s >= row.limit_s for row in rows))
 
 

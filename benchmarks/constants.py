@@ -1,7 +1,8 @@
 """`python -m benchmarks.constants`: other values of the constants that were chosen on the ten rows.
 
-Each is tried on the rows of the paper and on ten models that no constant was chosen on. A constant
-that is no option is set in a process of its own. Five minutes of one core.
+Each value is evaluated on the rows of the paper and on ten models that were not used to choose
+constants. A constant without an option is set in a separate process. Runs for five minutes on one
+core.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ PERCENT = 100
 
 @dataclass(frozen=True)
 class Model:
-    """A model and its batch; without a name of its own it is called by its sample's."""
+    """A model and its batch; its name is the sample's by default."""
 
     sample: str
     batch: int
@@ -42,12 +43,12 @@ class Model:
     dims: Mapping[str, int] = field(default_factory=lambda: NO_NUMBERS)
 
     def data(self) -> bytes:
-        """The file: a sample, or what PyTorch exported."""
+        """Bytes of the file: a sample, or an export of PyTorch."""
         is_sample = self.sample in sample_names()
         return load_sample(self.sample) if is_sample else exported(self.sample)
 
     def request(self, options: Mapping[str, str]) -> RunRequest:
-        """Its run under `graphturbo:full`."""
+        """Request of its run under `graphturbo:full`."""
         strategy = f"graphturbo:full@{self.cluster_batch}"
         return RunRequest(
             self.sample, strategy, CHIP, self.batch, dims=dict(self.dims), options=dict(options),
@@ -57,7 +58,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Setting:
-    """A constant and one value: an option of `--set`, or a name of a module."""
+    """A constant with one value: an option of `--set`, or a module's constant."""
 
     constant: str
     value: object
@@ -65,16 +66,16 @@ class Setting:
 
     @property
     def options(self) -> Mapping[str, str]:
-        """Where it is an option."""
+        """The setting as options of `--set`; empty for a module's constant."""
         return {} if self.module or not self.constant else {self.constant: str(self.value)}
 
     @property
     def taken(self) -> object:
-        """The value of a module's constant as it stands."""
+        """The current value of the module's constant."""
         return getattr(import_module(self.module), self.constant)
 
     def put(self) -> None:
-        """Set a module's constant in this process."""
+        """Sets the module's constant in this process."""
         if self.module:
             setattr(import_module(self.module), self.constant, self.value)
 
@@ -88,7 +89,7 @@ SETTINGS = (
     *(Setting("REST_PARTS", value, f"{LOWERING}.addresses.packing") for value in ((), (2, 8, 32))),
     Setting("MOST_COMPUTES", 0, f"{LOWERING}.alternatives"),
 )
-"""The first one is what the others are compared with."""
+"""Settings; the first one is the baseline of the others."""
 OTHERS = (
     Model("efficientnet_b0", 32, 8),
     Model("vgg16", 16, 4),
@@ -101,13 +102,13 @@ OTHERS = (
     Model("light-inception_v2", 32, 8),
     Model("light-zfnet512", 32, 8),
 )
-"""Models that no constant was chosen on, in the order of the table's columns."""
+"""Models that were not used to choose constants, in the order of the table's columns."""
 Rate = float | str
-"""Samples a second, or the code of a refusal."""
+"""Samples per second, or the code of a refusal."""
 
 
 def rows() -> dict[str, Model]:
-    """The model of each row of the paper, by its letter."""
+    """Model per row of the paper, by the row's letter."""
     return {
         letter: Model(row.variants[0].sample, row.batch, row.batch_of_others, row.variants[0].dims)
         for letter, row in ROWS.items()
@@ -115,12 +116,12 @@ def rows() -> dict[str, Model]:
 
 
 def models() -> dict[str, Model]:
-    """All models by the heading of their column."""
+    """All models, by the heading of their column."""
     return {**rows(), **{each.sample: each for each in OTHERS}}
 
 
 def rates(setting: Setting) -> tuple[Rate, ...]:
-    """Throughput of every model with one constant changed, in a process of its own."""
+    """Throughput of every model with one constant changed, in a separate process."""
     setting.put()
     warm_up()
     return tuple(_throughput(model, setting.options) for model in models().values())
@@ -132,7 +133,7 @@ def _throughput(model: Model, options: Mapping[str, str]) -> Rate:
 
 
 def sheets(found: Sequence[Sequence[Rate]]) -> list[Sheet]:
-    """A table of the rows and one of the other models; `found` in the order of SETTINGS."""
+    """One table for the rows and one for the other models; `found` in the order of SETTINGS."""
     count = len(rows())
     names = list(models())
     parts = (("the ten rows", slice(0, count)), ("ten other models", slice(count, len(names))))
@@ -150,9 +151,9 @@ def sheets(found: Sequence[Sequence[Rate]]) -> list[Sheet]:
 
 
 def _line(setting: Setting, own: Sequence[Rate], taken: Sequence[Rate]) -> tuple[str, ...]:
-    """Samples a second as taken; else how far each is from that, in per cent."""
+    """Samples per second of the baseline; for other settings, the change in per cent."""
     if setting is AS_TAKEN:
-        return ("as taken", "", *(_rate(rate) for rate in own), "")
+        return ("baseline", "", *(_rate(rate) for rate in own), "")
     changes = [_change(rate, base) for rate, base in zip(own, taken, strict=True)]
     value = ", ".join(map(str, setting.value)) if isinstance(setting.value, tuple) else None
     return (
@@ -182,7 +183,7 @@ def _percent(ratio: float) -> str:
 
 
 def page(found: Sequence[Sequence[Rate]]) -> str:
-    """The page under docs."""
+    """Text of docs/constants.md."""
     taken = ", ".join(
         f"`{name}` {value}"
         for name, value in {
@@ -193,16 +194,16 @@ def page(found: Sequence[Sequence[Rate]]) -> str:
     tables = "\n".join(sheet.markdown() for sheet in sheets(found))
     return (
         "# Constants that were chosen on the ten rows\n\n"
-        f"Written by `python -m benchmarks.constants`; chip `{CHIP}`, `graphturbo:full`. Taken: "
-        f"{taken}. The first line of each table is in samples per second, each other line the "
-        "change with one value changed. What a constant means stands beside it in the code. The "
-        "second table has models that were not looked at when the values were chosen.\n\n"
+        f"Written by `python -m benchmarks.constants`; chip `{CHIP}`, `graphturbo:full`. Baseline: "
+        f"{taken}. The first row of each table is in samples per second, each other row is the "
+        "change with one other value. The code explains each constant beside its definition. The "
+        "second table has models that were not used to choose the values.\n\n"
         f"{tables}"
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print the page, write it."""
+    """Runs all settings, prints the page and writes it."""
     parser = argparse.ArgumentParser(description="Other values of constants, on twenty models.")
     parser.add_argument("--out", type=Path, default=PAGE, help="where the page goes")
     parser.add_argument("--processes", type=int, default=1, help="settings that run at once")
@@ -212,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with pool:
         for setting, own in zip(SETTINGS, pool.map(rates, SETTINGS), strict=True):
             found.append(own)
-            print(f"{setting.constant or 'as taken'} {setting.value} is done", file=sys.stderr)
+            print(f"{setting.constant or 'baseline'} {setting.value} is done", file=sys.stderr)
     chosen.out.write_text(page(found), encoding="utf-8")
     print(page(found))
     return 0

@@ -1,11 +1,11 @@
-"""What takes longer than CI has: `make evidence` runs it, CI checks that what is kept is not stale.
+"""Results that are too slow for CI: `make evidence` runs them, CI checks that none is stale.
 
-    python -m benchmarks.evidence [--only NAME ...]    run, keep results, write docs/evidence.json
-    python -m benchmarks.evidence --check              are the results about this source?
+    python -m benchmarks.evidence [--only NAME ...]    run, write results and docs/evidence.json
+    python -m benchmarks.evidence --check              do the results belong to this source?
 
-Each result is kept with a digest of what it was made from: the sample models, profiles and rows
-that it reads, and the figures that a few quick runs give today. A rename leaves these figures as
-they are; a change of what any step decides or costs does not.
+Each result has a digest of its inputs: the sample models, profiles and rows that it reads, and the
+figures of a few quick runs. A rename does not change these figures. A change of any decision or
+cost does.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ PROBES: tuple[tuple[str, str, str, int], ...] = (
 )
 """Quick runs whose figures change with any decision or cost: model, strategy, chip, batch."""
 PROBED = ("cycles", "instructions", "kernels", "dram_ledger", "macs", "lower_bound_s")
-"""Keys of their contracts that the digest is made from."""
+"""Keys of their contracts that enter the digest."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A kept result: the commands that make it, the files that hold it, the files that it reads.
+    """One stored result: the commands that make it, its files, and the files that it reads.
 
-    `is_probed`: it has figures, which depend on what the steps decide; where not, it is about
-    these files alone.
+    `is_probed`: it has figures that depend on the steps' decisions; otherwise it depends only on
+    the files that it reads.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Evidence:
     is_probed: bool = True
 
     def digest(self) -> str:
-        """Of what it is made from, as it stands now."""
+        """Digest of its current inputs."""
         found = hashlib.sha256()
         for path in files_of(self.reads):
             found.update(path.relative_to(ROOT).as_posix().encode() + b"\0")
@@ -130,28 +130,28 @@ ALL: tuple[Evidence, ...] = (
         is_probed=False,
     ),
 )
-"""`mutation` says itself which of its lines are gone (tests/test_mutation.py). The cells of
-`matrix` say sound and replayed, which every change has to leave so; CI runs a sample of them."""
+"""`mutation` reports its stale lines itself (tests/test_mutation.py). The cells of `matrix` record
+sound and replayed runs, which no change may break; CI runs a sample of them."""
 
 
 def files_of(patterns: Iterable[str]) -> list[Path]:
-    """The files that these patterns name, by name.
+    """The files that match these patterns, by name.
 
     Raises:
-        ValueError: a pattern names none.
+        ValueError: a pattern matches none.
     """
     found: list[Path] = []
     for pattern in patterns:
         files = sorted(ROOT.glob(pattern))
         if not files:
-            raise ValueError(f"{pattern} names no file")
+            raise ValueError(f"{pattern} matches no file")
         found += files
     return found
 
 
 @cache
 def probe() -> str:
-    """The figures of the quick runs, as JSON; each model is imported once."""
+    """Figures of the quick runs as JSON; each model is imported once."""
     imports: dict[str, Imports] = {}
     rows = []
     for model, strategy, chip, batch in PROBES:
@@ -163,12 +163,12 @@ def probe() -> str:
 
 
 def kept() -> Mapping[str, str]:
-    """The digests that are kept, by name."""
+    """Stored digests by name."""
     return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
 
 
 def stale() -> list[str]:
-    """What is to be run again, and why."""
+    """Results to run again, each with the reason."""
     known, found = kept(), []
     for each in ALL:
         missing = [name for name in each.results if not (ROOT / name).is_file()]
@@ -177,16 +177,16 @@ def stale() -> list[str]:
                 f"{each.name}: never run, or {', '.join(missing) or 'no digest'} is missing"
             )
         elif known[each.name] != each.digest():
-            found.append(f"{each.name}: made from something else than what stands here now")
+            found.append(f"{each.name}: its inputs have changed")
     return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """1 where something kept is stale, or a command failed."""
-    parser = argparse.ArgumentParser(description="What takes longer than CI has")
+    """Runs or checks the results; returns 1 where one is stale or a command fails."""
+    parser = argparse.ArgumentParser(description="Results that are too slow for CI")
     parser.add_argument("--check", action="store_true", help="run nothing")
     parser.add_argument("--only", nargs="*", default=[e.name for e in ALL], help="these alone")
-    parser.add_argument("--keep", action="store_true", help="keep digests of results that stand")
+    parser.add_argument("--keep", action="store_true", help="store digests of valid results")
     chosen = parser.parse_args(arguments)
     if chosen.check:
         for line in stale():

@@ -9,7 +9,7 @@ if __name__ == "__main__":
 
     @st.cache_resource
     def buffer(cores: int) -> bytes:
-        """The chart's bytes, made once: only the way to the screen is measured."""
+        """The chart's bytes, made once: only the display is measured."""
         return gantt_buffer(synthetic_report(layers=60, cores=cores, instructions=500_000))
 
     st.set_page_config(layout="wide")

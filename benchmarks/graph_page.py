@@ -1,4 +1,4 @@
-"""A page with the graph view of two kept reports, for benchmarks/browser_graph.py."""
+"""A page with the graph view of two stored reports, for benchmarks/browser_graph.py."""
 
 if __name__ == "__main__":
     import os

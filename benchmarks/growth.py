@@ -1,13 +1,16 @@
-"""`python -m benchmarks.growth [--max-ops N]`: how time and memory grow with the ops of a model.
+"""`python -m benchmarks.growth [--max-ops N]`: growth of time and memory with the ops of a model.
 
-A residual network and a decoder (`growth_models.py`) of 100 nodes and more, each run in a process
-of its own: import to Trace, step by step. Seconds are those of the processor, so that other work on
-the machine counts little; of small models, each step's median of several runs. MiB of a step: the
-largest resident size while it ran, above that of the process before the run; what earlier steps
-made and what the allocator kept is in it (Linux tells and resets it). The exponent of a step is the
-slope of the straight line through its points, logarithm over logarithm, from 1,000 nodes on; below
-that, constants hide it. It may be 1.15, for seconds and for MiB. Writes points, tables and figures
-to `docs/`; `--resume` measures those points only that are not there.
+A residual network and a decoder (`growth_models.py`) of 100 nodes and more, each run in a separate
+process: import to Trace, step by step.
+
+- Seconds are processor time, so that other work on the machine has little effect. Small models have
+  the median of several runs per step.
+- MiB of a step is the largest resident size during it, above that of the process before the run. It
+  includes memory of earlier steps and of the allocator (Linux reports and resets it).
+- The exponent of a step is the slope of the line through its points, logarithm over logarithm, from
+  1,000 nodes; constants dominate below that. The limit is 1.15, for seconds and for MiB.
+
+Writes points, tables and figures to `docs/`; `--resume` measures only missing points.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ FITTED_FROM = 1_000
 MAX_EXPONENT = 1.15
 MAX_RUNS = 5
 NODES_OF_ALL_RUNS = 30_000
-"""Of a model so many runs as have this many nodes together, at least 1 (our choice)."""
+"""Nodes of all runs of a model together, which set the number of runs, at least 1 (our choice)."""
 KIB_PER_MIB = 1024
 STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 POINTS = "growth.json"
@@ -54,7 +57,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 @dataclass(frozen=True)
 class Point:
-    """One model and strategy: processor seconds of each step, and MiB resident while it ran.
+    """One model and strategy: processor seconds and resident MiB per step.
 
     `mib`: above the process before the run.
     """
@@ -68,11 +71,11 @@ class Point:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The line that it is a point of."""
+        """Key of its line: model and strategy."""
         return self.model, self.strategy
 
     def costs(self, unit: str) -> dict[str, float]:
-        """Each column's; import to Trace takes its steps' seconds together, their largest MiB."""
+        """Cost per column; import to Trace has the sum of seconds, or the largest MiB."""
         values = self.seconds if unit == SECONDS else self.mib
         of_steps = [values[step] for step in STEPS]
         whole = sum(of_steps) if unit == SECONDS else max(of_steps)
@@ -80,13 +83,13 @@ class Point:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; 1 where an exponent is too large."""
+    """Measures, prints and writes; returns 1 where an exponent exceeds the limit."""
     parser = argparse.ArgumentParser(description="Seconds and MiB by the ops of a model.")
     parser.add_argument("--max-ops", type=int, default=NODES[-1], help="no larger models")
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--strategies", nargs="*", default=list(STRATEGIES))
-    parser.add_argument("--out", type=Path, default=DOCS, help="where figure and table go")
-    parser.add_argument("--resume", action="store_true", help="keep the points that are there")
+    parser.add_argument("--out", type=Path, default=DOCS, help="folder of figures and tables")
+    parser.add_argument("--resume", action="store_true", help="measure only missing points")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.child:
@@ -110,7 +113,7 @@ def _runs(nodes: int) -> int:
 
 
 def _median(points: Sequence[Point]) -> Point:
-    """Of runs of one model: each step's median."""
+    """Median per step over runs of one model."""
     first = points[0]
     return replace(
         first,
@@ -131,7 +134,7 @@ def _kept(path: Path) -> dict[tuple[str, str, int], Point]:
 
 
 def _write(points: Sequence[Point], out: Path) -> None:
-    """The points, the tables and the figures as far as they are there."""
+    """Writes the points, tables and figures."""
     (out / "images").mkdir(exist_ok=True)
     rows = json.dumps([asdict(point) for point in points], indent=1)
     (out / POINTS).write_text(f"{rows}\n", encoding="utf-8")
@@ -151,10 +154,10 @@ def _in_child(model: str, strategy: str, nodes: int) -> Point:
 
 
 def measure(model: str, strategy: str, nodes: int) -> Point:
-    """One run in this process."""
+    """The point of one run in this process."""
     data = MODELS[model](nodes)
     warm_up()
-    _hand_back()
+    _trim_memory()
     _peak_mib()
     before = _peak_mib()
     seconds: dict[str, float] = {}
@@ -172,8 +175,8 @@ def measure(model: str, strategy: str, nodes: int) -> Point:
     return Point(model, strategy, nodes, instructions, seconds, mib)
 
 
-def _hand_back() -> None:
-    """What the warm-up left free goes to the system; else small models would seem to take none.
+def _trim_memory() -> None:
+    """Returns free memory of the warm-up to the system; else small models would seem to use none.
 
     Raises:
         AttributeError: the C library is not glibc.
@@ -183,10 +186,10 @@ def _hand_back() -> None:
 
 
 def _peak_mib() -> float:
-    """The largest resident size since the last call, whose memory Linux then forgets.
+    """Largest resident size in MiB since the last call; resets it.
 
     Raises:
-        OSError: this is no Linux, or one that does not reset it.
+        OSError: the system is not Linux, or it does not reset the size.
     """
     (line,) = (line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
     CLEAR_REFS.write_text("5")
@@ -194,7 +197,7 @@ def _peak_mib() -> float:
 
 
 def exponents(points: Sequence[Point], unit: str) -> dict[tuple[str, str], list[float]]:
-    """Per model and strategy the exponent of each column."""
+    """Exponent per column, by model and strategy."""
     found: dict[tuple[str, str], list[float]] = {}
     for key in dict.fromkeys(point.key for point in points):
         own = [p for p in points if p.key == key and p.nodes >= FITTED_FROM]
@@ -206,7 +209,7 @@ def exponents(points: Sequence[Point], unit: str) -> dict[tuple[str, str], list[
 
 
 def slope(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The exponent of the power of `sizes` that is nearest to `costs`, by least squares."""
+    """Exponent of the power of `sizes` that fits `costs` best, by least squares."""
     return float(np.polyfit(np.log(sizes), np.log(np.maximum(costs, 1e-6)), 1)[0])
 
 
@@ -217,7 +220,7 @@ def _line(point: Point, unit: str) -> str:
 
 
 def table_text(points: Sequence[Point], unit: str) -> str:
-    """A row a model, and under those of each line the exponents; Markdown."""
+    """Markdown table: one row per model, and below those of each line its exponents."""
     heads = ("model", "strategy", "nodes", *COLUMNS, "instructions")
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * 2}{'---:|' * (len(heads) - 2)}"]
     found = exponents(points, unit)
@@ -232,12 +235,12 @@ def table_text(points: Sequence[Point], unit: str) -> str:
 def _page(points: Sequence[Point]) -> str:
     parts = [
         "# How cost grows with a model\n\n"
-        "Written by `python -m benchmarks.growth`; chip `stcp920`. A process a run; up to "
+        "Written by `python -m benchmarks.growth`; chip `stcp920`. One process per run; up to "
         f"{NODES_OF_ALL_RUNS // MAX_RUNS:,} nodes the median of {MAX_RUNS} runs, at 10,000 of "
-        f"{_runs(10_000)}. Seconds are those of the processor. MiB of a step: the largest resident "
-        "size while it ran, above that of the process before the run; what earlier steps made and "
-        "what the allocator kept is in it. Exponents are slopes, logarithm over logarithm, from "
-        f"{FITTED_FROM:,} nodes on.\n"
+        f"{_runs(10_000)}. Seconds are processor time. MiB of a step: the largest resident size "
+        "during it, above that of the process before the run; it includes memory of earlier steps "
+        "and of the allocator. Exponents are slopes, logarithm over logarithm, from "
+        f"{FITTED_FROM:,} nodes.\n"
     ]
     for unit, figure in FIGURES.items():
         parts.append(f"## {unit}\n\n![{unit} by nodes]({figure})\n\n{table_text(points, unit)}")

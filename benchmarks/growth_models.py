@@ -1,7 +1,7 @@
-"""Generated models of any number of ops: a residual network and a decoder, every layer small.
+"""Generated models of any number of ops: a residual network and a decoder with small layers.
 
-Tensors between ops have no shape in the file, so that import has to infer each; weights have their
-bytes. Only the number of blocks grows.
+Inner tensors have no shape in the file, so that import must infer each. Weights have bytes. Only
+the number of blocks grows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INNER = 64
 
 @dataclass
 class _Net:
-    """Nodes and weights so far; every layer gives the name of its output."""
+    """Nodes and weights of a model; every layer method returns the name of its output."""
 
     nodes: list[NodeProto] = field(default_factory=list)
     weights: list[TensorProto] = field(default_factory=list)
@@ -36,7 +36,7 @@ class _Net:
         return name
 
     def weight(self, *shape: int) -> str:
-        """A float weight of its own."""
+        """A new float weight."""
         numbers = np.linspace(0.5, 1.5, int(np.prod(shape)), dtype=np.float32).reshape(shape)
         return self._keep(numbers)
 
@@ -51,7 +51,7 @@ class _Net:
         return name
 
     def model(self, shape: Sequence[int], output: str) -> bytes:
-        """The file: input `x` of this shape, one output of unknown shape."""
+        """Bytes of the file: input `x` of this shape, one output of unknown shape."""
         floats = TensorProto.FLOAT
         given = helper.make_tensor_value_info("x", floats, shape)
         result = helper.make_tensor_value_info(output, floats, [None] * len(shape))
@@ -62,7 +62,7 @@ class _Net:
 
 
 def residual(nodes: int) -> bytes:
-    """Blocks of conv, bn, relu, conv, bn, add, relu: 7 nodes each, at least so many in all."""
+    """Blocks of conv, bn, relu, conv, bn, add, relu: 7 nodes each, at least `nodes` in all."""
     net, x = _Net(), "x"
     while len(net.nodes) < nodes:
         inner = net.op("Relu", _conv_bn(net, x))
@@ -77,7 +77,7 @@ def _conv_bn(net: _Net, x: str) -> str:
 
 
 def decoder(nodes: int) -> bytes:
-    """Layers as exporters write a Llama's: 52 nodes each, at least so many in all."""
+    """Model of Llama layers as exporters write them (52 nodes each), at least `nodes` nodes."""
     net, x = _Net(), "x"
     mask = net.weight(SEQUENCE, SEQUENCE)
     while len(net.nodes) < nodes:

@@ -1,11 +1,11 @@
-"""Outputs that pages show, written by their commands: `python -m benchmarks.pasted [--check]`.
+"""Outputs of commands in pages, written by these commands: `python -m benchmarks.pasted [--check]`.
 
-A block of text stands below a comment that says how it is made:
+A block of text follows a comment with its recipe:
 
     <!-- output of: COMMAND | from: TEXT | keep: REGEX -->
 
-`from` begins with the first line that starts with TEXT and ends before the next empty line or
-behind the table; `keep` drops the rows of a table that the expression does not match.
+`from`: the block starts at the first line that starts with TEXT, and ends before the next empty
+line or after the table. `keep`: only the rows of a table that match the expression.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ BLOCK = re.compile(r"<!-- output of: (.+?) -->\n```text\n(.*?)```", re.DOTALL)
 WIDTH = 80
 ROW, TABLE_END = "│", "└"
 MASKS = ((re.compile(r"largest\s+error \S+"), "largest error …"),)
-"""What may differ between machines: errors of float arithmetic, in which order sums are taken."""
+"""Texts that may differ between machines: errors of float arithmetic depend on summation order."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the blocks anew, or with --check say which differ; 1 where any does."""
+    """Writes the blocks, or with --check lists those that differ; returns 1 where one does."""
     parser = argparse.ArgumentParser(description="Outputs that pages show")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     is_check = parser.parse_args(arguments).check
@@ -50,17 +50,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _block(recipe: str, shown: str) -> str:
-    """The comment and the block below it; the block as it was where only masked parts differ."""
+    """The comment and its block; the block is unchanged where only masked parts differ."""
     made = output_of(recipe)
     kept = shown if masked(made) == masked(shown) else made
     return f"<!-- output of: {recipe} -->\n```text\n{kept}```"
 
 
 def output_of(recipe: str) -> str:
-    """What the command of a comment prints, as far as the comment asks for it.
+    """The part of a command's output that the recipe selects.
 
     Raises:
-        ValueError: nothing is left of it.
+        ValueError: the recipe selects nothing.
     """
     command, *filters = (part.strip() for part in recipe.split(" | "))
     lines = [line.rstrip() for line in _run(command).splitlines()]
@@ -73,14 +73,14 @@ def output_of(recipe: str) -> str:
 
 
 def masked(text: str) -> str:
-    """The text without what may differ between machines."""
+    """The text without the parts that may differ between machines."""
     for pattern, instead in MASKS:
         text = pattern.sub(instead, text)
     return text
 
 
 def _run(command: str) -> str:
-    """Output and errors of a shell command in an empty folder; `python` is this one."""
+    """Output and errors of a shell command in an empty folder, with this `python`."""
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder) / "bin" / "python"
         python.parent.mkdir()

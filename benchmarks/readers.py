@@ -1,8 +1,8 @@
-"""`python -m benchmarks.readers [--readers N]`: a model whose one value has so many readers.
+"""`python -m benchmarks.readers [--readers N]`: time of a model with N readers of one value.
 
-Each reader is an output of its own, so that nothing joins them. Seconds by the clock, import to
-trace; of the processor to the report; with `--verify` the replay too. With a tile on each
-core, what counts is instructions: some 30 us each.
+Each reader is a separate output, so that no op joins them. Prints clock seconds from import to
+Trace and processor seconds to the report, with `--verify` including the replay. With a tile per
+core the number of instructions decides: some 30 us each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FUNCTIONS = ("Sigmoid", "Tanh")
 
 
 def model_of(readers: int, shape: tuple[int, ...]) -> bytes:
-    """A Relu, and sigmoids and tanhs of it in turn."""
+    """Model of a Relu that is read by alternating sigmoids and tanhs."""
     names = [f"y{number}" for number in range(readers)]
     nodes = [helper.make_node("Relu", ["x"], ["a"])]
     nodes += [
@@ -40,7 +40,7 @@ def model_of(readers: int, shape: tuple[int, ...]) -> bytes:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run both strategies on each chip and shape, a line each."""
+    """Runs both strategies on each chip and shape, and prints one line per run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--readers", type=int, default=10_000)
     parser.add_argument("--verify", action="store_true")

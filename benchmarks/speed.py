@@ -1,8 +1,8 @@
-"""`python -m benchmarks.speed`: how long from ONNX bytes to Trace, and how much memory.
+"""`python -m benchmarks.speed`: time and memory from ONNX bytes to Trace.
 
-A fresh process runs everything once to warm up (compiled loops are loaded or compiled then), and
-after that the runs that count. Goals for ResNet-50: under 2 s and 500 MiB. With `--verify` the
-seconds are those of the replay; goals for a batch of 4: under 60 s and 4 GiB.
+A new process runs everything once as warm-up, which compiles or loads the hot loops, and then the
+measured runs. Goals for ResNet-50: under 2 s and 500 MiB. With `--verify` the seconds are those of
+the replay; goals for a batch of 4: under 60 s and 4 GiB.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KIB_PER_MIB = 1024
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure in child processes and print a table."""
+    """Measures in child processes and prints a table."""
     parser = argparse.ArgumentParser(description="Seconds from import to Trace, and peak memory.")
     parser.add_argument("--runs", type=int, default=5, help="runs that count")
     parser.add_argument("--batch", type=int, help="samples (default: the sample's own)")
@@ -65,7 +65,7 @@ def _in_child(case: str, chosen: argparse.Namespace) -> dict[str, float]:
 
 
 def measure(chosen: argparse.Namespace) -> dict[str, float]:
-    """Seconds and peak memory of this process; the warm-up counts the report as well."""
+    """Seconds and peak memory of this process; the warm-up includes the report."""
     sample, _, strategy = chosen.child.partition(":")
     data = load_sample(sample)
     request = RunRequest(sample, strategy, batch=chosen.batch, verify=chosen.verify)
@@ -83,7 +83,7 @@ def measure(chosen: argparse.Namespace) -> dict[str, float]:
 
 
 def _seconds(report: Report, is_verified: bool) -> float:
-    """Of the replay, or of all steps from import to Trace."""
+    """Seconds of the replay, or of all steps from import to Trace."""
     if not is_verified:
         return cast(float, report.contract["schedule_seconds"])
     steps = cast("list[dict[str, object]]", report.contract["steps"])

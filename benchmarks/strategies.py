@@ -24,7 +24,7 @@ HEADINGS = ("option", "values", "what it decides")
 
 
 def page() -> str:
-    """The whole page."""
+    """Text of docs/strategies.md."""
     return "\n".join([INTRO, *_strategies(), *_lowering()]) + "\n"
 
 
@@ -67,7 +67,7 @@ def _sentence(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page, or with --check say whether it differs; 1 where it does."""
+    """Writes the page, or compares it with --check; returns 1 where it differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     if not parser.parse_args(arguments).check:

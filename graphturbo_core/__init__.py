@@ -23,4 +23,4 @@ imports. Only `cli` prints.
 """
 
 __version__ = "0.1.0"
-"""As in pyproject.toml; a test holds the two together."""
+"""Equal to the version in pyproject.toml; a test compares both."""

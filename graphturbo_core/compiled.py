@@ -12,15 +12,15 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def compiled(function: F) -> F:
-    """`function`, compiled at its first call and kept on disk beside its module.
+    """Returns `function`, compiled at its first call and cached on disk beside its module.
 
-    The kept code is renewed when the function's own file changes, not when a compiled function
-    that it calls in another file does: keep a kernel and what it calls in one file. Where neither
-    the package nor the user's cache folder can be written, it is compiled anew in each process.
+    The cache is renewed when the function's own file changes. It is not renewed when a compiled
+    function of another file changes: put a kernel and its callees into one file. Each process
+    compiles again where neither the package nor the user's cache folder is writable.
 
-    What costs seconds to compile: an array assigned to a slice of another (its refusal is a text),
-    numpy's sorts, `unique` and `diff`; and each further type of an argument, of which a literal
-    number is one: what grows from 0 and is handed on begins as `np.int64(0)`.
+    Slow to compile (seconds): an array assigned to a slice of another (its error has a text),
+    numpy's sorts, `unique` and `diff`, and each further type of an argument. A literal number has
+    a type of its own: start a counter that is passed on as `np.int64(0)`.
     """
     try:
         return cast("F", numba.njit(cache=True)(function))
@@ -29,12 +29,12 @@ def compiled(function: F) -> F:
 
 
 def compiled_part(function: F) -> F:
-    """`function`, compiled within those that call it, and kept as a part of their code only.
+    """Returns `function`, compiled only as a part of its compiled callers.
 
-    For what compiled code alone calls: it needs no entry from Python, which costs more to compile
-    than a short function. Called from Python it runs as plain Python.
+    For functions that only compiled code calls. They need no entry point from Python, which costs
+    more to compile than a short function. Called from Python, the function runs as plain Python.
 
-    What is called in a loop takes arrays, not tuples of many: these are copied and their references
-    counted at each call.
+    A function called in a loop gets arrays, not tuples of many arrays: each call copies the tuple
+    and counts its references.
     """
     return register_jitable(function)

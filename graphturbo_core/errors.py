@@ -1,15 +1,15 @@
-"""Refusals: every error names the problem, its place, and what to change."""
+"""Errors of the library: each names what is refused, where, and what to change."""
 
 from __future__ import annotations
 
 
 class GraphTurboError(Exception):
-    """A refusal with a stable code; `fields` has its data, so that no caller parses the text."""
+    """Refusal with a stable code; `fields` has its data so that nobody parses the text."""
 
     def __init__(
         self, code: str, what: str, where: str = "", change: str = "", **fields: object
     ) -> None:
-        """Join `what`, `where` and `change` to one line; `fields`: data of the refusal."""
+        """Joins `what`, `where` and `change` to one line; stores `fields` as data."""
         super().__init__(", ".join(part for part in (what, where, change) if part))
         self.code = code
         self.what = what
@@ -35,11 +35,11 @@ class OptionError(GraphTurboError):
 
 
 class PlanError(GraphTurboError):
-    """A plan file is not a plan of this model and chip, or cannot be satisfied."""
+    """A plan file belongs to another model or chip, or requests something impossible."""
 
 
 class CapacityError(GraphTurboError):
-    """Something does not fit in a memory, or a cap of `Limits` was reached."""
+    """Data exceed a memory, or the run exceeds a cap of `Limits`."""
 
 
 class InvariantError(GraphTurboError):

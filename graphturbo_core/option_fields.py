@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 MAX_DIGITS = 9
 """Most digits of a number; longer ones are refused."""
 OPTION = "option"
-"""Key of a field's metadata that holds its `Choice`."""
+"""Metadata key of a field's `Choice`."""
 ON, OFF = "on", "off"
 
 Options = TypeVar("Options")
@@ -58,7 +58,7 @@ class Choice:
     is_switch: bool = False
 
     def typed(self, text: str) -> str | int | bool:
-        """The field's value for a text that the option accepts."""
+        """The field's value for an accepted text."""
         if self.is_switch:
             return text == ON
         return text if self.bounds is None else int(text)
@@ -81,16 +81,16 @@ def number(default: int, bounds: tuple[int, int], doc: str) -> Any:
 
 def _choices(owner: type) -> Iterator[tuple[str, Choice]]:
     """The option fields of a dataclass, in their order."""
-    for each in fields(owner):
-        if OPTION in each.metadata:
-            yield each.name, each.metadata[OPTION]
+    for attribute in fields(owner):
+        if OPTION in attribute.metadata:
+            yield attribute.name, attribute.metadata[OPTION]
 
 
 def options_of(owner: type, prefix: str) -> tuple[StrategyOption, ...]:
     """The options that the fields of a dataclass define."""
     return tuple(
-        StrategyOption(f"{prefix}.{name}", each.values, each.doc, each.bounds)
-        for name, each in _choices(owner)
+        StrategyOption(f"{prefix}.{name}", values.values, values.doc, values.bounds)
+        for name, values in _choices(owner)
     )
 
 
@@ -101,5 +101,5 @@ def from_texts(
 
     `others`: its fields that are not options.
     """
-    chosen = {name: each.typed(texts[f"{prefix}.{name}"]) for name, each in _choices(owner)}
+    chosen = {name: values.typed(texts[f"{prefix}.{name}"]) for name, values in _choices(owner)}
     return owner(**chosen, **others)

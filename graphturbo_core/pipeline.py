@@ -8,7 +8,7 @@ from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import read_profile
 from graphturbo_core.limits import DEFAULT_LIMITS, Limits
 from graphturbo_core.lowering.lower import lower
-from graphturbo_core.plan_io import emitted, held_file, named_plan, origin_of, pinned_plan
+from graphturbo_core.plan_io import emitted, origin_of, pinned_file, pinned_plan, plan_option
 from graphturbo_core.recorder import OnStep, Recorder
 from graphturbo_core.report.build import build_report
 from graphturbo_core.report.outcome import Named, Outcome, shared_division
@@ -20,23 +20,23 @@ from graphturbo_core.sim.trace import Trace
 from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.planning import PlanTask, plan_for
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
-from graphturbo_core.tried import Tried, counted_cost
+from graphturbo_core.trial_cache import TrialCache, counted_cost
 from graphturbo_core.verify.verify import VerifyTask, verify
 
 __all__ = ["Imports", "OnStep", "RunRequest", "run_report", "run_reports", "run_shared", "warm_up"]
 """Its functions, and the types that they take."""
 
 LENGTH_OPTION = "max_instructions"
-"""The option under which a report names what `--max-instructions` was given."""
+"""Option key of a report for the value of `--max-instructions`."""
 WARM_UP_SAMPLE = "teaching-resnet"
 WARM_UP_STRATEGIES = ("tvm", "graphturbo")
 
 
 def warm_up(on_step: OnStep | None = None) -> None:
-    """Compile the hot loops, or load them where a run before has left them on disk.
+    """Compiles the hot loops, or loads them from numba's cache on disk.
 
-    Costs some 40 s once after installation, some seconds in a new process; done before a job so
-    that no job's steps contain it.
+    Needs some 40 s once after installation, and some seconds in each new process. It runs before a
+    job, so the job's step times do not contain it.
     """
     model = load_sample(WARM_UP_SAMPLE)
     requests = [RunRequest(WARM_UP_SAMPLE, strategy, batch=8) for strategy in WARM_UP_STRATEGIES]
@@ -50,7 +50,7 @@ def run_report(
     on_step: OnStep | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Report:
-    """One run.
+    """Report of one run.
 
     Raises:
         GraphTurboError: the input is refused; InvariantError means a bug of ours.
@@ -64,7 +64,7 @@ def run_shared(
     profile_bytes: bytes | None = None,
     on_step: OnStep | None = None,
 ) -> Report:
-    """One run of a comparison that goes on when this run is refused: `imports` serve the next.
+    """Report of one run of a comparison; the next runs reuse `imports`, even after a refusal.
 
     Raises:
         GraphTurboError: the input is refused; InvariantError means a bug of ours.
@@ -80,10 +80,10 @@ def run_reports(
     on_step: OnStep | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Report]:
-    """The runs one after the other, each as it is ready; an import serves all that can share it.
+    """Yields the Reports in order, each when it is ready; runs share imported graphs.
 
     Raises:
-        GraphTurboError: the input is refused; every strategy and option is looked at first.
+        GraphTurboError: the input is refused; every strategy and option is checked first.
     """
     for request in requests:
         check_request(request, limits)
@@ -103,29 +103,29 @@ def _run(
     whole = run("import", imports.whole, request)
     rounds = run("divide the batch", divide, imports, request, (whole, hardware, spec))
     options = own_options(request)
-    origin, held = None, None
+    origin, pinned = None, None
     if request.plan or request.emit:
         origin = origin_of(request, hardware, whole, options)
     if request.plan and origin is not None:
-        held = run("read the plan", held_file, request, origin)
+        pinned = run("read the plan", pinned_file, request, origin)
     strategy = chosen_strategy(spec, request.options)
     is_one_size = len(rounds.semantics) == 1
     traces = {}
     for size, semantics in rounds.semantics.items():
         suffix = "" if is_one_size else f" (round of {size})"
-        tried = Tried(
+        cache = TrialCache(
             imports.limits, request.max_instructions, imports.known,
-            keeps_trace=not request.verify, kernels=imports.kernels,
+            has_trace=not request.verify, kernels=imports.kernels,
         )  # fmt: skip
         progress = recorder.progress(f"search{suffix}")
-        cost = counted_cost(tried, strategy, progress)
+        cost = counted_cost(cache, strategy, progress)
         task = PlanTask(
             semantics, hardware, request.dtype, request.options,
-            pinned_plan(held, size), rounds.division.clusters_a_round, cost,
+            pinned_plan(pinned, size), rounds.division.clusters_a_round, cost,
         )  # fmt: skip
-        traces[size] = _schedule(recorder, suffix, spec, (task, tried), request)
+        traces[size] = _schedule(recorder, suffix, spec, (task, cache), request)
         if not request.verify:
-            tried.note(traces[size])
+            cache.note(traces[size])
     checked = None
     if request.verify:
         drawn = imports.drawn_weights
@@ -134,7 +134,7 @@ def _run(
     outcome = Outcome(
         named=Named(
             request.model_name, hardware.name, request.strategy,
-            {**options, **named_plan(request, held), **_named_length(request)}, request.dtype,
+            {**options, **plan_option(request, pinned), **_named_length(request)}, request.dtype,
         ),
         hardware=hardware,
         whole=rounds.whole,
@@ -146,27 +146,27 @@ def _run(
     report = run("report", build_report, outcome, has_pictures=request.has_pictures)
     if origin is None or not request.emit:
         return report
-    return report.with_files(run("emit", emitted, request, origin, held, outcome))
+    return report.with_files(run("emit", emitted, request, origin, pinned, outcome))
 
 
 def _schedule(
     recorder: Recorder,
     suffix: str,
     spec: StrategySpec,
-    planned: tuple[PlanTask, Tried],
+    planned: tuple[PlanTask, TrialCache],
     request: RunRequest,
 ) -> Trace:
     """The steps of one round size: GraphSemantics -> Plan -> Program -> Trace.
 
-    A replay needs each core simulated, so nothing that was tried serves it.
+    A replay needs every core simulated, so it uses no cached Program or Trace.
     """
-    run, (task, tried) = recorder.run, planned
+    run, (task, cache) = recorder.run, planned
     plan = run(f"plan{suffix}", plan_for, spec, task)
     if not request.verify:
-        program = run(f"lower{suffix}", tried.lowered, plan)
-        return run(f"simulate{suffix}", tried.simulated, program)
+        program = run(f"lower{suffix}", cache.lowered, plan)
+        return run(f"simulate{suffix}", cache.simulated, program)
     program = run(
-        f"lower{suffix}", lower, plan, tried.limits,
+        f"lower{suffix}", lower, plan, cache.limits,
         is_each_core_simulated=True, max_instructions=request.max_instructions,
     )  # fmt: skip
     return run(f"simulate{suffix}", simulate, program)

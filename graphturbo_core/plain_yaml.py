@@ -1,8 +1,7 @@
-"""Bytes -> plain tree of mappings, lists and scalars: YAML without its surprises.
+"""Bytes -> plain tree of mappings, lists and scalars: a safe subset of YAML.
 
-Refused: more bytes than the kind of file may have, anything but UTF-8, anchors and aliases,
-explicit tags, several documents, duplicate keys, keys that are not words, and nesting deeper than
-the kind of file needs.
+Refused: files that are too large or too deeply nested for their kind, other encodings than UTF-8,
+anchors and aliases, explicit tags, several documents, duplicate keys, and keys that are not words.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import yaml
 from graphturbo_core.errors import GraphTurboError
 
 MAX_SHOWN_CHARACTERS = 60
-"""How much of a key or value a message repeats."""
+"""Characters of a key or value that a message repeats."""
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
 
@@ -28,10 +27,10 @@ _WORDS: dict[str, Plain] = {"true": True, "false": False, "null": None, "~": Non
 
 @dataclass(frozen=True, slots=True)
 class YamlKind:
-    """A kind of file: what it is called, how large and deep it may be, and how it is refused.
+    """One kind of file: its name in messages, its limits, and the texts of its refusals.
 
-    `code`: start of the refusals' codes. `right_file`, `start`, `depth_hint`, `one_document`: what
-    to change where it is no such file, no mapping, too deep, or several documents.
+    `code`: start of the refusals' codes. `right_file`, `start`, `depth_hint`, `one_document`:
+    advice for a file that is too big, no mapping, too deep, or several documents.
     """
 
     noun: str
@@ -47,7 +46,7 @@ class YamlKind:
 
 
 def shown(value: object) -> str:
-    """`value` as a message may repeat it: one line, printable, at most 60 characters."""
+    """Text of `value` for a message: one line, printable, at most 60 characters."""
     text = value if isinstance(value, str) else repr(value)
     text = text if text.isprintable() else ascii(text)
     is_short = len(text) <= MAX_SHOWN_CHARACTERS
@@ -55,7 +54,7 @@ def shown(value: object) -> str:
 
 
 def plain_yaml(data: bytes, file_name: str, kind: YamlKind) -> dict[str, Plain]:
-    """The mapping that `data` spells.
+    """The mapping that `data` encodes.
 
     Raises:
         GraphTurboError: of the kind's class; the bytes are refused, see the module's docstring.
@@ -157,7 +156,7 @@ class _Reader:
 
 
 _PLAIN_STYLES = (None, "")
-"""How an unquoted scalar is told: PyYAML's own parser says None, libyaml an empty text."""
+"""Styles of an unquoted scalar: None in PyYAML's own parser, an empty text in libyaml."""
 
 
 def _line(spot: yaml.Event | yaml.Node) -> int:

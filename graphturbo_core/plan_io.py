@@ -1,4 +1,4 @@
-"""The plan file that a run holds to, and the files that a run emits."""
+"""The plan file that a run follows, and the files that a run emits."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from graphturbo_core.strategies.plan_files.pinned import NO_PINNED_PLAN, PinnedP
 from graphturbo_core.strategies.plan_files.record import recorded
 
 PLAN_OPTION = "plan"
-"""The option under which a report names an edited plan, by the digest of its file."""
+"""Option key of a report for an edited plan; its value is the digest of the plan's file."""
 
 
 def plan_digest(data: bytes) -> str:
-    """How links and reports name a plan file."""
+    """Digest by which links and reports name a plan file."""
     return hashlib.sha256(data).hexdigest()[:DIGEST_LENGTH]
 
 
 def origin_of(
     request: RunRequest, hardware: Hardware, graph: Graph, options: Mapping[str, str]
 ) -> Origin:
-    """What a plan of this run is made for; `options` with their defaults filled in."""
+    """Origin of a plan of this run: model, chip and choices; `options` with defaults filled in."""
     return Origin(
         model=request.model_name,
         model_digest=graph_digest(graph),
@@ -51,11 +51,11 @@ def origin_of(
     )
 
 
-def held_file(request: RunRequest, wanted: Origin) -> PlanFile:
-    """The plan file of the request, which must be of this run.
+def pinned_file(request: RunRequest, wanted: Origin) -> PlanFile:
+    """The plan file of the request.
 
     Raises:
-        PlanError: it is no plan file, or one of another run, chip or model.
+        PlanError: it is no plan file, or it belongs to another run, chip or model.
     """
     file = read_plan(request.plan.encode(), "the plan")
     check_origin(file.origin, wanted)
@@ -63,32 +63,32 @@ def held_file(request: RunRequest, wanted: Origin) -> PlanFile:
 
 
 def pinned_plan(file: PlanFile | None, size: int) -> PinnedPlan:
-    """What the plan file, where there is one, says of a round of so many samples.
+    """What the plan file, if there is one, pins for a round of `size` samples.
 
     Raises:
-        PlanError: PLAN_ROUND, it says nothing of such a round.
+        PlanError: PLAN_ROUND, it has no such round.
     """
-    return NO_PINNED_PLAN if file is None else file.held(size)
+    return NO_PINNED_PLAN if file is None else file.pinned_plan(size)
 
 
-def named_plan(request: RunRequest, held: PlanFile | None) -> dict[str, str]:
+def plan_option(request: RunRequest, pinned: PlanFile | None) -> dict[str, str]:
     """An edited plan as an option of the report; a plan as it was written changes nothing."""
-    if held is None or held.edits == NO_EDITS:
+    if pinned is None or pinned.edits == NO_EDITS:
         return {}
     return {PLAN_OPTION: plan_digest(request.plan.encode())}
 
 
 def emitted(
-    request: RunRequest, origin: Origin, held: PlanFile | None, outcome: Outcome
+    request: RunRequest, origin: Origin, pinned: PlanFile | None, outcome: Outcome
 ) -> dict[str, Iterable[str]]:
-    """The files that the request asks for, in pieces."""
+    """The files of `request.emit` by name, each as parts of its text."""
     files: dict[str, Iterable[str]] = {}
+    edits = pinned.edits if pinned is not None else NO_EDITS
     if "plan" in request.emit:
         rounds = {size: recorded(t.program.plan) for size, t in outcome.traces.items()}
-        edits = held.edits if held is not None else NO_EDITS
         files["plan"] = [plan_text(PlanFile(origin, edits, rounds))]
     if "edits" in request.emit:
-        files["edits"] = [plan_text(PlanFile(origin, held.edits if held is not None else NO_EDITS))]
+        files["edits"] = [plan_text(PlanFile(origin, edits))]
     if "program" in request.emit:
         named = outcome.named
         title = f"{named.model}, {named.strategy} on {named.profile}"

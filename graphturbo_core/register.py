@@ -1,4 +1,4 @@
-"""The assumption register: every assumed number and rule of a run, and what it does to latency."""
+"""The assumption register: every assumed number and rule of a run, and its effect on latency."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from graphturbo_core.strategies.options import strategy_options
 from graphturbo_core.strategies.registry import STRATEGIES, parse_strategy
 
 MAX_PROCESSES = 8
-"""Each holds a model and a Trace: some 400 MiB for ResNet-50."""
-TOLD = 10
-"""Progress is told so many times."""
+"""Each process has a model and a Trace in memory: some 400 MiB for ResNet-50."""
+PROGRESS_REPORTS = 10
+"""Progress reports of a register."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """The run with one assumption changed: `change` is `half`, `double` or the other choice.
+class AssumptionTrial:
+    """Result of a run with one assumption changed.
 
-    `latency_s` is None where the run is refused; `refusal` is then the code.
+    `change`: `half`, `double` or the other choice. `latency_s`: None where the run is refused;
+    `refusal` is then the code.
     """
 
     change: str
@@ -40,17 +41,17 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class RegisterRow:
-    """One assumption: what it is, why it is made, and what else was tried."""
+    """One assumption: its key, value and source, and the trials with other values."""
 
     key: str
     value: str
     source: str
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[AssumptionTrial, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Task:
-    """A trial to run; with the profile's bytes where it is the chip that changes."""
+    """One trial to run; `profile`: the changed chip's bytes, None where an option changes."""
 
     change: str
     value: str
@@ -60,7 +61,7 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A row of the register with the tasks that fill it."""
+    """One row of the register with the tasks that compute its trials."""
 
     row: RegisterRow
     tasks: tuple[_Task, ...] = ()
@@ -69,11 +70,11 @@ class _Entry:
 def assumption_register(
     model_bytes: bytes, request: RunRequest, on_step: OnStep
 ) -> tuple[RegisterRow, ...]:
-    """Every assumption of a run: chip, strategy, lowering, then rules that have no alternative.
+    """Rows for every assumption of a run: chip, strategy, lowering, rules without alternative.
 
-    Each assumed number is halved and doubled and each choice replaced by every other, one at a
-    time; each trial goes the whole way from import to Trace, in as many processes as there are
-    cores. `model_bytes` must be a model that this request runs on.
+    Each assumed number is halved and doubled, and each choice is replaced by every other, one at a
+    time. Each trial runs all steps from import to report. Trials run in one process per core, at
+    most `MAX_PROCESSES`. `model_bytes` must be a model that this request runs on.
 
     Raises:
         GraphTurboError: the profile or an option is refused as it stands.
@@ -86,16 +87,17 @@ def assumption_register(
         has_pictures=False,
         dims=dict(request.dims),
         options=dict(request.options),
-    )  # plain mappings, as can be sent to a process
+    )  # plain mappings can be pickled for a process
     entries = (*_chip_entries(request), *_option_entries(request), *_rule_entries())
-    trials = iter(_trials(model_bytes, [task for each in entries for task in each.tasks], on_step))
+    tasks = [task for entry in entries for task in entry.tasks]
+    trials = iter(_trials(model_bytes, tasks, on_step))
     return tuple(
-        replace(each.row, trials=tuple(next(trials) for _ in each.tasks)) for each in entries
+        replace(entry.row, trials=tuple(next(trials) for _ in entry.tasks)) for entry in entries
     )
 
 
 def check_register(request: RunRequest) -> None:
-    """Refuse a register of a search: each trial would search anew, for some other plan.
+    """Refuses the register of a search: each trial would search again and find another plan.
 
     Raises:
         OptionError: SEARCH_AND_ASSUMPTIONS.
@@ -105,7 +107,7 @@ def check_register(request: RunRequest) -> None:
             "SEARCH_AND_ASSUMPTIONS",
             "--assumptions would search once for each assumption",
             f"--strategy {request.strategy}",
-            "ask for the register of graphturbo:full, whose choices it searches",
+            "use graphturbo:full; the search varies its choices",
         )
 
 
@@ -122,7 +124,7 @@ def _chip_entries(request: RunRequest) -> Iterator[_Entry]:
 
 
 def _option_entries(request: RunRequest) -> Iterator[_Entry]:
-    """What the paper leaves open and `--set` chooses."""
+    """Choices that the paper leaves open; `--set` selects them."""
     for key, value in own_options(request).items():
         option = strategy_options()[key]
         tasks = tuple(
@@ -143,19 +145,21 @@ def _rule_entries() -> Iterator[_Entry]:
         yield _Entry(RegisterRow(rule.decides, rule.rule, NO_ALTERNATIVE))
 
 
-def _trials(model_bytes: bytes, tasks: Sequence[_Task], on_step: OnStep) -> list[Trial]:
-    """The tasks' trials in their order, told every tenth with an estimate of what is left."""
+def _trials(model_bytes: bytes, tasks: Sequence[_Task], on_step: OnStep) -> list[AssumptionTrial]:
+    """Trials in the order of the tasks; reports every tenth with an estimate of the time left."""
     began = perf_counter()
     processes = max(1, min(MAX_PROCESSES, os.cpu_count() or 1, len(tasks)))
     with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (model_bytes,)) as pool:
         futures = [pool.submit(_trial, task) for task in tasks]
         try:
             for done, _ in enumerate(as_completed(futures), 1):
-                if done % max(1, len(tasks) // TOLD) == 0:
+                if done % max(1, len(tasks) // PROGRESS_REPORTS) == 0:
                     seconds = perf_counter() - began
                     left = seconds * (len(tasks) - done) / done
-                    what = f"assumptions: {done} of {len(tasks)} tried, about {left:.0f} s left"
-                    on_step(what, seconds)
+                    on_step(
+                        f"assumptions: {done} of {len(tasks)} evaluated, about {left:.0f} s left",
+                        seconds,
+                    )
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -163,7 +167,7 @@ def _trials(model_bytes: bytes, tasks: Sequence[_Task], on_step: OnStep) -> list
 
 
 _imports: list[Imports] = []
-"""What the trials of one process share: the model, imported once."""
+"""The imported model, shared by the trials of one process."""
 
 
 def _begin(model_bytes: bytes) -> None:
@@ -171,16 +175,16 @@ def _begin(model_bytes: bytes) -> None:
     _imports.append(Imports(model_bytes))
 
 
-def _trial(task: _Task) -> Trial:
-    """Run one task, in a process of the pool.
+def _trial(task: _Task) -> AssumptionTrial:
+    """Runs one task in a process of the pool.
 
     Raises:
-        RuntimeError: a bug of ours; a plain error, since ours do not travel between processes.
+        RuntimeError: a bug of ours; GraphTurboError cannot be pickled.
     """
     try:
         report = run_shared(_imports[0], task.request, task.profile)
     except InvariantError as error:
         raise RuntimeError(f"{task.change} {task.value}: {error.line()}") from error
     except GraphTurboError as error:
-        return Trial(task.change, task.value, None, error.code)
-    return Trial(task.change, task.value, report.contract["latency_s"])
+        return AssumptionTrial(task.change, task.value, None, error.code)
+    return AssumptionTrial(task.change, task.value, report.contract["latency_s"])

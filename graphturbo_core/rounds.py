@@ -1,4 +1,4 @@
-"""Model bytes, choices -> Graphs: imported once for all runs of a comparison, and its rounds."""
+"""Model bytes, choices -> Graphs and rounds; the runs of a comparison share imported graphs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from graphturbo_core.semantics.table import GraphSemantics, analyse
 from graphturbo_core.strategies.options import chosen_strategy
 from graphturbo_core.strategies.registry import StrategySpec, parse_strategy
 from graphturbo_core.strategies.steps.batching import Division, divide_batch, undivided
-from graphturbo_core.tried import KnownTrial
+from graphturbo_core.trial_cache import KnownTrial
 from graphturbo_core.verify.verify import SEED
 
 
 class Imports:
-    """Graphs of one model by batch, dimensions and passes: what runs of a comparison share."""
+    """Graphs of one model by batch, dimensions and passes; the runs of a comparison share them."""
 
     def __init__(self, model_bytes: bytes, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Nothing is imported yet."""
+        """Starts without a graph; each is imported at its first use."""
         self.data = model_bytes
         self.limits = limits
         self.drawn_weights = 0
@@ -40,7 +40,7 @@ class Imports:
         self._numbered: Imports | None = None
 
     def numbered(self) -> Imports:
-        """Imports of the same model with a number for every weight, for replay."""
+        """Imports of the same model with random numbers for weights without any, for replay."""
         if self._numbered is None:
             filled = with_numbers(self.data, SEED, self.limits)
             self._numbered = Imports(filled.data, self.limits)
@@ -52,9 +52,9 @@ class Imports:
         return self._import(request, request.batch, dict(request.dims))
 
     def semantics(self, graph: Graph) -> GraphSemantics:
-        """What the ops of a graph that was imported here need and do.
+        """GraphSemantics of a graph that was imported here.
 
-        Kept by the graph's identity: what is kept holds the graph, so that no other one takes it.
+        Cached by `id(graph)`. The cached value references the graph, so the id is not reused.
         """
         if id(graph) not in self._semantics:
             before = graph.undecomposed
@@ -63,7 +63,7 @@ class Imports:
         return self._semantics[id(graph)]
 
     def dependence(self, whole: GraphSemantics, part: GraphSemantics) -> str | None:
-        """Why a sample may need others' numbers; None where one of two proofs says that none does.
+        """Reason why a sample may need others' numbers; None where one of two proofs excludes it.
 
         `dependence_on_batch` follows boxes, `mixed_samples` the axis of the samples.
         """
@@ -87,7 +87,7 @@ class Imports:
         return any(dim.axis == 0 and dim.input == _batch_input(whole) for dim in dims)
 
     def round(self, request: RunRequest, whole: Graph, size: int) -> Graph:
-        """The model at the batch of one round; the batch's own symbol is bound by it alone."""
+        """The model at the batch of one round; `size` overrides the request's batch symbol."""
         if size == self.batch(whole):
             return whole
         dims = dict(request.dims)
@@ -97,7 +97,7 @@ class Imports:
         return self._import(request, size, dims)
 
     def _import(self, request: RunRequest, batch: int | None, dims: dict[str, int]) -> Graph:
-        """The model without extra passes is imported once, also for runs that ask for some."""
+        """The graph for these choices; extra passes start from the same graph without them."""
         passes, extra = tuple(request.skip_passes), extra_passes(request)
         base = (request.model_name, batch, tuple(sorted(dims.items())), passes, ())
         if base not in self._graphs:
@@ -110,7 +110,7 @@ class Imports:
 
 
 def extra_passes(request: RunRequest) -> tuple[str, ...]:
-    """Passes that the run's own strategy asks for: of a comparison the other runs have none."""
+    """Import passes that only this run's strategy requires."""
     return chosen_strategy(parse_strategy(request.strategy), request.options).import_passes
 
 
@@ -121,7 +121,7 @@ def _batch_input(graph: Graph) -> str | None:
 
 @dataclass(frozen=True)
 class Rounds:
-    """How the batch is divided, and the model for each distinct round size, the largest first."""
+    """Division of the batch, and the model per distinct round size, the largest first."""
 
     whole: GraphSemantics
     division: Division
@@ -131,7 +131,7 @@ class Rounds:
 def divide(
     imports: Imports, request: RunRequest, chosen: tuple[Graph, Hardware, StrategySpec]
 ) -> Rounds:
-    """Rounds over the clusters, as long as samples do not depend on each other."""
+    """Rounds over the clusters; the whole batch is one round where samples may depend on others."""
     graph, hardware, spec = chosen
     whole, batch = imports.semantics(graph), imports.batch(graph)
     division = divide_batch(batch, hardware.clusters, spec.cluster_batch)
@@ -148,7 +148,7 @@ def divide(
         return Rounds(whole, division, {batch: whole})
     if is_assumed:
         count = len(whole.opaque_ops)
-        note = f"samples are taken as independent in {count} op(s) without semantics"
+        note = f"samples are assumed independent in {count} op(s) without semantics"
         division = replace(division, notes=(*division.notes, note))
     return Rounds(whole, division, rounds)
 
@@ -156,14 +156,14 @@ def divide(
 def _round(
     imports: Imports, request: RunRequest, whole: GraphSemantics, size: int
 ) -> tuple[GraphSemantics, bool]:
-    """The model for so many samples; whether it is a piece of the whole only by assumption.
+    """The model for `size` samples, and whether their independence is only assumed.
 
-    Where the batch is free, by a symbol or because the request names one, opaque ops are taken as
-    working sample by sample.
+    Opaque ops are assumed to work sample by sample where the batch is free: by a symbol, or because
+    the request names one.
 
     Raises:
-        ModelError: BATCH_DEPENDENT where a sample may need others' numbers, or why import refuses
-            the model for so many.
+        ModelError: BATCH_DEPENDENT where a sample may need others' numbers, or import's refusal of
+            the model at this size.
     """
     graph = imports.round(request, whole.graph, size)
     if graph is whole.graph:
@@ -181,4 +181,4 @@ def _round(
 UNDIVIDABLE = frozenset(
     {"BATCH_DEPENDENT", "BATCH_RESHAPE", "BATCH_MISMATCH", "BATCH_FIXED", "SHAPE_MISMATCH"}
 )
-"""Refusals of a model for fewer samples that leave the whole batch as it is."""
+"""Refusals of a model for fewer samples after which the whole batch runs as one round."""

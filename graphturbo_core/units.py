@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 
 NOT_A_NUMBER = "n/a"
-"""What stands for an infinite or undefined value."""
+"""Text of an infinite or undefined value."""
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _LARGE = ("", "k", "M", "G", "T", "P", "E")
@@ -13,12 +13,12 @@ _SMALL = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
 def seconds_from_cycles(cycles: int, clock_hz: int) -> float:
-    """Seconds that `cycles` of a clock of `clock_hz` take."""
+    """Duration in seconds of `cycles` at `clock_hz`."""
     return cycles / clock_hz
 
 
 def per_second(count: float, cycles: int, clock_hz: int) -> float:
-    """How many of `count` a second, when they take `cycles`; infinite for no cycles."""
+    """Rate per second of `count` events in `cycles`; infinite for zero cycles."""
     return count * clock_hz / cycles if cycles else float("inf")
 
 
@@ -31,7 +31,7 @@ def format_bytes(size_bytes: float) -> str:
 def format_si(value: float, unit: str = "") -> str:
     """A number in powers of 1000, three significant digits: `8.4 k`, `108 GB/s`.
 
-    Below one it is written as it is (`0.25`): for seconds use `format_seconds`.
+    A number below one gets no prefix (`0.25`); for seconds use `format_seconds`.
     """
     digits, prefix = _scaled(value, 1000.0, len(_LARGE))
     if prefix is None:
@@ -50,12 +50,12 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_count(count: int) -> str:
-    """A whole number with thousands apart: `300,000`."""
+    """A whole number with thousands separators: `300,000`."""
     return f"{count:,}"
 
 
 def counted(count: int, noun: str) -> str:
-    """How many of something: `1 op`, `1,200 ops`."""
+    """A count with its noun: `1 op`, `1,200 ops`."""
     return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
 
 
@@ -65,12 +65,12 @@ def format_percent(ratio: float) -> str:
 
 
 def _rounds_to(seconds: float, size: float) -> bool:
-    """Whether `seconds` shows as at least one of a unit of `size` seconds, once rounded."""
+    """Whether `seconds` is at least 1 in a unit of `size` seconds after rounding."""
     return abs(float(f"{seconds / size:.3g}")) >= 1
 
 
 def _scaled(value: float, base: float, prefixes: int) -> tuple[str, int] | tuple[str, None]:
-    """Digits and prefix of `value`; what rounds up to a whole `base` takes the next prefix."""
+    """Digits and prefix of `value`; a value that rounds up to `base` gets the next prefix."""
     if not isfinite(value):
         return NOT_A_NUMBER, None
     for prefix in range(prefixes):

@@ -19,14 +19,14 @@ from sample_models.transformer import (
 )
 
 EPSILON = 1e-12
-"""Of every layer normalisation, as in the authors' own code."""
+"""Epsilon of every layer normalisation, as in the authors' code."""
 PROPOSED: Mapping[str, int] = MappingProxyType({"batch": 32, "sequence": 128})
 """Batch and length of row B of the GraphTurbo paper's evaluation (BERT-128)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BertSize:
-    """What tells one BERT from another; a feed-forward layer is four times as wide as the rest."""
+    """Sizes of a BERT variant; a feed-forward layer is four times as wide as the hidden size."""
 
     layers: int = 12
     hidden: int = 768
@@ -73,7 +73,7 @@ def _sum_and_norm(builder: Builder, name: str, pair: tuple[str, str], size: Bert
 
 
 def _embeddings(builder: Builder, inputs: tuple[str, str], size: BertSize) -> str:
-    """Word, type and position, added and normalised; positions are those of the first columns."""
+    """Normalised sum of word, type and position embeddings."""
     ids, types = inputs
     table = builder.weight("embeddings/word/weight", (size.vocabulary, size.hidden))
     x = builder.op("Gather", "embeddings/word", (table, ids))
@@ -86,7 +86,7 @@ def _embeddings(builder: Builder, inputs: tuple[str, str], size: BertSize) -> st
 
 
 def _positions(builder: Builder, ids: str, size: BertSize) -> str:
-    """The position table's first rows: as many as there are columns."""
+    """The first rows of the position table, one per column."""
     everywhere = builder.integers((range(size.positions),), "embeddings/position_ids")
     shape = builder.op("Shape", "embeddings/shape", (ids,), start=1, end=2)
     parts = (everywhere, builder.integers((0,)), shape, builder.integers((1,)))

@@ -1,9 +1,9 @@
 """Writes the sample models: real architectures, symbolic sizes, weights without bytes.
 
 Run `python -m sample_models.build_samples` to write the files beside this script, or with
-`--check` to rebuild them in memory and compare. Nothing is random and no clock is read: the same
-bytes come out on every run. A weight is an initializer whose data is said to lie in a file that
-does not exist, so each sample is some kilobytes of structure.
+`--check` to rebuild them in memory and compare. Nothing is random and no clock is read: every
+run gives the same bytes. A weight is an initializer that refers to a file that does not exist, so
+each sample is some kilobytes of structure.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def sample_bytes(name: str) -> bytes:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the files, or with `--check` compare them; 1 when one differs."""
+    """Writes the files, or compares them with `--check`; returns 1 when one differs."""
     folder = Path(__file__).resolve().parent
     stale = []
     for name in SAMPLES:

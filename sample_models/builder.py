@@ -36,7 +36,7 @@ class Builder:
         return name
 
     def output(self, name: str, value: str, shape: Shape) -> None:
-        """Make a value the model's output of that name, for whoever reads it too."""
+        """Makes a value the model's output under this name, also for its readers."""
         for node in self.nodes:
             for names in (node.input, node.output):
                 for index, found in enumerate(names):
@@ -63,14 +63,14 @@ class Builder:
         return name
 
     def scalar(self, number: float) -> str:
-        """A float scalar, one of each in the file, named by its value."""
+        """A float scalar named by its value; equal ones are stored once."""
         key = ("scalar", number)
         if key not in self.numbers:
             self.numbers[key] = self.constant(f"{number:g}", number)
         return self.numbers[key]
 
     def integers(self, numbers: int | Sequence[int | Sequence[int]], name: str = "") -> str:
-        """An int64 scalar or list, one of each in the file, by default named by its values."""
+        """An int64 scalar or list, named by its values by default; equal ones are stored once."""
         array = np.asarray(numbers, np.int64)
         key = ("integers", array.ndim, *array.reshape(-1).tolist())
         if key not in self.numbers:
@@ -79,13 +79,13 @@ class Builder:
         return self.numbers[key]
 
     def op(self, op_type: str, name: str, inputs: Sequence[str], **attributes: Attribute) -> str:
-        """A node whose output bears its name."""
+        """A node whose output has its name."""
         return self.ops(op_type, name, inputs, 1, **attributes)[0]
 
     def ops(
         self, op_type: str, name: str, inputs: Sequence[str], count: int, **attributes: Attribute
     ) -> tuple[str, ...]:
-        """A node with `count` outputs that bear its name and a number."""
+        """A node with `count` outputs named by its name and a number."""
         outputs = tuple(f"{name}:{index}" for index in range(count))
         node = helper.make_node(op_type, inputs, outputs, name=name)
         node.attribute.extend(
@@ -95,7 +95,7 @@ class Builder:
         return outputs
 
     def conv(self, name: str, x: str, channels: tuple[int, int], **extent: int) -> str:
-        """A square convolution with bias, padded so that stride 1 keeps the size.
+        """A square convolution with bias, padded so that stride 1 preserves the size.
 
         `extent` may give kernel, stride and group (1 by default).
         """
@@ -131,7 +131,7 @@ class Builder:
         return self.model({})
 
     def model(self, proposed_dims: Mapping[str, int]) -> onnx.ModelProto:
-        """The finished model, with the sizes that it proposes for its symbolic dimensions."""
+        """The finished model, with proposed sizes for its symbolic dimensions."""
         graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.weights)
         model = helper.make_model(
             graph,
@@ -146,7 +146,7 @@ class Builder:
 
 
 def square_window(kernel: int, stride: int) -> Mapping[str, Sequence[int]]:
-    """Attributes of a square window that keeps the size at stride 1."""
+    """Attributes of a square window that preserves the size at stride 1."""
     return {
         "kernel_shape": (kernel, kernel),
         "strides": (stride, stride),

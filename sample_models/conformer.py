@@ -1,4 +1,4 @@
-"""Conformer's encoder, which hears speech."""
+"""Conformer's encoder, for speech recognition."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ EPSILON = 1e-5
 BANDS = 80
 """Channels of the filterbank (section 3.1)."""
 LONGEST = 5000
-"""Rows after subsampling for which there are position encodings, our choice: over three minutes."""
+"""Most rows after subsampling with a position encoding: over three minutes (our choice)."""
 PROPOSED: Mapping[str, int] = MappingProxyType({"batch": 12, "frames": 1027})
 """Batch of row J of the GraphTurbo paper's evaluation; ten seconds of speech, 256 rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConformerSize:
-    """What tells one Conformer from another: Conformer-M is the default (table 1)."""
+    """Sizes of a Conformer variant; the default is Conformer-M (table 1)."""
 
     layers: int = 16
     hidden: int = 256
@@ -40,9 +40,9 @@ def conformer(
 ) -> onnx.ModelProto:
     """Conformer (Gulati et al., 2020, sections 2 and 3.2, table 1), without the decoder.
 
-    Convolutions take every fourth row; half a feed-forward before and after attention and
-    convolution; attention with relative positions as in Transformer-XL, shifted by padding and two
-    reshapes. All utterances have one length, so there is no padding mask.
+    Convolutions subsample to every fourth row. A half-weighted feed-forward layer precedes
+    attention and follows the convolution. Attention has relative positions (Transformer-XL),
+    shifted by padding and two reshapes. All utterances have equal length, so there is no mask.
     """
     size = size or ConformerSize()
     builder = Builder("conformer")
@@ -73,7 +73,7 @@ def _swish(builder: Builder, name: str, x: str) -> str:
 
 
 def _half(builder: Builder, name: str, x: str, hidden: int) -> str:
-    """Feed-forward, four times as wide, of which half is added (section 2.4)."""
+    """Feed-forward layer, four times as wide, half of which is added (section 2.4)."""
     y = _normed(builder, name, x, hidden)
     y = linear(builder, f"{name}/up", y, (hidden, 4 * hidden))
     y = _swish(builder, f"{name}/swish", y)
@@ -148,8 +148,8 @@ def _biased(builder: Builder, name: str, query: str, heads: Heads) -> str:
 def _shifted(builder: Builder, name: str, x: str, rows_of: str) -> str:
     """[batch, heads, rows, distances] -> row i begins at distance i: [batch, heads, rows, rows].
 
-    A column of zeros before, read as twice as many half rows, the first of which goes; then the
-    first columns of it.
+    Pads one column of zeros in front, reshapes, drops the first row, reshapes back, and slices
+    the first columns.
     """
     pads = builder.integers((0, 0, 0, 1, 0, 0, 0, 0))
     x = builder.op("Pad", f"{name}/shift/pad", (x, pads))
@@ -185,9 +185,9 @@ def _convolution(builder: Builder, name: str, x: str, size: ConformerSize) -> st
 
 
 def _conv1d(builder: Builder, name: str, x: str, channels: tuple[int, int], kernel: int = 1) -> str:
-    """Over rows: of all channels where the kernel is 1, else of each channel apart.
+    """Convolution over rows: of all channels where the kernel is 1, else depthwise.
 
-    An even kernel reaches one row further ahead than back, so that the length stays.
+    An even kernel is padded with one more row behind than in front, so the length is unchanged.
     """
     inputs, outputs = channels
     group = inputs if kernel > 1 else 1

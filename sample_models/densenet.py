@@ -17,10 +17,10 @@ DENSENET_GROWTH = 32
 def densenet(
     blocks: Sequence[int] = DENSENET121_BLOCKS, resolution: int = 224, classes: int = 1000
 ) -> onnx.ModelProto:
-    """DenseNet (Huang et al., 2016, table 1); batch norms stay, as activation comes first.
+    """DenseNet (Huang et al., 2016, table 1); batch norms are not folded, as each precedes a ReLU.
 
-    Its number counts layers with weights: two in each block's layer, a stem, three transitions and
-    the classifier.
+    The model's number counts layers with weights: two per layer of a block, the stem, three
+    transitions and the classifier.
     """
     builder = Builder(f"densenet-{2 * sum(blocks) + len(blocks) + 1}")
     channels = 2 * DENSENET_GROWTH

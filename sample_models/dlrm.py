@@ -16,10 +16,10 @@ PROPOSED = {"batch": 1024}
 
 @dataclass(frozen=True, slots=True)
 class DlrmSize:
-    """Widths of both perceptrons, inputs left out, and rows and columns of the tables.
+    """Widths of both perceptrons without inputs, and rows and columns of the tables.
 
-    `lookups`: rows of a table that a query adds up; `has_products`: the inner products of all
-    pairs of vectors are the top's inputs, else the vectors themselves are, end to end.
+    `lookups`: rows of a table that a query sums. `has_products`: the top's inputs are the inner
+    products of all pairs of vectors, else the concatenated vectors.
     """
 
     bottom: tuple[int, ...]
@@ -46,8 +46,8 @@ RANDOM_DATA = DlrmSize(
     bottom=(512, 64), top=(1024, 1024, 1024, 1), rows=(10**6,) * 8, columns=64, dense=512,
     lookups=100,
 )  # fmt: skip
-"""The model that the DLRM paper profiles on one device, with random data (section 5); how many
-rows a query looks up is said in its code alone (`dlrm_s_benchmark`)."""
+"""The model that the DLRM paper profiles on one device, with random data (section 5); only its
+code has the number of rows per lookup (`dlrm_s_benchmark`)."""
 
 RM1 = DlrmSize(
     bottom=(64, 32), top=(256, 64, 1), rows=(4_000_000,) * 8, columns=32, dense=128, lookups=80,
@@ -74,15 +74,15 @@ CRITEO_TERABYTE = DlrmSize(
     ),
     columns=128,
 )  # fmt: skip
-"""MLPerf's (indices below 40 million). Its tables take 48 GB at two bytes a number, which no
-cluster of a chip here holds: a run is refused, so this is no sample."""
+"""MLPerf's (indices below 40 million). Its tables have 48 GB at two bytes per number, more than
+any cluster's DRAM here: a run is refused, so this is no sample."""
 
 
 def dlrm(size: DlrmSize = CRITEO_KAGGLE) -> onnx.ModelProto:
     """DLRM (Naumov et al., 2019, figure 1).
 
-    A table's rows are gathered and added up, which is what exporters make of a bag; where a query
-    has one index a feature, as in Criteo, a bag is a Gather.
+    A table's rows are gathered and summed, as exporters write an embedding bag. With one index per
+    feature, as in Criteo, a bag is a Gather.
     """
     builder = Builder("dlrm")
     dense = builder.input("dense", ("batch", size.dense))
@@ -103,7 +103,7 @@ def dlrm(size: DlrmSize = CRITEO_KAGGLE) -> onnx.ModelProto:
 
 
 def _bags(builder: Builder, size: DlrmSize) -> list[str]:
-    """The sum of the rows that are looked up in each table, [batch, 1, columns]."""
+    """Per table, the sum of the looked-up rows, [batch, 1, columns]."""
     tables, one = len(size.rows), size.lookups == 1
     shape = ("batch", tables) if one else ("batch", tables, size.lookups)
     ids = builder.input("categories", shape, TensorProto.INT64)

@@ -1,4 +1,4 @@
-"""A decoder as Llama has it, prefill: the whole prompt at once, no cache."""
+"""Llama's decoder in prefill: the whole prompt in one run, without a cache."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sample_models.transformer import Heads, hidden_scores, linear, merge_heads,
 EPSILON = 1e-6
 ROTARY_BASE = 10_000.0
 PROPOSED: Mapping[str, int] = MappingProxyType({"batch": 8, "sequence": 128})
-"""Our choice: short prompts, two a cluster."""
+"""Our choice: short prompts, two per cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class LlamaSize:
-    """As deep as Llama-7B and narrow: our choice of hidden size, heads of 32 and vocabulary.
+    """As deep as Llama-7B, but narrow: hidden size, heads of 32 and vocabulary are our choice.
 
     `inner` is the paper's rule, 2/3 of four times the hidden size in whole multiples of 256.
     """
@@ -35,7 +35,7 @@ class LlamaSize:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What all layers read: cosines and sines of the positions, and the mask."""
+    """Common inputs of all layers: cosines and sines of the positions, and the mask."""
 
     cosine: str
     sine: str
@@ -45,9 +45,9 @@ class Shared:
 def llama(size: LlamaSize | None = None, proposed: Mapping[str, int] = PROPOSED) -> onnx.ModelProto:
     """Llama (Touvron et al., 2023, section 2.2; depth of the 7B of table 2).
 
-    RMSNorm before attention and feed-forward, rotary embedding, SwiGLU, no biases. As the exporter
-    writes it for opset 17: RMSNorm in parts (an op from opset 23 on), rotary embedding by halves,
-    and the causal mask compared from `position_ids`, which padding may shift from sample to sample.
+    RMSNorm before attention and feed-forward, rotary embedding, SwiGLU, no biases. Written as by
+    the exporter for opset 17: RMSNorm in parts (one op since opset 23), rotary embedding by halves,
+    and a causal mask from `position_ids`, which padding may shift per sample.
     """
     size = size or LlamaSize()
     builder = Builder("llama")
@@ -95,7 +95,7 @@ def _rotation(builder: Builder, positions: str, heads: Heads) -> tuple[str, str]
 
 
 def _mask(builder: Builder, padding: str, positions: str) -> str:
-    """What is added to scores, [batch, 1, rows, columns]: a row sees no padding, none later."""
+    """Mask to add to scores, [batch, 1, rows, columns]: hides padding and later positions."""
     rows = builder.op("Unsqueeze", "mask/rows", (positions, builder.integers((1, 3))))
     columns = builder.op("Unsqueeze", "mask/columns", (positions, builder.integers((1, 2))))
     is_past = builder.op("LessOrEqual", "mask/causal", (columns, rows))

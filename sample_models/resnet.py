@@ -22,9 +22,9 @@ def resnet(
 ) -> onnx.ModelProto:
     """A bottleneck ResNet with batch norm folded (He et al., 2015, table 1).
 
-    Where a stage halves the size: `v1` in its first 1x1, `v15` in its first 3x3 (both in the first
-    block, from the second stage on); `slim` in the 3x3 of the last block of every stage but the
-    last, as TF-slim's resnet_v1 does.
+    Place of the stride: `v1` in the first 1x1 and `v15` in the first 3x3 of each stage from the
+    second; `slim` in the 3x3 of the last block of every stage but the last, as in TF-slim's
+    resnet_v1.
     """
     assert variant in VARIANTS
     builder = Builder(f"resnet-{variant}")
@@ -54,7 +54,7 @@ def _strides(variant: str, at: tuple[int, int], last: tuple[int, int]) -> tuple[
 def _bottleneck(
     builder: Builder, name: str, x: str, channels: tuple[int, int], strides: tuple[int, int]
 ) -> str:
-    """1x1, 3x3, 1x1 and the shortcut; an identity one is subsampled when the block strides."""
+    """1x1, 3x3, 1x1 and the shortcut; an identity shortcut is subsampled in a strided block."""
     inputs, inner = channels
     outputs = inner * RESNET_EXPANSION
     stride = strides[0] * strides[1]
@@ -74,7 +74,7 @@ def _bottleneck(
 def teaching_resnet(
     stages: int = 2, blocks: int = 2, width: int = 16, resolution: int = 32, classes: int = 10
 ) -> onnx.ModelProto:
-    """A small residual network of two-convolution blocks, as He et al. use for CIFAR-10."""
+    """A small residual network of two-convolution blocks, as in He et al. for CIFAR-10."""
     builder = Builder("teaching-resnet")
     x = builder.relu("stem/relu", builder.conv("stem/conv", "image", (3, width), kernel=3))
     channels = width

@@ -1,8 +1,8 @@
-"""Parts that transformers share, op by op as PyTorch's exporter writes them for opset 17.
+"""Common parts of transformers, op by op as PyTorch's exporter writes them for opset 17.
 
-LayerNormalization is one op (it is from opset 17 on), so it is one layer to Relay's rules, which
-would see three kernels in its parts; GELU is written out with Erf (Gelu is an op from opset 20 on);
-a linear layer is MatMul and Add, on a weight stored input by output.
+LayerNormalization is one op (since opset 17), so it is one layer under Relay's rules; its parts
+would be three kernels. GELU is written with Erf (Gelu is an op since opset 20). A linear layer is
+MatMul and Add; its weight is stored input by output.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from onnx import TensorProto
 from sample_models.builder import Builder
 
 MASKED = -3.4028234663852886e38
-"""The least float: what is added to a score that the mask hides."""
+"""The least float, which is added to a masked score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """Width of a layer and into how many heads attention divides it."""
+    """Width of a layer, and number of attention heads that divide it."""
 
     hidden: int
     heads: int
@@ -58,7 +58,7 @@ def gelu(builder: Builder, name: str, x: str) -> str:
 
 
 def split_heads(builder: Builder, name: str, x: str, heads: Heads, is_key: bool = False) -> str:
-    """[batch, rows, hidden] -> [batch, heads, rows, size]; a key's last two axes change places."""
+    """[batch, rows, hidden] -> [batch, heads, rows, size]; a key's last two axes are swapped."""
     shape = builder.integers((0, 0, heads.heads, heads.size))
     y = builder.op("Reshape", f"{name}/split", (x, shape))
     return builder.op(
@@ -100,12 +100,12 @@ def feed_forward(builder: Builder, name: str, x: str, channels: tuple[int, int])
 
 
 def padding_mask(builder: Builder, attention_mask: str) -> str:
-    """[batch, columns] of zeros and ones -> what is added to scores, [batch, 1, 1, columns]."""
+    """[batch, columns] of zeros and ones -> mask to add to scores, [batch, 1, 1, columns]."""
     y = builder.op("Unsqueeze", "mask/rows", (attention_mask, builder.integers((1, 2))))
     y = builder.op("Cast", "mask/cast", (y,), to=TensorProto.BOOL)
     return hidden_scores(builder, y)
 
 
 def hidden_scores(builder: Builder, is_seen: str) -> str:
-    """Zero where a position is seen, else the least float."""
+    """Zero at visible positions, the least float at the others."""
     return builder.op("Where", "mask/scores", (is_seen, builder.scalar(0), builder.scalar(MASKED)))

@@ -10,14 +10,14 @@ from sample_models.builder import Builder
 from sample_models.transformer import Heads, feed_forward, layer_norm, self_attention
 
 EPSILON = 1e-6
-"""Of every layer normalisation, as in the authors' own code."""
+"""Epsilon of every layer normalisation, as in the authors' code."""
 PROPOSED = {"batch": 32}
 """Batch of row H of the GraphTurbo paper's evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
 class VitSize:
-    """What tells one ViT from another; a feed-forward layer is four times as wide as the rest."""
+    """Sizes of a ViT variant; a feed-forward layer is four times as wide as the hidden size."""
 
     layers: int = 12
     hidden: int = 768
@@ -33,9 +33,8 @@ VIT_L16 = VitSize(layers=24, hidden=1024, heads=16)
 def vit(size: VitSize | None = None) -> onnx.ModelProto:
     """ViT (Dosovitskiy et al., 2020, table 1: base 12 x 768, 12 heads; large 24 x 1024, 16 heads).
 
-    Patches by a strided convolution, a class token before them, norms before attention and
-    feed-forward; the class token of the last layer is classified by one linear layer, as after
-    fine-tuning.
+    A strided convolution makes patches, with a class token before them. Norms precede attention and
+    feed-forward. One linear layer classifies the last class token, as after fine-tuning.
     """
     size = size or VitSize()
     builder = Builder("vit")

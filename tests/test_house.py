@@ -1,4 +1,4 @@
-"""How the house is kept: few files per folder, few imports per file, one class per name."""
+"""Rules of the repository: few files per folder, few imports per file, one class per name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assumption register: complete, really run, and told."""
+"""The assumption register: complete, really run, and printed."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_decisions_are_options_or_rules() -> None:
 def test_command_prints_it(printed: Printed) -> None:
     for words in ("assumed numbers", "assumed choices", "assumed rules", "kernel.launch_cycles"):
         assert words in printed.out
-    assert re.search(r"assumptions: \d+ of \d+ tried, about \d+ s left", printed.err)
+    assert re.search(r"assumptions: \d+ of \d+ evaluated, about \d+ s left", printed.err)
 
 
 def test_options_of_other_strategies_are_no_assumptions_of_a_run() -> None:

@@ -1,4 +1,4 @@
-"""Every sample, two chips, every strategy and level: what must hold of any run at all.
+"""Every sample, two chips, every strategy and level: properties of every run.
 
 Our own samples are built small, so that the matrix stays quick; kinds of layers and strategies are
 those of the full ones. On the second chip every strategy runs with GRAPHTURBO_FULL=1 only, and so
@@ -53,7 +53,7 @@ SMALL = {
     "llama": lambda: llama(LlamaSize(2, 128, 4, 256, 4000), {"sequence": 32}),
 }
 QUICKEST = ("resnet50-v1", "teaching-resnet", "bert-base", "vit-b16", "dlrm", "dlrm-rm3")
-"""Every strategy on them takes seconds: the others are `slow`."""
+"""Every strategy runs for seconds on them: the others are `slow`."""
 LIGHT = tuple(name for name in sample_names() if name.startswith("light-"))
 LARGE = ("light-vgg19", "light-resnet50", "light-densenet121", "light-inception_v2")
 """Tens of thousands of instructions on the small chip: one strategy there is enough."""

@@ -1,1 +1,1 @@
-"""Numbers -> tables of words and SVG figures for the pages under docs/."""
+"""Numbers -> text tables and SVG figures for the pages under docs/."""

@@ -1,4 +1,4 @@
-"""Numbers -> SVG: dots on a line a row, by logarithm, with a band that is called near."""
+"""Numbers -> SVG: one line of dots per row on a logarithmic axis, with a highlighted band."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FONT = 'font-family="sans-serif" font-size="12"'
 
 @dataclass(frozen=True)
 class Dots:
-    """A value a row, in a colour; `is_hollow`: a ring. Values are above 0."""
+    """One series: a value per row (above 0) and a colour; `is_hollow`: drawn as rings."""
 
     name: str
     colour: str
@@ -27,9 +27,9 @@ def dots_svg(
     axis: str,
     band: tuple[float, float] | None = None,
 ) -> str:
-    """A picture of all series; rows, by name and words, from the top, values to the right.
+    """SVG of all series: rows (name and text) from top to bottom, values along the x axis.
 
-    `axis`: what the values are.
+    `axis`: title of the x axis.
     """
     every = [value for dots in series for value in dots.values.values()]
     low, high = floor(log10(min(every)) * 2) / 2, ceil(log10(max(every)) * 2) / 2
@@ -60,7 +60,7 @@ def dots_svg(
 
 @dataclass(frozen=True)
 class _Across:
-    """The axis: powers of ten at its ends."""
+    """The x axis, with powers of ten at its ends."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""Points -> SVG: a cost over nodes, both by logarithm, with a line of exponent 1 beside them."""
+"""Points -> SVG: cost over nodes on logarithmic axes, with a reference line of exponent 1."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Line = Sequence[tuple[float, float]]
 
 
 def figure_svg(lines: Mapping[str, Line], cost: str) -> str:
-    """A picture of named lines; both coordinates are above 0. `cost`: what the upper one is."""
+    """SVG of named lines; both coordinates are above 0. `cost`: title of the y axis."""
     every = [point for line in lines.values() for point in line]
     spans = [_decades([point[axis] for point in every]) for axis in (0, 1)]
     parts = [
@@ -69,7 +69,7 @@ def _grid(spans: Sequence[tuple[int, int]], cost: str) -> list[str]:
 
 
 def _ideal(spans: Sequence[tuple[int, int]], lines: int) -> list[str]:
-    """A cost in line with nodes, through the lower left corner."""
+    """Line of linear scaling through the lower left corner, with its legend."""
     (x_low, x_high), (y_low, y_high) = spans
     powers = min(x_high - x_low, y_high - y_low)
     (x1, y1), (x2, y2) = (

@@ -1,4 +1,4 @@
-"""A table of words: shown in a terminal by rich, kept under docs/ as Markdown."""
+"""A text table: printed in a terminal by rich, written to docs/ as Markdown."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Sheet:
-    """Cells as they are shown; the first column is to the left, numbers to the right.
+    """Cells of a table; the first column is left-aligned, numbers are right-aligned.
 
-    `remark`: a line or more below it.
+    `remark`: text below the table.
     """
 
     title: str
@@ -21,7 +21,7 @@ class Sheet:
     remark: str = ""
 
     def table(self) -> Table:
-        """As a terminal shows it."""
+        """The table for a terminal."""
         made = Table(
             title=self.title, title_justify="left", caption=self.remark, caption_justify="left"
         )
@@ -32,7 +32,7 @@ class Sheet:
         return made
 
     def markdown(self) -> str:
-        """As a page shows it; a bar in a cell would end it and is escaped."""
+        """The table as Markdown; a bar in a cell is escaped."""
         lines = [self.headings, ["---", *["---:"] * (len(self.headings) - 1)], *self.rows]
         body = "\n".join(_line(cells) for cells in lines)
         remark = f"\n{self.remark}\n" if self.remark else ""

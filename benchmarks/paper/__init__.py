@@ -7,6 +7,6 @@
 - `tables.py`, `stages.py`, `gains.py`: tables of the page.
 - `breakdown.py`, `switches.py`, `vendor.py`: options one at a time, assumptions on TVM's kernels,
   the vendor's own schedule.
-- `claims.py`, `reasons.py`: requirements on the ten rows, and reasons for differences.
+- `requirements.py`, `reasons.py`: requirements on the ten rows, and reasons for differences.
 - `page.py`: the page. A test rebuilds it from the stored rows.
 """

@@ -1,4 +1,4 @@
-"""What instruction scheduling is made of, and what each option of `graphturbo` does to rows."""
+"""Effects of the parts of instruction scheduling, and of each option of `graphturbo`, on rows."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ STEPS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     ("+ no fence", "order", NO_FENCE),
     ("+ list scheduling: `full`", "full", {}),
 )
-"""A heading, the level and its options; each step adds one thing to the one before it."""
+"""Heading, level and options per step; each step adds one part to the previous one."""
 LIKE_FULL = (("graphturbo.fence", "off"), ("graphturbo.list_scheduling", "on"))
-"""Values that level `full` has by itself."""
+"""Values that level `full` has by default."""
 COUNTED = "A"
-"""The row whose sub-graphs are counted, since the paper gives its piece counts."""
+"""The row whose sub-graphs are counted; the paper gives its piece counts."""
 
 
 def other_values() -> tuple[tuple[str, str], ...]:
-    """Every value of an option of `graphturbo` that makes another plan than `full`'s."""
+    """Every value of an option of `graphturbo` that differs from `full`'s."""
     found = (
         (option.name, value)
         for option in strategy_options().values()
@@ -49,7 +49,7 @@ def step_runs(row: PaperRow) -> tuple[Run, ...]:
 
 
 def option_runs(row: PaperRow) -> tuple[Run, ...]:
-    """`full` as it is, and with each other value of each option."""
+    """`full`, and `full` with each other value of each option."""
     full = _strategy("full", row)
     return ((full, {}), *((full, {name: value}) for name, value in other_values()))
 
@@ -59,12 +59,12 @@ def _strategy(level: str, row: PaperRow) -> str:
 
 
 def has_breakdown(findings: Findings, chip: str) -> bool:
-    """Whether a step that no level is was run for any row."""
+    """Whether a step that is no level was run for any row."""
     return any(findings.find(row, "order", chip, NO_FENCE.items()) for row in ROWS)
 
 
 def breakdown_sheet(findings: Findings, chip: str) -> Sheet:
-    """Rates without the three, then how many times as fast each of them makes it, row by row."""
+    """Throughputs without the three parts, and the speed-up of each part, row by row."""
     gains: list[list[float]] = [[] for _ in STEPS[1:]]
     rows = []
     for row in ROWS:
@@ -78,15 +78,15 @@ def breakdown_sheet(findings: Findings, chip: str) -> Sheet:
     means = (f"{geometric_mean(each):.3f}" if each else "-" for each in gains)
     rows.append(("geometric mean", "", *means))
     remark = (
-        "Times as fast as the column before it. `order` has double buffering and a fence behind "
+        "Speed-up over the previous column. `order` has double buffering and a fence behind "
         "each layer; the last two columns together are the paper's instruction scheduling."
     )
     headings = ("row", *(heading for heading, _, _ in STEPS))
-    return Sheet(f"What instruction scheduling is made of, on {chip}", headings, rows, remark)
+    return Sheet(f"Parts of instruction scheduling, on {chip}", headings, rows, remark)
 
 
 def _gain(run: Result | None, below: Result | None) -> float | None:
-    """How many times as fast; None where one was not run, or is refused."""
+    """Speed-up of a run over another; None where one was not run, or is refused."""
     if run is None or below is None or run.refused or below.refused:
         return None
     return run.throughput_per_s / below.throughput_per_s
@@ -104,7 +104,7 @@ def has_options(findings: Findings, chip: str) -> bool:
 
 
 def option_sheet(findings: Findings, chip: str) -> Sheet:
-    """Rates of `full` with each other value of each option, and row A's sub-graphs."""
+    """Throughputs of `full` with each other value of each option, and row A's sub-graphs."""
     lines = [("as taken", ()), *((f"{name}={value}", ((name, value),)) for name, value in
              other_values())]  # fmt: skip
     rows = []
@@ -114,9 +114,8 @@ def option_sheet(findings: Findings, chip: str) -> Sheet:
         groups = str(len(counted.pieces)) if counted and not counted.refused else "-"
         rows.append((name, groups, *(_rate(run) for run in runs.values())))
     remark = (
-        "One option changed at a time. The grouping rules were chosen so that ResNet-50's "
-        "published piece counts come out; docs/paper-assumptions.md says which other readings "
-        "there are."
+        "One option changed at a time. The grouping rules were chosen to reproduce ResNet-50's "
+        "published piece counts; docs/paper-assumptions.md lists the other readings."
     )
     headings = ("option", f"sub-graphs of {COUNTED}", *ROWS)
     title = f"Throughput of `graphturbo:full` with each other reading, samples/s, {chip}"

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.paper`: our throughputs beside the paper's, whatever they are."""
+"""`python -m benchmarks.paper`: our throughputs and the paper's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from graphturbo_core.strategies.options import EVALUATIONS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 WIDTH = 160
-"""Characters of a line: room for all columns, also where the output is no terminal."""
+"""Characters per line: enough for all columns, also where the output is no terminal."""
 PLUS = "graphturbo:plus"
 INGREDIENTS = {
     **dict.fromkeys(
@@ -34,18 +34,18 @@ INGREDIENTS = {
     ),
     "graphturbo.peak": "literal",
 }  # fmt: skip
-"""Options that switch an ingredient of `graphturbo:plus` off. Halo-aware peaks are one of `:full`,
-so of `plus` too: without them a peak is divided by the pieces, as the paper prints it."""
+"""Options that switch off one ingredient of `graphturbo:plus`. Halo-aware peaks belong to `:full`
+and so to `plus` too: without them a peak is divided by the pieces, as printed in the paper."""
 STAGED = "A"
-"""The row whose stages are told apart: `tvm`, its first strategy, runs with square passes too."""
+"""The row with results per stage: `tvm`, its first strategy, also runs with square passes."""
 ALONE = ("variants", "switches", "ingredients", "breakdown", "options", "vendor")
-"""Flags of what is run on the paper's chip alone."""
+"""Flags of runs on the paper's chip only."""
 HEAVY = "DJHEICBAGF"
-"""Rows that take long before others, so that two processes end together."""
+"""Rows in running order: slow rows first, so that two processes end at about the same time."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print the tables, write data, page and figures."""
+    """Runs, prints the tables, and writes data, page and figures."""
     chosen = _parse(arguments)
     names = _letters(chosen)
     findings = read_findings(chosen.out / DATA)

@@ -1,4 +1,4 @@
-"""Results -> docs/paper.json and back, and what is asked of them: which run is a row's `tvm`."""
+"""Results -> docs/paper.json and back, and queries on them, such as a row's run of `tvm`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from benchmarks.paper.rows import ROWS
 from graphturbo_core.strategies.options import SPACE, STARTS
 
 CHIP, OTHER_CHIP = "stcp920", "stcp920-10mib"
-"""The paper's chip, and the same with the capacity that Algorithm 1's figures come out with."""
+"""The paper's chip, and the same with the capacity that reproduces Algorithm 1's figures."""
 OWN_SPACE = ((SPACE, "plus"),)
-"""Options of a search among the choices of `graphturbo:plus`."""
+"""Options of a search over the choices of `graphturbo:plus`."""
 OTHER_STARTS = ((STARTS, "others"),)
-"""Options of a search that begins without the plans of `graphturbo:full` and `:plus`."""
+"""Options of a search that starts without the plans of `graphturbo:full` and `:plus`."""
 Options = Iterable[tuple[str, str]]
 PLACED = (
     "as taken", "division: outermost axis alone", "division: by gcd, outermost first",
@@ -34,7 +34,7 @@ PLACED = (
 
 @dataclass(frozen=True)
 class Findings:
-    """Every run that is known, and what TVM's switches do: by row and switch a rate or refusal."""
+    """All stored runs, and the effect of TVM's switches: by row and switch a rate or refusal."""
 
     results: tuple[Result, ...] = ()
     switches: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Findings:
         return {result.key: result for result in self.results}
 
     def find(self, row: str, level: str, chip: str = CHIP, options: Options = ()) -> Result | None:
-        """A row's taken variant under a strategy (for `graphturbo` a level); None: not run."""
+        """Run of a row's first variant under a strategy (`graphturbo`: a level); None: not run."""
         sample, wanted = ROWS[row].variants[0].sample, tuple(sorted(options))
         found = (
             result
@@ -58,7 +58,7 @@ class Findings:
     def ratios(
         self, level: str, below: str, chip: str = CHIP, options: Options = ()
     ) -> dict[str, float]:
-        """Rates of a level over another's with these options, of each row that has both."""
+        """Throughput of a level over another's with these options, per row that has both."""
         found = (
             (row, self.find(row, level, chip), self.find(row, below, chip, options)) for row in ROWS
         )
@@ -69,7 +69,7 @@ class Findings:
         }
 
     def over_searches(self, level: str, chip: str = CHIP) -> dict[str, float]:
-        """Rates of a level over the best of the searches' that were run."""
+        """Throughput of a level over that of the best search, per row."""
         over = [
             self.ratios(level, "tuned", chip, options) for options in ((), OWN_SPACE, OTHER_STARTS)
         ]
@@ -77,21 +77,21 @@ class Findings:
         return {row: min(ratios) for row, ratios in found.items() if ratios}
 
     def over_published(self, level: str, chip: str = CHIP) -> dict[str, float]:
-        """Our rate over the paper's, of each row that has both."""
+        """Our throughput over the paper's, per row that has both."""
         found = ((row, self.find(row, level, chip)) for row in ROWS)
         ratios = ((row, result.over_published) for row, result in found if result)
         return {row: ratio for row, ratio in ratios if ratio is not None}
 
     def of_other_models(self, chip: str = CHIP) -> list[Result]:
-        """Runs of models that a row may mean besides the taken one."""
+        """Runs of other models that a row may mean."""
         taken = {row: ROWS[row].variants[0].sample for row in ROWS}
         found = (r for r in self.results if (r.chip, r.options) == (chip, {}))
         return [r for r in found if r.sample != taken[r.row]]
 
     def most_by_order(self, chip: str = CHIP) -> dict[str, float]:
-        """What `full` gained over `order` with the best order of its kernels' instructions.
+        """Upper bound of the gain of `full` over `order` by any order of a kernel's instructions.
 
-        At most, of each row that has both and whose kernels run one after the other.
+        Per row that has both and whose kernels run in sequence.
         """
         bounds = {
             row: (full.kernels_bound_per_s, order.throughput_per_s)
@@ -102,9 +102,9 @@ class Findings:
         return {row: bound / rate for row, (bound, rate) in bounds.items() if bound}
 
     def nearest_published(self, level: str, chip: str = CHIP) -> dict[str, float]:
-        """Our rate over the paper's, of the plausible model of a row that comes nearest to it.
+        """Our throughput over the paper's, per row for its closest plausible model.
 
-        A row without one is left out.
+        Rows without a plausible model are left out.
         """
         found: dict[str, list[float]] = {}
         for each in self.results:
@@ -116,12 +116,12 @@ class Findings:
         return {row: min(found[row], key=_farness) for row in ROWS if row in found}
 
     def with_results(self, results: Sequence[Result]) -> Findings:
-        """With these in the place of older ones of the same runs."""
+        """These findings with new results; older results of the same runs are replaced."""
         known = {**self._by_key, **{result.key: result for result in results}}
         return Findings(tuple(known[key] for key in sorted(known)), self.switches)
 
     def text(self) -> str:
-        """As a file: JSON, a run a line."""
+        """Text of the file: JSON with one run per line."""
         lines = ",\n".join(json.dumps(asdict(result)) for result in self.results)
         head = f'"schema": 2,\n"switches": {json.dumps(self.switches)},'
         return f'{{{head}\n"results": [\n{lines}\n]}}\n'
@@ -135,7 +135,7 @@ def models(results: Sequence[Result]) -> Iterator[tuple[str, str, dict[str, Resu
 
 
 def is_plausible(run: Result) -> bool:
-    """Whether chip and model alone allow what the paper has for GraphTurbo."""
+    """Whether the bound of chip and model allows the paper's throughput of GraphTurbo."""
     row = ROWS[run.row]
     return run.bound_per_s >= row.tvm_per_s * (row.over_tvm["full"] or 0)
 
@@ -145,7 +145,7 @@ def _farness(ratio: float) -> float:
 
 
 def read_findings(path: Path) -> Findings:
-    """What the file holds; nothing where there is none."""
+    """Findings of the file; empty where there is none."""
     if not path.exists():
         return Findings()
     found = json.loads(path.read_text(encoding="utf-8"))
@@ -154,5 +154,5 @@ def read_findings(path: Path) -> Findings:
 
 
 def _named(rates: Mapping[str, float | str] | Sequence[float | str]) -> dict[str, float | str]:
-    """Rates by switch; a file of schema 1 has them by place."""
+    """Rates by switch; a file of schema 1 has them by position."""
     return dict(rates if isinstance(rates, Mapping) else zip(PLACED, rates, strict=True))

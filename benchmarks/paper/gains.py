@@ -1,4 +1,4 @@
-"""Findings -> what each step gains beside the row's own published gain, and the paper's means."""
+"""Findings -> gain of each step and the row's published gain, and the paper's means."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from benchmarks.paper.rows import ROWS
 STEPS = {"order": "lb", "full": "order"}
 """Ordering and instruction scheduling, each over the step before it."""
 MEANS = {"tvm": (11.15, 9.64), "astitch": (6.16, 6.28)}
-"""Of GraphTurbo over another compiler: the abstract's mean, and that of the bars."""
+"""Means of GraphTurbo over another compiler: the abstract's, and that of the bars."""
 
 
 def published_gains(step: str) -> dict[str, float]:
-    """What a step gains over the one before it in the paper's bars, by row."""
+    """Gain of a step over the previous one in the paper's bars, by row."""
     below = STEPS[step]
     pairs = {row: (each.over_tvm[step], each.over_tvm[below]) for row, each in ROWS.items()}
     return {row: one / other for row, (one, other) in pairs.items() if one and other}
 
 
 def over_published_gains(findings: Findings, step: str, chip: str) -> dict[str, float]:
-    """Our gain over the row's own published one."""
+    """Our gain over the row's published gain."""
     published = published_gains(step)
     ours = findings.ratios(step, STEPS[step], chip)
     return {row: gain / published[row] for row, gain in ours.items() if row in published}
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """The mean by product; 0 for no values."""
+    """Geometric mean; 0 for no values."""
     known = list(values)
     product = 1.0
     for value in known:
@@ -38,7 +38,7 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 
 def gains_sheet(findings: Findings, chip: str) -> Sheet:
-    """Ours / the paper's, row by row; below it the means."""
+    """Table of our and the paper's gains, row by row, with the means below."""
     ours = {step: findings.ratios(step, below, chip) for step, below in STEPS.items()}
     paper = {step: published_gains(step) for step in STEPS}
     most = findings.most_by_order(chip)
@@ -66,9 +66,7 @@ def gains_sheet(findings: Findings, chip: str) -> Sheet:
         "Ours / the paper's. The least gain of instruction scheduling in the paper's bars is "
         f"{paper['full'][least]:.2f} ({least}). {_means_text(findings, chip)}"
     )
-    return Sheet(
-        f"What ordering and instruction scheduling gain, on {chip}", headings, rows, remark
-    )
+    return Sheet(f"Gains of ordering and instruction scheduling, on {chip}", headings, rows, remark)
 
 
 def _mean(gains: Mapping[str, float]) -> float | None:
@@ -76,7 +74,7 @@ def _mean(gains: Mapping[str, float]) -> float | None:
 
 
 def _means_text(findings: Findings, chip: str) -> str:
-    """Means of `full` over each compiler, over the rows that the paper has a bar for."""
+    """Text on the means of `full` over each compiler, for rows with a bar in the paper."""
     parts = []
     for other, (abstract, bars) in MEANS.items():
         rows = [row for row in ROWS if other == "tvm" or ROWS[row].over_tvm[other]]

@@ -1,4 +1,4 @@
-"""Findings -> docs/paper.md, docs/paper.json and the figures beside them."""
+"""Findings -> docs/paper.md, docs/paper.json and their figures."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from benchmarks.drawing.dots_figure import Dots, dots_svg
 from benchmarks.drawing.sheet import Sheet
 from benchmarks.paper.breakdown import breakdown_sheet, has_breakdown, has_options, option_sheet
-from benchmarks.paper.claims import FACTOR, claim_sheet
 from benchmarks.paper.findings import CHIP, OTHER_CHIP, Findings
 from benchmarks.paper.gains import gains_sheet
 from benchmarks.paper.reasons import limit_sheet, reasons
+from benchmarks.paper.requirements import FACTOR, requirement_sheet
 from benchmarks.paper.results import Result
 from benchmarks.paper.rows import LEVELS, ROWS
 from benchmarks.paper.stages import SQUARES, pass_sheet, stage_sheet
@@ -30,36 +30,36 @@ DATA, PAGE = "paper.json", "paper.md"
 RATES, STEPS = "images/paper-rates.svg", "images/paper-steps.svg"
 COLOURS = {"tvm": "#4269d0", "astitch": "#d1605e", "full": "#2f8f5b"}
 STEP_COLOURS = dict(zip(LEVELS, ("#97bbf5", "#4269d0", "#e0a030", "#2f8f5b"), strict=True))
-HEAD = f"""# The paper's tables, ours beside the published
+HEAD = f"""# The paper's tables: our results and the published ones
 
-Written by `python -m benchmarks.paper`, from what the simulator counts; no constant is fitted.
-What is assumed, and which model stands for a row: [paper-assumptions.md](paper-assumptions.md).
-All numbers of this page, and more of each run, are in [paper.json](paper.json).
+Written by `python -m benchmarks.paper` from the simulator's counts; no constant is fitted.
+[paper-assumptions.md](paper-assumptions.md) has the assumptions and the model of each row.
+[paper.json](paper.json) has all numbers of this page, and more of each run.
 
-The paper's chip is `{CHIP}`. `{OTHER_CHIP}` is the same chip with the other reading of the room
-that Algorithm 1 has; [the chip's profile](../hardware_profiles/{OTHER_CHIP}.yaml) says why both are
-possible. Both are shown, neither is fitted.
+The paper's chip is `{CHIP}`. `{OTHER_CHIP}` is the same chip with the other reading of Algorithm
+1's capacity; [its profile](../hardware_profiles/{OTHER_CHIP}.yaml) explains why both are possible.
+Both are shown, neither is fitted.
 """
 
 
 def sheets(findings: Findings) -> Iterator[Sheet]:
-    """All tables for which there are runs, in the order of the page."""
+    """All tables with runs, in the order of the page."""
     yield from _of_the_chip(findings)
     if findings.find("A", "full", OTHER_CHIP):
         yield throughput_sheet(findings, OTHER_CHIP)
         yield gains_sheet(findings, OTHER_CHIP)
-        yield claim_sheet(findings, OTHER_CHIP)
+        yield requirement_sheet(findings, OTHER_CHIP)
     yield from _of_other_choices(findings)
 
 
 def _of_the_chip(findings: Findings) -> Iterator[Sheet]:
-    """The rows on the paper's chip, and what limits them."""
+    """Tables of the rows on the paper's chip, and of their limits."""
     yield throughput_sheet(findings, CHIP)
     yield over_tvm_sheet(findings, CHIP)
     if has_vendor(findings):
         yield vendor_sheet(findings)
     yield gains_sheet(findings, CHIP)
-    yield claim_sheet(findings, CHIP)
+    yield requirement_sheet(findings, CHIP)
     if stages := _with_stages(findings):
         yield stage_sheet(stages)
         yield pass_sheet()
@@ -70,7 +70,7 @@ def _of_the_chip(findings: Findings) -> Iterator[Sheet]:
 
 
 def _of_other_choices(findings: Findings) -> Iterator[Sheet]:
-    """Other models, assumptions, options and searches."""
+    """Tables of other models, assumptions, options and searches."""
     if others := findings.of_other_models():
         yield variant_sheet(others)
         yield variant_over_tvm_sheet(others)
@@ -85,7 +85,7 @@ def _of_other_choices(findings: Findings) -> Iterator[Sheet]:
 
 
 def _with_stages(findings: Findings) -> list[Result]:
-    """ResNet-50s, `tvm` with any passes and with square ones, and `full`, of each variant."""
+    """Results of the ResNet-50 variants: `tvm` with any and with square passes, and `full`."""
     return [
         result
         for variant in ROWS["A"].variants
@@ -98,7 +98,7 @@ def _with_stages(findings: Findings) -> list[Result]:
 
 
 def write(findings: Findings, out: Path) -> None:
-    """Data, page and figures; what was not run is not on the page."""
+    """Writes data, page and figures; the page has no tables without runs."""
     (out / "images").mkdir(parents=True, exist_ok=True)
     (out / DATA).write_text(findings.text(), encoding="utf-8")
     (out / PAGE).write_text(page(findings), encoding="utf-8")
@@ -107,7 +107,7 @@ def write(findings: Findings, out: Path) -> None:
 
 
 def figures(findings: Findings) -> dict[str, str]:
-    """Our rates over the paper's; and each step over TVM's, ours and the paper's."""
+    """Figures: our throughputs over the paper's; each step over TVM, ours and the paper's."""
     rates = [Dots(level, c, findings.over_published(level)) for level, c in COLOURS.items()]
     rates = [dots for dots in rates if dots.values]
     steps = [
@@ -133,7 +133,7 @@ def _published_over_tvm(level: str) -> dict[str, float]:
 
 
 def page(findings: Findings) -> str:
-    """The tables with the figures below the first two, and the reasons row by row."""
+    """Text of the page: tables, figures below the first two, and reasons row by row."""
     parts = [HEAD]
     for place, sheet in enumerate(sheets(findings)):
         parts.append(sheet.markdown())
@@ -145,8 +145,8 @@ def page(findings: Findings) -> str:
 
 
 def reason_text(findings: Findings) -> str:
-    """Why results are farther from the paper's than `FACTOR`, or in another order."""
-    lines = [f"## Where we differ by more than {FACTOR:g}, and why\n"]
+    """Reasons for results that differ from the paper's by more than `FACTOR`, or in order."""
+    lines = [f"## Differences by more than {FACTOR:g}, with reasons\n"]
     row = ""
     for letter, told in reasons(findings, CHIP):
         if letter != row:

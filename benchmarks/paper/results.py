@@ -1,6 +1,6 @@
-"""Runs of the paper's ten configurations -> the numbers that its tables are made of.
+"""Runs of the paper's ten configurations -> the numbers of its tables.
 
-All of them are counted by the simulator, so they are the same on every machine.
+The simulator counts all of them, so they are equal on every machine.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from graphturbo_core.strategies.options import EVALUATIONS
 from graphturbo_core.strategies.tuned.differences import STEP
 
 PROCESSES = 2
-"""Each holds a model and a Trace."""
+"""Processes; each has a model and a Trace in memory."""
 STAGE = re.compile(r"stage(\d+)/")
-"""How layers of the sample catalogue's ResNets begin: the stage that they belong to."""
+"""Prefix of the layers' names in sample ResNets: their stage."""
 THAN = " than "
-"""Ends what a search did, before what it is compared with."""
+"""Separator between the result of a search and the plan that it is compared with."""
 DIGITS = 6
-"""Significant ones that are kept of what is no whole number."""
+"""Significant digits of numbers that are not whole."""
 
 
 @dataclass(frozen=True)
 class Use:
     """Shares of the cores' cycles in which engines of a kind are busy.
 
-    `fill`: multiply-accumulates over what the busy cycles of the matrix engines have room for.
+    `fill`: multiply-accumulates over the capacity of the matrix engines' busy cycles.
     """
 
     matrix: float
@@ -51,19 +51,21 @@ class Use:
 
 @dataclass(frozen=True)
 class Result:
-    """A run of a row; rates are samples a second, on the whole chip.
+    """A run of a row; rates are samples per second on the whole chip.
 
-    `published_per_s`: what the paper says of it, None where it says nothing. `refused`: the code of
-    a refusal, "" for none; what follows is empty then. `bound_per_s`: no schedule is faster (chip
-    and model alone); `plan_bound_per_s`: none with these kernels and pieces; `kernels_bound_per_s`:
-    none that runs these kernels one after the other, whatever the order of their instructions (0
-    where they do not); `chain_per_s`: none with this chain of instructions that need each other.
-    `dram_share`: of the time, what DRAM at its full rate takes for `dram_bytes`, which are by
-    cause; `least_dram_bytes`: weights, inputs and outputs once. `in_flight`: share of the time
-    with two or more layers in flight. `busy` and `waits`: shares of the time of a kind of engine;
-    waits are those of the cores' matrix engines. `pieces`: of each sub-graph in order.
-    `evaluations` and `otherwise`: of a search alone; `stages`: of ResNets. `largest_error`: of a
-    replay, over an output's largest magnitude; None where there was none.
+    - `published_per_s`: the paper's rate, None where it has none.
+    - `refused`: the code of a refusal, "" for none; the following fields are then empty.
+    - Upper bounds of the rate. `bound_per_s`: from chip and model. `plan_bound_per_s`: from these
+      kernels and pieces. `kernels_bound_per_s`: for these kernels in sequence, with any order of
+      their instructions (0 where they do not run in sequence). `chain_per_s`: from the longest
+      dependency chain.
+    - `dram_share`: share of the time that DRAM needs at its full rate for `dram_bytes` (by cause).
+      `least_dram_bytes`: weights, inputs and outputs once.
+    - `in_flight`: share of the time with two or more layers in flight.
+    - `busy`, `waits`: shares of the time by kind of engine; waits of the cores' matrix engines.
+    - `pieces`: per sub-graph in order. `stages`: only of ResNets.
+    - `evaluations`, `otherwise`: only of a search.
+    - `largest_error`: of a replay, over an output's largest magnitude; None without a replay.
     """
 
     row: str
@@ -98,18 +100,18 @@ class Result:
 
     @property
     def key(self) -> tuple[str, str, str, str, tuple[tuple[str, str], ...]]:
-        """What tells this run from all others."""
+        """Unique key of this run."""
         options = tuple(sorted(self.options.items()))
         return (self.row, self.sample, self.chip, self.strategy, options)
 
     @property
     def level(self) -> str:
-        """The strategy without its cluster batch, and for `graphturbo` its level alone."""
+        """The strategy without its cluster batch; for `graphturbo` only its level."""
         return self.strategy.partition("@")[0].rpartition(":")[2]
 
     @property
     def over_published(self) -> float | None:
-        """Our rate over the paper's; None where there is none."""
+        """Our rate over the paper's; None without one."""
         if self.refused or not self.published_per_s:
             return None
         return self.throughput_per_s / self.published_per_s
@@ -126,11 +128,11 @@ class Asked:
 
     @property
     def variant(self) -> Variant:
-        """The model that stands for the row: of its variants the one in this place."""
+        """The model of the row: its variant with this index."""
         return ROWS[self.row].variants[self.place]
 
     def blank(self, strategy: str, options: Mapping[str, str]) -> Result:
-        """The result of a run as far as it is known before it."""
+        """The result of a run with the fields that are known before it."""
         row = ROWS[self.row]
         published = dict(row.strategies()).get(strategy)
         asked = {name: value for name, value in options.items() if name != EVALUATIONS}
@@ -142,7 +144,7 @@ class Asked:
 
 
 def results_of(asked: Sequence[Asked]) -> Iterator[tuple[Result, ...]]:
-    """The results of each, in this order, by as many processes as hold."""
+    """The results of each, in this order, computed by `PROCESSES` processes."""
     with ProcessPoolExecutor(PROCESSES, get_context("spawn"), warm_up) as pool:
         yield from pool.map(_results, asked)
 
@@ -153,7 +155,7 @@ def _results(asked: Asked) -> tuple[Result, ...]:
 
 
 def result_of(imports: Imports, asked: Asked, strategy: str, options: Mapping[str, str]) -> Result:
-    """One run; the model is imported already if another run had it."""
+    """Result of one run; runs of one model share the imported graph."""
     blank, variant = asked.blank(strategy, options), asked.variant
     request = RunRequest(
         variant.sample, strategy, asked.chip, blank.batch, dims=dict(variant.dims),
@@ -166,10 +168,10 @@ def result_of(imports: Imports, asked: Asked, strategy: str, options: Mapping[st
 def report_or_code(
     imports: Imports, request: RunRequest, profile_bytes: bytes | None = None
 ) -> Report | str:
-    """A run, or the code of its refusal.
+    """Report of a run, or the code of its refusal.
 
     Raises:
-        RuntimeError: a bug of ours; a plain error, since ours do not travel between processes.
+        RuntimeError: a bug of ours; GraphTurboError cannot be pickled.
     """
     try:
         return run_shared(imports, request, profile_bytes)
@@ -215,14 +217,14 @@ def filled(blank: Result, report: Report) -> Result:
 
 
 def _otherwise(report: Report) -> str:
-    """What a search did otherwise than `full` or `plus`, and how often; "" where none was asked."""
+    """Differences of a search's plan from `full` or `plus`, with counts; "" without a search."""
     rules = [str(row["rule"]) for row in report.tables["decisions"] if row["step"] == STEP]
     counted = Counter(rule.partition(THAN)[0] for rule in rules if THAN in rule)
     return ", ".join(f"{rule} ({count})" for rule, count in counted.items())
 
 
 def _least_share(report: Report) -> float:
-    """Share of a round that is left if each kernel took the least that any order takes.
+    """Share of a round's time if each kernel met its lower bound over instruction orders.
 
     Infinite where kernels run at the same time.
     """
@@ -248,11 +250,11 @@ def _short(value: float) -> float:
 
 
 def stage_use(report: Report) -> dict[str, Use]:
-    """How busy matrix and vector engines are while a ResNet's stage runs, by the stage's number.
+    """Use of matrix and vector engines during each stage of a ResNet, by the stage's number.
 
-    A stage runs while a kernel does that holds layers of it; where a kernel holds layers of several
-    stages, its time is theirs by their shares of its matrix cycles (our choice: stages of one
-    kernel overlap). Empty for models without stages.
+    A stage runs while a kernel with layers of it runs. The time of a kernel with several stages is
+    divided by their shares of its matrix cycles (our choice: stages of one kernel overlap). Empty
+    for models without stages.
     """
     found = [STAGE.match(str(layer["name"])) for layer in report.tables["layers"]]
     of_layer = np.array([int(match[1]) if match else 0 for match in found])

@@ -1,7 +1,7 @@
-"""The ten configurations of the paper's evaluation, and which models stand for each of them.
+"""The ten configurations of the paper's evaluation, and the models that represent them.
 
 Numbers: GraphTurbo (Zhao et al., OSDI 2023), chip STCP920; those over TVM are read off bar charts,
-to within 0.05. Models: docs/paper-assumptions.md, which says why; nothing is fitted.
+to within 0.05. Models: docs/paper-assumptions.md, with reasons; nothing is fitted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NOTHING: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Variant:
-    """A model that may be the row's: a sample and the sizes of its other dimensions."""
+    """A model that a row may mean: a sample and the sizes of its other dimensions."""
 
     sample: str
     dims: Mapping[str, int] = field(default_factory=lambda: NOTHING)
@@ -27,8 +27,7 @@ class Variant:
 class PaperRow:
     """A configuration; `over_tvm`: throughputs over TVM's, None where the paper has none.
 
-    `tvm_batch` and `batch_of_others`: samples a cluster takes at once. `variants` begin with the
-    one that is taken as the row's.
+    `tvm_batch` and `batch_of_others`: cluster batches. The first of `variants` represents the row.
     """
 
     title: str
@@ -41,9 +40,9 @@ class PaperRow:
     remark: str = ""
 
     def strategies(self) -> tuple[tuple[str, float], ...]:
-        """The strategies that we have, with what the paper says of each, a second.
+        """Our strategies, each with the paper's samples per second.
 
-        AStitch takes TVM's cluster batch, as a compiler that does not know of clusters either.
+        AStitch has TVM's cluster batch, as another compiler without knowledge of clusters.
         """
         others = [
             (f"astitch@{self.tvm_batch}", self.over_tvm["astitch"]),

@@ -1,4 +1,4 @@
-"""ResNet-50's stages: how they use the engines, ours and the paper's, and what passes might be."""
+"""ResNet-50's stages: use of the engines, ours and the paper's, and possible forms of passes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ STAGES = range(1, 5)
 MAPS = (56, 28, 14, 7)
 """Rows, and columns, of a stage's output."""
 IMAGES = {"tvm": (2, 2, 2, 2), "full": (2, 4, 8, 16)}
-"""That a cluster computes at once: TVM's batch, and 16 in the paper's 8, 4, 2 and 1 pieces."""
+"""Images that a cluster computes at once: TVM's batch, and 16 in the paper's 8, 4, 2, 1 pieces."""
 SQUARES = (("tvm.passes", "squares"),)
-"""TVM's passes otherwise than taken: see docs/paper-assumptions.md."""
+"""The alternative form of TVM's passes: see docs/paper-assumptions.md."""
 CORES, LANES = 8, 64
-"""Of a cluster of `stcp920`; lanes: rows of a product that a pass of the matrix array takes."""
+"""Numbers of a cluster of `stcp920`; lanes: rows of a product in one pass of the matrix array."""
 
 
 def stage_sheet(results: Sequence[Result]) -> Sheet:
-    """How the stages use the engines, ours and the paper's, and where fill gains most."""
+    """Table of the stages' use of engines, ours and the paper's, with the largest gains of fill."""
     published = _gains(*UTILISATION.values())
     rows, told = [], [f"The paper's fill gains most in stages {_most(published)}"]
     for sample in dict.fromkeys(run.sample for run in results):
@@ -63,7 +63,7 @@ def _gains(tvm: Sequence[float], full: Sequence[float]) -> list[float]:
 
 
 def _most(gains: Sequence[float]) -> str:
-    """The two stages that gain most, of those that gain at all."""
+    """The two stages with the largest positive gains."""
     places = sorted(range(len(gains)), key=lambda place: -gains[place])[:2]
     gaining = sorted(STAGES[place] for place in places if gains[place] > 0)
     return " and ".join(map(str, gaining)) or "none"
@@ -75,22 +75,22 @@ _WORDS = {
     "vector": "vector engines busy",
 }
 _REMARK = (
-    "*Fill*: multiply-accumulates over what the array could have done while it was busy; beside it "
+    "*Fill*: multiply-accumulates over the array's capacity while it is busy, beside "
     "the paper's utilisation of the matrix unit. *Busy*: share of the time in which a stage's "
-    "kernels ran. *Derived:* the paper's utilisation cannot be a share of time: its TVM does 1,064 "
-    "images a second, 6 % of the chip's peak, and no stage is below 17 %. It is near the fill of "
-    "the array: an output of few rows leaves lanes idle, 2 images of 7 x 7 over 8 cores fill 12.25 "
-    "of 64 rows, 19 %. What the paper counts for the vector unit (TVM "
+    "kernels ran. *Derived:* the paper's utilisation cannot be a share of time: its TVM does "
+    "1,064 images per second, 6 % of the chip's peak, and no stage is below 17 %. It is close "
+    "to the fill of the array: an output of few rows leaves lanes idle, 2 images of 7 x 7 over 8 "
+    "cores fill 12.25 of 64 rows, 19 %. What the paper counts for the vector unit (TVM "
     f"{', '.join(map(str, VECTOR_UTILISATION['tvm']))}; GraphTurbo "
-    f"{', '.join(map(str, VECTOR_UTILISATION['full']))} %) is not known either; a share of time "
-    "stands beside it, which is all that is counted here."
+    f"{', '.join(map(str, VECTOR_UTILISATION['full']))} %) is not known either; the table "
+    "has a share of time beside it."
 )
 
 
 def pass_sheet() -> Sheet:
-    """Fill of the array by what a pass takes: any pixels of a core, or a rectangle of one image.
+    """Table of the array's fill by form of a pass: any pixels of a core, or a rectangle.
 
-    By arithmetic, of layers whose output is the stage's map; cores divide images, then rows.
+    Derived for layers whose output is the stage's map; cores divide images, then rows.
     """
     paper = [percent for percents in UTILISATION.values() for percent in percents]
     rows = []
@@ -106,13 +106,13 @@ def pass_sheet() -> Sheet:
     most = _most(_gains(*UTILISATION.values()))
     rows.append(("the paper's", *(f"{percent}" for percent in paper), "", most))
     stages = (f"{level}, stage {stage}" for level in UTILISATION for stage in STAGES)
-    headings = ("a pass takes", *stages, "farthest from the paper's", "gains most in stages")
-    title = "ResNet-50: fill of the matrix array by what a pass takes, percent"
+    headings = ("form of a pass", *stages, "farthest from the paper's", "gains most in stages")
+    title = "ResNet-50: fill of the matrix array by form of a pass, percent"
     return Sheet(title, headings, rows, _PASS_REMARK)
 
 
 def _fill(images: int, side: int, rectangle: tuple[int, int] | None) -> float:
-    """Pixels over the lanes of the passes that take them, on the cores of a cluster."""
+    """Pixels over the lanes of their passes, on the cores of a cluster."""
     cores = max(CORES // images, 1)
     parts = [len(range(core, side, cores)) for core in range(cores)]
     if rectangle is None:
@@ -127,13 +127,13 @@ _PASSES = {f"any {LANES} pixels (taken)": None} | {
     f"{LANES // columns} x {columns}": (LANES // columns, columns)
     for columns in (2**power for power in range(LANES.bit_length()))
 }
-"""Rows and columns of the rectangle that a pass takes; None: pixels one after the other."""
+"""Rows and columns of a pass's rectangle; None: any pixels in order."""
 _PASS_REMARK = (
     "*Derived* from the sizes of the maps, the images that a cluster computes at once and the rows "
-    "of them that a core has; strides and tiles of real kernels are left out. Taken is that a pass "
-    "fills its lanes with any pixels of a core: then 2 images of 14 x 14 on 8 cores fill three "
-    "quarters of them, where the paper measured 29 %. A loop nest that an intrinsic of fixed shape "
-    "computes covers a map with rectangles instead. How the paper's kernels did it is not known; "
-    "what squares come to when TVM's real kernels take them is counted above "
-    "(`tvm.passes=squares`), and it costs `tvm` little: it waits for DRAM."
+    "of them that a core has; strides and tiles of real kernels are left out. We assume that a "
+    "pass fills its lanes with any pixels of a core: then 2 images of 14 x 14 on 8 cores fill "
+    "three quarters of them, where the paper measured 29 %. A loop nest that an intrinsic of "
+    "fixed shape computes covers a map with rectangles instead. How the paper's kernels "
+    "did it is not known; the effect of square passes on TVM's real kernels is counted above "
+    "(`tvm.passes=squares`). It is small, since `tvm` waits for DRAM."
 )

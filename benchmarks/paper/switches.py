@@ -1,4 +1,4 @@
-"""What each assumption on how TVM's kernels ran does to the ten rows, one changed at a time."""
+"""Effect of each assumption on TVM's kernels on the ten rows, one changed at a time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Switch:
-    """One assumption taken otherwise; what is left out is as it is by default.
+    """One changed assumption; other fields have their defaults.
 
-    `number`: a key of the profile and the factor by which its value is multiplied.
+    `number`: a key of the profile and the factor for its value.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Switch:
         )  # fmt: skip
 
     def profile_bytes(self, profile: str) -> bytes | None:
-        """The chip with its number changed; None where it stays."""
+        """The chip with its changed number; None where the chip is unchanged."""
         if self.number is None:
             return None
         key, factor = self.number
@@ -56,7 +56,7 @@ FARTHEST = {
     "tvm.division": "outermost", "tvm.weights": "own", "tvm.double_buffering": "off",
     "tvm.normalisation": "decomposed",
 }  # fmt: skip
-"""The other choices together: the least that a port may have had."""
+"""All other choices together: the weakest port that may have been used."""
 SWITCHES = (
     Switch("as taken"),
     Switch("division: outermost axis alone", {"tvm.division": "outermost"}),
@@ -74,11 +74,11 @@ SWITCHES = (
     Switch("barrier: doubled", number=("kernel.barrier_cycles", 2)),
     Switch("cluster batch: GraphTurbo's", has_batch_of_others=True),
 )
-"""The first one is what the others are compared with."""
+"""Switches; the first one is the baseline of the others."""
 
 NOT_RUN = "not run"
 Rate = float | str
-"""Samples a second, or the code of a refusal."""
+"""Samples per second, or the code of a refusal."""
 
 
 def switch_rates(letters: Sequence[str], profile: str) -> dict[str, dict[str, Rate]]:
@@ -93,7 +93,7 @@ def switch_rates(letters: Sequence[str], profile: str) -> dict[str, dict[str, Ra
 
 
 def switch_sheet(found: Mapping[str, Mapping[str, Rate]], profile: str) -> Sheet:
-    """Throughput of `tvm` with each switch over that as taken, a column per row of the paper."""
+    """Throughput of `tvm` with each switch over the baseline, one column per row of the paper."""
     taken = SWITCHES[0].name
     rows = [
         (
@@ -103,7 +103,7 @@ def switch_sheet(found: Mapping[str, Mapping[str, Rate]], profile: str) -> Sheet
         )
         for place, switch in enumerate(SWITCHES)
     ]  # fmt: skip
-    title = f"Throughput of `tvm` over that as taken, one assumption changed at a time, {profile}"
+    title = f"Throughput of `tvm` over the baseline, one assumption changed at a time, {profile}"
     return Sheet(title, ("assumption", *found), rows)
 
 
@@ -116,7 +116,7 @@ def _cell(rate: Rate | None, taken: Rate | None, *, is_first: bool) -> str:
 
 
 def row_rates(asked: tuple[str, str]) -> dict[str, Rate]:
-    """A row's throughput with each switch on a chip; the model is imported once if it can be."""
+    """A row's throughput with each switch on a chip; runs share the imported model if they can."""
     letter, profile = asked
     row = ROWS[letter]
     imports = Imports(load_sample(row.variants[0].sample))

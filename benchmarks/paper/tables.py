@@ -18,15 +18,15 @@ SEARCHES: Mapping[str, Sequence[tuple[str, str]]] = {
     "tuned, from full too": (),
     "tuned, choices of plus": OWN_SPACE,
 }
-"""Searches by what the tables call them, with their options: the first stands beside the vendor's
-hand-written code, since it begins without the plan that it is compared with."""
+"""Searches by name in the tables, with their options. The first is compared with the vendor's
+hand-written code, since it starts without the plan that it is compared with."""
 BESIDE_VENDOR = ("tuned", "tuned, from full too")
-"""Searches of the choices of `graphturbo`."""
+"""Searches over the choices of `graphturbo`."""
 VENDOR = "vendor"
 
 
 def throughput_sheet(findings: Findings, chip: str) -> Sheet:
-    """Samples a second: ours, and the paper's with ours over it."""
+    """Table of samples per second: ours, the paper's, and their ratio."""
     asked: dict[str, tuple[str, Options]] = {name: (name, ()) for name in SHOWN}
     for name, options in SEARCHES.items():
         if any(findings.find(row, "tuned", chip, options) for row in ROWS):
@@ -39,7 +39,7 @@ def throughput_sheet(findings: Findings, chip: str) -> Sheet:
         for row in ROWS
     ]
     remark = "Ours; in brackets the paper's, and ours over it."
-    return Sheet(f"Throughput, samples a second, on {chip}", ("row", *asked), rows, remark)
+    return Sheet(f"Throughput, samples per second, on {chip}", ("row", *asked), rows, remark)
 
 
 def _rate(result: Result | None) -> str:
@@ -53,7 +53,7 @@ def _rate(result: Result | None) -> str:
 
 
 def over_tvm_sheet(findings: Findings, chip: str) -> Sheet:
-    """Each strategy over `tvm`, ours and the paper's; searches stand beside the vendor's code."""
+    """Table of each strategy over `tvm`, ours and the paper's, with the searches."""
     columns: dict[str, tuple[str, Options, str]] = {
         "astitch": ("astitch", (), "astitch"),
         **{name: ("tuned", SEARCHES[name], VENDOR) for name in BESIDE_VENDOR},
@@ -79,7 +79,7 @@ def over_tvm_sheet(findings: Findings, chip: str) -> Sheet:
     headings = ("row", *columns)
     remark = (
         "Ours / the paper's, which is read off bar charts to within 0.05. The paper's bar beside "
-        "both columns of `tuned` is the vendor's hand-written code: the first search begins "
+        "both columns of `tuned` is the vendor's hand-written code: the first search starts "
         "without the plans of `full` and `plus`, the second with them."
     )
     return Sheet(f"Throughput over TVM's, on {chip}", headings, rows, remark)
@@ -94,17 +94,17 @@ def _ratio(value: float | None) -> str:
 
 
 def variant_sheet(results: Sequence[Result]) -> Sheet:
-    """Models that a row may mean besides the one that is taken."""
+    """Table of other models that a row may mean."""
     rows = [
         (f"{row}: {sample}", *(_variant_rate(row, found.get(level)) for level in PUBLISHED))
         for row, sample, found in models(results)
     ]
-    remark = "Samples a second; in brackets over the paper's."
-    return Sheet("Models that a row may mean besides", ("row", *PUBLISHED), rows, remark)
+    remark = "Samples per second; in brackets over the paper's."
+    return Sheet("Other models that a row may mean", ("row", *PUBLISHED), rows, remark)
 
 
 def variant_over_tvm_sheet(results: Sequence[Result]) -> Sheet:
-    """Each strategy over `tvm` of the same model, ours and the paper's, of the other models."""
+    """Table of each strategy over `tvm` of the same model, for the other models."""
     columns = PUBLISHED[1:]
     rows = [
         (
@@ -129,7 +129,7 @@ def _variant_rate(row: str, result: Result | None) -> str:
 
 
 def ingredient_sheet(findings: Findings, chip: str) -> Sheet:
-    """`graphturbo:plus` over `:full`, and what is left of it without each ingredient."""
+    """Table of `graphturbo:plus` over `:full`, complete and without each ingredient."""
     options = dict.fromkeys(
         tuple(sorted(r.options.items())) for r in findings.results if r.level == "plus"
     )
@@ -151,14 +151,14 @@ def _over(one: Result | None, other: Result | None) -> str:
 
 
 def _times(one: Result | None, other: Result | None) -> float | None:
-    """How many times as fast; None where one was not run, or refused."""
+    """Speed-up of one run over another; None where one was not run, or refused."""
     if not one or not other or one.refused or other.refused:
         return None
     return one.throughput_per_s / other.throughput_per_s
 
 
 def tuned_sheet(findings: Findings, chip: str) -> Sheet:
-    """What each search finds, `full` and `plus` over it, and what it did otherwise."""
+    """Table of searches: throughput, `full` and `plus` over it, and differences of the plan."""
     rows = []
     for row in ROWS:
         for name, options in SEARCHES.items():
@@ -173,17 +173,17 @@ def tuned_sheet(findings: Findings, chip: str) -> Sheet:
             else:
                 rows.append((row, name, tuned.refused if tuned else NOT_RUN, *[""] * 4))
     headings = (
-        "row", "search", "a second", "evaluations", "full over it", "plus over it",
-        "what it did otherwise",
+        "row", "search", "per second", "evaluations", "full over it", "plus over it",
+        "differences of its plan",
     )  # fmt: skip
-    return Sheet("What a search finds", headings, rows, _SEARCH_REMARK)
+    return Sheet("Results of searches", headings, rows, _SEARCH_REMARK)
 
 
 NOT_RUN = "not run"
 _SEARCH_REMARK = (
-    "`tuned` looks at the choices of `graphturbo` and begins without the plans of `full` and "
-    "`plus`, so it may end below `full`; the second search begins with the plan of `full`. The "
-    "last column compares both with `full`. The third looks at the choices of `graphturbo:plus`, "
-    "begins with all plans that `plus` tries, which count as no evaluation, and is compared with "
-    "`plus`."
+    "`tuned` searches the choices of `graphturbo` and starts without the plans of `full` and "
+    "`plus`, so it may end below `full`; the second search starts with the plan of `full`. The "
+    "last column compares both with `full`. The third searches the choices of `graphturbo:plus` "
+    "and starts with all plans that `plus` evaluates, which do not count as evaluations. It is "
+    "compared with `plus`."
 )

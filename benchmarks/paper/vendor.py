@@ -1,8 +1,8 @@
 """The vendor's own schedule of ResNet-50 as a plan file: written, run and replayed.
 
 Its manual has one worked schedule: four groups a to d of 8, 4, 2 and 1 pieces, depth first, with
-the cores of each group and where each output waits. Algorithm 3 numbers pieces the other way round,
-so piece p of n here is the manual's n - p, and images stand in reverse order.
+the cores of each group and the memory of each output. Algorithm 3 numbers pieces in reverse,
+so piece p of n here is the manual's n - p, and images are in reverse order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FILE = "vendor-resnet50.plan.yaml"
 """The plan of the model that is taken as the row, below docs/."""
 ABOUT = """\
 # The vendor's own schedule of ResNet-50, from its compiler's manual: groups, pieces and cores below
-# `edits`; the order and where outputs wait come out as there. Written by
+# `edits`; the order and the outputs' memories are as in the manual. Written by
 # `python -m benchmarks.paper --vendor`; docs/paper.md compares it. It is run by
 #   python -m graphturbo_core run resnet50-v15 --plan docs/vendor-resnet50.plan.yaml
 """
@@ -39,10 +39,10 @@ IMAGES, HEIGHT = 0, 2
 
 @dataclass(frozen=True)
 class VendorGroup:
-    """Stages of the model as one group, its pieces, and which cores compute a piece.
+    """Stages of the model as one group, its pieces, and the cores of a piece.
 
-    `cores` in the manual's order of images. Those of `a` are our choice, since the notes on the
-    manual do not give them: two images on four cores each leave most bytes where `b` wants them.
+    `cores`: in the manual's order of images. Those of `a` are our choice, since the notes on the
+    manual lack them: with two images on four cores each, most bytes are already where `b` reads.
     """
 
     stages: tuple[str, ...]
@@ -53,7 +53,7 @@ class VendorGroup:
 
     @property
     def cuts(self) -> EditedCuts:
-        """The binding with images in reverse order, each image's own cores as they are."""
+        """The binding with images in reverse order; the cores of an image are in the same order."""
         each = len(self.cores) // self.grid[0]
         by_image = [self.cores[at : at + each] for at in range(0, len(self.cores), each)]
         cores = tuple(core for image in reversed(by_image) for core in image)
@@ -117,7 +117,7 @@ def vendor_report(sample: str, *, verify: bool = False, emit: tuple[str, ...] = 
 
 
 def vendor_results(out: Path) -> tuple[Result, ...]:
-    """A run of each model that the row may mean; the taken one is replayed and its plan kept."""
+    """A run of each model that the row may mean; the first is replayed and its plan is written."""
     found = []
     for place, variant in enumerate(ROWS[ROW].variants):
         if not place:
@@ -129,10 +129,10 @@ def vendor_results(out: Path) -> tuple[Result, ...]:
 
 
 def _largest_error(report: Report) -> float | None:
-    """Of a replay, over an output's largest magnitude; None where there was none.
+    """Error of a replay over an output's largest magnitude; None without a replay.
 
     Raises:
-        RuntimeError: the replay does not compute the model.
+        RuntimeError: the replay differs from the model.
     """
     verified = report.contract["verify"]
     assert isinstance(verified, dict)
@@ -144,7 +144,7 @@ def _largest_error(report: Report) -> float | None:
 
 
 def vendor_sheet(findings: Findings) -> Sheet:
-    """The schedule's rate beside the published one and beside ours."""
+    """Table of the schedule's throughput, the published one and ours."""
     rows = []
     ran = {each.sample: each for each in findings.results if each.level == VENDOR}
     samples = (variant.sample for variant in ROWS[ROW].variants)
@@ -164,12 +164,12 @@ def vendor_sheet(findings: Findings) -> Sheet:
 
 
 def has_vendor(findings: Findings) -> bool:
-    """Whether it was run."""
+    """Whether the vendor's schedule was run."""
     return any(each.level == VENDOR for each in findings.results)
 
 
 def _beside(findings: Findings, result: Result, level: str) -> float:
-    """Its rate over that of `tvm` or `full` on the same model."""
+    """Its throughput over that of `tvm` or `full` on the same model."""
     other = next(
         each
         for each in findings.results
@@ -180,11 +180,11 @@ def _beside(findings: Findings, result: Result, level: str) -> float:
 
 
 _REMARK = (
-    f"[{FILE}]({FILE}) is the plan of the first model. Pieces, order, where outputs wait and the "
+    f"[{FILE}]({FILE}) is the plan of the first model. Pieces, order, memories of outputs and the "
     "cores of b, c and d are from notes on the manual; the cores of a, tiles, addresses and the "
     "order of instructions are ours, so "
-    "the paper's bar, measured on hand-written code, is no reading of this plan alone. The manual "
-    "does not say where its groups begin. Here they are the stages; in v1 and v1.5 the first block "
-    "of stages 2 to 4 goes with the stage before, since with four images that of stage 2 needs "
-    "10.0 and 12.3 MiB of the LBs' 8. The stem and the head go with the first and last stage."
+    "the paper's bar, measured on hand-written code, is no measurement of this plan. The manual "
+    "does not give the first op of its groups. Here they are the stages; in v1 and v1.5 the first "
+    "block of stages 2 to 4 goes with the stage before, since with four images that of stage 2 "
+    "needs 10.0 and 12.3 MiB of the LBs' 8. The stem and the head go with the first and last stage."
 )

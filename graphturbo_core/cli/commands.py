@@ -54,7 +54,6 @@ from graphturbo_core.units import format_bytes
 REFUSED = 2
 CANCELLED = 130
 """Exit code after Ctrl+C, which typer catches."""
-"""How the files that `--emit` writes end, after the model's name."""
 DEFAULT_COMPARISON = "tvm,graphturbo"
 
 app = typer.Typer(
@@ -66,10 +65,10 @@ app = typer.Typer(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0: done, 2: the input is refused with one line on stderr.
+    """Runs one command and returns its exit code; 2: refused, with one line on stderr.
 
     Raises:
-        InvariantError: a bug of ours, for the interpreter to show with its traceback (exit 1).
+        InvariantError: a bug of ours; the interpreter prints its traceback (exit code 1).
     """
     try:
         code = app(list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
@@ -100,15 +99,15 @@ def run(
     choices: Choices,
     targets: RunTargets,
 ) -> int:
-    """Schedule and simulate one model on one chip with one strategy, or as a plan file says."""
+    """Schedule and simulate one model on one chip with one strategy, or from a plan file."""
     job = job_of(model, profile, choices, [strategy])
     if targets.plan is not None and targets.assumptions:
-        what = "--assumptions changes what a plan is made for, and --plan holds to one"
+        what = "--assumptions changes chip and options, a plan file is for one of each"
         raise OptionError("PLAN_AND_ASSUMPTIONS", what, change="leave one of them out")
     if targets.assumptions:
         check_register(job.requests[0])
     if targets.plan is not None:
-        job = job.holding_to(targets.plan)
+        job = job.following(targets.plan)
     files = names_of(targets.emit)
     has_pictures = targets.dot is not None or targets.trace is not None
     (report,) = job.emitting(files, has_pictures=has_pictures).reports()
@@ -150,7 +149,7 @@ def compare(
 
 @app.command()
 def diff(first: First, second: Second, json_to: Json = None) -> None:
-    """Say in what two plans, or two programs, differ; equal or not, the exit code is 0."""
+    """List the differences of two plans, or of two programs; the exit code is 0 in any case."""
     rows = differences(read_text(first), read_text(second), (first, second))
     if json_to is not None:
         write_text_to(json_to, lambda: json_text([asdict(row) for row in rows]))
@@ -160,15 +159,15 @@ def diff(first: First, second: Second, json_to: Json = None) -> None:
 
 @app.command()
 def strip(model: Model, target: Target) -> None:
-    """Write the structure of a model without its weights: enough to schedule it, and small."""
+    """Write a model's structure without its weights: a small file that can be scheduled."""
     limits = DEFAULT_LIMITS
     name, data = read_model(model, replace(limits, max_model_bytes=limits.max_strip_bytes))
     found = strip_weights(data, limits)
     write_bytes_to(target, found.data)
     print(
         f"{printable(name)}: {format_bytes(len(data))} -> {format_bytes(len(found.data))}; "
-        f"numbers of {found.removed} weights ({format_bytes(found.removed_bytes)}) left out, "
-        f"{found.absent} had none, {found.kept} small constants kept",
+        f"removed the numbers of {found.removed} weights ({format_bytes(found.removed_bytes)}), "
+        f"{found.absent} weights have none, {found.kept} small constants are unchanged",
         file=sys.stderr,
     )
 

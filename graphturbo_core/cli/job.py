@@ -1,4 +1,4 @@
-"""Choices -> Reports: the runs that a command asks for, with progress on stderr."""
+"""Choices -> Reports: the runs of a command, with progress on stderr."""
 
 from __future__ import annotations
 
@@ -32,37 +32,37 @@ def _progress() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def _tell(name: str, seconds: float) -> None:
+def _print_step(name: str, seconds: float) -> None:
     _progress().print(f"  {name}: {seconds:.3f} s")
 
 
 @dataclass(frozen=True)
 class Job:
-    """Requests on one model; `made`: the choices with a default that were made all the same."""
+    """Requests on one model; `given`: choices with a default that the user gave explicitly."""
 
     model_bytes: bytes
     requests: tuple[RunRequest, ...]
-    made: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
 
     def reports(self) -> Iterator[Report]:
-        """The reports one after the other, with progress on stderr.
+        """Yields the reports in order, with progress on stderr.
 
-        Replay runs in a process of its own: ONNX Runtime is known to bring its process down.
+        A replay runs in a worker process, because ONNX Runtime may crash its process.
         """
         progress = _progress()
         if self.requests[0].verify:
-            runs = isolated_reports(self.model_bytes, self.requests, _tell)
+            runs = isolated_reports(self.model_bytes, self.requests, _print_step)
         else:
-            warm_up(_tell)
-            runs = run_reports(self.model_bytes, self.requests, on_step=_tell)
+            warm_up(_print_step)
+            runs = run_reports(self.model_bytes, self.requests, on_step=_print_step)
         for request in self.requests:
             progress.print(f"{request.model_name}, {request.strategy}", markup=False)
             yield next(runs)
 
     def at_equal_batches(self, reports: Sequence[Report]) -> tuple[Report | str | None, ...]:
-        """For each report the first strategy at that report's cluster batch, or its refusal's code.
+        """Per report, the first strategy at that report's cluster batch, or its refusal's code.
 
-        None where the two are like for like. No replay; what the job ran is not run again.
+        None where the two are like for like. Does not replay, and reuses reports of the job.
         """
         first, known = self.requests[0], dict(zip(self._keys(), reports, strict=True))
         found: dict[str, Report | str] = {}
@@ -70,8 +70,8 @@ class Job:
             strategy = strategy_at(first.strategy, cluster_batch(report))
             if is_like_for_like(reports[0], report) or strategy in found:
                 continue
-            asked = replace(first, strategy=strategy, verify=False, emit=())
-            found[strategy] = known.get(strategy) or self._beside(asked)
+            request = replace(first, strategy=strategy, verify=False, emit=())
+            found[strategy] = known.get(strategy) or self._further_run(request)
         return tuple(
             None
             if is_like_for_like(reports[0], report)
@@ -82,11 +82,11 @@ class Job:
     def _keys(self) -> tuple[str, ...]:
         return tuple(request.strategy for request in self.requests)
 
-    def _beside(self, request: RunRequest) -> Report | str:
-        """A run that nobody asked for by name: its report, or the code of its refusal."""
+    def _further_run(self, request: RunRequest) -> Report | str:
+        """A run that the user did not name: its report, or the code of its refusal."""
         _progress().print(f"{request.model_name}, {request.strategy}", markup=False)
         try:
-            return run_report(self.model_bytes, request, on_step=_tell)
+            return run_report(self.model_bytes, request, on_step=_print_step)
         except InvariantError:
             raise
         except GraphTurboError as error:
@@ -99,33 +99,33 @@ class Job:
             GraphTurboError: the profile is refused.
         """
         (request,) = self.requests
-        return assumption_register(self.model_bytes, request, _tell)
+        return assumption_register(self.model_bytes, request, _print_step)
 
     def emitting(self, files: Sequence[str], *, has_pictures: bool = False) -> Job:
-        """The same job with files in its reports, and with what pictures are made of."""
+        """The same job with files in its reports, and with the data of pictures."""
         requests = (
             replace(request, emit=tuple(files), has_pictures=has_pictures)
             for request in self.requests
         )
         return replace(self, requests=tuple(requests))
 
-    def holding_to(self, path: str) -> Job:
-        """The same job, held to a plan file; choices that were not made are the plan's.
+    def following(self, path: str) -> Job:
+        """The same job following a plan file; choices that the user did not give are the plan's.
 
         Raises:
             PlanError: it is no plan file.
         """
         text = read_text(path)
         origin = read_plan(text.encode(), path).origin
-        made = self.made
+        given = self.given
         known = origin.profile if origin.profile in profile_names() else DEFAULT_PROFILE
         requests = (
             replace(
                 request,
                 plan=text,
-                profile=request.profile if "profile" in made else known,
-                strategy=request.strategy if "strategy" in made else origin.strategy,
-                dtype=request.dtype if "dtype" in made else origin.dtype,
+                profile=request.profile if "profile" in given else known,
+                strategy=request.strategy if "strategy" in given else origin.strategy,
+                dtype=request.dtype if "dtype" in given else origin.dtype,
                 batch=origin.batch if request.batch is None else request.batch,
                 dims=request.dims or origin.dims,
                 options=request.options or origin.options,
@@ -137,7 +137,7 @@ class Job:
 
 
 def read_text(path: str) -> str:
-    """A plan or program as a file has it; at most one byte more than it may have.
+    """Text of a plan or program file, read up to one byte above the limit.
 
     Raises:
         OptionError: UNREADABLE.
@@ -153,7 +153,7 @@ def read_text(path: str) -> str:
 
 
 def job_of(model: str, profile: str | None, choices: Choices, names: Sequence[str | None]) -> Job:
-    """The runs that the command line asks for; nothing is computed yet."""
+    """The job of a command line; starts no run."""
     name, data = read_model(model)
     request = RunRequest(
         model_name=name,
@@ -171,7 +171,7 @@ def job_of(model: str, profile: str | None, choices: Choices, names: Sequence[st
         has_pictures=False,
     )
     strategies = [DEFAULT_STRATEGY if name is None else name.strip() for name in names]
-    said = {"profile": profile, "strategy": names[0], "dtype": choices.dtype}
-    made = frozenset(key for key, value in said.items() if value is not None)
+    explicit = {"profile": profile, "strategy": names[0], "dtype": choices.dtype}
+    given = frozenset(key for key, value in explicit.items() if value is not None)
     requests = tuple(replace(request, strategy=strategy) for strategy in strategies)
-    return Job(data, requests, made)
+    return Job(data, requests, given)

@@ -1,4 +1,4 @@
-"""What the commands take: every option, its type and its words; texts read as values."""
+"""Options of the commands with types and help texts; option texts -> values."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ MaxInstructions = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="allow programs of so many instructions, at most "
-        f"{DEFAULT_LIMITS.max_instructions_longest}, where even the coarsest tiles need more than "
-        "is usual; 2.3 million take 4.6 GB of memory",
+        help="cap on instructions where the coarsest tiles exceed the default cap, at most "
+        f"{DEFAULT_LIMITS.max_instructions_longest}; 2.3 million use 4.6 GB of memory",
     ),
 ]
 Verify = Annotated[
@@ -53,12 +52,12 @@ Emit = Annotated[
         help="write MODEL.plan.yaml, MODEL.program.txt, MODEL.edits.yaml (a plan without a record)",
     ),
 ]
-EmitTo = Annotated[str, typer.Option("--emit-to", help="the folder of what --emit writes")]
+EmitTo = Annotated[str, typer.Option("--emit-to", help="folder for the files of --emit")]
 PlanFile = Annotated[
     str | None,
-    typer.Option("--plan", help="run a plan that --emit plan wrote; what is left out is as there"),
+    typer.Option("--plan", help="run a plan of --emit plan; its choices replace the defaults"),
 ]
-First = Annotated[str, typer.Argument(metavar="A", help="a plan or a program that --emit wrote")]
+First = Annotated[str, typer.Argument(metavar="A", help="a plan or program file of --emit")]
 Second = Annotated[str, typer.Argument(metavar="B", help="another one of the same kind")]
 DotFile = Annotated[str | None, typer.Option("--dot", help="write the groups as a Graphviz graph")]
 Assumptions = Annotated[
@@ -68,7 +67,7 @@ Assumptions = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What `run` and `compare` take alike: every field is an option (see `spread`)."""
+    """Common options of `run` and `compare`: one per field (see `spread`)."""
 
     batch: Batch = None
     dim: Dim = None
@@ -81,7 +80,7 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class RunTargets:
-    """What `run` reads, and gives besides its tables: every field is an option."""
+    """Options of `run` for input and output files: one per field."""
 
     json_to: Json = None
     trace: TraceFile = None
@@ -93,7 +92,7 @@ class RunTargets:
 
 
 def spread(function: Callable[..., int]) -> Callable[..., int]:
-    """The function as typer reads it: for a parameter of an options class stand its fields."""
+    """The function with a signature for typer: an options class is replaced by its fields."""
     own = signature(function, eval_str=True).parameters.values()
     classes = {
         each.name: each.annotation for each in own if each.annotation in (Choices, RunTargets)
@@ -109,7 +108,7 @@ def spread(function: Callable[..., int]) -> Callable[..., int]:
     for each in own:
         inner = classes.get(each.name)
         spread += signature(inner, eval_str=True).parameters.values() if inner else [each]
-    command.__signature__ = Signature(spread)  # type: ignore[attr-defined]  # what inspect reads
+    command.__signature__ = Signature(spread)  # type: ignore[attr-defined]  # read by inspect
     return command
 
 
@@ -133,16 +132,16 @@ def pairs_of(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def names_of(text: str | None) -> tuple[str, ...]:
-    """Names with commas between them, each once."""
+    """Names of a comma-separated list, each once."""
     names = (name.strip() for name in (text or "").split(","))
     return tuple(dict.fromkeys(name for name in names if name))
 
 
 def whole_number(name: str, value: str) -> int:
-    """The size of dimension `name`, which `--dim` gives as text.
+    """Size of dimension `name` from the text of `--dim`.
 
     Raises:
-        OptionError: it is no whole number of a size.
+        OptionError: BAD_DIM, it is no whole number below 2^63.
     """
     if not (value.isascii() and value.isdigit() and len(value) < len(str(2**63))):
         raise OptionError(

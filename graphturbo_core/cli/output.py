@@ -1,4 +1,4 @@
-"""Reports -> what a command prints and writes."""
+"""Reports -> output of a command: tables, JSON and files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from graphturbo_core.report.verdict.text import group_table, list_table, run_tab
 from graphturbo_core.report.verdict.verify_text import is_wrong, verification_text, was_verified
 
 WRONG = 1
-"""Exit code of a run whose replay does not compute what its model says: a bug of ours."""
+"""Exit code of a run whose replay differs from its model: a bug of ours."""
 STDOUT = "-"
 
 
 def answer(json_to: str | None, contracts: object, reports: Sequence[Report], *more: Table) -> int:
-    """JSON where asked for; tables on stdout unless the JSON goes there. Returns the exit code.
+    """Writes the JSON if `json_to` is given, and prints tables unless it is stdout.
 
-    `more`: tables below those of the reports.
+    Returns the exit code. `more`: tables below those of the reports.
     """
     if json_to is not None:
         write_text_to(json_to, lambda: json_text(contracts))
@@ -47,7 +47,7 @@ def _show(reports: Sequence[Report], more: Sequence[Table]) -> None:
 
 
 def list_rows(json_to: str | None, title: str, rows: Sequence[Mapping[str, str]]) -> None:
-    """A list as JSON where asked for, and as a table."""
+    """Writes a list as JSON if `json_to` is given, and prints it as a table."""
     if json_to is not None:
         write_text_to(json_to, lambda: json_text(list(rows)))
     if json_to != STDOUT:
@@ -55,7 +55,7 @@ def list_rows(json_to: str | None, title: str, rows: Sequence[Mapping[str, str]]
 
 
 def write_text_to(target: str, text: Callable[[], str]) -> None:
-    """A text into a file, or to stdout.
+    """Writes a text to a file or to stdout.
 
     Raises:
         OptionError: UNWRITABLE.
@@ -67,7 +67,7 @@ def write_text_to(target: str, text: Callable[[], str]) -> None:
 
 
 def write_bytes_to(target: str, data: bytes) -> None:
-    """Bytes into a file.
+    """Writes bytes to a file.
 
     Raises:
         OptionError: UNWRITABLE.
@@ -81,17 +81,17 @@ def write_bytes_to(target: str, data: bytes) -> None:
 
 
 def printable(line: str) -> str:
-    """Names come from files: what a terminal would act on is shown as a question mark."""
+    """The line with unprintable characters as question marks; names come from untrusted files."""
     return "".join(c if c.isprintable() else "?" for c in line)
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Sentences below the tables."""
+    """Prints sentences below the tables."""
     console = Console(highlight=False)
     for line in lines:
         console.print(printable(line), markup=False)
 
 
 def printable_lines(text: str) -> str:
-    """The same for a text of several lines."""
+    """`printable` for each line of a text."""
     return "\n".join(map(printable, text.split("\n")))

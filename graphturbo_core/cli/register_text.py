@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from graphturbo_core.hardware.variation import HALF
-from graphturbo_core.register import RegisterRow, Trial
+from graphturbo_core.register import AssumptionTrial, RegisterRow
 from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_seconds, format_si
 
@@ -17,12 +17,12 @@ MAX_DIGITS = 8
 
 
 def register_tables(report: Report, register: Sequence[RegisterRow]) -> tuple[Table, ...]:
-    """Numbers at half and at double, choices with the other ones, rules without an alternative."""
+    """Tables of numbers (halved, doubled), choices with their alternatives, and rules."""
     latency_s = report.contract["latency_s"]
-    title = f"assumed numbers; latency as it is: {format_seconds(latency_s)}"
+    title = f"assumed numbers; latency with all of them: {format_seconds(latency_s)}"
     numbers = _table(title, "assumption", "value", "at half", "at double")
     choices = _table("assumed choices", "assumption", "value", "other choice", "latency with it")
-    rules = _table("assumed rules; no other is built", "of", "rule")
+    rules = _table("assumed rules; no alternative is built", "of", "rule")
     for row in register:
         if not row.trials:
             rules.add_row(escape(row.key), escape(row.value))
@@ -43,19 +43,19 @@ def _table(title: str, *headings: str) -> Table:
 
 
 def _choice_rows(row: RegisterRow, latency_s: float) -> Iterator[tuple[str, ...]]:
-    """A line an alternative; what it is an alternative to stands on the first."""
+    """One row per alternative; the first one has the assumption and its value."""
     for place, trial in enumerate(row.trials):
         head = ("", "") if place else (escape(row.key), escape(row.value))
         yield (*head, escape(trial.value), _effect(trial, latency_s))
 
 
 def _number(text: str) -> str:
-    """A long number with a prefix."""
+    """A number as text; a long one has a prefix."""
     return format_si(int(text)) if text.isdigit() and len(text) > MAX_DIGITS else escape(text)
 
 
-def _effect(trial: Trial, latency_s: float) -> str:
-    """Latency with its change against `latency_s`, or the refusal."""
+def _effect(trial: AssumptionTrial, latency_s: float) -> str:
+    """Latency of a trial with its change against `latency_s`, or its refusal."""
     if trial.latency_s is None:
         return f"{trial.value}: refused"
     if trial.latency_s == latency_s:

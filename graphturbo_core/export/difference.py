@@ -1,4 +1,4 @@
-"""Difference: what two plans or two programs have in different ways, as rows and as text."""
+"""Difference: one row of the comparison of two plans or two programs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_ROWS = 200
-"""Rows of one part that are told, and how many more there are."""
+"""Most rows listed per part; further ones are counted."""
 NONE = "-"
-"""What stands for something that one of the two does not have."""
+"""Text for an entry that one of the two lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something that A and B have in different ways: in which part, what, and how each has it."""
+    """One difference of A and B: its part, its subject, and the value in each."""
 
     part: str
     subject: str
@@ -22,7 +22,7 @@ class Difference:
 
 
 def capped(rows: Sequence[Difference]) -> list[Difference]:
-    """The first rows of one part, and how many there are besides."""
+    """The first rows of one part, and a row with the number of further ones."""
     if len(rows) <= MAX_ROWS:
         return list(rows)
     more = f"and {len(rows) - MAX_ROWS} more"

@@ -1,4 +1,4 @@
-"""Two texts -> Differences: of two plan files, or of two listings of programs; those as text."""
+"""Two plan files, or two program listings -> Differences; Differences -> text."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ NO_DIFFERENCE = "no difference"
 
 
 def differences(a: str, b: str, names: tuple[str, str]) -> list[Difference]:
-    """Of two plan files, or of two listings of programs.
+    """Differences of two plan files, or of two listings of programs.
 
     Raises:
-        PlanError: PLAN_KINDS, one is a plan and one a program; or why one cannot be read.
+        PlanError: PLAN_KINDS, one is a plan and one a program; or a file cannot be read.
     """
     is_listing = [text.startswith(LISTING) for text in (a, b)]
     if is_listing[0] != is_listing[1]:
         plan = names[is_listing.index(False)]
-        what = f"of the two, {shown(plan)} alone is no program"
+        what = f"{shown(plan)} is no program, the other file is one"
         raise PlanError("PLAN_KINDS", what, "", "give two plans or two programs")
     if is_listing[0]:
         return program_differences(a, b)
@@ -33,7 +33,7 @@ def differences(a: str, b: str, names: tuple[str, str]) -> list[Difference]:
 
 
 def difference_text(rows: Sequence[Difference]) -> str:
-    """The rows as lines below the names of their parts."""
+    """Text of the rows: one line each below the name of its part."""
     lines: list[str] = []
     part = ""
     for row in rows:

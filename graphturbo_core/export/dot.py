@@ -1,4 +1,4 @@
-"""Report -> DOT: the graph of ops with a cluster a group, for Graphviz and what reads its files."""
+"""Report -> DOT: the graph of ops with one DOT cluster per group, for Graphviz."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from graphturbo_core.report.rows.graph_rows import GraphEdgeRow, GraphNodeRow
 from graphturbo_core.report.rows.group_rows import GroupRow
 
 MAX_OPS = 5_000
-"""Ops of a DOT file; `dot` needs over 25 s for DenseNet-121's (our choice)."""
+"""Most ops of a DOT file; `dot` needs over 25 s for DenseNet-121's (our choice)."""
 MAX_EDGES = 20_000
-"""Tensors read, graph inputs included, in a DOT file (our choice)."""
+"""Most edges of a DOT file, edges from graph inputs included (our choice)."""
 GRAPH_INPUT = -1
-"""Source of an edge that comes from no op."""
+"""Source of an edge from a graph input."""
 UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
 ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "&": "&amp;", "\n": r"\n"})
 
 
 def dot_text(report: Report) -> str:
-    """The largest share's graph as text; the same report gives the same bytes.
+    """DOT text of the largest share's graph; equal reports give equal bytes.
 
-    A node an op (its type, below it its name), a cluster a group, a node without a frame a graph
-    input; edges carry the shape of the tensor that is read.
+    One node per op (its type, below it its name), one DOT cluster per group, one node without a
+    frame per graph input. Edges are labelled with the shape of the tensor that is read.
 
     Raises:
-        CapacityError: DOT_TOO_LARGE, more than `MAX_OPS` ops or `MAX_EDGES` tensors read.
+        CapacityError: DOT_TOO_LARGE, more than `MAX_OPS` ops or `MAX_EDGES` edges.
     """
     import pydot  # noqa: PLC0415  # some 60 ms that no other command needs
 
@@ -51,19 +51,19 @@ def dot_text(report: Report) -> str:
 
 
 def quoted(text: str) -> str:
-    """A name as a DOT string that Graphviz draws as it is written.
+    """A name as a quoted DOT string that Graphviz draws literally.
 
-    1. Within double quotes a backslash and a quote need a backslash before them.
-    2. A label resolves HTML's entities, so that an ampersand is one itself.
-    3. A line break is DOT's own; what else cannot be printed becomes the replacement sign.
-    Markup, ports and keywords mean nothing within quotes.
+    1. Within double quotes a backslash and a quote are escaped with a backslash.
+    2. Labels resolve HTML entities, so an ampersand is written as an entity.
+    3. A line break is written as DOT's escape; other unprintable characters are replaced.
+    Markup, ports and keywords have no meaning within quotes.
     """
     shown = "".join(c if c == "\n" or c.isprintable() else UNPRINTABLE for c in text)
     return f'"{shown.translate(ESCAPES)}"'
 
 
 def check_drawable(report: Report) -> None:
-    """Refuse what `dot_text` refuses.
+    """Refuses a report that is too large for `dot_text`.
 
     Raises:
         CapacityError: DOT_TOO_LARGE.
@@ -77,7 +77,7 @@ def _check_size(count: int, what: str, most: int) -> None:
         raise CapacityError(
             "DOT_TOO_LARGE",
             f"the graph has {count} {what}",
-            f"a DOT file takes {most}",
+            f"a DOT file may have {most}",
             "leave --dot out; --json lists the groups",
         )
 
@@ -100,13 +100,13 @@ def _members(report: Report) -> Iterator[tuple[GroupRow, list[GraphNodeRow]]]:
 
 
 def _group_label(group: GroupRow) -> str:
-    """`g2: 8 pieces along axis 0`."""
+    """Label of a group: `g2: 8 pieces along axis 0`."""
     if group["pieces"] == 1:
         return f"{group['name']}: not split"
     return f"{group['name']}: {group['pieces']} pieces along {group['along']}"
 
 
 def _input_ids(edges: Sequence[GraphEdgeRow]) -> dict[str, str]:
-    """A node for every graph input that an op reads, in the order they are read."""
+    """Node ids of the graph inputs that ops read, in order of first read."""
     names = dict.fromkeys(row["tensor"] for row in edges if row["source"] == GRAPH_INPUT)
     return {name: f"input{number}" for number, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""Edits of a plan as a list in words, with one added or taken out, and the file that holds them."""
+"""Edits of a plan: as a list of texts, with one edit added or removed, and as a plan file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class EditEntry:
-    """One edit: below which key it stands, under which name (or at which place of a list)."""
+    """One edit: its key in the file, its name (or place in a list), and its text."""
 
     key: str
     name: str
@@ -25,7 +25,7 @@ class EditEntry:
 
 
 def edit_entries(edits: Edits) -> tuple[EditEntry, ...]:
-    """Every edit in words, in the order of the file's keys."""
+    """Every edit with its text, in the order of the file's keys."""
     return tuple(_entries(edits))
 
 
@@ -52,7 +52,7 @@ def _value_text(value: object) -> str:
 
 
 def without(edits: Edits, entry: EditEntry) -> Edits:
-    """The edits less one of their entries, and less names that no edit speaks of any more."""
+    """The edits without one entry, and without names that only this entry uses."""
     if entry.key in ("merge", "keep_apart"):
         sets = getattr(edits, entry.key)
         place = int(entry.name)
@@ -68,7 +68,7 @@ def without(edits: Edits, entry: EditEntry) -> Edits:
 def with_merge(
     edits: Edits, parts: Mapping[str, Sequence[str]], taken: Collection[str] = ()
 ) -> Edits:
-    """The edits with a merge of these parts; `taken`: ops' names, which no part may have."""
+    """The edits with a merge of these parts; `taken`: names of ops, which no part may have."""
     named, names = _named(edits, parts, taken)
     return replace(named, merge=tuple(dict.fromkeys((*named.merge, names))))
 
@@ -76,7 +76,7 @@ def with_merge(
 def with_apart(
     edits: Edits, parts: Mapping[str, Sequence[str]], taken: Collection[str] = ()
 ) -> Edits:
-    """The edits that keep these parts apart, all layers of one from all of the other."""
+    """The edits with these parts kept apart: no layer of one is grouped with one of the other."""
     named, names = _named(edits, parts, taken)
     return replace(named, keep_apart=tuple(dict.fromkeys((*named.keep_apart, names))))
 
@@ -85,7 +85,7 @@ def with_cut(
     edits: Edits, part: tuple[str, Sequence[str]], constrained: Mapping[str, int],
     taken: Collection[str] = (),
 ) -> Edits:  # fmt: skip
-    """The edits that fix `pieces`, `axis` or both of a part."""
+    """The edits with `pieces`, `axis` or both of a part pinned."""
     named, (name,) = _named(edits, dict([part]), taken)
     cuts: dict[str, dict[str, int]] = {
         key: {**getattr(named, key), name: value} for key, value in constrained.items()
@@ -96,7 +96,7 @@ def with_cut(
 def _named(
     edits: Edits, parts: Mapping[str, Sequence[str]], taken: Collection[str]
 ) -> tuple[Edits, tuple[str, ...]]:
-    """The edits with a name for each part; one that stands for other ops already gets a dash."""
+    """The edits with a name per part; a name already used for other ops gets a dash."""
     names = dict(edits.names)
     found = []
     for wanted, ops in parts.items():
@@ -109,7 +109,7 @@ def _named(
 
 
 def edits_in(text: str) -> Edits:
-    """What a plan's text fixes; nothing where it is only a head.
+    """The edits in a plan's text; empty for a plan without edits and record.
 
     Raises:
         PlanError: it is no plan.
@@ -118,7 +118,7 @@ def edits_in(text: str) -> Edits:
 
 
 def plan_with(text: str, edits: Edits) -> str:
-    """The text of a plan of the same run with these edits and no record.
+    """Text of a plan of the same run with these edits and without a record.
 
     Raises:
         PlanError: `text` is no plan, nor the head of one.

@@ -1,4 +1,4 @@
-"""What the files of a run are called, and how JSON is written."""
+"""Names of a run's files, and the format of its JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SUFFIXES: Mapping[str, str] = {
     "trace": "trace.json",
     "DOT": "dot",
 }
-"""The end of a file's name, by what is in it; the first three are `run_request.EMITTED`."""
+"""End of a file's name by its content; the first three are `plan_io.EMITTED`."""
 
 
 def json_text(value: object) -> str:
-    """A value as JSON, a line an item."""
+    """A value as JSON, one line per item."""
     return json.dumps(value, indent=1, allow_nan=False) + "\n"

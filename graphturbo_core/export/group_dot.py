@@ -1,4 +1,4 @@
-"""One sub-graph of a Report -> DOT: its ops, and the tensors that come in and go out."""
+"""One sub-graph of a Report -> DOT: its ops, and the tensors that enter and leave it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.graph_rows import GraphEdgeRow
 
 MAX_OPS = 60
-"""Ops of a drawing: with more, Graphviz in a browser takes long and nobody reads it (ui.md)."""
+"""Most ops of a drawing: above it Graphviz in a browser is slow and the drawing unreadable."""
 End = Literal["source", "target"]
 ENDS: tuple[End, End] = ("source", "target")
-"""Of an edge."""
+"""Ends of an edge."""
 
 
 def group_dot_text(
     report: Report, group: int, show: Callable[[str], str] = str, ink: str = "black"
 ) -> str:
-    """The sub-graph's drawing; node ids are integers, names pass `show`, lines and texts are `ink`.
+    """DOT text of one sub-graph. `show` is applied to names; `ink` is the colour of lines and text.
 
-    Edges carry the shape of the tensor that is read. A tensor from outside, or that an op outside
-    reads, is a text without a frame, drawn once for either.
+    Node ids are integers. Edges are labelled with the shape of the tensor that is read. A tensor
+    that enters or leaves the sub-graph is a text without a frame, drawn once per direction.
 
     Raises:
         CapacityError: GROUP_TOO_LARGE, more than `MAX_OPS` ops.
@@ -35,7 +35,7 @@ def group_dot_text(
         raise CapacityError(
             "GROUP_TOO_LARGE",
             f"{report.tables['groups'][group]['name']} has {len(ops)} ops",
-            f"a drawing takes {MAX_OPS}",
+            f"a drawing may have {MAX_OPS}",
             "open it in the graph view",
         )
     graph = pydot.Dot("group", graph_type="digraph", bgcolor="transparent")
@@ -65,7 +65,7 @@ def _end(
     outside: dict[tuple[str, str], str],
     first: int,
 ) -> str:
-    """The node at one end of an edge; outside, tensors are numbered from `first` on."""
+    """Node id at one end of an edge; tensors outside are numbered from `first`."""
     if row[end] in inside:
         return str(row[end])
     return outside.setdefault((end, row["tensor"]), str(first + len(outside)))

@@ -1,4 +1,4 @@
-"""Two plan files -> their differences: choices, edits, groups, order, and what each tensor gets."""
+"""Two plan files -> their differences: choices, edits, groups, order, and values per tensor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from graphturbo_core.strategies.plan_files.edits import Edits
 from graphturbo_core.strategies.plan_files.record import GroupRecord, KernelRecord, Record
 
 MAX_NAMED = 4
-"""Ops of a group that are named where its name says nothing."""
+"""Most ops that a row names per group."""
 
 
 def plan_differences(a: PlanFile, b: PlanFile) -> list[Difference]:
-    """What A and B do in different ways, round by round; nothing where they are the same plan.
+    """Differences of A and B, round by round; empty for equal plans.
 
-    Where no round of A is of the size of one of B, the largest ones are compared.
+    Where A and B have no round size in common, their largest rounds are compared.
     """
     rows = capped(list(_choice_rows("choices", a.origin, b.origin)))
     rows += capped(list(_choice_rows("edits", a.edits, b.edits)))
@@ -38,7 +38,7 @@ def plan_differences(a: PlanFile, b: PlanFile) -> list[Difference]:
 
 
 def _choice_rows(part: str, a: Origin | Edits, b: Origin | Edits) -> Iterator[Difference]:
-    """Field by field, of what is given by name name by name."""
+    """Differences field by field; in a mapping, name by name."""
     for key in (field.name for field in fields(a)):
         own, other = getattr(a, key), getattr(b, key)
         if isinstance(own, Mapping) and isinstance(other, Mapping):
@@ -52,8 +52,8 @@ def _name_rows(
 ) -> Iterator[Difference]:
     for name in dict.fromkeys([*a, *b]):
         if a.get(name) != b.get(name):
-            said = _value(a.get(name, NONE)), _value(b.get(name, NONE))
-            yield Difference(part, f"{key} {name}", *said)
+            values = _value(a.get(name, NONE)), _value(b.get(name, NONE))
+            yield Difference(part, f"{key} {name}", *values)
 
 
 def _value(value: object) -> str:
@@ -72,38 +72,38 @@ def _round_rows(a: Record, b: Record, suffix: str) -> list[Difference]:
     rows += capped(list(_cluster_rows(a, b, f"clusters{suffix}")))
     for part, read in _READERS.items():
         rows += capped(_joined(list(_tensor_rows(a, b, f"{part}{suffix}", read))))
-    return rows + capped(list(_stay_rows(a, b, f"stays{suffix}")))
+    return rows + capped(list(_retention_rows(a, b, f"retained weights{suffix}")))
 
 
-def _stay_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
-    """Weights by where they stay in GB."""
-    own, other = (_stays_of(record) for record in (a, b))
+def _retention_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
+    """Weights whose GB retentions differ."""
+    own, other = (_retentions_of(record) for record in (a, b))
     for weight in dict.fromkeys([*own, *other]):
         if own.get(weight) != other.get(weight):
             yield Difference(part, weight, own.get(weight, NONE), other.get(weight, NONE))
 
 
-def _stays_of(record: Record) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
-    for stay in record.stays:
-        text = f"{stay.size_bytes} bytes from {stay.first} to {stay.last}"
-        found.setdefault(stay.weight, []).append(text)
-    return {weight: ", ".join(texts) for weight, texts in found.items()}
+def _retentions_of(record: Record) -> dict[str, str]:
+    retained: dict[str, list[str]] = {}
+    for retention in record.stays:
+        text = f"{retention.size_bytes} bytes from {retention.first} to {retention.last}"
+        retained.setdefault(retention.weight, []).append(text)
+    return {weight: ", ".join(texts) for weight, texts in retained.items()}
 
 
 def _joined(rows: Sequence[Difference]) -> list[Difference]:
-    """One row for all tensors that change alike, named by the first of them."""
-    alike: dict[tuple[str, str], list[Difference]] = {}
+    """One row for all tensors with equal changes, named by the first of them."""
+    equal: dict[tuple[str, str], list[Difference]] = {}
     for row in rows:
-        alike.setdefault((row.a, row.b), []).append(row)
+        equal.setdefault((row.a, row.b), []).append(row)
     return [
         replace(first, subject=f"{first.subject} and {len(more)} more") if more else first
-        for first, *more in alike.values()
+        for first, *more in equal.values()
     ]
 
 
 def _group_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
-    """Groups of the same ops whose split differs, then those that share some ops only."""
+    """Groups of equal ops whose splits differ, and groups that share only some ops."""
     for own, other in _families(a.groups, b.groups):
         is_pair = len(own) == len(other) == 1
         if is_pair and _split(own[0]) != _split(other[0]):
@@ -112,14 +112,14 @@ def _group_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
         if is_pair:
             continue
         what = "merged" if len(own) > len(other) else "split" if len(own) < len(other) else "cut"
-        subject = f"{what} otherwise: {_ops_text(own[0])}"
+        subject = f"{what} differently: {_ops_text(own[0])}"
         yield Difference(part, subject, _groups_text(own), _groups_text(other))
 
 
 def _families(
     a: Sequence[GroupRecord], b: Sequence[GroupRecord]
 ) -> Iterator[tuple[list[GroupRecord], list[GroupRecord]]]:
-    """Groups of A and B that hang together by common ops, in A's order; iterative."""
+    """Connected groups of A and B (linked by common ops), in A's order; iterative."""
     in_a = {op: group for group in a for op in group.ops}
     in_b = {op: group for group in b for op in group.ops}
     seen: set[str] = set()
@@ -134,7 +134,7 @@ def _families(
 def _family(
     first: GroupRecord, in_a: Mapping[str, GroupRecord], in_b: Mapping[str, GroupRecord]
 ) -> tuple[dict[str, GroupRecord], dict[str, GroupRecord]]:
-    """The groups of A and those of B, by name, that hang together with this one of A."""
+    """The groups of A and of B, by name, that are connected to this group of A."""
     own: dict[str, GroupRecord] = {first.name: first}
     other: dict[str, GroupRecord] = {}
     sides = (own, in_a), (other, in_b)
@@ -173,7 +173,7 @@ def _ops_text(group: GroupRecord) -> str:
 
 
 def _order_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
-    """How many kernels run, and the first place where another one does."""
+    """The numbers of kernels, and the first place at which the kernels differ."""
     own, other = ([kernel.name for kernel in record.kernels] for record in (a, b))
     if own == other:
         return
@@ -186,19 +186,18 @@ def _order_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
 
 
 def _cluster_rows(a: Record, b: Record, part: str) -> Iterator[Difference]:
-    """How many clusters share the round, whether they lend DRAM, and kernels by their clusters."""
-    own, other = a.cooperation, b.cooperation
-    said = [NONE if each is None else _shared_text(each) for each in (own, other)]
-    if said[0] != said[1]:
-        yield Difference(part, "share the round", *said)
-    placed = [_clusters_of(record) for record in (a, b)]
-    for name in dict.fromkeys([*placed[0], *placed[1]]):
-        if placed[0].get(name) != placed[1].get(name):
-            yield Difference(part, name, *(each.get(name, NONE) for each in placed))
+    """Number of clusters that share the round, remote DRAM shares, and each kernel's cluster."""
+    texts = [NONE if r.cooperation is None else _shared_text(r.cooperation) for r in (a, b)]
+    if texts[0] != texts[1]:
+        yield Difference(part, "share the round", *texts)
+    own, other = (_clusters_of(record) for record in (a, b))
+    for name in dict.fromkeys([*own, *other]):
+        if own.get(name) != other.get(name):
+            yield Difference(part, name, own.get(name, NONE), other.get(name, NONE))
 
 
 def _shared_text(shared: Cooperation) -> str:
-    return f"{shared.clusters}, DRAM lent" if shared.is_lent else str(shared.clusters)
+    return f"{shared.clusters}, remote DRAM shares" if shared.is_lent else str(shared.clusters)
 
 
 def _clusters_of(record: Record) -> dict[str, str]:
@@ -213,12 +212,12 @@ def _clusters_of(record: Record) -> dict[str, str]:
 def _tensor_rows(
     a: Record, b: Record, part: str, read: Callable[[KernelRecord], Mapping[str, object]]
 ) -> Iterator[Difference]:
-    """Tensors by what they get in any kernel: pieces that agree count once."""
+    """Tensors whose values differ; equal values in several kernels count once."""
     own, other = (_by_tensor(record, read) for record in (a, b))
     for name in dict.fromkeys([*own, *other]):
         if own.get(name) != other.get(name):
-            said = (" or ".join(values.get(name, (NONE,))) for values in (own, other))
-            yield Difference(part, name, *said)
+            texts = (" or ".join(values.get(name, (NONE,))) for values in (own, other))
+            yield Difference(part, name, *texts)
 
 
 def _by_tensor(
@@ -244,7 +243,7 @@ _READERS: dict[str, Callable[[KernelRecord], Mapping[str, object]]] = {
     "bindings": lambda kernel: {t: _cut_text(b) for t, b in kernel.bindings.items()},
     "cores": lambda kernel: {t: _cores_text(b) for t, b in kernel.bindings.items()},
     "scopes": lambda kernel: kernel.scopes,
-    "kept in LB": lambda kernel: dict.fromkeys(kernel.kept, "kept"),
+    "resident in LB": lambda kernel: dict.fromkeys(kernel.kept, "resident"),
     "residency": lambda kernel: kernel.residency,
 }
-"""What a kernel says of tensors, part by part."""
+"""Values of tensors in a kernel, by part of the comparison."""

@@ -1,4 +1,4 @@
-"""PlanFile: a plan that people can keep, read, change under `edits`, and run again."""
+"""PlanFile: a plan that can be stored, read, changed under `edits`, and run again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from graphturbo_core.strategies.plan_files.record import Record
 from graphturbo_core.strategies.registry import parse_strategy
 
 DIGEST_LENGTH = 16
-"""Hexadecimal digits of a sha256: 64 bits, against mistakes, not against forgers."""
+"""Hexadecimal digits of a sha256: 64 bits, enough against mistakes, not against forgery."""
 PLAN_YAML = YamlKind(
     noun="plan",
     code="PLAN",
@@ -31,17 +31,17 @@ PLAN_YAML = YamlKind(
     max_depth=10,
     right_file="give a plan that `run --emit plan` wrote",
     start="start with `schema: 1`",
-    depth_hint="no key of a plan lies so deep",
-    one_document="keep one plan a file",
+    depth_hint="no key of a plan is nested so deeply",
+    one_document="write one plan per file",
     loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),
 )
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a plan was made for: all choices of its run, and digests of model and chip.
+    """Origin of a plan: all choices of its run, and digests of model and chip.
 
-    `batch`: as the run asked for it; None is the model's own.
+    `batch`: the run's batch; None for the model's own.
     """
 
     model: str
@@ -58,17 +58,17 @@ class Origin:
 
 @dataclass(frozen=True)
 class PlanFile:
-    """A plan file as it was read or is to be written; `rounds` by their size, largest first."""
+    """Content of a plan file; `rounds` by their size, the largest first."""
 
     origin: Origin
     edits: Edits = NO_EDITS
     rounds: Mapping[int, Record] = field(default_factory=lambda: MappingProxyType({}))
 
-    def held(self, size: int) -> PinnedPlan:
-        """What the file says of a round of so many samples.
+    def pinned_plan(self, size: int) -> PinnedPlan:
+        """The pinned plan of a round of `size` samples.
 
         Raises:
-            PlanError: PLAN_ROUND, it has no edits and no record of such a round.
+            PlanError: PLAN_ROUND, the file has no edits and no record of such a round.
         """
         if self.edits == NO_EDITS and size not in self.rounds:
             sizes = ", ".join(map(str, self.rounds)) or "none"
@@ -78,7 +78,7 @@ class PlanFile:
 
 
 def check_origin(found: Origin, wanted: Origin) -> None:
-    """Look whether a plan file is of this run; `wanted` is what the run would write.
+    """Refuses a plan file of another run; `wanted`: the origin of this run's plan.
 
     Raises:
         PlanError: PLAN_OTHER_RUN, PLAN_OTHER_CHIP or PLAN_OTHER_MODEL.
@@ -91,8 +91,8 @@ def check_origin(found: Origin, wanted: Origin) -> None:
     }
     for key, (own, other) in pairs.items():
         if own != other:
-            said, asked = getattr(found, key), getattr(wanted, key)
-            what = f"the plan is for {key} {shown(said)}, the run is for {shown(asked)}"
+            in_file, in_run = getattr(found, key), getattr(wanted, key)
+            what = f"the plan is for {key} {shown(in_file)}, the run is for {shown(in_run)}"
             change = "run with the plan's own choices, or emit a plan of this run"
             raise PlanError("PLAN_OTHER_RUN", what, f"key {key}", change)
     if found.profile_digest != wanted.profile_digest:
@@ -113,7 +113,7 @@ def _made(name: str, digest: str) -> str:
 
 
 def graph_digest(graph: Graph) -> str:
-    """Digest of the ops and shapes of a cleaned graph, whatever it is called."""
+    """Digest of the ops and shapes of a cleaned graph; the model's name does not count."""
     ops = [
         (o.name, o.op_type, o.domain, o.inputs, o.outputs, sorted(o.attributes.items()), o.opset)
         for o in graph.ops
@@ -123,10 +123,10 @@ def graph_digest(graph: Graph) -> str:
 
 
 def chip_digest(hardware: Hardware) -> str:
-    """Digest of every number of a profile, whatever it is called and wherever they are from.
+    """Digest of every number of a profile; names and sources do not count.
 
-    A split capacity that the profile leaves out counts as all bytes of a cluster's LBs, whatever
-    rules divide them: a plan is for a chip, not for these rules.
+    A split capacity that the profile leaves out counts as all data bytes of a cluster's LBs. The
+    rules that divide memory do not count: a plan is for a chip, not for these rules.
     """
     derived = hardware.cores * hardware.lb_data_bytes
     is_derived = hardware.split_capacity_bytes is None
@@ -142,5 +142,5 @@ def _digest(text: str) -> str:
 
 
 def rounds_digest(rounds: object) -> str:
-    """Digest of the rounds of a record, as plain trees: however the file is laid out."""
+    """Digest of the rounds of a record as plain trees; the file's layout does not count."""
     return _digest(json.dumps(rounds, sort_keys=True))

@@ -1,4 +1,4 @@
-"""Bytes -> PlanFile: a plan that somebody gives, looked at key by key."""
+"""Bytes -> PlanFile: reads an untrusted plan file and checks every key."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from graphturbo_core.strategies.plan_files.record import (
 
 
 def read_plan(data: bytes, file_name: str) -> PlanFile:
-    """The plan file that `data` is.
+    """The PlanFile in `data`.
 
     Raises:
-        PlanError: it is no plan file, or its record was changed; naming key, value and range.
+        PlanError: it is no plan file, or its record was changed; names key, value and range.
     """
     file = read_head(data, file_name)
     if not file.rounds and file.edits == NO_EDITS:
@@ -35,18 +35,18 @@ def read_plan(data: bytes, file_name: str) -> PlanFile:
 
 
 def read_head(data: bytes, file_name: str) -> PlanFile:
-    """The same of a file that may have neither edits nor a record: choices to write edits below.
+    """The PlanFile in `data`, which may have neither edits nor a record: only the origin.
 
     Raises:
-        PlanError: as `read_plan`, PLAN_EMPTY aside.
+        PlanError: as `read_plan`, except PLAN_EMPTY.
     """
     tree = plain_yaml(data, file_name, PLAN_YAML)
-    said = tree.get("edits")
-    said = {} if said is None else said
-    if isinstance(said, dict):
-        said = {key: value for key, value in said.items() if value is not None}
+    given = tree.get("edits")
+    given = {} if given is None else given
+    if isinstance(given, dict):
+        given = {key: value for key, value in given.items() if value is not None}
     try:
-        section = plan_schema.PlanSection.model_validate({**tree, "edits": said})
+        section = plan_schema.PlanSection.model_validate({**tree, "edits": given})
     except ValidationError as error:
         raise plan_schema.schema_refusal(error, file_name) from error
     _check_record(tree.get("record"), file_name)
@@ -59,7 +59,7 @@ def read_head(data: bytes, file_name: str) -> PlanFile:
 
 
 def _check_record(record: Plain, file_name: str) -> None:
-    """A record that was changed by hand is no record: changes belong below `edits`."""
+    """Refuses a record that was changed by hand: changes belong below `edits`."""
     if isinstance(record, dict) and record.get("digest") != rounds_digest(record.get("rounds")):
         what, change = "the record was changed by hand", "undo that, and write it below `edits`"
         raise PlanError("PLAN_RECORD_CHANGED", what, f"in {shown(file_name)}", change)
@@ -130,7 +130,7 @@ def _record(section: plan_schema.RoundSection, file_name: str) -> Record:
 
 
 def _cooperation(section: plan_schema.RoundSection, file_name: str) -> Cooperation | None:
-    """Who runs which kernel, where clusters share the round; every kernel says so, or none."""
+    """Cluster and step of every kernel, where clusters share the round; all kernels or none."""
     shared, clusters, steps = section.shared, [], []
     for kernel in section.kernels:
         if shared is not None and kernel.cluster is not None and kernel.step is not None:

@@ -1,4 +1,4 @@
-"""The keys of a plan file, their types and ranges."""
+"""Schema of a plan file: keys, types and ranges."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from graphturbo_core.plain_yaml import shown
 SCHEMA = 1
 """Version of the file; rises when a key changes its meaning."""
 MAX_LISTED = 1000
-"""Sets of `merge` and `keep_apart`, and members of one (our choice)."""
+"""Most sets of `merge` and `keep_apart`, and most members of a set (our choice)."""
 MAX_EDITS = 100_000
-"""Entries of an edit by name: more than ops of any model that is scheduled in minutes."""
+"""Most entries of an edit by name: more than the ops of any model that is scheduled in minutes."""
 
 Name = Annotated[str, Field(min_length=1, max_length=100_000)]
 Label = Annotated[str, Field(max_length=1000)]
@@ -46,14 +46,14 @@ class _Strict(BaseModel):
 
 
 class Made(_Strict):
-    """A model or chip: what it is called, and the digest of what a plan depends on."""
+    """A model or chip: its name, and the digest of everything that a plan depends on."""
 
     name: Label
     digest: Digest
 
 
 class CutsSection(_Strict):
-    """A binding: axis `axes[k]` in `grid[k]` parts; without cores they are spread evenly."""
+    """A binding: axis `axes[k]` in `grid[k]` parts; without `cores` they are spread evenly."""
 
     axes: Annotated[list[Axis], Field(max_length=DEFAULT_LIMITS.max_rank)]
     grid: Annotated[list[Parts], Field(max_length=DEFAULT_LIMITS.max_rank)]
@@ -61,7 +61,7 @@ class CutsSection(_Strict):
 
 
 class EditsSection(_Strict):
-    """What a person fixes; `names` stand for several ops."""
+    """User constraints; each of `names` represents several ops."""
 
     names: Annotated[dict[Name, list[Name]], Field(max_length=MAX_EDITS)] = {}
     merge: Annotated[list[NameSet], Field(max_length=MAX_LISTED)] = []
@@ -74,7 +74,7 @@ class EditsSection(_Strict):
 
 
 class FurtherSection(_Strict):
-    """One more axis along which a group is split."""
+    """One further split axis of a group."""
 
     axis: Axis
     parts: Pieces
@@ -91,9 +91,9 @@ class GroupSection(_Strict):
 
 
 class PlanKernel(_Strict):
-    """A kernel; where text stands for a mapping, it is as in the kernel of that name before it.
+    """A kernel; a text instead of a mapping names an earlier kernel with the same mapping.
 
-    `step`, `cluster`: when and where it runs, only where clusters share the round.
+    `step`, `cluster`: when and where it runs; given only where clusters share the round.
     """
 
     run: Label
@@ -106,7 +106,7 @@ class PlanKernel(_Strict):
 
 
 class StaySection(_Strict):
-    """A weight in GB from one kernel to another, both by name."""
+    """A weight retained in GB from kernel `first` to kernel `last`."""
 
     weight: Name
     first: Label
@@ -115,14 +115,14 @@ class StaySection(_Strict):
 
 
 class SharedSection(_Strict):
-    """So many clusters share the round; `lent`: weights of one come through all clusters' DRAM."""
+    """Clusters that share the round; `lent`: kernels also read weights from remote DRAM shares."""
 
     clusters: Annotated[int, Field(ge=1)]
     lent: bool
 
 
 class DecisionSection(_Strict):
-    """A merge or refusal and the numbers that decided it."""
+    """One merge or refusal, with the numbers that decided it."""
 
     step: Label
     rule: Label
@@ -134,8 +134,8 @@ class DecisionSection(_Strict):
 class RoundSection(_Strict):
     """The plan of one round size; kernels in the order in which they run.
 
-    `across_layers`: only of a strategy whose name does not say it. `stays`: only where weights stay
-    in GB over several kernels. `shared`: only where several clusters work on the round.
+    `across_layers`: given only where the strategy's name does not imply it. `stays`: weights that
+    are retained in GB over several kernels. `shared`: given only where clusters share the round.
     """
 
     size: Batch
@@ -149,7 +149,7 @@ class RoundSection(_Strict):
 
 
 class RecordSection(_Strict):
-    """What the plan was when the file was written."""
+    """The plan at the time of writing, with a digest against changes by hand."""
 
     digest: Digest
     rounds: Annotated[list[RoundSection], Field(min_length=1)]
@@ -173,7 +173,7 @@ class PlanSection(_Strict):
 
 
 def schema_refusal(error: ValidationError, file_name: str) -> PlanError:
-    """The first problem found; an unknown key before a missing one, which it often misspells."""
+    """Refusal for one problem; unknown keys come first, as they often misspell a missing key."""
     problems = error.errors(include_url=False)
     first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
     path = ".".join(str(part) for part in first["loc"] if part not in _BRANCHES)
@@ -181,8 +181,8 @@ def schema_refusal(error: ValidationError, file_name: str) -> PlanError:
     if first["type"] == "missing":
         return PlanError("PLAN_INVALID", f"key {shown(path)} is missing", where, "add it")
     if first["type"] == "extra_forbidden":
-        near = get_close_matches(str(first["loc"][-1]), _known_keys(), n=1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
+        similar = get_close_matches(str(first["loc"][-1]), _known_keys(), n=1)
+        meant = f" (did you mean {similar[0]}?)" if similar else ""
         what = f"key {shown(path)} is not known"
         return PlanError("PLAN_INVALID", what, where, f"remove or rename it{meant}")
     what = f"{shown(path)} is {shown(first['input'])}"
@@ -193,7 +193,7 @@ def schema_refusal(error: ValidationError, file_name: str) -> PlanError:
 _BRANCHES = frozenset(
     {"constrained-str", "dict[constrained-str,CutsSection]", OF_ALL, BY_PIECE, "[key]"}
 )
-"""What pydantic names in a path besides keys: the branch of a union."""
+"""Entries of a pydantic error path that are no keys: branches of a union."""
 
 
 def _known_keys() -> list[str]:

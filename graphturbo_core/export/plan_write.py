@@ -20,16 +20,16 @@ HEAD = """\
 # A plan of GraphTurbo Explorer. Change it below `edits`, for instance
 #   merge: [[conv1, conv2]]    keep_apart: [[conv1, conv2]]    pieces: {g1: 8}    axis: {g1: 2}
 #   binding: {tensor: {axes: [2], grid: [8]}}    scope: {tensor: GB}    residency: {conv1: stream}
-# and run it: python -m graphturbo_core run MODEL --plan FILE. docs/plan-files.md says more.
-# The record is what the plan is without these edits; groups are named as there.
+# and run it: python -m graphturbo_core run MODEL --plan FILE. docs/plan-files.md lists all keys.
+# The record is the plan without these edits; edits use its names of groups.
 """
 
 
 def plan_text(file: PlanFile) -> str:
-    """The file; the same plan gives the same bytes.
+    """YAML text of the file; equal plans give equal bytes.
 
     Raises:
-        CapacityError: PLAN_TOO_LARGE, it would not be read again.
+        CapacityError: PLAN_TOO_LARGE, the reader would refuse it.
     """
     taken = {group.name for record in file.rounds.values() for group in record.groups}
     edits = with_other_names(file.edits, taken)
@@ -40,8 +40,8 @@ def plan_text(file: PlanFile) -> str:
         parts += [line for tree in rounds for line in _round_lines(tree)]
     text = "".join(parts)
     if len(text) > PLAN_YAML.max_bytes:
-        what = f"the plan takes {len(text)} bytes"
-        where, change = f"a plan file takes {PLAN_YAML.max_bytes}", "leave `plan` out of --emit"
+        what = f"the plan has {len(text)} bytes"
+        where, change = f"a plan file may have {PLAN_YAML.max_bytes}", "leave `plan` out of --emit"
         raise CapacityError("PLAN_TOO_LARGE", what, where, change)
     return text
 
@@ -121,7 +121,7 @@ def _round_tree(size: int, record: Record) -> dict[str, Plain]:
 
 
 def _places(record: Record) -> list[dict[str, Plain]]:
-    """Step and cluster of each kernel; nothing where one cluster runs the round."""
+    """Step and cluster per kernel; empty where one cluster runs the round."""
     shared = record.cooperation
     if shared is None:
         return [{} for _ in record.kernels]
@@ -139,12 +139,12 @@ def _group_tree(group: GroupRecord) -> dict[str, Plain]:
 def _kernel_tree(
     kernel: KernelRecord, place: Mapping[str, Plain], seen: dict[tuple[str, str], str]
 ) -> dict[str, Plain]:
-    """What a kernel has in common with one before it stands there once, and here by its name."""
+    """Tree of a kernel; a mapping equal to an earlier kernel's is that kernel's name."""
     parts: dict[str, Plain] = {
         "bindings": {tensor: _cuts_tree(binding) for tensor, binding in kernel.bindings.items()},
         "scopes": {tensor: scope.value for tensor, scope in kernel.scopes.items()},
         "kept": list(kernel.kept),
-        "residency": {name: held.value for name, held in kernel.residency.items()},
+        "residency": {name: residency.value for name, residency in kernel.residency.items()},
     }
     for key, tree in parts.items():
         first = seen.setdefault((key, json.dumps(tree)), kernel.name)

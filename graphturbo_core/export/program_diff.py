@@ -1,4 +1,4 @@
-"""Two listings of programs -> their differences: counts, bytes, and each kernel's first one."""
+"""Two program listings -> their differences: counts, bytes, first instruction per kernel."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from graphturbo_core.export.difference import NONE, Difference, capped
 KERNEL = "# kernel "
 SPAN = "instructions "
 CORE_TO_CORE = "core to core"
-"""What bytes without a cause are: they cross neither GB nor DRAM."""
+"""Name for bytes without a cause: they cross neither GB nor DRAM."""
 FIXED_COLUMNS = 7
 """Columns before the op's name, which may have spaces: sequence to cause."""
 
 
 @dataclass
 class _Listing:
-    """A listing taken apart; `lines` of each kernel with waits counted from its first line."""
+    """Parsed listing: counts by name, line ranges of the kernels, and the instructions' lines."""
 
     kernels: dict[str, tuple[int, int]] = field(default_factory=dict)
     engines: Counter[str] = field(default_factory=Counter)
@@ -31,10 +31,10 @@ class _Listing:
 
 
 def program_differences(a: str, b: str) -> list[Difference]:
-    """What A and B do in different ways; linear in their lines.
+    """Differences of A and B; linear in their lines.
 
     Raises:
-        PlanError: PLAN_LISTING, a line is not as `--emit program` writes it.
+        PlanError: PLAN_LISTING, a line has another form than `--emit program` writes.
     """
     own, other = _listing(a), _listing(b)
     rows: list[Difference] = []
@@ -53,7 +53,7 @@ def _listing(text: str) -> _Listing:
     found = _Listing()
     for number, line in enumerate(text.split("\n"), 1):
         try:
-            _take_line(found, line)
+            _read_line(found, line)
         except (ValueError, IndexError) as error:
             what, where = f"line {number} is no line of a program", "the listing"
             change = "give a file that `run --emit program` wrote"
@@ -61,14 +61,14 @@ def _listing(text: str) -> _Listing:
     return found
 
 
-def _take_line(found: _Listing, line: str) -> None:
+def _read_line(found: _Listing, line: str) -> None:
     if line.startswith(KERNEL):
-        _take_kernel(found, line)
+        _read_kernel(found, line)
     elif line and not line.startswith("#"):
-        _take_instruction(found, line)
+        _read_instruction(found, line)
 
 
-def _take_kernel(found: _Listing, line: str) -> None:
+def _read_kernel(found: _Listing, line: str) -> None:
     name, _, span = line.removeprefix(KERNEL).partition(" ")
     _, has_span, numbers = span.rpartition(SPAN)
     if not has_span:
@@ -78,7 +78,7 @@ def _take_kernel(found: _Listing, line: str) -> None:
     found.kernels[name] = (int(first), int(last) + 1)
 
 
-def _take_instruction(found: _Listing, line: str) -> None:
+def _read_instruction(found: _Listing, line: str) -> None:
     columns = line.split(None, FIXED_COLUMNS)
     _, _, engine, kind, cycles, size, cause = columns[:FIXED_COLUMNS]
     name = columns[FIXED_COLUMNS].partition(" [")[0].rstrip()
@@ -99,7 +99,7 @@ def _count_rows(part: str, a: Mapping[str, int], b: Mapping[str, int]) -> Iterat
 
 
 def _kernel_rows(a: _Listing, b: _Listing) -> Iterator[Difference]:
-    """Kernels that only one has, and of the others the first instruction that differs."""
+    """Kernels that only one program has, and the first differing instruction of the others."""
     for name in dict.fromkeys([*a.kernels, *b.kernels]):
         if name not in a.kernels or name not in b.kernels:
             has = ["runs" if name in listing.kernels else NONE for listing in (a, b)]
@@ -107,8 +107,8 @@ def _kernel_rows(a: _Listing, b: _Listing) -> Iterator[Difference]:
             continue
         place = _first_difference(a, b, name)
         if place is not None:
-            said = (_line_at(listing, name, place) for listing in (a, b))
-            yield Difference("kernels", f"{name}, instruction {place} of it", *said)
+            lines = (_line_at(listing, name, place) for listing in (a, b))
+            yield Difference("kernels", f"{name}, its instruction {place}", *lines)
 
 
 def _first_difference(a: _Listing, b: _Listing, name: str) -> int | None:
@@ -122,13 +122,13 @@ def _first_difference(a: _Listing, b: _Listing, name: str) -> int | None:
 
 
 def _relative(line: str, first: int) -> list[str]:
-    """The columns without sequence and segment, waits counted from the kernel's first line."""
-    said, _, waits = line.partition(" < ")
+    """Columns of a line without sequence and segment; waits relative to the kernel's first line."""
+    columns, _, waits = line.partition(" < ")
     counted = [
         f"{int(wait.rstrip('a')) - first}{'a' if wait.endswith('a') else ''}"
         for wait in waits.split()
     ]
-    return [*said.split()[2:], "<", *counted]
+    return [*columns.split()[2:], "<", *counted]
 
 
 def _line_at(listing: _Listing, name: str, place: int) -> str:

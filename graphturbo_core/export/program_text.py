@@ -1,10 +1,10 @@
-"""Program -> a listing people can read: a line an instruction, columns aligned, in sequence order.
+"""Program -> readable listing: one line per instruction, columns aligned, in sequence order.
 
-Columns: sequence number; segment (it starts when all of the one before has ended); engine
-(cluster.core.kind); kind; cycles the engine is held, `+` cycles until a move's bytes are visible;
-bytes moved; cause; op or, of moves, tensor; box of the result or of what is moved; buffers read
-`->` buffers written, each as memory, core and byte range; after `<` the sequence numbers that must
-have ended first (`a`: only because bytes are reused).
+Columns: sequence number; segment (it starts when all instructions of the previous segment have
+ended); engine (cluster.core.kind); kind; cycles that the engine is occupied, `+` cycles until a
+move's bytes are visible; bytes moved; cause; op, or tensor of a move; box of the result or of the
+moved bytes; buffers read `->` buffers written, each as memory, core and byte range; after `<` the
+sequence numbers of its conflicts (`a`: an address conflict).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from graphturbo_core.products.produced import (
 from graphturbo_core.products.program import Cause, Engine, InstructionKind, Memory, Program
 
 LISTING = "# program of "
-"""How a listing begins."""
+"""Start of a listing."""
 CHUNK_LINES = 8192
-"""Lines that are given at a time: a listing is written without ever being whole in memory."""
+"""Lines per chunk: the whole listing is never in memory."""
 MAX_NAME_WIDTH = 60
-"""Columns of a name; a longer one moves what follows it in its line."""
+"""Width of the name column; a longer name shifts the rest of its line."""
 CLUSTER = 0
-"""The one cluster that is lowered."""
+"""Index of the lowered cluster."""
 MEMORIES = {
     Memory.LB_DATA: "LB",
     Memory.LB_WEIGHT: "WB",
@@ -40,14 +40,14 @@ MEMORIES = {
     Memory.GB: "GB",
     Memory.DRAM: "DRAM",
 }
-"""How a listing calls memories; an LB's weight part has addresses of its own."""
+"""Names of memories in a listing; an LB's weight part has its own addresses."""
 
 
 def program_lines(program: Program, title: str) -> Iterator[str]:
-    """The listing in pieces of many lines; the same program gives the same bytes.
+    """The listing in chunks of lines; equal programs give equal bytes.
 
-    Linear in instructions, accesses and conflicts: texts of buffers are made once, and boxes once
-    a chunk.
+    Linear in instructions, accesses and conflicts: each buffer's text is made once, boxes are
+    computed once per chunk.
     """
     yield _head(program, title)
     columns = _Columns(program)
@@ -56,7 +56,7 @@ def program_lines(program: Program, title: str) -> Iterator[str]:
 
 
 def _head(program: Program, title: str) -> str:
-    """What was lowered, and which instructions each kernel has."""
+    """Head of a listing: title, and the instructions of each kernel."""
     bounds = np.searchsorted(program.kernel, np.arange(len(program.plan.kernels) + 1))
     width = max(len(kernel.name) for kernel in program.plan.kernels)
     lines = [f"{LISTING}{title}: {program.size} instructions of one cluster and round"]
@@ -67,7 +67,7 @@ def _head(program: Program, title: str) -> str:
 
 
 class _Columns:
-    """Texts that many lines share, and the widths of their columns."""
+    """Texts that lines share, and the widths of the columns."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -96,14 +96,14 @@ class _Columns:
         ]
 
     def _subjects(self) -> NDArray[np.int64]:
-        """Of computes the op, of moves the number of ops plus the tensor that is written."""
+        """Index of each instruction's name: a compute's op; ops' count plus a move's tensor."""
         program = self.program
         ops = len(program.plan.semantics.graph.ops)
         moved = moved_tensors(program, self.first_writes)
         return np.where(moved < 0, program.op.astype(np.int64), ops + moved)
 
     def _box_width(self) -> int:
-        """An upper bound of the boxes' texts: their digits, colons, commas and brackets."""
+        """Upper bound of the boxes' text widths: digits, colons, commas and brackets."""
         lo, hi = produced_boxes(self.program, self.first_writes, 0, self.program.size)
         ranks = np.array(self.ranks)[self.subjects]
         digits = _digits(lo) + _digits(hi)
@@ -111,7 +111,7 @@ class _Columns:
         return int(((digits * used).sum(1) + 2 * ranks + 1).max(initial=2))
 
     def lines(self, first: int, end: int) -> str:
-        """The lines of these instructions."""
+        """The lines of the instructions `first` to `end` (excluded)."""
         program = self.program
         rows = slice(first, end)
         cycles = [
@@ -188,18 +188,18 @@ class _Columns:
 
 
 def _digits(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many digits each number has."""
+    """Number of digits of each number."""
     found: NDArray[np.int64] = np.log10(np.maximum(numbers, 1)).astype(np.int64) + 1
     return found
 
 
 def _line_of(name: str) -> str:
-    """A name as it stands in a line: what would break it is shown as a question mark."""
+    """A name for one line, with unprintable characters as question marks."""
     return name if name.isprintable() else "".join(c if c.isprintable() else "?" for c in name)
 
 
 def _engine_text(engine: Engine) -> str:
-    """`0.3.matrix`, `0.dma.1`; `0.3x608.matrix` where core 3 stands for 608 cores."""
+    """Text of an engine: `0.3.matrix`, `0.dma.1`; `0.3x608.matrix` if it represents 608 cores."""
     if engine.core < 0:
         return f"{CLUSTER}.dma.{engine.index}"
     times = f"x{engine.cores}" if engine.cores > 1 else ""
@@ -220,7 +220,7 @@ class _BufferRow:
 
     @property
     def text(self) -> str:
-        """`LB3[0:4096]`; GB and DRAM belong to no core."""
+        """Text of a buffer: `LB3[0:4096]`; GB and DRAM have no core."""
         core = self.core if self.core >= 0 else ""
         return (
             f"{MEMORIES[Memory(self.memory)]}{core}[{self.offset}:{self.offset + self.size_bytes}]"

@@ -1,6 +1,6 @@
-"""Report -> Trace Event JSON, which Chrome and Perfetto open: one round of the largest share.
+"""Report -> Trace Event JSON for Chrome and Perfetto: one round of the largest share.
 
-Instructions on their engines, kernels, and counters: bytes held in LB and GB, layers in flight.
+It has instructions per engine, kernels, and counters: live bytes of LB and GB, layers in flight.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.sim.trace import Wait
 
 CLUSTER = 0
-"""Process id of the one cluster that is simulated."""
+"""Process id of the simulated cluster."""
 MICROSECONDS = 1e6
 
 COUNTERS = {
@@ -22,16 +22,16 @@ COUNTERS = {
     "GB": ("gb_cycle", "gb_bytes", "bytes"),
     "layers in flight": ("flight_cycle", "flight_layers", "layers"),
 }
-"""Counter, the report's arrays of its steps, and its unit."""
+"""Counters: name -> the report's arrays of cycles and values, and the unit."""
 
 Event = Mapping[str, object]
 
 
 def trace_json(report: Report) -> str:
-    """The trace as text; times in microseconds, cycles in every event's `args`.
+    """Text of the trace; times in microseconds, cycles in every event's `args`.
 
-    `pid` is the cluster, `tid` the engine (its index + 1; 0 stands for the process). Kernels are
-    asynchronous events, since those of clusters that share a round overlap.
+    `pid` is the cluster, `tid` the engine (its index + 1; 0 is the process). Kernels are
+    asynchronous events, because kernels of clusters that share a round overlap.
     """
     contract = report.contract
     head = {
@@ -56,7 +56,7 @@ def _events(report: Report) -> Iterator[Event]:
 
 
 def _kernels(report: Report) -> Iterator[Event]:
-    """A begin ("b") and an end ("e") per kernel, with the least time of any order."""
+    """A begin ("b") and an end ("e") per kernel, with the lower bound over instruction orders."""
     scale = MICROSECONDS * seconds_per_cycle(report)
     for row in report.tables["kernels"]:
         own = {"name": row["name"], "cat": "kernel", "id": row["index"], "pid": CLUSTER, "tid": 0}
@@ -69,7 +69,7 @@ def _kernels(report: Report) -> Iterator[Event]:
 
 
 def _counters(report: Report) -> Iterator[Event]:
-    """Steps of what is held in the fullest core's LB and in GB, and of layers in flight."""
+    """Counter events: live bytes of the fullest core's LB and of GB, and layers in flight."""
     scale = MICROSECONDS * seconds_per_cycle(report)
     for name, (cycles, values, unit) in COUNTERS.items():
         steps = zip(report.arrays[cycles].tolist(), report.arrays[values].tolist(), strict=True)
@@ -89,7 +89,7 @@ def _meta(what: str, tid: int, args: Mapping[str, object]) -> Event:
 
 
 def _instructions(report: Report) -> Iterator[Event]:
-    """One complete event ("X") an instruction, in sequence order."""
+    """One complete event ("X") per instruction, in sequence order."""
     columns = {
         name: report.arrays[name].tolist()
         for name in ("start", "hold", "engine", "kind", "layer", "op", "tile", "size_bytes", "wait")

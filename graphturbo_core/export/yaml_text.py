@@ -1,4 +1,4 @@
-"""Plain tree -> YAML text in flow style: the writer that `plain_yaml` reads back unchanged."""
+"""Plain tree -> YAML text in flow style, which `plain_yaml` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from graphturbo_core.plain_yaml import Plain
 
 WIDTH = 100
-"""Columns of a line that holds more than one item."""
+"""Most columns of a line with more than one item."""
 MAX_SIMPLE_KEY = 1000
-"""Characters of a key without a question mark before it; YAML ends them at 1,024."""
+"""Most characters of a key without a leading question mark; YAML's limit is 1,024."""
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _WORDS = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n"])
-"""Words that some YAML reader takes for something else than text."""
+"""Words that some YAML readers do not read as text."""
 _PRINTABLE_ASCII = range(0x20, 0x7F)
 _TWO_DIGITS, _FOUR_DIGITS = 0x100, 0x10000
 
 
 def scalar(value: str | int | float | bool | None) -> str:
-    """A value as YAML writes it; text in ASCII, in quotes where it could be read otherwise."""
+    """YAML text of a scalar; text is ASCII, in quotes where it could be read as another type."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -45,7 +45,7 @@ def _escaped(sign: str) -> str:
 
 
 def flow(value: Plain | Mapping[str, Plain] | Sequence[Plain]) -> str:
-    """A tree on one line."""
+    """YAML text of a tree on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(k)}: {flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, str) or not isinstance(value, Sequence):
@@ -59,7 +59,7 @@ def _key(name: str) -> str:
 
 
 def entry(indent: str, key: str, value: Plain | Mapping[str, Plain] | Sequence[Plain]) -> str:
-    """`key: value` on a line; a list or mapping that is too long goes on over further lines."""
+    """YAML text of `key: value`; a long list or mapping continues on further lines."""
     head = f"{indent}{_key(key)}: "
     line = head + flow(value)
     if len(line) <= WIDTH or isinstance(value, str) or not isinstance(value, (Mapping, Sequence)):
@@ -73,7 +73,7 @@ def entry(indent: str, key: str, value: Plain | Mapping[str, Plain] | Sequence[P
 
 
 def _wrapped(head: str, items: Sequence[str]) -> str:
-    """Items one after the other, broken before what no longer fits."""
+    """Items in sequence, with a line break before an item that does not fit."""
     indent = " " * (len(head) - len(head.lstrip(" -")) + 4)
     lines, line = [], head
     for item in items:

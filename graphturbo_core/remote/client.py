@@ -1,4 +1,4 @@
-"""Runs in a process of their own: whatever they meet there, here it is a report or one error."""
+"""Runs in a worker process: each gives a report or one error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphturbo_core.report.report import Report
 
 
 class WorkerError(RuntimeError):
-    """A worker met an error that is no refusal: a bug of ours, with the worker's traceback."""
+    """An error in a worker that is no refusal: a bug of ours, with the worker's traceback."""
 
 
 def isolated_reports(
@@ -22,11 +22,11 @@ def isolated_reports(
     on_step: OnStep,
     target: Callable[[Connection], None] = worker.main,
 ) -> Iterator[Report]:
-    """The runs one after the other, each as it is ready; the process ends with the last one.
+    """Yields the reports in order, each when it is ready; the process ends after the last one.
 
     Raises:
-        GraphTurboError: the input is refused, or the process died, took too long or said too much.
-        WorkerError: a run met a bug of ours.
+        GraphTurboError: the input is refused, or the process died, was too slow, or sent too much.
+        WorkerError: a bug of ours.
     """
     child = WorkerProcess(target)
     number = 0
@@ -50,7 +50,7 @@ def report_of(tag: bytes, body: bytes) -> Report:
 
     Raises:
         GraphTurboError: the run was refused.
-        WorkerError: it met a bug; the message is the worker's traceback.
+        WorkerError: a bug of ours; the message is the worker's traceback.
     """
     if tag == protocol.DONE:
         return Report.from_bytes(body)

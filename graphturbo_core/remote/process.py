@@ -1,4 +1,4 @@
-"""A worker process seen from the server: its pipe, its end, and why a run died with it."""
+"""A worker process from the parent's side: its pipe, its end, and why a run failed."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from graphturbo_core.remote import protocol
 from graphturbo_core.units import format_bytes
 
 MAX_RUN_SECONDS = 600.0
-"""A run that takes longer is ended, and its process with it."""
+"""Longest duration of a run; then the run and its process are ended."""
 POLL_SECONDS = 0.5
 GRACE_SECONDS = 0.5
 BAD_LENGTH = "bad message length"
-"""What a pipe says of a frame above the cap (the standard library has no class for it)."""
+"""Error text of a pipe for a frame above the cap (the standard library has no class for it)."""
 TRANSIENT_CODES = frozenset({"WORKER_ENDED", "RUN_TOO_LONG", "CANCELLED"})
-"""Refusals that say nothing about the run: asked for again, it is computed again."""
+"""Refusals that do not depend on the input: a repeated request is computed again."""
 
 
 class WorkerProcess:
-    """A process and the pipe to it; started at once, warm some seconds later.
+    """A worker process and the pipe to it; it starts immediately and is warm some seconds later.
 
-    `is_warm`: whether it has said so, which is the first that it says.
+    `is_warm`: whether its first frame, which reports that, has arrived.
     """
 
     def __init__(self, target: Callable[[Connection], None]) -> None:
-        """Start `target` in a process of its own, with one end of a pipe."""
+        """Starts `target` in a new process, with one end of a pipe."""
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
         self.process: BaseProcess = context.Process(target=target, args=(other,), daemon=True)
@@ -42,7 +42,7 @@ class WorkerProcess:
 
         Raises:
             EOFError: the process ended.
-            TimeoutError: nothing came until `deadline_s` of the monotonic clock.
+            TimeoutError: no frame until `deadline_s` of the monotonic clock.
         """
         while not self.pipe.poll(POLL_SECONDS):
             if monotonic() > deadline_s:
@@ -54,18 +54,18 @@ class WorkerProcess:
         return frame
 
     def end(self) -> int | None:
-        """Stop the process for good; its exit code."""
+        """Stops the process; returns its exit code."""
         self.pipe.close()
-        self.process.join(GRACE_SECONDS)  # one that is ending by itself keeps its own exit code
+        self.process.join(GRACE_SECONDS)  # a process that is already ending has its own exit code
         self.process.kill()
         self.process.join()
         return self.process.exitcode
 
 
 def death(strategy: str, exit_code: int | None, error: Exception) -> Exception:
-    """Why the run under way has no answer: its worker died, took too long, or said too much.
+    """The refusal of the current run: its worker died, was too slow, or sent too much.
 
-    Any other error is a bug of ours and stays what it is.
+    Any other error is a bug of ours and is returned unchanged.
     """
     if not isinstance(error, (EOFError, OSError)):
         return error

@@ -1,8 +1,8 @@
-"""What passes between the server and a worker process: frames of plain bytes, never a pickle.
+"""Frames between the server and a worker process: plain bytes, never a pickle.
 
 A frame is one tag byte and a body. To the worker: `J` (a job: header length, JSON header with the
-requests of its runs, model, profile). From it: `W` (warm and ready), and frames about one run, with
-its number in the job, from 0, between tag and body: `S` (a step that finished, JSON), `D` (done: a
+requests of its runs, model, profile). From the worker: `W` (warm and ready), and frames of one run
+with its number in the job (from 0) between tag and body: `S` (a finished step, JSON), `D` (done: a
 report's bytes), `E` (a refusal, JSON), `B` (a bug of ours: its traceback, for the log).
 """
 
@@ -17,7 +17,7 @@ from graphturbo_core.errors import GraphTurboError
 from graphturbo_core.pipeline import RunRequest
 
 MAX_REPORT_BYTES = 512 * 2**20
-"""A larger answer from a worker is refused unread."""
+"""Largest frame from a worker; a larger one is refused unread."""
 JOB, WARM, STEP, DONE, ERROR, BUG = b"J", b"W", b"S", b"D", b"E", b"B"
 NUMBER_BYTES = 2
 """Width of a run's number: a job of more than 65,536 runs is our bug."""
@@ -35,7 +35,7 @@ ERROR_CLASSES = {
 
 
 def encode_job(requests: Sequence[RunRequest], model: bytes, profile: bytes | None) -> bytes:
-    """A job as a frame; `profile` None means the shipped one of that name."""
+    """Frame of a job; `profile` None: the shipped profile with the request's name."""
     sizes = {"model_bytes": len(model), "has_profile": profile is not None}
     runs = [request_fields(request) for request in requests]
     header = json.dumps({"requests": runs, **sizes}).encode()
@@ -43,7 +43,7 @@ def encode_job(requests: Sequence[RunRequest], model: bytes, profile: bytes | No
 
 
 def request_fields(request: RunRequest) -> dict[str, object]:
-    """A request as JSON holds it."""
+    """A request's fields as JSON values."""
     values = {field.name: getattr(request, field.name) for field in fields(request)}
     return {
         name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()
@@ -51,7 +51,7 @@ def request_fields(request: RunRequest) -> dict[str, object]:
 
 
 def decode_job(frame: bytes) -> tuple[tuple[RunRequest, ...], bytes, bytes | None]:
-    """What `encode_job` wrote."""
+    """Requests, model and profile of a frame from `encode_job`."""
     start = 5 + int.from_bytes(frame[1:5], "little")
     header = json.loads(frame[5:start])
     end = start + header["model_bytes"]
@@ -63,18 +63,18 @@ def decode_job(frame: bytes) -> tuple[tuple[RunRequest, ...], bytes, bytes | Non
 
 
 def encode_frame(tag: bytes, number: int, body: bytes) -> bytes:
-    """A frame about the run of that number."""
+    """Frame of the run with this number."""
     return tag + number.to_bytes(NUMBER_BYTES, "little") + body
 
 
 def split_frame(frame: bytes) -> tuple[bytes, int, bytes]:
-    """Tag, number of the run and body of a worker's frame; 0 and nothing where it has none."""
+    """Tag, number of the run and body of a worker's frame; 0 and empty where it has none."""
     end = 1 + NUMBER_BYTES
     return frame[:1], int.from_bytes(frame[1:end], "little"), frame[end:]
 
 
 def encode_error(number: int, error: GraphTurboError) -> bytes:
-    """A run's refusal as a frame: its class, code and words."""
+    """Frame of a run's refusal: its class, code and texts."""
     words = {
         "class": type(error).__name__,
         "code": error.code,
@@ -93,7 +93,7 @@ def decode_error(body: bytes) -> GraphTurboError:
 
 
 def encode_step(number: int, name: str, seconds: float) -> bytes:
-    """A run's finished step as a frame."""
+    """Frame of a run's finished step."""
     return encode_frame(STEP, number, json.dumps([name, seconds]).encode())
 
 

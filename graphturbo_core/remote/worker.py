@@ -16,35 +16,35 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.units import format_bytes
 
 NICENESS = 10
-"""Below the server, so that a run never freezes somebody else's page."""
+"""Priority below the server's, so that a run does not freeze other users' pages."""
 
 
 MAX_BYTES = 12 * 2**30
-"""Address space of a worker: three times what ResNet-50's replay may take (our choice)."""
+"""Address space of a worker: three times the need of ResNet-50's replay (our choice)."""
 
 
 def main(pipe: Connection) -> None:
-    """Serve jobs one after the other; returns when the server closes the pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this process ends it
+    """Serves jobs in sequence; returns when the server closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     if hasattr(os, "nice"):  # not on Windows
         os.nice(NICENESS)
     limit_memory()
     try:
         pipeline.warm_up()
-    except Exception:  # a bug: whoever asks for a run that meets it hears of it
+    except Exception:  # a bug: a run that meets it reports it
         traceback.print_exc()
     pipe.send_bytes(protocol.WARM)
     try:
         while True:
             serve(pipe, pipe.recv_bytes())
     except (EOFError, OSError):
-        return  # the server has gone, or stops together with this process
+        return  # the server has ended, or ends together with this process
 
 
 def limit_memory() -> None:
-    """Let a hostile model run out of its own memory, not the machine's; Windows has no such limit.
+    """Limits this process's memory, so that a hostile model cannot exhaust the machine's.
 
-    What asks for more fails, or ends this process: one run without an answer.
+    An allocation beyond it fails or ends this process: one run has no answer. Not on Windows.
     """
     try:
         import resource  # noqa: PLC0415 - POSIX only
@@ -56,29 +56,29 @@ def limit_memory() -> None:
 
 
 def serve(pipe: Connection, frame: bytes) -> None:
-    """The runs of one job in order, on one import; one that is refused leaves the rest alone."""
+    """Serves the runs of one job in order, on one import; a refusal does not end the others."""
     requests, model, profile = protocol.decode_job(frame)
     imports = pipeline.Imports(model)
     for number, request in enumerate(requests):
-        tell = partial(_tell, pipe, number)
-        run = partial(pipeline.run_shared, imports, request, profile, tell)
+        on_step = partial(_send_step, pipe, number)
+        run = partial(pipeline.run_shared, imports, request, profile, on_step)
         pipe.send_bytes(_answer(number, run))
 
 
-def _tell(pipe: Connection, number: int, name: str, seconds: float) -> None:
+def _send_step(pipe: Connection, number: int, name: str, seconds: float) -> None:
     pipe.send_bytes(protocol.encode_step(number, name, seconds))
 
 
 def _out_of_memory() -> GraphTurboError:
     return CapacityError(
         "OUT_OF_MEMORY",
-        f"the run needs more than the {format_bytes(MAX_BYTES)} that a worker may take",
+        f"the run needs more than a worker's {format_bytes(MAX_BYTES)} of memory",
         change="choose a smaller batch or model",
     )
 
 
 def _answer(number: int, run: Callable[[], Report]) -> bytes:
-    """The last frame about a run: its report, its refusal, or the bug it met.
+    """The last frame of a run: its report, its refusal, or a bug's traceback.
 
     Raises:
         OSError: the pipe has closed.

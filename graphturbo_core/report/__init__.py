@@ -1,6 +1,6 @@
-"""Outcome -> Report: all that leaves the library.
+"""Outcome -> Report: the library's only result for callers.
 
-- `outcome.py`: Outcome: every distinct round simulated, and how often it occurs.
+- `outcome.py`: Outcome: every distinct simulated round, and how often it occurs.
 - `tables.py`: Tables: the rows of every table, each row type beside the function that makes it.
 - `contract.py`: Contract: the JSON of `run --json`.
 - `report.py`: Report: tables, named arrays, the contract. Its docstring lists all columns.

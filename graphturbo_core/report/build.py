@@ -21,10 +21,10 @@ from graphturbo_core.sim.longest_chain import longest_chain
 
 
 def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
-    """All that leaves the library of one run; or without what only pictures are made of.
+    """Report of one run; `has_pictures` False leaves out tables and arrays that only pictures use.
 
     Raises:
-        InvariantError: a bound is broken, a ledger or stalls do not sum, a memory is over full.
+        InvariantError: a bound is broken, a ledger or stalls do not sum, a memory overflows.
     """
     live = memories(outcome)
     layers = tuple(layer_rows(outcome, live))
@@ -36,7 +36,7 @@ def build_report(outcome: Outcome, *, has_pictures: bool = True) -> Report:
 
 
 def _instructions(outcome: Outcome) -> dict[str, NDArray[np.generic]]:
-    """One entry an instruction in sequence order."""
+    """Arrays with one entry per instruction, in sequence order."""
     trace, program = outcome.largest, outcome.program
     group_of = np.array([kernel.group for kernel in outcome.plan.kernels], np.int32)
     return {
@@ -60,7 +60,7 @@ def _instructions(outcome: Outcome) -> dict[str, NDArray[np.generic]]:
 def _pictured_arrays(
     outcome: Outcome, live: Memories, buffers: Placed
 ) -> dict[str, NDArray[np.generic]]:
-    """The longest chain and the critical path, step functions, stretches and buffers."""
+    """Arrays for pictures: longest chain, critical path, step functions, stretches and buffers."""
     program = outcome.program
     overlap, booked = outcome.overlaps[outcome.largest_size], bookings(program)
     return {
@@ -84,7 +84,7 @@ def _pictured_arrays(
 
 
 def _path_arrays(path: CriticalPath) -> dict[str, NDArray[np.generic]]:
-    """The critical path of the round, an entry a stretch."""
+    """The critical path of the round, one entry per stretch."""
     return {
         "path_instruction": path.instruction.astype(np.int32),
         "path_start": path.start,
@@ -95,7 +95,7 @@ def _path_arrays(path: CriticalPath) -> dict[str, NDArray[np.generic]]:
 
 
 def _flight_arrays(flight: Flight) -> dict[str, NDArray[np.generic]]:
-    """Layers in flight as a step function, and where memory works under compute."""
+    """Layers in flight as a step function, and the stretches of memory under compute."""
     return {
         "flight_cycle": flight.cycle,
         "flight_layers": flight.layers.astype(np.int32),

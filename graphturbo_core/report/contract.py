@@ -1,4 +1,4 @@
-"""Outcome -> the contract's JSON: what `run --json` prints (design, section 7)."""
+"""Outcome -> the contract: the JSON that `run --json` prints (design, section 7)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Assumption(TypedDict):
 
 
 class _Identity(TypedDict):
-    """What was run."""
+    """Identity of the run: versions, names and choices."""
 
     schema: int
     model: str
@@ -80,13 +80,13 @@ class _Sizes(TypedDict):
 
 
 class _FurtherSplits(TypedDict, total=False):
-    """Axes after the first with their parts, of a group that has some."""
+    """Further split axes of a group with their parts, where it has some."""
 
     further_splits: Sequence[Sequence[int]]
 
 
 class GroupEntry(_FurtherSplits):
-    """What the contract lists of one group."""
+    """One group in the contract."""
 
     name: str
     ops: Sequence[str]
@@ -148,14 +148,14 @@ class _Memory(TypedDict):
 
 
 class StepEntry(TypedDict):
-    """One step of the run and the seconds it took."""
+    """One step of the run and its duration in seconds."""
 
     name: str
     seconds: float
 
 
 class Contract(_Identity, _Times, _Sizes, _Lists, _BytesAndWork, _Busy, _Memory):
-    """What `run --json` prints of one run (design, section 7)."""
+    """The JSON that `run --json` prints for one run (design, section 7)."""
 
     layers: Sequence[LayerEntry]
     verify: VerifyEntry
@@ -164,7 +164,7 @@ class Contract(_Identity, _Times, _Sizes, _Lists, _BytesAndWork, _Busy, _Memory)
 
 
 def contract(outcome: Outcome, memories: Memories, layers: Sequence[LayerRow]) -> Contract:
-    """Every key of the contract."""
+    """The contract of one run, with every key."""
     need = model_need(outcome.model)
     return {
         **_identity(outcome, need),
@@ -182,7 +182,7 @@ def contract(outcome: Outcome, memories: Memories, layers: Sequence[LayerRow]) -
 
 
 def _layer(row: LayerRow) -> LayerEntry:
-    """What the contract lists of a layer; the table of layers lists more."""
+    """The contract's columns of a layer; the table of layers has more."""
     return {
         "name": row["name"],
         "op_types": row["op_types"],
@@ -227,7 +227,7 @@ def _notes(outcome: Outcome) -> list[str]:
 
 
 def _unneeded_note(outcome: Outcome, need: ModelNeed) -> list[str]:
-    """Say so where the model computes rows that nothing reads, as a stride may leave over."""
+    """A note where the model computes rows that no op reads, as a stride may leave."""
     unneeded = outcome.macs - need.macs
     if not unneeded:
         return []
@@ -237,7 +237,7 @@ def _unneeded_note(outcome: Outcome, need: ModelNeed) -> list[str]:
 
 
 def _assumptions(outcome: Outcome) -> list[Assumption]:
-    """Assumed numbers of the profile, choices where the paper is silent, rules."""
+    """Assumed numbers of the profile, choices that the paper leaves open, and rules."""
     docs = strategy_options()
     assumed: list[Assumption] = [
         {"key": number.key, "value": number.value, "source": number.source}
@@ -270,7 +270,7 @@ def _times(outcome: Outcome, need: ModelNeed) -> _Times:
 
 
 def _critical_path(outcome: Outcome) -> dict[str, float]:
-    """Seconds that each resource has on the critical path of a cluster that ends last.
+    """Seconds per resource on the critical path of a cluster that ends last.
 
     Its rounds follow one another, so the seconds sum to the latency.
     """
@@ -313,7 +313,7 @@ def _lists(outcome: Outcome) -> _Lists:
 
 
 def _further(group: Group) -> _FurtherSplits:
-    """Axes after the first and their parts, of a group that has some (`pieces`: all of them)."""
+    """Further split axes and their parts, where the group has some (`pieces` counts all)."""
     pairs = [list(split) for split in group.further_splits]
     return {"further_splits": pairs} if pairs else {}
 

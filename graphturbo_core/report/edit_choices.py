@@ -1,4 +1,4 @@
-"""Report -> what can be edited at one sub-graph: places to cut, neighbours, axes and pieces."""
+"""Report -> possible edits of one sub-graph: places to cut, neighbours, axes and pieces."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.graph_rows import GraphNodeRow
 
 MAX_PIECES = 4096
-"""More pieces than this are not proposed: a plan file takes no more (`max_pieces`)."""
+"""Most pieces that are proposed: the limit of a plan file (`max_pieces`)."""
 
 
 @dataclass(frozen=True)
 class EditChoices:
-    """One sub-graph as somebody may edit it.
+    """Possible edits of one sub-graph.
 
-    `layers`: its layers in order, each with its ops. `neighbours`: the sub-graphs that it passes
-    tensors to or has them from, each with its ops. `extents`: the sizes of its last result by axis;
-    `axis` is -1 where it is not split; `along`: all axes, as the report tells them.
+    `layers`: its layers in order, each with its ops. `neighbours`: the sub-graphs that it shares
+    tensors with, each with its ops. `extents`: sizes of its last result by axis. `axis`: -1 where
+    it is not split. `along`: text of all split axes, from the report.
     """
 
     name: str
@@ -35,12 +35,12 @@ class EditChoices:
         return tuple(op for ops in self.layers.values() for op in ops)
 
     def piece_counts(self, axis: int) -> tuple[int, ...]:
-        """The divisors of an axis: only these can be its number of pieces."""
+        """The divisors of an axis: its possible numbers of pieces."""
         extent = self.extents[axis] if 0 <= axis < len(self.extents) else 1
         return tuple(n for n in range(1, min(extent, MAX_PIECES) + 1) if extent % n == 0)
 
     def parts_around(self, place: int) -> dict[str, tuple[str, ...]]:
-        """The ops up to and with the layer at `place`, and those after it."""
+        """The two parts of a cut after the layer at `place`: names with their ops."""
         layers = tuple(self.layers.values())
         before = tuple(op for ops in layers[: place + 1] for op in ops)
         after = tuple(op for ops in layers[place + 1 :] for op in ops)
@@ -48,7 +48,7 @@ class EditChoices:
 
 
 def edit_choices(report: Report, group: int) -> EditChoices:
-    """What can be edited at the sub-graph of that index; linear in ops and edges."""
+    """Possible edits of the sub-graph with index `group`; linear in ops and edges."""
     nodes, groups = report.tables["graph_nodes"], report.tables["groups"]
     inside = [node for node in nodes if node["group"] == group]
     names = [layer["name"] for layer in report.tables["layers"]]
@@ -56,13 +56,13 @@ def edit_choices(report: Report, group: int) -> EditChoices:
     for node in inside:
         name = names[node["layer"]]
         layers[name] = (*layers.get(name, ()), node["op"])
-    near = sorted(_neighbours(report, group))
+    neighbours = sorted(_neighbours(report, group))
     return EditChoices(
         name=groups[group]["name"],
         layers=layers,
         neighbours={
             groups[other]["name"]: tuple(node["op"] for node in nodes if node["group"] == other)
-            for other in near
+            for other in neighbours
         },
         extents=_extents(inside[-1]),
         axis=groups[group]["split_axis"],

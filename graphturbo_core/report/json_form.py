@@ -1,4 +1,4 @@
-"""Report -> what its JSON has: the contract, and the tables behind what the app shows."""
+"""Report -> its JSON: the contract, and the tables that the app shows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TABLES: Mapping[str, Literal["splits", "decisions", "ready", "bindings"]] = {
     "ready_list": "ready",
     "bindings": "bindings",
 }
-"""Keys of the JSON, and the report's tables that they hold row by row in order."""
+"""Keys of the JSON -> tables of the report, row by row in order."""
 
 
 class KernelTimes(TypedDict):
@@ -29,11 +29,11 @@ class KernelTimes(TypedDict):
 
 
 def json_form(report: Report) -> dict[str, object]:
-    """The contract's keys, `kernel_times` and `TABLES`; of one round of the largest share.
+    """The contract's keys, `kernel_times` and `TABLES`; for one round of the largest share.
 
-    `splits`: what Algorithm 1 finds for each part and axis. `decisions`: each merge and refusal
-    with its rule and numbers. `ready_list`: what could have run when each instance was chosen.
-    `bindings`: the cores and the scope of each tensor in each kernel.
+    `splits`: results of Algorithm 1 per part and axis. `decisions`: each merge and refusal with its
+    rule and numbers. `ready_list`: the ready instances at each choice of Algorithm 3. `bindings`:
+    cores and scope of each tensor per kernel.
     """
     return {
         **report.contract,
@@ -43,9 +43,9 @@ def json_form(report: Report) -> dict[str, object]:
 
 
 def kernel_times(report: Report) -> list[KernelTimes]:
-    """Seconds from the round's begin, kernel by kernel.
+    """Start and end of each kernel in seconds from the start of the round.
 
-    `least_s`: no order of its instructions takes less.
+    `least_s`: lower bound over all orders of its instructions.
     """
     scale = seconds_per_cycle(report)
     return [
@@ -62,5 +62,5 @@ def kernel_times(report: Report) -> list[KernelTimes]:
 
 
 def _plain(row: Mapping[str, object]) -> Mapping[str, object]:
-    """A row without its own number, which its place in the list says."""
+    """A row without `index`, which equals its place in the list."""
     return {key: value for key, value in row.items() if key != "index"}

@@ -24,7 +24,7 @@ from graphturbo_core.verify.verify import Verification
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """How the user named what was run; `options` with all defaults filled in."""
+    """Names that the user chose for the run; `options` with all defaults filled in."""
 
     model: str
     profile: str
@@ -35,14 +35,14 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of the run and the seconds it took: a clock value."""
+    """One step of the run and its measured duration in seconds."""
 
     name: str
     seconds: float
 
 
 REPLAY_STEPS = frozenset({"draw weights", "verify"})
-"""Steps that are no part of the way from import to Trace."""
+"""Steps of verification; `schedule_seconds` leaves them out."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Outcome:
 
     @property
     def model(self) -> GraphSemantics:
-        """The model at the whole batch before passes that take ops apart: the same in all runs."""
+        """The model at the whole batch before passes that decompose ops: equal in all runs."""
         return self.whole.undecomposed
 
     @cached_property
@@ -78,7 +78,7 @@ class Outcome:
 
     @property
     def largest(self) -> Trace:
-        """The round that lists and arrays describe."""
+        """The round that the report's lists and arrays describe."""
         return self.traces[self.largest_size]
 
     @property
@@ -88,22 +88,22 @@ class Outcome:
 
     @cached_property
     def overlaps(self) -> Mapping[int, LayerOverlap]:
-        """By size of a round, when a core runs two or more layers at once."""
+        """Per round size, the times at which a core runs two or more layers."""
         return {size: layer_overlap(trace) for size, trace in self.traces.items()}
 
     @cached_property
     def flights(self) -> Mapping[int, Flight]:
-        """By size of a round, how many layers are in flight."""
+        """Per round size, the number of layers in flight over time."""
         return {size: layers_in_flight(trace) for size, trace in self.traces.items()}
 
     @cached_property
     def paths(self) -> Mapping[int, CriticalPath]:
-        """By size of a round, its critical path."""
+        """Per round size, its critical path."""
         return {size: critical_path(trace) for size, trace in self.traces.items()}
 
     @cached_property
     def busy(self) -> Mapping[int, IntArray]:
-        """By size of a round, the cycles that each instruction keeps engines busy."""
+        """Per round size, the engine cycles of each instruction."""
         return {size: busy_cycles(trace.program) for size, trace in self.traces.items()}
 
     @property
@@ -113,7 +113,7 @@ class Outcome:
 
     @cached_property
     def repeats(self) -> Mapping[int, int]:
-        """How often a round of each size runs, all clusters together."""
+        """Per round size, the number of rounds over all clusters."""
         return {
             size: sum(
                 share.clusters * count
@@ -135,7 +135,7 @@ class Outcome:
 
     @cached_property
     def slowest_share(self) -> Share:
-        """The clusters that end last; of equals those with the largest share."""
+        """The share of the clusters that end last; ties: the largest share."""
         return max(self.division.shares, key=self.share_cycles)
 
 

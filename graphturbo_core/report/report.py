@@ -1,4 +1,4 @@
-"""Report: plain rows, named arrays and the contract's JSON: all that leaves the library."""
+"""Report: plain rows, named arrays and the contract's JSON: the library's only result."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from graphturbo_core.report.contract import Contract
 from graphturbo_core.report.tables import Tables
 
 MAX_FILE_BYTES = 512 * 2**20
-"""A longer text is not unpacked: 1.2 million lines of a program take some 250 MiB."""
+"""Largest text that is unpacked: 1.2 million lines of a program have some 250 MiB."""
 FILE = "file "
-"""What the names of files begin with among the arrays of an archive."""
+"""Prefix of the names of files among the arrays of an archive."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """One run (one strategy on one model and chip) as a person may see it.
+    """Results of one run (one strategy on one model and chip) for display.
 
-    Marked * is what pictures alone are made of: not there where none were asked for.
+    Entries marked * exist only with `has_pictures`.
 
-    `contract`: what `run --json` prints (design, section 7).
+    `contract`: the JSON that `run --json` prints (design, section 7).
     `tables`, each a tuple of flat rows:
       round     one row, of the round that arrays and engines describe: cycles (until its last
                 barrier), longest_chain_cycles, cross_layer_overlap (share of the cores' cycles),
                 layers_in_flight (share of the cycles with two or more), memory_under_compute
-                (share), repeats (rounds of its size, all clusters together), clusters (that work)
+                (share), repeats (rounds of its size over all clusters), clusters (in use)
       rounds    a row per distinct round of a cluster with the largest share, in order of execution:
-                samples, count, cycles (of one), is_drawn (it is the one that arrays describe)
-      engines   index, kind, core, cores (simulated as this one), label
+                samples, count, cycles (of one), is_drawn (the arrays describe this one)
+      engines   index, kind, core, cores (that this one represents), label
       layers    index, name, op_types, group (name), lb_peak_bytes, lb_mean_bytes, gb_peak_bytes,
                 start_s, end_s, macs, dram_bytes, gb_bytes, matrix_cycles, vector_cycles,
                 move_cycles, dma_cycles, matrix_utilization, window_s
       roofs     one row, of one cluster: matrix_macs_per_s, vector_macs_per_s, dram_bytes_per_s,
                 gb_bytes_per_s
-      groups    index, name, layers (to how many its ops belong), ops, split_axis, pieces, along
-                (`axis 0`, `axes 2 in 8 and 3 in 4`, nothing where it is whole), covered_ops,
-                peak_bytes, why, why_not, outputs (tensors handed out), binding (how the cores
-                divide them), scope (the memories in which they wait for their readers)
-      kernels   index, name, group, start_cycle, end_cycle, least_cycles (no order of its
-                instructions and no choice of addresses takes less), layers (as above)
+      groups    index, name, layers (that its ops belong to), ops, split_axis, pieces, along
+                (`axis 0`, `axes 2 in 8 and 3 in 4`, empty where it is whole), covered_ops,
+                peak_bytes, why, why_not, outputs (tensors read by others), binding (their division
+                over cores), scope (the memories from which others read them)
+      kernels   index, name, group, start_cycle, end_cycle, least_cycles (lower bound over orders
+                of its instructions and choices of addresses), layers (as above)
       decisions index, step, rule, subject, taken, numbers (text)
       splits    part (sub-graph or layer), index, name, axis, possible, pieces, covered_ops, ops,
                 peak_bytes (of the largest piece), whole_peak_bytes, capacity_bytes, taken
@@ -61,7 +61,7 @@ class Report:
       graph_edges*  source, target (graph_nodes' index; -1: graph input), tensor, shape, bytes
       chip      key, value, source, is_assumption
       spaces*   index, memory (GB, LB data, LB weight; LB where it is one pool), core (-1: GB),
-                cores, capacity_bytes, buffers, listed (of them, among the arrays)
+                cores, capacity_bytes, buffers, listed (buffers in the arrays)
       stretches* one row or none, the longest stretch of memory_under_compute: start_cycle,
                 end_cycle, moved (`weights arrive`), memory_layers, compute_layers (`37-39`)
       tensors*  index, tensor, kind (activation, weight, input, output), axes; of `buffer_tensor`
@@ -73,24 +73,24 @@ class Report:
                 fewest_pieces, most_pieces (of the parts), other_layer (of the neighbour; -1: none)
     `arrays`, one entry an instruction in sequence order, unless said otherwise:
       start, hold, visible (cycles, int64), engine, kind, layer, group, kernel, op, tile, wait,
-      wait_on, size_bytes, busy (cycles, sum of the cores that it stands for); * all that follows:
-      moved_tensor (index
-      of `tensors`; -1: a compute), box_lo and box_hi (of its op's result, or of what a move
-      writes; a column an axis, of which box_axes count); chain: the
-      instructions of the longest dependency chain, in its order; an entry a stretch of the critical
-      path, from the first cycle to the last: path_instruction (-1: launch, barrier), path_start,
-      path_end, path_resource (Resource), path_holds_up (Wait: why the next one waited for it); an
-      entry a memory and cause of an instruction's bytes: booked_instruction, booked_memory (0 DRAM,
-      1 GB), booked_cause (Cause), booked_bytes; occupancy as step functions: gb_cycle, gb_bytes,
-      lb_cycle, lb_bytes (worst core), lb_capacity/gb_capacity in the
-      contract; flight_cycle, flight_layers (layers in
-      flight as a step function); under_start, under_end (stretches in which memory works for one
-      layer under the compute of another); overlap_start, overlap_end: stretches
-      in cycles in which a core runs two or more layers, with overlap_core. One entry a buffer of
-      LB and GB, by space: buffer_space, buffer_offset, buffer_size_bytes, buffer_from, buffer_to
-      (cycles), buffer_tensor, buffer_op, buffer_before and buffer_after (the buffers that had its
-      bytes last and have them next; -1: none), buffer_lo and buffer_hi (its box, a column an axis).
-    `files`: what the run was asked to emit, compressed: `plan`, `program` and `edits`
+      wait_on, size_bytes, busy (cycles, summed over the cores that it represents).
+      All following arrays are *.
+      Per instruction: moved_tensor (index of `tensors`; -1: a compute), box_lo and box_hi (of its
+      op's result or of a move's target; one column per axis, of which the first box_axes count).
+      chain: the instructions of the longest dependency chain, in its order.
+      Per stretch of the critical path, in time order: path_instruction (-1: launch, barrier),
+      path_start, path_end, path_resource (Resource), path_holds_up (Wait of the next stretch).
+      Per memory and cause of an instruction's bytes: booked_instruction, booked_memory (0 DRAM,
+      1 GB), booked_cause (Cause), booked_bytes.
+      Step functions: gb_cycle, gb_bytes, lb_cycle, lb_bytes (worst core), with the capacities in
+      the contract; flight_cycle, flight_layers (layers in flight).
+      Per stretch: under_start, under_end (memory works for one layer while another computes);
+      overlap_core, overlap_start, overlap_end (a core runs two or more layers).
+      Per buffer of LB and GB, by space: buffer_space, buffer_offset, buffer_size_bytes,
+      buffer_from, buffer_to (cycles), buffer_tensor, buffer_op, buffer_before and buffer_after
+      (previous and next buffer at its bytes; -1: none), buffer_lo and buffer_hi (its box, one
+      column per axis).
+    `files`: the files of `--emit`, compressed: `plan`, `program` and `edits`
       (docs/plan-files.md).
     """
 
@@ -113,7 +113,7 @@ class Report:
         return data.decode()
 
     def with_files(self, files: Mapping[str, Iterable[str]]) -> Report:
-        """The same report with texts, given in pieces, as its files."""
+        """The same report with these files; each is an iterable of parts of its text."""
         return replace(self, files={name: _packed(pieces) for name, pieces in files.items()})
 
     def to_bytes(self) -> bytes:
@@ -127,7 +127,7 @@ class Report:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Report:
-        """The report that `to_bytes` wrote; never unpickles."""
+        """The report from `to_bytes`; never unpickles."""
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         text = json.loads(arrays.pop("header").tobytes())
@@ -140,7 +140,7 @@ class Report:
 
 
 def _packed(pieces: Iterable[str]) -> bytes:
-    """The pieces joined and compressed, one after the other."""
+    """The joined and compressed pieces."""
     packer = zlib.compressobj()
     parts = [packer.compress(piece.encode()) for piece in pieces]
     return b"".join([*parts, packer.flush()])

@@ -51,9 +51,9 @@ from graphturbo_core.report.rows.split_rows import SplitRow, split_rows
 
 
 class Tables(TypedDict):
-    """Every table of a report; what is not required is made for pictures alone.
+    """Every table of a report; those that are not required exist only with `has_pictures`.
 
-    The columns are described at `Report`.
+    `Report` describes the columns.
     """
 
     round: tuple[RoundRow, ...]
@@ -81,7 +81,7 @@ class Tables(TypedDict):
 
 
 def tables(outcome: Outcome, layers: tuple[LayerRow, ...], buffers: Placed | None) -> Tables:
-    """Every table; without those that pictures alone are made of where there are no `buffers`."""
+    """Every table; without `buffers`, only those that are not made for pictures."""
     found: Tables = {
         "round": tuple(round_rows(outcome)),
         "rounds": tuple(rounds_rows(outcome)),

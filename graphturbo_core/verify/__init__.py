@@ -1,6 +1,6 @@
 """Traces of all rounds -> Verification: the Program run on real numbers, against ONNX Runtime.
 
-- `faults.py`: what a replay may find wrong.
+- `faults.py`: Fault: the first instruction that is wrong.
 - `single_op.py`: one op on arrays: ONNX Runtime on a model of that op, else onnx's reference.
 - `local.py`: a tile's result: the op run on exactly the boxes that the tile names.
 - `verify.py`: the recipe: `static/` checks, `replay/`, comparison, and the fault.

@@ -1,4 +1,4 @@
-"""What a replay finds wrong: a Program that does not do what its model says."""
+"""Fault: an instruction of a Program that breaks a rule, or whose result is wrong."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from graphturbo_core.ir.boxes import Box
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One instruction that broke a rule, or whose result differs.
+    """One instruction that breaks a rule, or whose result differs.
 
-    `expected` and `got` are numbers where a result differs, else 0. `cycle`: its start.
+    `expected` and `got`: numbers where a result differs, else 0. `cycle`: its start.
     """
 
     rule: str
@@ -30,6 +30,6 @@ class ReplayFaultError(Exception):
     """Stops a replay at its first fault."""
 
     def __init__(self, fault: Fault) -> None:
-        """`fault` says which instruction, and how."""
+        """Stores the fault; its text is the message."""
         super().__init__(fault.what)
         self.fault = fault

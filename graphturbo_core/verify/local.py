@@ -19,11 +19,11 @@ from graphturbo_core.verify.single_op import Array, OpRunner
 _PLACELESS = frozenset(
     {AxisKind.SAME, AxisKind.PERMUTED, AxisKind.NONE, AxisKind.WHOLE, AxisKind.REDUCE}
 )
-"""Axis kinds that read the same elements of a box wherever it lies."""
+"""Axis kinds whose reads within a box do not depend on the box's place."""
 
 
 class LocalOperand(NamedTuple):
-    """One read of an op: its box in the input's own coordinates, and the numbers there."""
+    """One read of an op: its box in the input's coordinates, and the numbers in it."""
 
     access: InputAccess
     box: Box
@@ -32,7 +32,7 @@ class LocalOperand(NamedTuple):
 
 @dataclass(frozen=True)
 class TileTask:
-    """One compute instruction: output number `index` of `op`, a box of it, a cut of K or None."""
+    """One compute instruction: output number `index` of `op`, its box, and its cut of K or None."""
 
     graph: Graph
     op: Op
@@ -42,7 +42,7 @@ class TileTask:
     cut: Interval | None
 
     def reads(self) -> tuple[tuple[InputAccess, Box], ...]:
-        """The boxes that the tile needs, empty ones left out, in the order of the accesses."""
+        """The boxes that the tile reads, without empty ones, in the order of the accesses."""
         found = ((access, self._needed(access)) for access in self.semantics.accesses[self.index])
         return tuple((access, box) for access, box in found if not is_empty(box))
 
@@ -59,29 +59,28 @@ class TileTask:
 
     @property
     def is_partial(self) -> bool:
-        """Whether it adds to a sum that an earlier cut of K began."""
+        """Whether it adds to the partial sum of an earlier cut of K."""
         return self.cut is not None and self.cut[0] > 0
 
 
 def tile_result(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array:
-    """The numbers of the tile's box; of a cut of K what it adds to the sum, bias in the first.
+    """Numbers of the tile's box; for a cut of K, its summand (with the bias in the first cut).
 
-    1. What only lays elements side by side, names them anew or repeats them, is copied.
-    2. Windows that slide: the op with the pads that this box has.
-    3. Windows that keep the size: the op on what is read, of which the box is taken.
-    4. Neither result nor reads depend on where the box lies: the op as it is.
-    5. Else the op on tensors of full size that hold nothing but the named boxes (NaN elsewhere),
-       of which the box is taken.
+    1. Ops that only concatenate, reshape or repeat elements: a copy.
+    2. Sliding windows: the op with the pads of this box.
+    3. Windows that preserve the size: the op on the elements read, cropped to the box.
+    4. Neither result nor reads depend on the box's place: the op with its own attributes.
+    5. Otherwise the op on full-size tensors with NaN outside the named boxes, cropped to the box.
 
     Raises:
-        ModelError: NO_KERNEL when no runtime knows the op, SHAPE_DISAGREES when what it gives is
-            not as large as ONNX's shape inference says.
+        ModelError: NO_KERNEL when no runtime supports the op, SHAPE_DISAGREES when its result has
+            another shape than ONNX's shape inference.
     """
     semantics = task.semantics
     if semantics.is_joint:
         found: Array | None = _joined(task, operands)
     elif semantics.is_view:
-        found = _renamed(task, operands)
+        found = _reshaped(task, operands)
     elif semantics.is_repeated:
         found = np.broadcast_to(operands[0].numbers, extents(task.box)).copy()
     elif semantics.is_sliding and task.index == 0:
@@ -100,7 +99,7 @@ def tile_result(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunn
 
 
 def _is_placeless(task: TileTask, operands: Sequence[LocalOperand]) -> bool:
-    """Rule 4; an input that another output of the op reads has its full size, and fits no part."""
+    """Rule 4; false if another output reads an input that this one does not: it has full size."""
     if task.semantics.is_placed:
         return False
     read = {operand.access.tensor for operand in operands}
@@ -115,7 +114,7 @@ def _other_shape(task: TileTask) -> ModelError:
         "SHAPE_DISAGREES",
         f"{op.op_type} {op.name!r} does not compute the shape {list(shape)} that was inferred",
         f"output {op.outputs[task.index]!r}",
-        "run without --verify, and take no number of this op for right",
+        "run without --verify, and do not rely on this op's numbers",
     )
 
 
@@ -124,7 +123,7 @@ def _axes(operands: Sequence[LocalOperand]) -> Iterator[AxisMap]:
 
 
 def _joined(task: TileTask, operands: Sequence[LocalOperand]) -> Array | None:
-    """Parts in the order of the inputs along the axis in which they lie side by side."""
+    """The inputs concatenated in order along their OFFSET axis; None without one."""
     axis = next(
         (place for o in operands for place, axis in enumerate(o.access.axes)
          if axis.kind is AxisKind.OFFSET),
@@ -133,18 +132,18 @@ def _joined(task: TileTask, operands: Sequence[LocalOperand]) -> Array | None:
     return None if axis is None else np.concatenate([o.numbers for o in operands], axis)
 
 
-def _renamed(task: TileTask, operands: Sequence[LocalOperand]) -> Array | None:
-    """The same elements in the same order; None where more are read than written."""
+def _reshaped(task: TileTask, operands: Sequence[LocalOperand]) -> Array | None:
+    """The same elements in the same order; None where the numbers of elements differ."""
     (operand,) = operands
     shape = extents(task.box)
     return operand.numbers.reshape(shape) if operand.numbers.size == prod(shape) else None
 
 
 def _slid(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array | None:
-    """The op with pads for what its windows read beyond the input, and the groups in the box.
+    """The op with pads for reads beyond the input, and with the number of groups in the box.
 
-    None where a window lies in the padding altogether, where groups are cut, or where the padding
-    of a partial window counts (`count_include_pad` with `ceil_mode`).
+    None where a window is entirely in the padding, where groups are cut, or where the padding of a
+    partial window counts (`count_include_pad` with `ceil_mode`).
     """
     attributes = task.op.attributes
     data = operands[0].access
@@ -185,14 +184,14 @@ def _keeps_size(task: TileTask, operands: Sequence[LocalOperand]) -> bool:
 
 
 def _cropped(task: TileTask, operand: LocalOperand, runner: OpRunner) -> Array:
-    """The middle of the op's result on what is read: its rim lacks neighbours, or has none."""
+    """The op's result on the elements read, cropped to the box; results at the rim lack inputs."""
     result = _plain(task, [operand], runner, task.op.attributes)
     inside = [(lo - b, hi - b) for (lo, hi), (b, _) in zip(task.box, operand.box, strict=True)]
     return result[slices(tuple(inside))]
 
 
 def _groups(task: TileTask, data: InputAccess) -> dict[str, AttributeValue] | None:
-    """How many groups the box has, where there are any; None where it cuts one of several."""
+    """Attribute `group` for the box, empty without groups; None where the box cuts a group."""
     for axis in data.axes:
         if axis.kind is AxisKind.GROUPED:
             lo, hi = task.box[axis.out_axis]
@@ -216,10 +215,10 @@ def _plain(
 
 
 def _inputs(task: TileTask, by_name: Mapping[str, list[Array]]) -> list[Array | None]:
-    """By place: what is read, the value of a parameter, None for what is missing.
+    """Per input: the numbers read, the value of a parameter, or None where it is missing.
 
-    A tensor that the op names twice and reads twice is matched in order. After the first cut of K
-    summands are left out: the first cut has them.
+    A tensor that the op names twice and reads twice is matched in order. Only the first cut of K
+    has the summands.
     """
     found: list[Array | None] = []
     for name in task.op.inputs:
@@ -244,9 +243,9 @@ def _is_summand(task: TileTask, name: str) -> bool:
 
 
 def _parameter(task: TileTask, name: str) -> Array:
-    """An input that is not read as data: its value is known since import, or only its type counts.
+    """An input that is not read as data: its value from import, or zeros if only its type counts.
 
-    Should an access map have forgotten it, zeros give a wrong result, and that is seen.
+    If an access map lacks an input by mistake, the zeros give a wrong result, which verify reports.
     """
     tensor = task.graph.tensors[name]
     if tensor.value is not None:
@@ -255,7 +254,7 @@ def _parameter(task: TileTask, name: str) -> Array:
 
 
 def _embedded(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner) -> Array:
-    """The op on whole tensors that hold only the boxes named, and the box of its result."""
+    """The op on whole tensors with numbers only in the named boxes, cropped to the task's box."""
     whole: dict[str, Array] = {}
     for access in task.semantics.accesses[task.index]:
         tensor = task.graph.tensors[access.tensor]
@@ -270,9 +269,9 @@ def _embedded(task: TileTask, operands: Sequence[LocalOperand], runner: OpRunner
 
 
 def poisoned(shape: tuple[int, ...], dtype: np.dtype[Any], is_summed: bool = False) -> Array:
-    """An array that holds nothing yet: NaN where the type has it, else zeros.
+    """An array of invalid numbers: NaN where the type has it, else zeros.
 
-    `is_summed`: zeros in any case, since what lies beside a cut of K is added.
+    `is_summed`: always zeros, because elements outside a cut of K are added.
     """
     if dtype.kind == "O":
         return np.full(shape, "", dtype=dtype)

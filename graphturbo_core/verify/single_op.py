@@ -20,25 +20,25 @@ from graphturbo_core.semantics.ops.own_ops import OWN_OPS
 
 Array = np.ndarray[Any, Any]
 Arrays = Sequence[Array | None]
-"""Inputs by place; None where an optional one is missing."""
+"""Inputs in order; None where an optional one is missing."""
 Run = Callable[[list[Array]], Sequence[Array]]
-"""From the inputs that are there to the outputs that are named."""
+"""Function from the present inputs to the named outputs."""
 
 MAX_SESSIONS = 2048
-"""Single-op models kept ready; the least recently used go first (our choice)."""
+"""Most cached single-op models; the least recently used one is dropped (our choice)."""
 IR_VERSION = 10
-"""Old enough for every runtime in use, new enough for every type of tensor."""
+"""ONNX IR version: old enough for every runtime in use, new enough for every tensor type."""
 THREADS = 1
-"""Tiles are small: a second thread waits longer than it works (measured: five times slower)."""
+"""Threads per op: tiles are small, and a second thread was measured five times slower."""
 
 
 @dataclass
 class OpRunner:
-    """Runs ops by themselves; ready-made models are kept by op type, attributes and shapes."""
+    """Runs single ops; caches a model per op type, attributes and shapes."""
 
     runtime: Any
     """The module onnxruntime, from `load_runtime`."""
-    _kept: OrderedDict[Hashable, Run] = field(default_factory=OrderedDict)
+    _cache: OrderedDict[Hashable, Run] = field(default_factory=OrderedDict)
 
     def run(
         self, op: Op, inputs: Arrays, attributes: Mapping[str, AttributeValue]
@@ -46,7 +46,7 @@ class OpRunner:
         """Every named output of the op with these attributes on these inputs.
 
         Raises:
-            ModelError: NO_KERNEL, with what ONNX Runtime or the reference said.
+            ModelError: NO_KERNEL, with the message of ONNX Runtime or the reference.
         """
         own = OWN_OPS.get((op.domain, op.op_type))
         if own is not None:
@@ -57,12 +57,12 @@ class OpRunner:
             tuple(bool(name) for name in op.outputs),
             tuple(None if array is None else (array.dtype.str, array.shape) for array in inputs),
         )  # fmt: skip
-        if key not in self._kept:
-            self._kept[key] = self._prepared(op, inputs, attributes)
-            if len(self._kept) > MAX_SESSIONS:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        results = self._kept[key]([array for array in inputs if array is not None])
+        if key not in self._cache:
+            self._cache[key] = self._prepared(op, inputs, attributes)
+            if len(self._cache) > MAX_SESSIONS:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(key)
+        results = self._cache[key]([array for array in inputs if array is not None])
         return dict(zip((name for name in op.outputs if name), results, strict=True))
 
     def _prepared(self, op: Op, inputs: Arrays, attributes: Mapping[str, AttributeValue]) -> Run:
@@ -79,7 +79,7 @@ class OpRunner:
 
 
 def load_runtime() -> Any:
-    """The module onnxruntime, which only replay needs.
+    """The module onnxruntime; only replay needs it.
 
     Raises:
         OptionError: NO_RUNTIME where it is not installed.
@@ -97,7 +97,7 @@ def load_runtime() -> Any:
 
 
 def errors_of(runtime: Any) -> tuple[type[Exception], ...]:
-    """What ONNX Runtime raises for a model or input that it cannot take."""
+    """Exceptions that ONNX Runtime raises for a model or input that it does not support."""
     state = runtime.capi.onnxruntime_pybind11_state
     return (
         state.Fail, state.InvalidArgument, state.InvalidGraph, state.NotImplemented,
@@ -106,7 +106,7 @@ def errors_of(runtime: Any) -> tuple[type[Exception], ...]:
 
 
 def session_options(runtime: Any, is_optimised: bool = False) -> Any:
-    """Quiet, and the graph as it is unless asked otherwise."""
+    """Session options: no logging, one thread, and no graph optimisation by default."""
     options = runtime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = 1
@@ -132,7 +132,7 @@ def _session(runtime: Any, model: onnx.ModelProto) -> Run:
 
 
 def _reference(op: Op, model: onnx.ModelProto, inputs: list[Array], failure: Exception) -> Run:
-    """The evaluator that onnx ships, for ops and types that ONNX Runtime leaves out."""
+    """The reference evaluator of onnx, for ops and types that ONNX Runtime does not support."""
     names = [value.name for value in model.graph.input]
 
     def run(arrays: list[Array]) -> Sequence[Array]:
@@ -143,11 +143,11 @@ def _reference(op: Op, model: onnx.ModelProto, inputs: list[Array], failure: Exc
     try:
         evaluator = ReferenceEvaluator(model)
         run(inputs)
-    except Exception as error:  # the evaluator is plain Python and raises whatever it meets
+    except Exception as error:  # the evaluator is plain Python and may raise any exception
         raise ModelError(
             "NO_KERNEL",
             f"{op.op_type} {op.name!r} cannot be run by itself: {_first_line(failure)}",
-            f"onnx's reference says: {_first_line(error)}",
+            f"onnx's reference raises: {_first_line(error)}",
             "run without --verify",
         ) from error
     return run

@@ -1,4 +1,4 @@
-"""Traces of all rounds -> Verification: what they compute, against ONNX Runtime."""
+"""Traces of all rounds -> Verification: their replayed outputs against ONNX Runtime's."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from graphturbo_core.verify.replay.tolerance import least_magnitudes, relative_t
 from graphturbo_core.verify.single_op import Array, OpRunner, load_runtime
 
 SEED = 0
-"""All numbers are drawn from this seed: the same run verifies the same numbers."""
+"""Seed of all drawn numbers: equal runs verify equal numbers."""
 
 OnProgress = Callable[[int, int], None]
-"""Instructions replayed, instructions to replay in all."""
+"""Callback with the numbers of replayed instructions and of all instructions."""
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was replayed and how it compares; `fault` names the first instruction that is wrong."""
+    """Result of a replay: a check per output, and the first wrong instruction as `fault`."""
 
     outputs: tuple[OutputCheck, ...]
     fault: Fault | None
@@ -56,18 +56,18 @@ class Verification:
 
     @property
     def max_abs_error(self) -> float:
-        """Over all outputs; infinite where one is not a number and should be."""
+        """Largest absolute error of all outputs; infinite where NaN replaces a number."""
         return max((check.max_abs_error for check in self.outputs), default=0.0)
 
     @property
     def max_rel_error(self) -> float:
-        """Over all outputs, relative to the largest magnitude of each."""
+        """Largest error of all outputs, relative to the largest magnitude of each."""
         return max((check.max_rel_error for check in self.outputs), default=0.0)
 
 
 @dataclass(frozen=True)
 class VerifyTask:
-    """What to verify: the file with all numbers, the model at the whole batch, every round."""
+    """Input of `verify`: the file with all weights, the model at the whole batch, every round."""
 
     data: bytes = field(repr=False)
     whole: GraphSemantics = field(repr=False)
@@ -75,15 +75,15 @@ class VerifyTask:
     traces: Mapping[int, Trace] = field(repr=False)
     drawn_weights: int = 0
     case: tuple[Mapping[str, Array], Mapping[str, Array]] | None = field(default=None, repr=False)
-    """Numbers of the graph's inputs and the right outputs; where there are none, inputs are drawn
-    and ONNX Runtime says on the unsplit model what is right."""
+    """Numbers of the graph's inputs and the expected outputs. Without them inputs are drawn, and
+    ONNX Runtime computes the expected outputs on the unsplit model."""
 
 
 def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verification:
-    """Replay every round of every cluster, join what they give, and compare.
+    """Replays every round of every cluster, joins the outputs, and compares them.
 
-    Where an output differs, the round is replayed once more beside the unsplit ops, to find the
-    first instruction whose result does.
+    Where an output differs, the rounds are replayed again beside the unsplit ops, to find the first
+    instruction whose result differs.
 
     Raises:
         OptionError: NO_RUNTIME without ONNX Runtime.
@@ -91,7 +91,7 @@ def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verificat
     """
     runtime = load_runtime()
     _check_deterministic(task.whole.graph)
-    feeds, expected = _questions(task, runtime)
+    feeds, expected = _feeds_and_outputs(task, runtime)
     lost = _lost_weights(task.traces)
     sources = tuple(dict.fromkeys(weight.source or weight.name for weight in lost))
     known = computed_weights(task.data, sources, feeds, runtime) if lost else {}
@@ -105,11 +105,13 @@ def verify(task: VerifyTask, on_progress: OnProgress | None = None) -> Verificat
     return Verification(checks, fault, rounds.total, rounds.count, task.drawn_weights)
 
 
-def _questions(task: VerifyTask, runtime: Any) -> tuple[Mapping[str, Array], Mapping[str, Array]]:
-    """Inputs, and what the unsplit model makes of them.
+def _feeds_and_outputs(
+    task: VerifyTask, runtime: Any
+) -> tuple[Mapping[str, Array], Mapping[str, Array]]:
+    """Inputs, and the unsplit model's outputs for them.
 
-    Integers are bytes where the model takes them, else zeros and ones: what indexes a table, or
-    counts, may not be larger.
+    Integers are drawn as bytes. If ONNX Runtime refuses these, they are zeros and ones: larger
+    table indices or counts may be invalid.
     """
     graph = task.whole.graph
     if task.case is not None:
@@ -126,7 +128,7 @@ def _questions(task: VerifyTask, runtime: Any) -> tuple[Mapping[str, Array], Map
 
 
 def _check_deterministic(graph: Graph) -> None:
-    """Numbers that are drawn while the model runs have nothing to be compared with."""
+    """Refuses a model that draws random numbers: its outputs have no reference."""
     for op in graph.ops:
         if draws_numbers(graph, op):
             raise ModelError(
@@ -138,7 +140,7 @@ def _check_deterministic(graph: Graph) -> None:
 
 
 def _lost_weights(traces: Mapping[int, Trace]) -> tuple[Tensor, ...]:
-    """Weights that ops on weights alone give and that were too large to compute at import."""
+    """Weights that ops compute from weights, and that were too large to compute at import."""
     tensors = [
         tensor
         for trace in traces.values()
@@ -149,7 +151,7 @@ def _lost_weights(traces: Mapping[int, Trace]) -> tuple[Tensor, ...]:
 
 
 class _Rounds:
-    """The rounds of all clusters, one after the other in the order of their samples."""
+    """The rounds of all clusters, in the order of their samples."""
 
     def __init__(
         self,
@@ -174,7 +176,7 @@ class _Rounds:
         self.total = sum(self.scripts[size].program.size for size in self.sizes)
 
     def run(self, on_progress: OnProgress | None) -> tuple[dict[str, Array], Fault | None]:
-        """The whole outputs, or the fault that stopped a round."""
+        """The whole outputs, or the fault that stops a round."""
         parts: dict[str, list[Array]] = {}
         done = first = 0
         for size in self.sizes:
@@ -187,10 +189,10 @@ class _Rounds:
             for name, numbers in found.items():
                 parts.setdefault(name, []).append(numbers)
             first, done = first + size, done + script.program.size
-        return {**self._handed_on(), **self._joined(parts)}, None
+        return {**self._unwritten(), **self._joined(parts)}, None
 
     def first_difference(self) -> Fault | None:
-        """The first instruction, in time, whose result differs from the unsplit op's."""
+        """The first instruction in time whose result differs from the unsplit op's."""
         first = 0
         for size in self.sizes:
             script = self.scripts[size]
@@ -218,8 +220,8 @@ class _Rounds:
             given[name] = numbers
         return given
 
-    def _handed_on(self) -> dict[str, Array]:
-        """Outputs that no op writes: weights, and inputs handed straight through."""
+    def _unwritten(self) -> dict[str, Array]:
+        """Outputs that no op writes: weights and inputs."""
         graph = self.task.whole.graph
         known: dict[str, Array | None] = {
             **{name: tensor.value for name, tensor in graph.tensors.items()},
@@ -246,7 +248,7 @@ def _shifted(on_progress: OnProgress, done: int, total: int) -> OnProgress:
 
 
 def whole_values(script: Script, given: Mapping[str, Array], runner: OpRunner) -> dict[str, Array]:
-    """Every tensor of the round, each op run once on all of its inputs."""
+    """Numbers of every tensor of the round, from one run of each op on its whole inputs."""
     values = dict(given)
     for op in script.graph.ops:
         semantics = script.semantics.by_op[op.name]

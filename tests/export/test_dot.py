@@ -134,7 +134,7 @@ def test_the_same_bytes_whatever_the_hash_seed() -> None:
 def test_too_many_ops_or_edges_are_refused_by_name() -> None:
     nodes = [node(index, f"n{index}", 0) for index in range(MAX_OPS)]
     dot_text(report_of(nodes, [], [group(0)]))
-    with pytest.raises(CapacityError, match=r"5001 ops, a DOT file takes 5000, leave --dot out"):
+    with pytest.raises(CapacityError, match=r"5001 ops, a DOT file may have 5000, leave --dot out"):
         dot_text(report_of([*nodes, node(MAX_OPS, "n", 0)], [], [group(0)]))
     with pytest.raises(CapacityError, match="20001 edges") as caught:
         dot_text(report_of(nodes[:2], [edge(0, 1, "t")] * (MAX_EDGES + 1), [group(0)]))

@@ -1,4 +1,4 @@
-"""Edits as a list: each is told, added with names of its own, and taken out again whole."""
+"""Edits as a list: each has a text, is added with its own names, and is removed completely."""
 
 from __future__ import annotations
 

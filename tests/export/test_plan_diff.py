@@ -53,12 +53,12 @@ def test_groups_are_told_by_the_ops_they_share() -> None:
     kernels = list(BASE.rounds[16].kernels)
     merged = plan([group("g1", "abcd", 4)], kernels)
     assert rows(BASE, merged) == [(
-        "groups", "merged otherwise: a b",
+        "groups", "merged differently: a b",
         "g1 (2 pieces along axis 0) + g2 (2 pieces along axis 0)", "g1 (4 pieces along axis 0)",
     )]  # fmt: skip
-    assert rows(merged, BASE)[0][1] == "split otherwise: a b c d"
+    assert rows(merged, BASE)[0][1] == "split differently: a b c d"
     shifted = plan([group("g1", "a"), group("g2", "bcd")], kernels)
-    assert rows(BASE, shifted)[0][1] == "cut otherwise: a b"
+    assert rows(BASE, shifted)[0][1] == "cut differently: a b"
     renamed = plan([group("g2", "cd"), group("g1", "ab")], kernels)
     assert rows(BASE, renamed) == []
     split = plan([group("g1", "ab", 4), group("g2", "cd", 1, -1)], kernels)
@@ -83,12 +83,12 @@ def test_clusters_that_share_a_round_are_told() -> None:
         return replace(BASE, rounds={16: own})
 
     assert rows(BASE, sharing()) == [
-        ("clusters", "share the round", NONE, "4, DRAM lent"),
+        ("clusters", "share the round", NONE, "4, remote DRAM shares"),
         ("clusters", "g1/1", NONE, "cluster 0, step 0"),
         ("clusters", "g2/1", NONE, "cluster 0, step 1"),
     ]
     assert rows(sharing(), sharing(is_lent=False)) == [
-        ("clusters", "share the round", "4, DRAM lent", "4"),
+        ("clusters", "share the round", "4, remote DRAM shares", "4"),
     ]
     moved = sharing(cluster_of=(0, 3), step_of=(0, 0))
     assert rows(sharing(), moved) == [
@@ -115,7 +115,7 @@ def test_what_is_kept_and_where_weights_are_is_told() -> None:
     changed = replace(kernel("g1/1"), kept=("t",), residency={"w": Residency.STREAM})
     other = plan(groups, [changed, kernel("g2/1")])
     assert rows(BASE, other) == [
-        ("kept in LB", "t", "-", "kept"), ("residency", "w", "LB", "stream or LB"),
+        ("resident in LB", "t", "-", "resident"), ("residency", "w", "LB", "stream or LB"),
     ]  # fmt: skip
 
 

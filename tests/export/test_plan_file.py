@@ -193,13 +193,13 @@ def test_edits_may_stand_alone_and_may_be_left_empty() -> None:
     assert "record" not in text.split("edits:")[1]
     found = read_plan(text.replace("merge: []", "merge:").encode(), "x")
     assert found.edits == Edits(pieces={"a": 2})
-    assert found.held(5).is_edited
+    assert found.pinned_plan(5).is_edited
     whole = plan_text(example())
     start, end = whole.index("edits:"), whole.index("record:")
     bare = read_plan((whole[:start] + "edits:\n" + whole[end:]).encode(), "x")
-    assert not bare.held(16).is_edited
+    assert not bare.pinned_plan(16).is_edited
     with pytest.raises(PlanError, match="the plan has rounds of 16 samples, the run one of 5"):
-        bare.held(5)
+        bare.pinned_plan(5)
 
 
 def test_a_kernel_that_refers_to_none_is_refused() -> None:
@@ -218,7 +218,7 @@ def test_a_file_that_could_not_be_read_again_is_not_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(plan_write, "PLAN_YAML", replace(PLAN_YAML, max_bytes=100))
-    with pytest.raises(CapacityError, match="a plan file takes 100"):
+    with pytest.raises(CapacityError, match="a plan file may have 100"):
         plan_text(example())
 
 

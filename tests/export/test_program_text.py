@@ -1,4 +1,4 @@
-"""Listings: every line says what its instruction is, recomputed from the program's arrays."""
+"""Listings: every line equals its instruction, recomputed from the program's arrays."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_equal_programs_have_no_difference_and_others_do() -> None:
     engines = {row.subject: (row.a, row.b) for row in rows if row.part == "instructions by engine"}
     assert engines["0.3.matrix"][0] == "0"
     first = next(row for row in rows if row.part == "kernels")
-    assert first.subject.startswith("g1/1, instruction ")
+    assert first.subject.startswith("g1/1, its instruction ")
 
 
 def test_a_kernel_that_comes_later_is_compared_from_its_own_start() -> None:
@@ -169,7 +169,7 @@ def test_a_kernel_that_comes_later_is_compared_from_its_own_start() -> None:
         moved.append(f"{int(columns[0]) - shift} {columns[1]}{tail}")
     found = program_differences("\n".join(before), "\n".join(moved))
     kernels = [row for row in found if row.part == "kernels"]
-    assert [row.subject for row in kernels] == [f"g1/1, instruction {count} of it"]
+    assert [row.subject for row in kernels] == [f"g1/1, its instruction {count}"]
     assert kernels[0].b == "-"
 
 

@@ -145,7 +145,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["strip", str(source), str(target)]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert "numbers of 4 weights (22 KiB) left out, 0 had none, 2 small constants kept" in err
+    assert "removed the numbers of 4 weights (22 KiB), 0 weights have none, 2 small" in err
     assert target.read_bytes() == strip_weights(source.read_bytes(), DEFAULT_LIMITS).data
 
 

@@ -83,7 +83,7 @@ def section(heading: str) -> str:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """Compiled loops are copied too: a new place need not compile them anew."""
+    """Compiled loops are copied too, so that the new folder need not compile them again."""
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():

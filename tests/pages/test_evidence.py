@@ -1,4 +1,4 @@
-"""What is kept of long runs: a digest tells when it is about something else."""
+"""Stored results of long runs: a digest shows when their inputs have changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MADE = Evidence("one", (("no.module",),), ("docs/one.md",), ("rows/*.py",))
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tree with one kept result that is about what stands there; runs give 7 today."""
+    """A tree with one stored result that is up to date; runs give 7."""
     for name in ("docs/one.md", "rows/a.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x", encoding="utf-8")
@@ -34,7 +34,7 @@ def test_what_is_kept_is_not_stale(tree: Path) -> None:
 def test_a_file_that_it_reads_changes(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tree / "rows" / "a.py").write_text("y", encoding="utf-8")
     assert evidence.main(["--check"]) == 1
-    assert "one: made from something else" in capsys.readouterr().err
+    assert "one: its inputs have changed" in capsys.readouterr().err
 
 
 def test_a_file_that_it_reads_is_new(tree: Path) -> None:
@@ -65,7 +65,7 @@ def test_it_runs_its_commands_and_keeps_a_digest(
 
 
 def test_a_pattern_that_names_no_file_is_an_error(tree: Path) -> None:
-    with pytest.raises(ValueError, match="names no file"):
+    with pytest.raises(ValueError, match="matches no file"):
         evidence.files_of(["nothing/*"])
 
 

@@ -405,7 +405,7 @@ def page_cycles() -> dict[int, tuple[int, int]]:
 
 
 def page_units() -> dict[int, dict[str, int]]:
-    """What every instruction takes, engine and channels, and for how many cycles."""
+    """Engine and channels of every instruction, with cycles."""
     found = {}
     for row in table("instructions"):
         cell = row["channels and cycles"]

@@ -116,7 +116,7 @@ def test_row_f_by_real_runs() -> None:
     imports = Imports(load_sample(asked.variant.sample))
     found = Findings().with_results([result_of(imports, asked, *each) for each in asked.runs])
     titles = [sheet.title for sheet in sheets(found)]
-    assert any(title.startswith("What instruction scheduling is made of") for title in titles)
+    assert any(title.startswith("Parts of instruction scheduling") for title in titles)
     assert any(title.startswith("Throughput of `graphturbo:full` with each") for title in titles)
     gains = [float(cell) for cell in cells(found, "F")[1:]]
     assert min(gains[:2]) > 1

@@ -1,4 +1,4 @@
-"""The paper's tables: what stands in docs/ is what the runs give, and claims are worked by hand."""
+"""The paper's tables: docs/ has what the runs give, and requirements are computed by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from benchmarks.drawing.dots_figure import Dots, dots_svg
 from benchmarks.drawing.sheet import Sheet
 from benchmarks.paper import command as paper
 from benchmarks.paper import results as paper_results
-from benchmarks.paper.claims import Claim, claim_sheet, claims
 from benchmarks.paper.findings import (
     CHIP,
     OTHER_CHIP,
@@ -24,6 +23,7 @@ from benchmarks.paper.findings import (
 from benchmarks.paper.gains import gains_sheet
 from benchmarks.paper.page import DATA, PAGE, figures, page, write
 from benchmarks.paper.reasons import is_explained, limit, order_reason, reason, scheduling_reason
+from benchmarks.paper.requirements import Requirement, requirement_sheet, requirements
 from benchmarks.paper.results import Asked, Result, result_of, stage_use
 from benchmarks.paper.rows import ROWS, PaperRow, Variant
 from benchmarks.paper.switches import SWITCHES
@@ -50,8 +50,8 @@ def result(row: str, strategy: str, rate: float, **others: object) -> Result:
     return replace(made, bound_per_s=1e9, busy=BUSY, waits=WAITS, **others)
 
 
-def claim(findings: Findings, words: str) -> Claim:
-    (found,) = (each for each in claims(findings, CHIP) if words in each.words)
+def requirement(findings: Findings, words: str) -> Requirement:
+    (found,) = (each for each in requirements(findings, CHIP) if words in each.words)
     return found
 
 
@@ -98,10 +98,10 @@ def test_each_step_is_held_against_the_row_s_own_published_gain() -> None:
         for level, rate in zip(("lb", "order", "full"), steps, strict=True)
     ]
     findings = Findings().with_results(runs)
-    ordering = claim(findings, "ordering over the row's own")
+    ordering = requirement(findings, "ordering over the row's own")
     assert ordering.values == pytest.approx({"A": 3.92 / (4.27 / 1.09), "F": 1.44})
     assert ordering.short == ("F",), "as far above the paper's as below it"
-    scheduling = claim(findings, "instruction scheduling over the row's own")
+    scheduling = requirement(findings, "instruction scheduling over the row's own")
     gains = {"A": 428 / 392 / (7.95 / 4.27), "F": 170 / 144 / (3.64 / 3.0)}
     assert scheduling.values == pytest.approx(gains)
     assert scheduling.short == ("A",)
@@ -151,14 +151,14 @@ def test_the_nearest_plausible_model_of_a_row() -> None:
     assert findings.nearest_published("full") == {"A": pytest.approx(1 / 1.5)}
     assert findings.nearest_published("tvm") == {}
     assert findings.nearest_published("full", OTHER_CHIP) == {}
-    found = claim(findings, "nearest (`full`)")
+    found = requirement(findings, "closest plausible model (`full`)")
     assert (found.values, found.asked) == ({"A": pytest.approx(1 / 1.5)}, 5)
     alone = findings.with_results([replace(runs[0], throughput_per_s=8458.8)])
     assert alone.nearest_published("full") == {"A": pytest.approx(1.0)}
-    assert claim(alone, "`full` over the paper's").values.keys() == {"A", "E"}
+    assert requirement(alone, "`full` over the paper's").values.keys() == {"A", "E"}
     assert not [
         each
-        for each in claims(Findings().with_results(runs[:1]), CHIP)
+        for each in requirements(Findings().with_results(runs[:1]), CHIP)
         if "whichever" in each.words
     ]
 
@@ -188,7 +188,7 @@ def test_a_later_result_takes_the_place_of_the_same_run() -> None:
 def test_rates_within_a_factor_are_counted_by_rows() -> None:
     # the paper's tvm: A 1,064, G 1,416, I 456; five rows are asked for
     near = [result("A", "tvm@2", 2000), result("G", "tvm@2", 720), result("I", "tvm@4", 227)]
-    found = claim(Findings().with_results(near), "`tvm` over the paper's")
+    found = requirement(Findings().with_results(near), "`tvm` over the paper's")
     assert found.values == pytest.approx({"A": 2000 / 1064, "G": 720 / 1416, "I": 227 / 456})
     assert found.short == ("I",)
     assert not found.is_met
@@ -199,14 +199,14 @@ def test_a_search_is_held_against_the_better_of_it_and_plus() -> None:
     # full 90, a search finds 100, plus 120: 0.9 of the search, 0.75 of the better one
     rates = {"graphturbo:full@16": 90, "tuned@16": 100, "graphturbo:plus@16": 120}
     found = Findings().with_results([result("A", name, rate) for name, rate in rates.items()])
-    searched = claim(found, "`full` reaches 0.9 of what a search finds that begins with its plan")
+    searched = requirement(found, "of a search that starts with its plan")
     assert (searched.values, searched.short) == ({"A": 0.9}, ())
-    both = claim(found, "the better of the latter and of `plus`")
+    both = requirement(found, "the better of the latter and of `plus`")
     assert (both.values, both.short) == ({"A": 0.75}, ("A",))
-    assert claim(found, "0.95 of the best of all").values == {"A": 1.2}
-    own = claim(found, "among its own choices")
+    assert requirement(found, "0.95 of the best of all").values == {"A": 1.2}
+    own = requirement(found, "among its own choices")
     assert (own.values, own.is_met) == ({}, False)
-    (line,) = (row for row in claim_sheet(found, CHIP).rows if "own choices" in row[0])
+    (line,) = (row for row in requirement_sheet(found, CHIP).rows if "own choices" in row[0])
     assert line[1] == "not run"
 
 
@@ -226,12 +226,12 @@ def test_plus_is_compared_with_the_best_of_all_searches() -> None:
         result("G", "tuned@32", 100, options=dict(OWN_SPACE)),
     ]
     found = Findings().with_results(runs)
-    both = claim(found, "0.95 of the best of all")
+    both = requirement(found, "0.95 of the best of all")
     assert (both.values, both.short) == ({"A": 0.8, "G": 1.2}, ("A",))
-    assert claim(found, "among its own choices").values == {"A": 0.8, "G": 1.2}
-    of_full = "`full` reaches 0.9 of what a search finds that begins"
-    assert claim(found, f"{of_full} with its plan").values == {"A": 0.6}
-    assert claim(found, f"{of_full} without its plan").values == {"A": 1.25}
+    assert requirement(found, "among its own choices").values == {"A": 0.8, "G": 1.2}
+    of_full = "`full` reaches 0.9 of the result of a search that starts"
+    assert requirement(found, f"{of_full} with its plan").values == {"A": 0.6}
+    assert requirement(found, f"{of_full} without its plan").values == {"A": 1.25}
     sheet = tuned_sheet(found, CHIP)
     rows = {row[:2]: row[2:] for row in sheet.rows}
     assert len(rows) == 3 * len(ROWS)
@@ -294,7 +294,7 @@ def test_the_order_of_strategies_is_the_papers(rates: tuple[float, ...], is_kept
     # row A: astitch has 0.64 of tvm's rate, full 7.95 times it
     names = ("tvm@2", "astitch@2", "graphturbo:full@16")
     runs = [result("A", name, rate) for name, rate in zip(names, rates, strict=True)]
-    assert claim(Findings().with_results(runs), "as published").values["A"] == is_kept
+    assert requirement(Findings().with_results(runs), "as published").values["A"] == is_kept
 
 
 def test_a_reason_has_the_arithmetic_of_bytes() -> None:
@@ -306,14 +306,14 @@ def test_a_reason_has_the_arithmetic_of_bytes() -> None:
     )  # fmt: skip
     assert is_explained(slow)
     told = reason(slow)
-    assert "DRAM moves 4 MB a sample (activations between kernels 3, weights 1)." in told
-    assert "leaves 3.53 MB a sample; 1 are inputs, outputs and weights once a cluster." in told
-    assert "allow 1,000 a second" in told
+    assert "DRAM moves 4 MB per sample (activations between kernels 3, weights 1)." in told
+    assert "leaves 3.53 MB per sample; 1 are inputs, outputs and weights once per cluster." in told
+    assert "allow 1,000 per second" in told
     assert limit(slow) == "move engines busy 50 %; matrix engines wait for buffer space 38 %"
     assert limit(replace(slow, dram_share=0.85)) == "DRAM busy 85 %"
     assert "above the bound" in reason(replace(slow, bound_per_s=1400.0))
     fast = replace(slow, throughput_per_s=2832.0, mac_share=0.5)
-    assert "these bytes take 20 % of DRAM's time and the multiply-accumulates 25 %" in reason(fast)
+    assert "these bytes need 20 % of DRAM's time and the multiply-accumulates 25 %" in reason(fast)
     assert not is_explained(replace(slow, throughput_per_s=1000.0))
 
 
@@ -354,7 +354,7 @@ def test_what_the_best_order_would_gain_is_told_of_kernels_in_turn() -> None:
         for row, most in bounds.items()
         for name in ("graphturbo:order", "graphturbo:full")
     ]
-    best = claim(Findings().with_results(runs), "some order of the same instructions")
+    best = requirement(Findings().with_results(runs), "some order of the same instructions")
     wanted = {"B": 2.4 / (7.91 / 3.45), "C": 1.09 / (6.5 / 3.32)}
     assert best.values == pytest.approx(wanted)
     assert best.short == ("C",)

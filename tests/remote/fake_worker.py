@@ -1,4 +1,4 @@
-"""A worker that does what it is told: the strategy's name is an order, or names a file with one."""
+"""A worker that follows orders: the strategy's name is an order, or names a file with one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.ui.synthetic import synthetic_report
 ORDERS = "FAKE_WORKER_ORDERS"
 """The environment's name for the folder with orders, a file a strategy; it may change meanwhile."""
 WARM_UP = "warm up"
-"""The order that is looked at before the first job: `hold` keeps a worker from being warm."""
+"""The order that is read before the first job: `hold` delays the warm frame of a worker."""
 LARGE_BYTES = 1 << 20
 NAP_S = 1.0
 
@@ -60,7 +60,7 @@ def order(strategy: str) -> str:
 
 
 def forget(orders: Path) -> None:
-    """No more orders: what is held goes on."""
+    """No more orders: held runs continue."""
     for path in orders.iterdir():
         path.unlink()
 

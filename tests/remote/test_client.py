@@ -21,7 +21,7 @@ def no_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def reports_of(*strategies: str) -> tuple[list[str], list[Report]]:
-    """Steps told, and the reports."""
+    """The reported steps, and the reports."""
     told: list[str] = []
     requests = [RunRequest("model", strategy) for strategy in strategies]
     runs = isolated_reports(b"model", requests, lambda name, _: told.append(name), fake_worker.main)
@@ -59,14 +59,14 @@ def test_a_run_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 def test_running_out_of_memory_is_a_refusal() -> None:
     """Of one run: the worker goes on."""
     frame = worker._answer(0, lambda: (_ for _ in ()).throw(MemoryError()))
-    with pytest.raises(CapacityError, match=r"needs more than the 12 GiB"):
+    with pytest.raises(CapacityError, match=r"needs more than a worker's 12 GiB"):
         client.report_of(frame[:1], frame[3:])
 
 
 def test_the_command_line_says_it_in_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As when ONNX Runtime takes its process with it."""
+    """Like a crash of ONNX Runtime that ends its process."""
     monkeypatch.setattr(client.isolated_reports, "__defaults__", (fake_worker.die,))
     assert main(["run", "teaching-resnet", "--batch", "4", "--verify"]) == 2
     assert "error: WORKER_ENDED: the process that computed this run" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What a worker says of a job: the model is imported once, and a refusal stops nothing else."""
+"""A worker's frames for a job: one import of the model; a refusal ends only its run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def served(*strategies: str, **choices: object) -> list[tuple[bytes, int, bytes]
     pipe, other = multiprocessing.Pipe()
     with pipe, other:
         sent: list[bytes] = []
-        other.send_bytes = sent.append  # a report is larger than what a pipe holds unread
+        other.send_bytes = sent.append  # a report is larger than a pipe's buffer
         worker.serve(other, protocol.encode_job(requests, load_sample(SAMPLE), None))
     return [protocol.split_frame(frame) for frame in sent]
 

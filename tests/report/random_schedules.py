@@ -1,4 +1,4 @@
-"""Random small networks, chips and plans: what a lower bound must stay below."""
+"""Random small networks, chips and plans: every lower bound must be below their latencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers of a report: by hand, and held against occupancy and the program of a real run."""
+"""Buffers of a report: derived by hand, and compared with occupancy and program of a real run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def report(request: pytest.FixtureRequest) -> Report:
 
 
 def live_at(report: Report, cycle: int, memory: str) -> dict[int, int]:
-    """Bytes by core that the buffers of a memory hold at a cycle."""
+    """Bytes of a memory's live buffers at a cycle, by core."""
     arrays, spaces = report.arrays, report.tables["spaces"]
     found: dict[int, int] = {}
     is_live = (arrays["buffer_from"] <= cycle) & (cycle < arrays["buffer_to"])

@@ -1,4 +1,4 @@
-"""Groups that are split along two axes: contract, replay, plan file, and how they are told."""
+"""Groups that are split along two axes: contract, replay, plan file and texts."""
 
 from __future__ import annotations
 

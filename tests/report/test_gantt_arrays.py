@@ -1,4 +1,4 @@
-"""What the Gantt chart reads of a Report adds up to what contract and tables say."""
+"""The Gantt chart's arrays of a Report sum to the values of contract and tables."""
 
 from __future__ import annotations
 

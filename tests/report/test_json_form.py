@@ -1,4 +1,4 @@
-"""The JSON of a run: the contract's keys, and what the app shows besides."""
+"""The JSON of a run: the contract's keys, and the app's tables."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_no_ops_and_no_edges() -> None:
 
 def test_a_box_goes_right_of_another_where_that_is_nearest() -> None:
     """A box of 10 columns from 0, and one of 2 that wants column 8: 11 is nearer than -3."""
-    boxes = {0: layout.Box(0, 1, 10, 0.0), 1: layout.Box(0, 1, 2, 8.0)}
+    boxes = {0: layout.SubGraphBox(0, 1, 10, 0.0), 1: layout.SubGraphBox(0, 1, 2, 8.0)}
     assert layout._separated(boxes) == {0: 0.0, 1: 11.0}
 
 
@@ -90,7 +90,7 @@ def test_the_drawing_is_the_same_every_time(case: tuple[list[tuple[int, int]], l
 def test_the_longest_edges_have_no_say_where_all_pass_too_many_ranks(
     monkeypatch: pytest.MonkeyPatch, limit: int, drawn: int
 ) -> None:
-    # A chain of four with two edges besides: from 0 to 2 passes one rank, from 0 to 3 passes two.
+    # A chain of four with two more edges: 0 to 2 crosses one rank, 0 to 3 crosses two.
     edges = [(0, 1), (1, 2), (2, 3), (0, 2), (0, 3)]
     asked: list[list[tuple[int, int]]] = []
     draw = layout.from_edges

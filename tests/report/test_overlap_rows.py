@@ -1,4 +1,4 @@
-"""Overlap and critical path of whole runs: rounds weighed by how long they take, sums, words."""
+"""Overlap and critical path of whole runs: rounds weighted by their duration, sums, texts."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ SAME = [AxisMap(AxisKind.SAME, size, 0) for size in SIZES]
 
 
 def by_definition(axis: AxisMap, at: range) -> list[int]:
-    """What `AxisMap` says of one place, for all of them."""
+    """The definition of `AxisMap`, place by place."""
     hulls = (axis.interval(((place, place + 1),)) for place in at)
     read = {place for lo, hi in hulls for place in range(lo, hi)}
     if axis.kind is AxisKind.WINDOW:
@@ -118,9 +118,11 @@ def test_an_axis_of_billions_costs_no_more_than_one_of_ten() -> None:
 
 def test_too_many_scattered_places_are_refused_by_name() -> None:
     axis = AxisMap(AxisKind.WINDOW, 3 * 2**23, 0, stride=3, kernel=2)
-    with pytest.raises(CapacityError, match="'conv7' reads 16777216 places") as caught:
+    with pytest.raises(
+        CapacityError, match="'conv7' reads 16777216 unevenly spaced places"
+    ) as caught:
         read_places("conv7", axis, range(2**23))
     assert caught.value.code == "NEED_TOO_SCATTERED"
     gaps = np.asarray(range(2**23))
-    with pytest.raises(CapacityError, match="'add' reads 8388609 places"):
+    with pytest.raises(CapacityError, match="'add' reads 8388609 unevenly spaced places"):
         united("add", gaps, range(1))

@@ -1,4 +1,4 @@
-"""The contract, tables and arrays of real runs, held against each other and against hand counts."""
+"""The contract, tables and arrays of real runs, compared with each other and with hand counts."""
 
 from __future__ import annotations
 

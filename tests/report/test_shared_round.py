@@ -1,4 +1,4 @@
-"""A run of `graphturbo:plus` whose clusters share one sample: what its report says."""
+"""A run of `graphturbo:plus` whose clusters share one sample: its report."""
 
 from __future__ import annotations
 

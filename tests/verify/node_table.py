@@ -33,7 +33,7 @@ from tests.verify.node_suite import (
 PAGE = Path(__file__).parents[2] / "docs" / "node-suite.md"
 WORKERS = 2
 CHUNK = 12
-"""Models a worker takes at once."""
+"""Models per job of a worker."""
 SECONDS_FOR_ALL = 900
 
 
@@ -121,7 +121,7 @@ MEANINGS = {
     "UNSUPPORTED_OPS": "several ops are refused, by the rules for one of them",
     "TILE_TOO_LARGE": "an op that runs whole does not fit into the LB of this chip",
 }
-"""What each rule says, for a reader of the page."""
+"""Text of each rule for readers of the page."""
 
 
 def page(outcomes: Sequence[Outcome]) -> str:

@@ -15,7 +15,7 @@ from tests.models import graph_of
 def program(
     rows: list[tuple[Memory, int, int, int]], is_pooled: bool = False, **numbers: Any
 ) -> Any:
-    """Buffers as (memory, core, offset, bytes); `numbers` describe what they hold."""
+    """Buffers as (memory, core, offset, bytes); `numbers` describe their content."""
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     names = ("memory", "core", "offset", "size_bytes")
     buffers = SimpleNamespace(**dict(zip(names, columns, strict=True)), **numbers)
@@ -122,7 +122,7 @@ def test_given_numbers_are_read_in_the_tensors_own_coordinates() -> None:
 
 
 def test_a_slot_has_the_type_of_the_value_that_fills_it() -> None:
-    """2.5 written over an integer stays 2.5."""
+    """2.5 written over an integer is read as 2.5."""
     held = values()
     held.open(1)
     held.write(1, ((0, 3),), np.array([0.5, 2.5, 4.5], np.float32))

@@ -1,4 +1,4 @@
-"""The onnx package's node suite: that the harness sees what is wrong.
+"""The onnx package's node suite: the harness detects faults.
 
 The models: python -m tests.verify.node_table (`make test-all`). The harness is `slow` as it is run
 there alone, and the suite takes seconds to collect.

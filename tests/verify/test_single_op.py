@@ -145,4 +145,4 @@ def test_a_model_is_made_once_for_each_shape(
     monkeypatch.setattr(single_op, "MAX_SESSIONS", 2)
     for length, kept in ((2, 1), (2, 1), (3, 2), (4, 2)):
         runner.run(op_of("Neg", 1), [np.ones(length, np.float32)], {})
-        assert len(runner._kept) == kept
+        assert len(runner._cache) == kept

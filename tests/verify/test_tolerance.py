@@ -67,7 +67,7 @@ def test_the_coarsest_type_in_which_an_op_may_compute_counts() -> None:
 
 
 def test_a_float_of_a_byte_is_widened_before_anything_is_computed() -> None:
-    """17 is float8e4m3fn: what it holds is exact, what is rounded to it is not."""
+    """17 is float8e4m3fn: its numbers are exact, rounding to it is not."""
     text = "g (float[2] x) => (float[2] y) { q = Cast <to=17> (x) y = Cast <to=1> (q) }"
     assert tolerance(text, "q") == 2 * COARSE_ROUNDOFF
     assert tolerance(text, "y") == 2 * (COARSE_ROUNDOFF + SINGLE)
@@ -97,6 +97,6 @@ def test_types() -> None:
 
 
 def test_a_function_counts_from_one_and_hands_that_on() -> None:
-    """A sigmoid near 0 is still good to roundoffs of 1, laid out anew too, but not once added."""
+    """Errors of a sigmoid close to 0 are roundoffs of 1, also after a move, but not after a sum."""
     text = "g (float[1,2] x) => (float[2,1] z) { s = Sigmoid(x) t = Transpose(s) z = Add(t, t) }"
     assert least_magnitudes(analyse(graph_of(text))) == {"s": 1.0, "t": 1.0, "z": 0.0}

@@ -42,7 +42,7 @@ def test_shares_and_rounds_are_joined_in_order(strategy: str) -> None:
 
 
 def test_a_fixed_file_is_compared_batch_by_batch() -> None:
-    """The file says 7; 14 samples are two of its batches, 10 are none."""
+    """The file's batch is 7; 14 samples are two batches, 10 are no multiple."""
     assert verified(FIXED, batch=14)["ok"]
     with pytest.raises(ModelError, match="fixed at 7") as caught:
         verified(FIXED, batch=10)

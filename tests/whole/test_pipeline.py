@@ -213,7 +213,7 @@ def test_the_version_is_the_projects() -> None:
 
 
 MIXED = "g (float[n, 4] x, float[1, 4] z, int64 axis) => (float[n, 4] y) "
-ASSUMED = "samples are taken as independent in 1 op(s) without semantics"
+ASSUMED = "samples are assumed independent in 1 op(s) without semantics"
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,6 @@ def test_stays_that_are_changed_by_hand_are_refused(kept: Report) -> None:
 
 def test_a_difference_of_stays_is_told(kept: Report) -> None:
     own, other = (read_plan(text_of(each).encode(), "plan") for each in (kept, report("off")))
-    rows = [row for row in plan_differences(own, other) if row.part == "stays"]
+    rows = [row for row in plan_differences(own, other) if row.part == "retained weights"]
     assert [(row.subject, row.b) for row in rows] == [("w", "-")]
     assert rows[0].a.endswith("bytes from g2/2 to g2/1")

@@ -26,9 +26,9 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Seconds below which no schedule can come, and the distinct bytes of the whole batch.
+    """Lower bounds of the latency in seconds, and the distinct bytes of the whole batch.
 
-    `terms_s`: by resource; the largest is the lower bound.
+    `terms_s`: lower bound per resource; the largest is the lower bound of the run.
     """
 
     lower_bound_s: float
@@ -38,10 +38,10 @@ class Bounds:
     terms_s: Mapping[str, float]
 
     def check(self, latency_s: float) -> None:
-        """No Trace is shorter than any of the three.
+        """Compares the latency with the three bounds.
 
         Raises:
-            InvariantError: naming the bound and both times.
+            InvariantError: the latency is below a bound; names the bound and both times.
         """
         bounds = {
             "lower_bound_s": self.lower_bound_s,
@@ -86,10 +86,10 @@ def bounds(outcome: Outcome, need: ModelNeed) -> Bounds:
 def _divisions(
     outcome: Outcome, need: ModelNeed
 ) -> Iterator[tuple[GraphSemantics, ModelNeed, int]]:
-    """Ways to divide the batch: what must be done, and how many clusters share it.
+    """Ways to divide the batch: semantics, need, and the number of clusters that share them.
 
-    1. Each cluster takes whole samples: one has the largest share, with every weight for itself.
-    2. Clusters that share a round need every weight once, all together (`Division` says when).
+    1. Each cluster computes whole samples: the largest share counts, with all weights.
+    2. Clusters that share a round read every weight once together (`Division.clusters_a_round`).
     """
     division = outcome.division
     yield *share_need(outcome, need), 1
@@ -98,10 +98,10 @@ def _divisions(
 
 
 def share_need(outcome: Outcome, need: ModelNeed) -> tuple[GraphSemantics, ModelNeed]:
-    """What the largest share of a cluster needs: that of the first samples stands for each.
+    """Semantics and need of a cluster's largest share, computed for the first samples.
 
-    Samples are independent where the batch is divided, so opaque ops are taken as working sample by
-    sample; of work that does not grow with results a share counts in proportion.
+    Samples are independent where the batch is divided, so opaque ops count sample by sample. Work
+    that does not grow with the results counts in proportion to the share.
     """
     whole, batch = outcome.model, outcome.division.batch
     samples = outcome.division.shares[0].samples
@@ -122,7 +122,7 @@ def share_need(outcome: Outcome, need: ModelNeed) -> tuple[GraphSemantics, Model
 
 
 def _of_samples(region: Region, small: Sequence[int], samples: tuple[int, int]) -> Region:
-    """The first samples of an output; `small`: its shape for fewer, the same where it is fixed."""
+    """Region of an output's first samples; `small`: its shape for these samples."""
     (places,) = region.parts
     if tuple(map(len, places)) == tuple(small):
         return region
@@ -132,7 +132,7 @@ def _of_samples(region: Region, small: Sequence[int], samples: tuple[int, int]) 
 
 
 def _slowest_share(outcome: Outcome, seconds_of: Callable[[Trace], float]) -> float:
-    """The cluster with the largest sum over its rounds."""
+    """The largest sum of seconds over the rounds of any cluster."""
     seconds = {size: seconds_of(trace) for size, trace in outcome.traces.items()}
     return max(
         sum(count * seconds[size] for size, count in share.rounds)
@@ -141,7 +141,7 @@ def _slowest_share(outcome: Outcome, seconds_of: Callable[[Trace], float]) -> fl
 
 
 def compulsory_bytes(sem: GraphSemantics, need: ModelNeed, number_format: str) -> int:
-    """Distinct bytes that must cross DRAM: inputs and weights as far as read, and outputs."""
+    """Distinct bytes that must cross DRAM: the read parts of inputs and weights, and outputs."""
     return sum(
         elements * element_bytes(sem.graph.tensors[tensor].dtype, number_format)
         for tensor, elements in need.touched.items()
@@ -151,11 +151,11 @@ def compulsory_bytes(sem: GraphSemantics, need: ModelNeed, number_format: str) -
 def model_terms_s(
     sem: GraphSemantics, need: ModelNeed, hardware: Hardware, run: tuple[str, int]
 ) -> dict[str, float]:
-    """Seconds that so many clusters need at least, by what they would wait for.
+    """Lower bound in seconds per resource.
 
-    `run`: number format, and clusters that share the work. `matrix` and `vector`: what only engines
-    of this kind do. `engines`: with grouped products (depthwise ones) in the best division between
-    both kinds. `dram`: inputs and weights as far as read, and outputs, each byte once.
+    `run`: number format, and number of clusters that share the work. `matrix` and `vector`: work
+    that only engines of this kind can do. `engines`: all work, with grouped (depthwise) products in
+    the best division between both kinds. `dram`: each compulsory byte once (`compulsory_bytes`).
     """
     number_format, clusters = run
     load = engine_load(sem, need.regions, hardware, number_format)
@@ -172,7 +172,7 @@ def model_terms_s(
 
 
 def _round_bound_s(trace: Trace) -> float:
-    """What this program moves and computes in a round, over the peaks of its clusters."""
+    """Bound of one round in seconds: the program's work and bytes over its clusters' peak rates."""
     program, plan = trace.program, trace.program.plan
     hardware, moved, clusters = plan.hardware, ledger(trace.program), plan.clusters
     cores = clusters * hardware.cores * hardware.clock_hz
@@ -188,7 +188,7 @@ def _round_bound_s(trace: Trace) -> float:
 
 
 def _work_of(program: Program, kind: EngineKind) -> int:
-    """MACs (and, on the vector engine, element-operations) that engines of this kind do."""
+    """MACs (on the vector engine also element operations) of the engines of this kind."""
     is_kind = [engine.kind is kind for engine in program.engines]
     rows = [is_kind[engine] for engine in program.engine.tolist()]
     work = program.macs if kind is EngineKind.MATRIX else program.macs + program.vector_ops

@@ -1,21 +1,21 @@
-"""ModelNeed, chip -> the fewest cycles that engines of each kind need for it, all together.
+"""ModelNeed, chip -> lower bound of the cycles per kind of engine.
 
 Let one instruction compute m x n x k of a product of M x N x K. The cost model gives it
 `ceil(m/R) * ceil(n/C) * ceil(k/S)` cycles on an array of R rows, C columns and S steps of K
-(`semantics.cost.matrix_cycles`). Whatever the division, the product takes
-`ceil(M/R) * ceil(N/C) * ceil(K/S)` cycles at least, one instruction for all of it:
+(`semantics.cost.matrix_cycles`). Any division of the product needs at least
+`ceil(M/R) * ceil(N/C) * ceil(K/S)` cycles, the cost of one instruction for the whole product:
 
 1. Mark every C-th column and every S-th step of K: `ceil(N/C) * ceil(K/S)` marks. A part of n
-   columns and k steps holds at most `ceil(n/C) * ceil(k/S)` of them.
-2. So a part takes `ceil(m/R)` cycles or more for each mark that it holds.
-3. The parts that hold one mark have all M rows between them, so their `ceil(m/R)` sum to
-   `ceil(M/R)` or more. Rows need not be neighbours: M may be several axes of a map.
-4. Summed over all marks this is the claim.
+   columns and k steps contains at most `ceil(n/C) * ceil(k/S)` of them.
+2. So a part needs at least `ceil(m/R)` cycles per mark in it.
+3. The parts with one given mark have all M rows between them, so their `ceil(m/R)` sum to at least
+   `ceil(M/R)`. Rows need not be neighbours: M may be several axes of a map.
+4. The sum over all marks is the lower bound.
 
-SCALE-Sim's forms for systolic arrays add cycles of fill and drain for each part, so one part has
-fewest of them; their other factors are of this kind (rows and columns stand for other axes).
-`count` products are bounded one by one. Parts that overlap, as halos do, and passes that take
-squares of a map only add cycles.
+SCALE-Sim's forms for systolic arrays add fill and drain cycles per part, so a single part has the
+fewest. Their other factors have the same form (rows and columns stand for other axes). Each of
+`count` products is bounded separately. Overlapping parts (halos) and passes over squares of a map
+only add cycles.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from graphturbo_core.semantics.work import work_of
 
 @dataclass(frozen=True)
 class EngineLoad:
-    """Cycles that one engine of a kind would need at least for all that only this kind does.
+    """Lower bounds of one engine's cycles for all work that only its kind can do.
 
-    `either`: per op with grouped products its cycles on a matrix engine and on a vector engine;
-    any part of it may run on either.
+    `either`: per op with grouped products, its cycles on a matrix engine and on a vector engine;
+    any part of it may run on either kind.
     """
 
     matrix: int
@@ -48,18 +48,18 @@ class EngineLoad:
     either: tuple[tuple[Fraction, Fraction], ...]
 
     def cycles(self, matrix_engines: int, vector_engines: int) -> dict[EngineKind, int]:
-        """Whole cycles that so many engines of each kind need for their own."""
+        """Whole cycles per kind when the work is divided over these numbers of engines."""
         return {
             EngineKind.MATRIX: -(-self.matrix // matrix_engines),
             EngineKind.VECTOR: -(-self.vector // vector_engines),
         }
 
     def together(self, matrix_engines: int, vector_engines: int) -> int:
-        """Whole cycles of the longer kind when grouped products are divided in the best way.
+        """Whole cycles of the slower kind under the best division of the grouped products.
 
-        All begin on the vector engines. Those that save most vector cycles per matrix cycle go to
-        the matrix engines first, until both kinds take equally long: the optimum of the linear
-        program, in which an op may be divided at any place.
+        All start on the vector engines. Those that save most vector cycles per matrix cycle move to
+        the matrix engines first, until both kinds need equal time. This is the optimum of the
+        linear program in which an op may be divided at any place.
         """
         matrix = Fraction(self.matrix, matrix_engines)
         vector = (self.vector + sum(on_vector for _, on_vector in self.either)) / Fraction(
@@ -77,9 +77,9 @@ class EngineLoad:
 def engine_load(
     sem: GraphSemantics, regions: Mapping[str, Region], hardware: Hardware, number_format: str
 ) -> EngineLoad:
-    """The load of these regions of the ops' outputs.
+    """EngineLoad of these regions of the ops' outputs.
 
-    Ops that only move elements count nothing: they may run as views or as moves.
+    Ops that only move elements count zero cycles: they may run as views or as moves.
     """
     cycles = {EngineKind.MATRIX: 0, EngineKind.VECTOR: 0}
     either = []
@@ -103,12 +103,12 @@ def engine_load(
 def _least_cycles(
     made: tuple[OpSemantics, int], region: Region, hardware: Hardware, number_format: str
 ) -> tuple[EngineKind, int]:
-    """The engine kind that computes a region of an output, and its cycles at least.
+    """The engine kind that computes a region of an output, and a lower bound of its cycles.
 
-    1. One instruction for all of a part takes no more than any division of it. Two parts may share
-       an instruction, so the largest one counts, not their sum.
-    2. Products take their MACs at the best rate of any part of them.
-    3. Work that is the same for every element is counted by elements.
+    1. One instruction for a whole part needs no more cycles than any division of it. Two parts may
+       share an instruction, so the largest part counts, not their sum.
+    2. Products need their MACs at the best rate of any of their parts.
+    3. Work that is equal for every element is counted by elements.
     """
     semantics, index = made
     if semantics.contraction is not None:
@@ -147,7 +147,7 @@ def _elementwise(semantics: OpSemantics, elements: int) -> Work:
 def _macs_cycles(
     semantics: OpSemantics, elements: int, hardware: Hardware, number_format: str
 ) -> Fraction:
-    """Cycles of so many results of a contraction at the best rate of any part of it."""
+    """Cycles of `elements` results of a contraction at the best rate of any of its parts."""
     contraction = semantics.contraction
     assert contraction is not None  # the caller looked
     work = work_of(semantics, full_box(semantics.output_shapes[0]))

@@ -1,8 +1,8 @@
-"""GraphSemantics -> what the model's outputs need, element by element: no schedule does less.
+"""GraphSemantics -> regions and MACs that the model's outputs need; no schedule computes less.
 
-Rows that no output reads (the last one before a window of stride 2, say) are left out, since a
-schedule may leave them out. `regions.py` says in which form needs are kept, and when they are only
-a lower bound.
+Rows that no output reads (such as the last one before a window of stride 2) do not count, since a
+schedule may skip them. `regions.py` explains the form of a region, and when it is only a lower
+bound.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from graphturbo_core.semantics.work import work_of
 
 @dataclass(frozen=True)
 class ModelNeed:
-    """What outputs need: of each tensor a region, in all so many MACs.
+    """Regions of the tensors that the outputs need, and the MACs for them.
 
-    `is_exact`: the other MACs of the model are not needed; else `macs` is a lower bound.
+    `is_exact`: no other MACs of the model are needed; otherwise `macs` is a lower bound.
     """
 
     macs: int
@@ -51,12 +51,12 @@ class ModelNeed:
 
 
 def model_need(sem: GraphSemantics, outputs: Mapping[str, Region] | None = None) -> ModelNeed:
-    """Walk from these regions of the outputs, or from all of them, to the inputs.
+    """ModelNeed of these regions of the outputs (default: all), propagated to the inputs.
 
     Linear in reads, times the parts of a region (`MOST_PARTS` at most).
 
     Raises:
-        CapacityError: NEED_TOO_SCATTERED, an op reads places that are too many to list.
+        CapacityError: NEED_TOO_SCATTERED, an op reads too many places to list.
     """
     regions = _regions(sem, computed_outputs(sem.graph) if outputs is None else outputs)
     macs, is_exact = 0, True
@@ -72,7 +72,7 @@ def model_need(sem: GraphSemantics, outputs: Mapping[str, Region] | None = None)
 
 
 def computed_outputs(graph: Graph) -> dict[str, Region]:
-    """All of every output; one that is a weight lies in DRAM already: nobody needs to touch it."""
+    """Whole regions of the computed outputs; an output that is a weight is in DRAM already."""
     tensors = graph.tensors
     return {
         name: whole_region(tensors[name].shape)
@@ -87,10 +87,10 @@ def has_products(semantics: OpSemantics) -> bool:
 
 
 def needed_macs(semantics: OpSemantics, region: Region, index: int) -> tuple[int, bool]:
-    """MACs of a region of output `index`, and whether that is all of them and no less.
+    """MACs of a region of output `index`, and whether the number is exact (else a lower bound).
 
-    Blocks of inner products count whole where they are touched, so those of two parts may be the
-    same: the largest part counts.
+    A block of inner products counts as a whole where a part touches it. Two parts may touch the
+    same block, so only the largest part counts.
     """
     if not semantics.accesses[index]:
         return 0, True
@@ -101,12 +101,12 @@ def needed_macs(semantics: OpSemantics, region: Region, index: int) -> tuple[int
 
 
 def counted(need: Need) -> Box:
-    """A box with as many places on every axis."""
+    """A box with the same number of places per axis."""
     return tuple((0, len(places)) for places in need)
 
 
 def needed_outputs(op: Op, regions: Mapping[str, Region]) -> Iterator[tuple[int, Region]]:
-    """The outputs of an op of which something is needed: place and region."""
+    """Index and region of each needed output of an op."""
     return ((index, regions[name]) for index, name in enumerate(op.outputs) if name in regions)
 
 
@@ -133,7 +133,7 @@ def _regions(sem: GraphSemantics, outputs: Mapping[str, Region]) -> dict[str, Re
 def _read(
     sem: GraphSemantics, op: Op, regions: Mapping[str, Region]
 ) -> Iterator[tuple[str, Region]]:
-    """What an op needs of its inputs for what is needed of its outputs."""
+    """Regions of an op's inputs that its needed outputs read."""
     semantics = sem.by_op[op.name]
     for index, region in needed_outputs(op, regions):
         reads = semantics.accesses[index]
@@ -146,8 +146,9 @@ def _image(
 ) -> Region:
     """The region of an input that a region of output `made` reads.
 
-    An op that only moves elements reads one for each of its own at most. Where its boxes hold more
-    than that, which ones they are is not known; of a table that is min(table, rows asked for).
+    An op that only moves elements reads at most one per result. Where its boxes have more elements
+    than that, the places are unknown and only a number counts. For a table lookup that number is
+    min(table, requested rows).
     """
     semantics, index = made
     shape, found = graph.tensors[read.tensor].shape, Region((), 0, out.is_exact)
@@ -174,7 +175,7 @@ def _image(
 
 
 def _known_rows(graph: Graph, op: Op, read: InputAccess) -> Places | None:
-    """The rows that a Gather with constant indices looks up; None where the data decide."""
+    """The rows that a Gather with constant indices looks up; None where indices are computed."""
     if not read.is_lookup:
         return None
     size = next(axis.size for axis in read.axes if axis.kind is AxisKind.WHOLE)
@@ -185,7 +186,7 @@ def _known_rows(graph: Graph, op: Op, read: InputAccess) -> Places | None:
 
 
 def _widened(semantics: OpSemantics, index: int, need: Need) -> Need:
-    """Axes that may not be cut are computed in full."""
+    """The need with uncut axes widened to their full size."""
     shape = semantics.output_shapes[index]
     return tuple(
         range(shape[axis]) if axis in semantics.uncut_axes else places
@@ -201,14 +202,14 @@ def _axis(op: str, axis: AxisMap, out: Need, rows: Places | None) -> Places:
 
 
 def _least_read(semantics: OpSemantics, index: int, read: InputAccess, elements: int) -> int:
-    """Elements of an input that so many results read, wherever they lie.
+    """Lower bound of the elements of an input that `elements` results at unknown places read.
 
-    1. What moves all of a tensor reads one for each.
-    2. What moves a part of it, or lays it beside others, reads one for each result that is not
-       another's: so many may be.
-    3. Results that differ only on axes which the input does not have, or does not follow place by
-       place, may read the same; of axes that each result reads whole, all is read.
-    4. Of windows and blocks it is not known that a result reads any.
+    1. An op that moves a whole tensor reads one element per result.
+    2. An op that moves a part of it, or concatenates it with others, reads one element per result
+       that cannot come from another input.
+    3. Results that differ only on axes that the input lacks, or does not follow place by place, may
+       read the same elements. Axes that each result reads whole count in full.
+    4. Windows and blocks count zero: a result may read padding only.
     """
     shape = semantics.output_shapes[index]
     results = prod(shape)
@@ -233,7 +234,7 @@ _SHIFTED = _FOLLOWED | {AxisKind.OFFSET}
 
 
 def _reading(axis: AxisMap, results: int) -> int:
-    """Places of an output axis at which one place of the input axis is read each."""
+    """Places of an output axis that read one place of the input axis each."""
     if axis.kind is not AxisKind.OFFSET:
         return results
     first = max(0, -(axis.offset // axis.step))

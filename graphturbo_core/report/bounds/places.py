@@ -1,7 +1,7 @@
 """Places along an output axis -> places along an input axis, in closed form where there is one.
 
-Almost every set of places is an even row: first, last, step. Such a `range` costs the same for ten
-places and for a billion; all others are listed, up to a bound.
+Almost every set of places is evenly spaced: first, last, step. Such a `range` costs the same for
+ten places and for a billion. All other sets are listed, up to `MAX_LISTED` places.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from graphturbo_core.semantics.access import AxisKind, AxisMap
 
 Indices = NDArray[np.int64]
 Places = range | Indices
-"""Rising places of one axis, a `range` wherever they are an even row."""
+"""Rising places of one axis; evenly spaced ones are always a `range`."""
 MAX_LISTED = 2**23
-"""Places that are listed at most: 64 MiB as indices (our choice)."""
+"""Most places in a list: 64 MiB as indices (our choice)."""
 
 
 def read_places(op: str, axis: AxisMap, at: Places) -> Places:
     """The places of an input axis that the places `at` of the output axis read.
 
     Raises:
-        CapacityError: NEED_TOO_SCATTERED, they are no even row and too many to list.
+        CapacityError: NEED_TOO_SCATTERED, they are not evenly spaced and too many to list.
     """
     if not len(at):
         return range(0)
@@ -39,10 +39,10 @@ def read_places(op: str, axis: AxisMap, at: Places) -> Places:
 
 
 def united(op: str, first: Places, second: Places) -> Places:
-    """The places of either.
+    """The union of both.
 
     Raises:
-        CapacityError: NEED_TOO_SCATTERED, they are no even row and too many to list.
+        CapacityError: NEED_TOO_SCATTERED, they are not evenly spaced and too many to list.
     """
     if isinstance(first, range) and isinstance(second, range):
         row = _united_rows(first, second)
@@ -53,10 +53,10 @@ def united(op: str, first: Places, second: Places) -> Places:
 
 
 def shared(op: str, first: Places, second: Places) -> Places:
-    """The places of both.
+    """The intersection of both.
 
     Raises:
-        CapacityError: NEED_TOO_SCATTERED, they are no even row and too many to list.
+        CapacityError: NEED_TOO_SCATTERED, they are not evenly spaced and too many to list.
     """
     if isinstance(first, range) and isinstance(second, range):
         for inner, outer in ((first, second), (second, first)):
@@ -74,7 +74,7 @@ def without(op: str, first: Places, second: Places) -> Places:
     """The places of `first` that are not in `second`.
 
     Raises:
-        CapacityError: NEED_TOO_SCATTERED, they are no even row and too many to list.
+        CapacityError: NEED_TOO_SCATTERED, they are not evenly spaced and too many to list.
     """
     if isinstance(first, range):
         common = shared(op, first, second)
@@ -91,7 +91,7 @@ def without(op: str, first: Places, second: Places) -> Places:
 
 
 def is_same(first: Places, second: Places) -> bool:
-    """Whether both are the same places; an even row is never listed."""
+    """Whether both are the same places; evenly spaced ones are never a list."""
     if isinstance(first, range) or isinstance(second, range):
         return isinstance(first, range) and isinstance(second, range) and first == second
     return np.array_equal(first, second)
@@ -101,14 +101,14 @@ def _check_listable(op: str, count: int) -> None:
     if count > MAX_LISTED:
         raise CapacityError(
             "NEED_TOO_SCATTERED",
-            f"{op!r} reads {count} places of one axis that are no even row",
-            f"above {MAX_LISTED} they are not counted",
+            f"{op!r} reads {count} unevenly spaced places of one axis",
+            f"the limit is {MAX_LISTED}",
             "give the tensor more axes or a smaller one",
         )
 
 
 def _listed(axis: AxisMap, at: Indices) -> Indices:
-    """The definition, place by place (see `AxisMap`); not clipped, rising."""
+    """The read places by the definition of `AxisMap`, place by place; not clipped, rising."""
     if axis.kind is AxisKind.WINDOW:
         taps = np.arange(axis.kernel) * axis.dilation - axis.pad
         return np.unique(at[:, None] * axis.stride + taps[None, :])
@@ -126,7 +126,7 @@ def _listed(axis: AxisMap, at: Indices) -> Indices:
 
 
 def _even_row(axis: AxisMap, at: range) -> range | None:
-    """The same in closed form, None where they are no even row."""
+    """The read places in closed form; None where they are not evenly spaced."""
     if axis.kind is AxisKind.WINDOW:
         taps = range(0, axis.kernel * axis.dilation, axis.dilation)
         return _summed(_scaled(at, axis.stride, -axis.pad), taps)
@@ -141,7 +141,7 @@ def _even_row(axis: AxisMap, at: range) -> range | None:
 
 
 def _scaled_row(axis: AxisMap, at: range) -> range | None:
-    """An unbroken row of results reads an unbroken row."""
+    """Consecutive results read consecutive places; None for other results."""
     if at.step != 1:
         return None
     first = at[0] * axis.in_block // axis.out_block - axis.pad
@@ -155,11 +155,11 @@ def _scaled(row: range, factor: int, shift: int) -> range:
 
 
 def _summed(first: range, second: range) -> range | None:
-    """All sums of a place of each.
+    """All sums of a place of `first` and a place of `second`; None where unevenly spaced.
 
-    1. Where one has one place, the other is shifted by it.
-    2. Where the wider step is a multiple of the finer one, and the finer row reaches from one
-       place of the wider row to the next, they close to an even row of the finer step.
+    1. Where one has a single place, the other is shifted by it.
+    2. The sums have the finer step if the wider step is a multiple of it, and the finer row spans
+       the gap between two places of the wider row.
     """
     low, high = first[0] + second[0], first[-1] + second[-1]
     if min(len(first), len(second)) == 1:
@@ -170,10 +170,10 @@ def _summed(first: range, second: range) -> range | None:
 
 
 def _block_row(row: range, block: int) -> range | None:
-    """The blocks of this size in which the places lie.
+    """The blocks of this size that contain the places; None where unevenly spaced.
 
-    1. Steps of a block at most leave no block out.
-    2. Steps of whole blocks reach every so many-th.
+    1. Steps of at most one block reach every block.
+    2. Steps of n whole blocks reach every n-th block.
     """
     low, high = row[0] // block, row[-1] // block
     if row.step <= block or len(row) == 1:
@@ -189,11 +189,10 @@ def _clipped_row(row: range, size: int) -> range:
 
 
 def _united_rows(first: range, second: range) -> range | None:
-    """Both rows as one; None where they are none (or where that is not seen at a glance).
+    """The union of both as one range; None where there is none, or rules 1 and 2 find none.
 
-    1. One that lies in the other adds nothing.
-    2. Rows of one step that share no place, or that lie on the same places, are one row if the
-       row that spans both has no place beside theirs.
+    1. A row within the other adds nothing.
+    2. Two rows of equal step are one row if the row that spans both has no other place.
     """
     for inner, outer in ((first, second), (second, first)):
         if _lies_in(inner, outer):
@@ -217,7 +216,7 @@ def _lies_in(inner: range, outer: range) -> bool:
 
 
 def shortest(places: Indices) -> Places:
-    """An even row as one."""
+    """The same places, as a `range` where they are evenly spaced."""
     if not len(places):
         return range(0)
     steps = np.diff(places)

@@ -1,7 +1,7 @@
 """Region: the part of a tensor that outputs need, as a union of products of places.
 
-A region is exact up to `MOST_PARTS` disjoint products. Beyond them, and where only the data decide
-which places are read, it is a lower bound: some places, and a number of elements.
+A region is exact up to `MOST_PARTS` disjoint products. Beyond that, or where the read places depend
+on data, it is a lower bound: some places, and a number of elements.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from graphturbo_core.errors import CapacityError
 from graphturbo_core.report.bounds.places import Places, is_same, shared, united, without
 
 Need = tuple[Places, ...]
-"""Rising places of every axis: their product."""
+"""Product of places: rising places per axis."""
 
 MOST_PARTS = 32
-"""Disjoint products that a region has at most (our choice: exports of transformers need four)."""
+"""Most disjoint products of a region (our choice: exports of transformers need four)."""
 MOST_STEPS = 16 * MOST_PARTS
-"""Comparisons of one product with others before a region is left inexact (our choice)."""
+"""Most comparisons of products in a union; after them the region is inexact (our choice)."""
 
 
 @dataclass(frozen=True)
 class Region:
     """Needed elements of a tensor.
 
-    `parts`: disjoint products, all of which are needed. `elements`: at least so many are needed;
-    more than the parts have where some are needed whose places are not known. `is_exact`: the parts
-    are all that is needed.
+    `parts`: disjoint products, all needed. `elements`: lower bound of the needed elements; it
+    exceeds the parts where further elements at unknown places are needed. `is_exact`: nothing
+    outside the parts is needed.
     """
 
     parts: tuple[Need, ...]
@@ -47,12 +47,12 @@ def size_of(need: Need) -> int:
 
 
 def whole_region(shape: Sequence[int]) -> Region:
-    """All of a tensor."""
+    """Region of a whole tensor."""
     return Region((tuple(range(size) for size in shape),), prod(shape))
 
 
 def region_of(shape: Sequence[int], parts: Sequence[Need], counted: int, is_exact: bool) -> Region:
-    """These disjoint parts, and `counted` elements at least; exact where that is all there is."""
+    """Region of disjoint parts with at least `counted` elements; a full one is the whole tensor."""
     elements = max(counted, sum(map(size_of, parts)))
     if elements >= prod(shape):
         return whole_region(shape)
@@ -62,7 +62,7 @@ def region_of(shape: Sequence[int], parts: Sequence[Need], counted: int, is_exac
 def joined(op: str, shape: Sequence[int], first: Region, second: Region) -> Region:
     """The union of two regions of a tensor of this shape; `op` is named in refusals.
 
-    Elements without known places may be the same in both: the larger number counts.
+    Elements at unknown places may be the same in both, so the larger number counts.
     """
     for one, other in ((first, second), (second, first)):
         if one.is_exact and one.elements == prod(shape):
@@ -78,31 +78,31 @@ def joined(op: str, shape: Sequence[int], first: Region, second: Region) -> Regi
 
 
 def _covers(parts: Sequence[Need], other: Region) -> bool:
-    """Whether every part is one of these: what two readers of one tensor have most often."""
+    """Whether every part is among `parts`: the usual case of two readers of one tensor."""
     return other.is_exact and all(
         any(all(map(is_same, part, own)) for own in parts) for part in other.parts
     )
 
 
 def _union(op: str, first: Sequence[Need], second: Sequence[Need]) -> tuple[tuple[Need, ...], bool]:
-    """Disjoint products of all places of either, and whether none is left out."""
-    kept, waiting = list(first), list(second)
+    """Disjoint products of the union, and whether they are complete."""
+    parts, waiting = list(first), list(second)
     for _ in range(MOST_STEPS):
         if not waiting:
             break
-        waiting += _placed(op, kept, waiting.pop())
-    kept.sort(key=size_of, reverse=True)
-    return tuple(kept[:MOST_PARTS]), not waiting and len(kept) <= MOST_PARTS
+        waiting += _placed(op, parts, waiting.pop())
+    parts.sort(key=size_of, reverse=True)
+    return tuple(parts[:MOST_PARTS]), not waiting and len(parts) <= MOST_PARTS
 
 
-def _placed(op: str, kept: list[Need], new: Need) -> list[Need]:
-    """Adds a product to disjoint ones, or returns what is to be added in its place.
+def _placed(op: str, parts: list[Need], new: Need) -> list[Need]:
+    """Adds a product to disjoint parts, or returns the products to add in its place.
 
-    1. What lies in one of them adds nothing.
-    2. Two that differ on one axis alone are one product.
-    3. Of what shares elements with one of them, the rest is cut into a product per axis.
+    1. A product within one part adds nothing.
+    2. A product that differs from a part on one axis only is merged with it.
+    3. A product that overlaps a part is replaced by its rest, one product per axis.
     """
-    for place, old in enumerate(kept):
+    for place, old in enumerate(parts):
         common = tuple(shared(op, a, b) for a, b in zip(old, new, strict=True))
         if size_of(common) == size_of(new):
             return []
@@ -111,16 +111,16 @@ def _placed(op: str, kept: list[Need], new: Need) -> list[Need]:
         ]
         if len(differing) == 1:
             axis = differing[0]
-            del kept[place]
+            del parts[place]
             return [(*old[:axis], united(op, old[axis], new[axis]), *old[axis + 1 :])]
         if size_of(common):
             return _rest(op, new, common)
-    kept.append(new)
+    parts.append(new)
     return []
 
 
 def _rest(op: str, new: Need, common: Need) -> list[Need]:
-    """The product without the part of it that is common, as disjoint products."""
+    """The product `new` without `common`, as disjoint products."""
     rest = []
     for axis, (places, own) in enumerate(zip(new, common, strict=True)):
         left = without(op, places, own)

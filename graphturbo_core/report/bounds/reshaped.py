@@ -1,7 +1,7 @@
-"""Places of a reshape's result -> products of places of its input, exactly, if they are few.
+"""Places of a reshape's result -> products of places of its input, exact if they are few.
 
-`AxisMap` gives the box around what a block of the result reads. Of scattered places (the triangle
-of all pairs, say) that box is far larger than what they are.
+`AxisMap` gives the bounding box of a block's reads. For scattered places (such as the triangle of
+all pairs) that box is far larger than the reads.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from graphturbo_core.report.bounds.regions import MOST_PARTS, Need, size_of
 from graphturbo_core.semantics.access import AxisKind, AxisMap
 
 MOST_ELEMENTS = 2**16
-"""Elements that are listed at most, per place of the axes that stay as they are (our choice)."""
+"""Most listed elements, per place of the axes that the reshape does not change (our choice)."""
 
 
 def reshaped(
     axes: Sequence[AxisMap], out_shape: Sequence[int], out: Need
 ) -> tuple[Need, ...] | None:
-    """Disjoint products that the results `out` are moved from; None where they are too many.
+    """Disjoint products of input places for the results `out`; None where they are too many.
 
-    Axes that are SAME follow place by place; the elements of all others keep their row-major order.
+    SAME axes follow place by place. The elements of the other axes have the same row-major order in
+    input and result.
     """
     same = {axis.out_axis for axis in axes if axis.kind is AxisKind.SAME}
     moved = [axis for axis in range(len(out)) if axis not in same]
@@ -50,7 +51,7 @@ def _put(axes: Sequence[AxisMap], out: Need, moved: dict[int, Places]) -> Need:
 
 
 def _products(points: Indices) -> Iterator[Need]:
-    """Products of rising points (n x rank): first places with the same rest are one set."""
+    """Products of rising points (n x rank): first places with equal rests form one product."""
     if points.shape[1] == 1:
         yield (shortest(points[:, 0]),)
         return

@@ -1,4 +1,4 @@
-"""Report -> bytes that a canvas draws: a JSON header in front of raw arrays.
+"""Report -> bytes that a canvas draws: a JSON header, then raw arrays.
 
 - `canvas.py`: the layout of such a buffer.
 - `resources.py`: names of the critical path's resources.

@@ -12,22 +12,22 @@ from graphturbo_core.report.contract import MEMORY_KEYS
 from graphturbo_core.report.report import Report
 
 TENSOR_KINDS = ("activation", "weight", "input", "output")
-"""What a buffer's tensor is; sent as its place in this list."""
+"""Kinds of a buffer's tensor; sent as the place in this list."""
 OCCUPANCY = ("lb_cycle", "lb_bytes", "gb_cycle", "gb_bytes")
 OF_OPS: tuple[Literal["group", "layer", "origin"], ...] = ("group", "layer", "origin")
-"""Columns of the op table that go with it, one entry per op."""
+"""Columns of the op table that are sent too, one entry per op."""
 COLUMNS = ("from", "to", "offset", "size_bytes", "tensor", "op", "before", "after", "lo", "hi")
-"""Of the report's arrays `buffer_*`; boxes row after row, `columns` of the header each."""
+"""Suffixes of the report's arrays `buffer_*`; boxes row by row, `columns` of the header per row."""
 INTEGERS = ("<i2", "<i4")
-"""What whole numbers are sent as where they fit, else as float64, exact up to 2^53."""
+"""Types of whole numbers, the first that fits; else float64, exact up to 2^53."""
 
 
 def address_buffer(
     *reports: Report, show: Show = str, extra: Mapping[str, object] | None = None
 ) -> bytes:
-    """Buffers and occupancy of one or two runs; arrays of run r carry the prefix `r.`.
+    """Buffers and occupancy of one or two runs; names of run r's arrays start with `r.`.
 
-    `show` passes over every name that a model or profile brought; `extra` joins the header.
+    `show` is applied to every name from a model or profile; `extra` is added to the header.
     """
     runs, arrays = [], {}
     for number, report in enumerate(reports):
@@ -55,7 +55,7 @@ def _header(report: Report, show: Show) -> dict[str, object]:
 
 
 def _spaces(report: Report) -> list[dict[str, object]]:
-    """Spaces with the rows of their buffers, `from` to `to`."""
+    """Spaces, each with the range `from` to `to` of its buffers' rows."""
     ends = np.cumsum([row["listed"] for row in report.tables["spaces"]]).tolist()
     return [
         {**row, "from": end - row["listed"], "to": end}

@@ -1,9 +1,9 @@
-"""Report -> bytes: what the canvases draw, a JSON header in front of raw arrays.
+"""Report -> bytes that the canvases draw: a JSON header, then raw arrays.
 
-Layout of a buffer: uint32 header length (little endian), the header (UTF-8 JSON, padded with
-spaces so that what follows is 8-aligned), then the arrays, each padded to 8 bytes. The header's
-`arrays` lists name, numpy type, byte offset from the end of the header, and length. Arrays of run
-number r carry the prefix `r.`.
+Layout of a buffer: uint32 header length (little endian), the header (UTF-8 JSON, padded with spaces
+to a multiple of 8 bytes), then the arrays, each padded to 8 bytes. The header's `arrays` lists
+name, numpy type, byte offset from the end of the header, and length. Names of run r's arrays start
+with `r.`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Show = Callable[[str], str]
 
 
 def pack(header: Mapping[str, object], arrays: Mapping[str, Array]) -> bytes:
-    """One buffer; `header` gains `arrays` and `digest` (of everything in the buffer)."""
+    """One buffer; adds `arrays` and `digest` (of header and arrays) to the header."""
     listed, chunks, offset = [], [], 0
     for name, array in arrays.items():
         raw = np.ascontiguousarray(array).tobytes()
@@ -43,15 +43,15 @@ def pack(header: Mapping[str, object], arrays: Mapping[str, Array]) -> bytes:
 
 
 def seconds_per_cycle(report: Report) -> float:
-    """Length of a cycle, from the two figures of the contract that differ by it alone."""
+    """Seconds per cycle: the contract's latency over its cycles; 0 without cycles."""
     cycles = report.contract["cycles"]
     return report.contract["latency_s"] / cycles if cycles else 0.0
 
 
 def sequence(report: Report) -> list[dict[str, object]]:
-    """The rounds of the cluster that is drawn, in order: how many, how long, of how many samples.
+    """Rounds of the drawn cluster in order: count, cycles and samples of each size.
 
-    `is_drawn`: its instructions and buffers are those of the report; any other one is a length.
+    `is_drawn`: the report has its instructions and buffers; of the others it has only the cycles.
     """
     return [dict(row) for row in report.tables["rounds"]]
 

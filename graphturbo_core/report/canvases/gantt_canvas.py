@@ -1,4 +1,4 @@
-"""Report -> bytes of the Gantt chart: instructions, engine by engine, and what goes with them."""
+"""Report -> bytes of the Gantt chart: instructions by engine, with paths, bytes and occupancy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SENT_TYPES: Mapping[str, str] = {
     "tile": "<i4",
     "size_bytes": "<u4",
 }
-"""Arrays of a Gantt chart as sent, unless narrower ones do or wider ones must."""
+"""Default types of a Gantt chart's arrays; `_sent` narrows or widens them by their values."""
 CAUSE_NAMES = tuple(cause.name.lower().replace("_", " ") for cause in Cause)
 """What the numbers of `booked_way` stand for, the first (no cause) never met."""
 
@@ -41,8 +41,8 @@ def gantt_buffer(
 ) -> bytes:
     """Instructions of one or two runs, engine by engine in order of start.
 
-    `show` passes over every name that a model or profile brought; `extra` joins the header. A
-    `wait_on` points at the place of the other instruction in this order, -1 for none.
+    `show` is applied to every name from a model or profile; `extra` is added to the header.
+    `wait_on` is the other instruction's place in this order, -1 for none.
     """
     runs, arrays = [], {}
     for number, report in enumerate(reports):
@@ -78,7 +78,7 @@ def _gantt_run(report: Report, show: Show) -> tuple[dict[str, object], dict[str,
 
 
 def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
-    """Names and numbers of a run; `engine`: of every instruction as sent."""
+    """Names and numbers of a run; `engine`: engine of every instruction in the order sent."""
     engines, contract = report.tables["engines"], report.contract
     (whole,) = report.tables["round"]
     ends = np.searchsorted(engine, np.arange(len(engines)), side="right")
@@ -117,13 +117,13 @@ def _header(report: Report, show: Show, engine: Array) -> dict[str, object]:
 
 
 def _places(place: Array, instructions: Array) -> Array:
-    """Where instructions stand in the order they are sent in; -1 stays."""
+    """Places of instructions in the order sent; -1 maps to -1."""
     numbers = instructions.astype(np.int64)
     return np.where(numbers < 0, -1, place[np.maximum(numbers, 0)]).astype("<i4")
 
 
 def _path(report: Report, place: Array) -> dict[str, Array]:
-    """Stretches of the critical path that are an instruction's, sorted by its place."""
+    """Stretches of the critical path that belong to an instruction, sorted by its place."""
     at = _places(place, report.arrays["path_instruction"]).astype(np.int32)
     order = np.lexsort((report.arrays["path_start"], at))
     order = order[at[order] >= 0]
@@ -147,7 +147,7 @@ def _path_shares(report: Report) -> list[list[object]]:
 
 
 def _in_flight(report: Report) -> dict[str, Array]:
-    """Layers in flight as steps, and where memory works under another layer's compute."""
+    """Layers in flight as steps, and the stretches of memory under another layer's compute."""
     begin, end = (report.arrays[f"under_{side}"].astype(np.int64) for side in ("start", "end"))
     return {
         "flight_cycle": report.arrays["flight_cycle"].astype("<f8"),
@@ -158,9 +158,9 @@ def _in_flight(report: Report) -> dict[str, Array]:
 
 
 def _busy_shares(report: Report, order: Array) -> dict[str, Array]:
-    """The share of its hold that an instruction keeps its engines busy, where it is not all of it.
+    """Share of its hold in which an instruction's engines are busy; empty where all are 1.
 
-    It is less where an engine stands for those of other cores, which share a port.
+    It is below 1 where an engine represents those of several cores that share a port.
     """
     cores = np.array([row["cores"] for row in report.tables["engines"]], np.int64)
     held = report.arrays["hold"].astype(np.int64) * cores[report.arrays["engine"].astype(np.int64)]
@@ -171,10 +171,10 @@ def _busy_shares(report: Report, order: Array) -> dict[str, Array]:
 
 
 def _boxes(report: Report, order: Array) -> dict[str, Array]:
-    """What an instruction moves (-1: it computes), and the box that it makes.
+    """The tensor that an instruction moves (-1: it computes), and the box that it writes.
 
-    A box is a place in `cut_lo` and `cut_hi` for each of the header's `columns`: few cuts of axes
-    make all boxes, so that a place takes two bytes where two ends would take eight.
+    A box is one place in `cut_lo` and `cut_hi` per column of the header's `columns`. All boxes
+    consist of few distinct intervals, so a place needs two bytes where two ends would need eight.
     """
     lo, hi = (report.arrays[f"box_{end}"][order].astype(np.int64) for end in ("lo", "hi"))
     cuts, places = np.unique((lo << 32 | hi).ravel(), return_inverse=True)
@@ -204,14 +204,14 @@ def _booked(report: Report, place: Array) -> dict[str, Array]:
 
 
 def _occupancy(report: Report) -> dict[str, Array]:
-    """Bytes held by the fullest LB and by GB as steps, without those that change nothing."""
-    found: dict[str, Array] = {}
+    """Live bytes of the fullest LB and of GB as step functions, without steps of zero height."""
+    steps: dict[str, Array] = {}
     for name in ("lb", "gb"):
-        held = report.arrays[f"{name}_bytes"].astype("<f8")
-        kept = np.flatnonzero(np.diff(held, prepend=-1.0))
-        found[f"{name}_bytes"] = held[kept]
-        found[f"{name}_cycle"] = report.arrays[f"{name}_cycle"].astype("<f8")[kept]
-    return found
+        live = report.arrays[f"{name}_bytes"].astype("<f8")
+        changes = np.flatnonzero(np.diff(live, prepend=-1.0))
+        steps[f"{name}_bytes"] = live[changes]
+        steps[f"{name}_cycle"] = report.arrays[f"{name}_cycle"].astype("<f8")[changes]
+    return steps
 
 
 def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
@@ -226,11 +226,11 @@ def _overlap(report: Report) -> tuple[list[dict[str, int]], dict[str, Array]]:
     rows = [
         {
             "core": core,
-            "cores": alike,
+            "cores": represented,
             "from": int(np.searchsorted(sorted_cores, core, side="left")),
             "to": int(np.searchsorted(sorted_cores, core, side="right")),
         }
-        for core, alike in sorted(present.items())
+        for core, represented in sorted(present.items())
     ]
     return rows, {
         "overlap_start": starts[order].astype("<f8"),

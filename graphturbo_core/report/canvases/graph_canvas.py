@@ -1,4 +1,4 @@
-"""Report -> bytes: the op graph that the graph view draws, packed as `canvas.py` says."""
+"""Report -> bytes of the op graph for the graph view, in the layout of `canvas.py`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def graph_buffer(
 ) -> bytes:
     """The op graph of one or two runs with each run's own sub-graphs.
 
-    Vertical places are topological ranks, the same for every run of one model: where one takes an
-    op apart, the others have as much room beside it. Horizontal ones are the run's own (`x_coarse`,
-    in columns), so that opening a sub-graph moves nothing.
+    Vertical places are topological ranks, equal in every run of one model. Where one run decomposes
+    an op, the others leave the same height. Horizontal places are the run's own (`x_coarse`, in
+    columns), so that opening a sub-graph moves nothing.
     """
     runs, arrays = [], {}
     for number, (report, ranks) in enumerate(zip(reports, _ranks(reports), strict=True)):
@@ -73,7 +73,7 @@ def _places(report: Report) -> list[float]:
 
 
 def _group_boxes(report: Report, ranks: Sequence[int], show: Show) -> list[dict[str, object]]:
-    """A sub-graph's box spans the ranks and columns of its ops."""
+    """Boxes of the sub-graphs: the ranks and columns of their ops."""
     members: dict[int, list[int]] = {}
     for index, row in enumerate(report.tables["graph_nodes"]):
         members.setdefault(row["group"], []).append(index)

@@ -1,4 +1,4 @@
-"""What the resources of a critical path are called."""
+"""Names of the critical path's resources."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ RESOURCE_WORDS: Mapping[Resource, str] = {
     Resource.LAUNCH: "launch",
     Resource.BARRIER: "barrier",
 }
-"""In the order of their numbers, which canvases and arrays use."""
+"""Words per resource, in the order of the numbers that canvases and arrays use."""
 RESOURCE_NAMES = tuple(RESOURCE_WORDS[resource] for resource in Resource)
 KEY_WORDS: Mapping[str, str] = {
     resource.name.lower(): words for resource, words in RESOURCE_WORDS.items()
 }
-"""By the keys of the contract's `critical_path`."""
+"""Words by the keys of the contract's `critical_path`."""

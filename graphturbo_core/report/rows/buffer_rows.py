@@ -1,6 +1,6 @@
-"""Outcome -> the buffers of LB and GB: where each lies, how long, and whose bytes it takes.
+"""Outcome -> the buffers of LB and GB: place, lifetime, and the buffers before and after each.
 
-The largest share's first round on one cluster, as all arrays of a report.
+Like all arrays of a report, they describe the largest share's first round on one cluster.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.sim.lifetimes import live_intervals
 
 MAX_BUFFERS = 200_000
-"""Buffers that a report lists: some 14 MiB. Our choice; cores beyond it are left out whole."""
+"""Most buffers that a report lists: some 14 MiB (our choice). Cores beyond it are left out."""
 NAMES: Mapping[Memory, str] = {
     Memory.GB: "GB",
     Memory.LB_DATA: "LB data",
     Memory.LB_WEIGHT: "LB weight",
 }
-"""Memories that are listed, in the order of their spaces; where LB is one pool it is `LB`."""
+"""Listed memories in the order of their spaces; an LB with one pool is `LB`."""
 POOLED = "LB"
 
 
 @dataclass(frozen=True)
-class Space:
-    """A range of addresses that counts from 0: GB, or a part of one core's LB.
+class AddressSpace:
+    """One range of addresses from 0: GB, or a part of one core's LB.
 
-    `core` -1: all share it; `cores` run the same program and have one like it. `buffers`: how many
-    there are; `listed`: how many of them the report lists.
+    `core`: -1 for GB. `cores`: number of cores that this one represents. `buffers`: number of
+    buffers. `listed`: number of buffers that the report lists.
     """
 
     memory: str
@@ -48,13 +48,13 @@ class Space:
 
 @dataclass(frozen=True)
 class Placed:
-    """The listed buffers, space by space, by first cycle and offset within each.
+    """The listed buffers by space, then first cycle, then offset.
 
-    `row`: the buffer's row in the program. `before`: of those whose bytes it takes the one that was
-    last to need them; `after`: the first to take a byte of it; -1 for none.
+    `row`: the buffer's row in the program. `before`: among the buffers whose bytes it reuses, the
+    one that ends last. `after`: the first buffer that reuses one of its bytes. Both -1 for none.
     """
 
-    spaces: tuple[Space, ...]
+    spaces: tuple[AddressSpace, ...]
     row: IntArray
     space: IntArray
     first_cycle: IntArray
@@ -64,9 +64,9 @@ class Placed:
 
 
 def placed(outcome: Outcome, most: int = MAX_BUFFERS) -> Placed:
-    """At most so many buffers of LB and GB: those of GB, then core by core; O(n log n).
+    """At most `most` buffers of LB and GB: those of GB, then core by core; O(n log n).
 
-    The first space is listed as far as there is room, any other one wholly or not at all.
+    The first space may be listed in part. Any other space is listed completely or not at all.
     """
     program, trace = outcome.program, outcome.largest
     begin, end = live_intervals(program, trace.start, trace.end, trace.makespan)
@@ -93,7 +93,7 @@ def placed(outcome: Outcome, most: int = MAX_BUFFERS) -> Placed:
 
 
 def _memories(program: Program) -> NDArray[np.int64]:
-    """The memory of every buffer; both parts of a pooled LB are one."""
+    """The memory of every buffer; both parts of a pooled LB count as one memory."""
     memory = program.buffers.memory.astype(np.int64)
     if program.plan.hardware.is_pooled:
         memory[memory == Memory.LB_WEIGHT] = Memory.LB_DATA
@@ -102,8 +102,8 @@ def _memories(program: Program) -> NDArray[np.int64]:
 
 def _spaces(
     outcome: Outcome, memory: IntArray, core: IntArray, rows: IntArray, most: int
-) -> tuple[tuple[Space, ...], IntArray]:
-    """The spaces of sorted buffers, and each buffer's."""
+) -> tuple[tuple[AddressSpace, ...], IntArray]:
+    """The spaces of sorted buffers, and the space of each buffer."""
     if not len(rows):
         return (), int64(rows)
     hardware, buffers = outcome.hardware, outcome.program.buffers
@@ -121,7 +121,7 @@ def _spaces(
         is_pool = hardware.is_pooled and kind is not Memory.GB
         listed = stop - first if stop <= most else 0
         spaces.append(
-            Space(
+            AddressSpace(
                 memory=POOLED if is_pool else NAMES[kind],
                 core=int(core[first]),
                 cores=int(buffers.cores[rows[first]]),
@@ -136,10 +136,10 @@ def _spaces(
 def neighbours(
     space: IntArray, offset: IntArray, size_bytes: IntArray, begin: IntArray, end: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """For every buffer whose bytes it takes (the last that needed them) and who takes them first.
+    """Per buffer the last previous owner of its bytes, and the first next owner (`Placed`).
 
-    Bytes between two neighbouring ends of buffers always have the same owner, so one entry stands
-    for them. Cost: for each buffer the ends inside it.
+    Bytes between two neighbouring ends of buffers always have the same owner, so one entry
+    represents them. Complexity: per buffer the number of ends inside it.
     """
     stride = int((offset + size_bytes).max(initial=0)) + 1
     low = space * stride + offset
@@ -183,7 +183,7 @@ class SpaceRow(TypedDict):
 
 
 def space_rows(found: Placed) -> Iterator[SpaceRow]:
-    """One row a space, in the order of `buffer_space`."""
+    """One row per space, in the order of `buffer_space`."""
     for index, space in enumerate(found.spaces):
         yield {
             "index": index,
@@ -197,7 +197,7 @@ def space_rows(found: Placed) -> Iterator[SpaceRow]:
 
 
 class TensorRow(TypedDict):
-    """One tensor that buffers name; `axes` is its rank."""
+    """One tensor of the program; `axes` is its rank."""
 
     index: int
     tensor: str
@@ -206,7 +206,7 @@ class TensorRow(TypedDict):
 
 
 def tensor_rows(outcome: Outcome) -> Iterator[TensorRow]:
-    """The tensors that buffers name; `kind`: input, output, weight or activation."""
+    """One row per tensor of the program; `kind`: input, output, weight or activation."""
     graph = outcome.plan.semantics.graph
     outputs = frozenset(graph.outputs)
     for index, name in enumerate(outcome.program.tensors):
@@ -216,10 +216,10 @@ def tensor_rows(outcome: Outcome) -> Iterator[TensorRow]:
 
 
 def buffer_arrays(outcome: Outcome, found: Placed) -> dict[str, NDArray[np.generic]]:
-    """One entry a listed buffer; boxes as two rows of columns, an axis each, as wide as needed.
+    """Arrays with one entry per listed buffer; boxes with one column per axis of the widest tensor.
 
-    `buffer_op` is the op of the instruction that fills it: of its producer, or of the layer that a
-    move brings it for.
+    `buffer_op`: op of the instruction that writes the buffer first; a move has the op of the layer
+    that it serves.
     """
     program, rows = outcome.program, found.row
     tensor = program.buffers.tensor[rows]

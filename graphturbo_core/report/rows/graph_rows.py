@@ -1,4 +1,4 @@
-"""Plan -> rows of the op graph with the places of both panes."""
+"""Plan -> rows of the op graph with the places of both panes (fine and coarse)."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class GraphEdgeRow(TypedDict):
 def node_rows(outcome: Outcome) -> Iterator[GraphNodeRow]:
     """One row per op, in topological order.
 
-    `origin`: the place in the undecomposed graph of the op that it is, or is a part of; `rank`: the
-    rank of that op. Runs of one model share these, and not always the ops. `part_rank`: its rank
-    among the parts of that op, 0 where it is not taken apart.
+    `origin`: index in the undecomposed graph of this op, or of the op that it is a part of. `rank`:
+    the rank of that op. Runs of one model share both, but not always the ops. `part_rank`: its rank
+    among the parts of that op, 0 where the op is not decomposed.
     """
     plan = outcome.plan
     graph = plan.semantics.graph
@@ -75,7 +75,7 @@ def node_rows(outcome: Outcome) -> Iterator[GraphNodeRow]:
 
 
 def edge_rows(outcome: Outcome) -> Iterator[GraphEdgeRow]:
-    """One row for each activation that an op reads; source -1 is a graph input."""
+    """One row per activation that an op reads; source -1 is a graph input."""
     plan = outcome.plan
     for source, target, name in _edges(plan.semantics.graph):
         tensor = plan.semantics.graph.tensors[name]
@@ -89,7 +89,7 @@ def edge_rows(outcome: Outcome) -> Iterator[GraphEdgeRow]:
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """`16x64x56x56`; a scalar is `scalar`."""
+    """Text of a shape: `16x64x56x56`; `scalar` for a scalar."""
     return "x".join(str(size) for size in shape) or "scalar"
 
 

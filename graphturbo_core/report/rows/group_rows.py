@@ -1,4 +1,4 @@
-"""Plan -> rows of groups, each with why it was merged and why it was not merged further."""
+"""Plan -> rows of groups, each with the reasons of its merges and of the refused merges."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from graphturbo_core.report.rows.run_rows import layer_counts, numbers_text, sco
 from graphturbo_core.strategies.baselines.stitch_schemes import STITCH_STEP, STITCH_STEPS
 
 RANGE = " .. "
-"""Between the first and the last layer in the name of a coarse part."""
+"""Separator of the first and the last layer in the name of a coarse part."""
 MAX_REFUSALS = 3
-"""Refusals told of one group, the last first; all stand in the table of decisions."""
+"""Most refusals listed per group, the last first; the table of decisions has all."""
 MAX_NAMED = 3
-"""Outputs, bindings and scopes named of one group; of the others how many they are."""
+"""Most outputs, bindings and scopes named per group; the others are counted."""
 
 
 class _HandedOut(TypedDict):
@@ -42,7 +42,7 @@ class GroupRow(_HandedOut):
 
 
 def group_rows(outcome: Outcome) -> Iterator[GroupRow]:
-    """One row a group, in the plan's order."""
+    """One row per group, in the plan's order."""
     plan = outcome.plan
     layers = layer_counts(plan, [group.ops for group in plan.groups])
     reasons = GroupReasons(plan)
@@ -67,17 +67,17 @@ def group_rows(outcome: Outcome) -> Iterator[GroupRow]:
 
 
 def _handed_out(kernels: Sequence[KernelPlan]) -> _HandedOut:
-    """What a group's kernels hand out, how the cores divide it, and where it waits for readers."""
-    handed = [(kernel, tensor) for kernel in kernels for tensor in kernel.outputs]
+    """Outputs of a group's kernels, their bindings to cores, and their scopes."""
+    outputs = [(kernel, tensor) for kernel in kernels for tensor in kernel.outputs]
     return {
-        "outputs": _named(dict.fromkeys(tensor for _, tensor in handed)),
-        "binding": _counted([binding_text(k.bindings[t]) for k, t in handed if t in k.bindings]),
-        "scope": _counted([scope_text(kernel, tensor) for kernel, tensor in handed]),
+        "outputs": _named(dict.fromkeys(tensor for _, tensor in outputs)),
+        "binding": _counted([binding_text(k.bindings[t]) for k, t in outputs if t in k.bindings]),
+        "scope": _counted([scope_text(kernel, tensor) for kernel, tensor in outputs]),
     }
 
 
 def binding_text(binding: Binding) -> str:
-    """`axis 0 in 8, axis 2 in 4: 32 cores`."""
+    """Text of a binding: `axis 0 in 8, axis 2 in 4: 32 cores`."""
     cuts = [f"axis {a} in {n}" for a, n in zip(binding.axes, binding.grid, strict=True) if n > 1]
     count = len(binding.cores)
     cores = "1 core" if count == 1 else f"{count} cores"
@@ -85,13 +85,13 @@ def binding_text(binding: Binding) -> str:
 
 
 def _named(names: Mapping[str, None]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of further ones."""
     more = len(names) - MAX_NAMED
     return ", ".join([*list(names)[:MAX_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def _counted(texts: Sequence[str]) -> str:
-    """Each text once, the most frequent first; of how many where there are several."""
+    """Each distinct text once, the most frequent first, with its count where they differ."""
     counts = Counter(text for text in texts if text)
     if len(counts) <= 1:
         return next(iter(counts), "")
@@ -141,7 +141,7 @@ class GroupReasons:
         return (part,) if part in self._group_of_layer else tuple(part.split(RANGE))
 
     def why(self, index: int, group: Group) -> str:
-        """The last merge that made it, or its regions."""
+        """The last merge into the group, or the rules that stitched its regions."""
         if group.name in self._stitched:
             return "; ".join(dict.fromkeys(map(_reason, self._stitched[group.name])))
         merges = self.merges(index)
@@ -150,7 +150,7 @@ class GroupReasons:
             count = f"{len(merges)} merges, the last" if len(merges) > 1 else "1 merge"
             return f"{count}: {last.step}, {_reason(last)}"
         if len(group.layers) > 1:
-            return f"{self._strategy} puts its layers together"
+            return f"{self._strategy} groups its layers"
         layer = self._layers[group.layers[0]]
         if len(group.ops) < len(layer.ops):
             return f"part of the layer {layer.name!r}: nothing was merged into it"
@@ -182,17 +182,17 @@ class GroupReasons:
         return next((self._index_of[end] for end in ends if end in self._index_of), -1)
 
     def _unasked(self) -> str:
-        """Why no merge with a neighbour was refused: none was looked at."""
+        """The reason why no merge with a neighbour was evaluated."""
         if self._is_whole:
             return "it is the whole graph: nothing is left to merge with"
         if self._stitched:
             return f"{self._strategy} stitches nothing to or across a compute-intensive op"
         if not self._has_merged:
             return f"{self._strategy} merges no layers"
-        return "no merge with a neighbour was looked at"
+        return "no merge with a neighbour was evaluated"
 
     def _leaves(self, decision: Decision, index: int) -> bool:
-        """Whether the refused merge would have reached beyond the group."""
+        """Whether the refused merge has a part outside the group."""
         return any(self._group_of(part) != index for part in decision.subject)
 
     def _group_of(self, part: str) -> int | None:

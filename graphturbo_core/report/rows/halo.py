@@ -1,4 +1,4 @@
-"""Outcome -> multiply-accumulates done more than once, because pieces of a group overlap."""
+"""Outcome -> multiply-accumulates that overlapping pieces of a group repeat."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from graphturbo_core.report.outcome import Outcome
 
 
 def halo_macs(outcome: Outcome) -> int:
-    """MACs of the whole batch beyond the first time that each result is computed.
+    """MACs of the whole batch beyond the first computation of each result.
 
     Raises:
-        InvariantError: a program does fewer than its plan's boxes ask for.
+        InvariantError: a program does fewer MACs than its plan's boxes need.
     """
     return sum(
         outcome.repeats[size] * _round_halo(trace.program) for size, trace in outcome.traces.items()
@@ -41,7 +41,7 @@ def _round_halo(program: Program) -> int:
 
 
 def _computed_boxes(program: Program) -> dict[str, set[Box]]:
-    """Per tensor the distinct boxes that kernels compute of it."""
+    """Per tensor, the distinct boxes that kernels compute."""
     graph, found = program.plan.semantics.graph, dict[str, set[Box]]()
     for kernel in program.plan.kernels:
         outputs = (name for op in kernel.ops for name in graph.op_by_name[op].outputs)
@@ -51,7 +51,7 @@ def _computed_boxes(program: Program) -> dict[str, set[Box]]:
 
 
 def _union(boxes: set[Box]) -> int:
-    """Elements in any of the boxes: cells between all their edges, and which of them one covers."""
+    """Number of elements in the union of the boxes, from the grid of all their edges."""
     full = [box for box in boxes if not is_empty(box)]
     if not full:
         return 0

@@ -18,7 +18,7 @@ from graphturbo_core.units import seconds_from_cycles
 
 
 class LayerEntry(TypedDict):
-    """What the contract lists of one layer."""
+    """One layer in the contract."""
 
     name: str
     op_types: str
@@ -46,12 +46,12 @@ class LayerRow(LayerEntry):
 
 
 def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[LayerRow]:
-    """One row per layer of the undecomposed graph, in their order: the same for every strategy.
+    """One row per layer of the undecomposed graph, in order; layers are equal for every strategy.
 
-    `*_cycles` are busy cycles of all engines of the kind; `matrix_utilization` is the share of the
-    layer's windows (first start to last end in each kernel) in which the matrix engines work;
-    `window_s` is how long these are together.
-    `group` is that of the layer's first op, where a strategy makes groups smaller than a layer.
+    `*_cycles`: busy cycles of all engines of the kind. `window_s`: total length of the layer's
+    windows (first start to last end in each kernel). `matrix_utilization`: share of these windows
+    in which the matrix engines work. `group`: the group of the layer's first op; a strategy may
+    make groups smaller than a layer.
     """
     plan, found, program = outcome.plan, memories.layers, outcome.program
     graph, clock_hz = plan.semantics.graph, outcome.hardware.clock_hz
@@ -89,13 +89,13 @@ def layer_rows(outcome: Outcome, memories: Memories) -> Iterator[LayerRow]:
 
 
 def _op_types(graph: Graph, layer: Layer) -> Iterator[str]:
-    """Types of the model's own ops: an op that was taken apart counts once, as it was."""
+    """Types of the layer's ops in the undecomposed graph."""
     names = dict.fromkeys(graph.op_by_name[op].origin_name for op in layer.ops)
     return (graph.whole.op_by_name[name].op_type for name in names)
 
 
 def _sums(program: Program, values: IntArray) -> IntArray:
-    """Sum of a value over each layer's instructions."""
+    """Per layer, the sum of a value over its instructions."""
     sums = np.zeros(len(program.plan.layers), np.int64)
     rows = np.flatnonzero(program.layer >= 0)
     np.add.at(sums, program.layer[rows], values[rows])
@@ -109,7 +109,7 @@ def _busy_cycles(outcome: Outcome, kind: EngineKind) -> IntArray:
 
 
 def _crossing(program: Program, memory: Memory) -> IntArray:
-    """Bytes that each instruction reads from and writes to a memory."""
+    """Per instruction, the bytes that it reads from and writes to a memory."""
     crossings = (program.source == memory) * 1 + (program.target == memory) * 1
     if memory is Memory.GB:
         crossings += program.kind == InstructionKind.COMPUTE

@@ -1,7 +1,7 @@
-"""Ops and edges -> places: one vertical axis for all panes, horizontal places for each pane.
+"""Ops and edges -> places: one vertical axis for all panes, horizontal places per pane.
 
-The horizontal order comes from fast-sugiyama (layered drawing, compiled); ours is only what keeps
-the boxes of sub-graphs apart, so that a collapsed box never covers an op of another one.
+The horizontal order comes from fast-sugiyama (layered drawing, compiled). This module only
+separates the boxes of sub-graphs, so that a collapsed box never covers an op of another one.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Floats = NDArray[np.float64]
 GAP = 1.0
 """Free columns between two sub-graphs (our choice)."""
 MAX_PASSED = 100_000
-"""Ranks that edges pass without ending there: each costs a place in the layered drawing, all of
-these a second (our choice; DenseNet-121's edges pass 600)."""
+"""Most ranks that edges cross in the layered drawing. Each needs a place; this many need one second
+(our choice; DenseNet-121's edges cross 600)."""
 MAX_CHOICES = 1000
-"""Sub-graphs side by side among which a place is chosen: the cost is their square (our choice,
-beyond what anyone can look at)."""
+"""Most sub-graphs side by side for which the nearest free place is computed, at quadratic cost (our
+choice: more than a reader can view)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A sub-graph: the ranks that it spans and how many columns its ops need."""
+class SubGraphBox:
+    """Extent of a sub-graph: its first and last rank, its columns, and its preferred left edge."""
 
     first: int
     last: int
@@ -47,10 +47,10 @@ def ranks(ops: int, edges: Sequence[Edge]) -> list[int]:
 
 
 def stacked(*runs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Vertical places of the ops of each run, the same for what runs have in common.
+    """Vertical places of the ops of each run, equal for ops that runs have in common.
 
-    `runs`: of every op its rank in the model, and its rank among the parts of its op of the model.
-    A rank of the model is as tall as the longest chain of parts in any run.
+    `runs`: per op its rank in the model, and its rank among the parts of the model's op. The height
+    of a rank is the longest chain of parts in any run.
     """
     heights = [1] * (1 + max((rank for ops in runs for rank, _ in ops), default=0))
     for rank, part in (place for ops in runs for place in ops):
@@ -62,7 +62,7 @@ def stacked(*runs: Sequence[tuple[int, int]]) -> list[list[int]]:
 def preferred_places(ops: int, edges: Sequence[Edge]) -> list[float]:
     """Horizontal places of a layered drawing of the ops, in columns; 0 for an op without edges.
 
-    The longest edges have no say where all together would pass more than `MAX_PASSED` ranks.
+    The longest edges are ignored where all edges together cross more than `MAX_PASSED` ranks.
     """
     drawn = _shortest(ranks(ops, edges), sorted(set(edges)))
     if not drawn:
@@ -83,7 +83,7 @@ def preferred_places(ops: int, edges: Sequence[Edge]) -> list[float]:
 
 
 def _shortest(rank: Sequence[int], edges: Sequence[Edge]) -> Sequence[Edge]:
-    """As many of the shortest edges as may be drawn, in the order given."""
+    """The shortest edges that cross at most `MAX_PASSED` ranks in all, in the given order."""
     passed = [rank[target] - rank[source] - 1 for source, target in edges]
     if sum(passed) <= MAX_PASSED:
         return edges
@@ -93,10 +93,10 @@ def _shortest(rank: Sequence[int], edges: Sequence[Edge]) -> Sequence[Edge]:
 
 
 def pane_places(rank: Sequence[int], wanted: Sequence[float], owner: Sequence[int]) -> list[float]:
-    """Horizontal places of one pane, in which `owner` tells the sub-graph of each op.
+    """Horizontal places of one pane; `owner`: the sub-graph of each op.
 
-    Ops of a sub-graph that share a rank stand side by side; sub-graphs whose ranks overlap stand
-    apart, each as near to its wanted place as those placed before it (by first rank) allow.
+    Ops of a sub-graph with equal rank lie side by side. Sub-graphs with overlapping ranks do not
+    overlap. Each lies at the free place closest to its wanted one, in order of first rank.
     """
     columns = _columns(rank, wanted, owner)
     members: dict[int, list[int]] = {}
@@ -108,7 +108,7 @@ def pane_places(rank: Sequence[int], wanted: Sequence[float], owner: Sequence[in
 
 
 def _columns(rank: Sequence[int], wanted: Sequence[float], owner: Sequence[int]) -> list[int]:
-    """Place of each op among those of its sub-graph and rank, from the left."""
+    """Column of each op among those of its sub-graph and rank, from the left."""
     taken: dict[tuple[int, int], int] = {}
     columns = [0] * len(rank)
     for op in sorted(range(len(rank)), key=lambda op: (wanted[op], op)):
@@ -120,10 +120,10 @@ def _columns(rank: Sequence[int], wanted: Sequence[float], owner: Sequence[int])
 
 def _box(
     ops: Sequence[int], rank: Sequence[int], wanted: Sequence[float], columns: Sequence[int]
-) -> Box:
+) -> SubGraphBox:
     width = 1 + max(columns[op] for op in ops)
     middle = sum(wanted[op] for op in ops) / len(ops)
-    return Box(
+    return SubGraphBox(
         first=min(rank[op] for op in ops),
         last=max(rank[op] for op in ops),
         columns=width,
@@ -131,10 +131,10 @@ def _box(
     )
 
 
-def _separated(boxes: dict[int, Box]) -> dict[int, float]:
+def _separated(boxes: dict[int, SubGraphBox]) -> dict[int, float]:
     """Left edge of every box; boxes are placed by first rank, then wanted place.
 
-    Beside `MAX_CHOICES` others a box goes to the right of all, which costs less than a choice.
+    A box beside more than `MAX_CHOICES` others goes to the right of all, which is cheaper.
     """
     order = sorted(boxes, key=lambda name: (boxes[name].first, boxes[name].wanted, name))
     left: dict[int, float] = {}
@@ -160,8 +160,11 @@ def _separated(boxes: dict[int, Box]) -> dict[int, float]:
     return left
 
 
-def _nearest(box: Box, begin: Floats, end: Floats) -> float:
-    """The free place nearest to the wanted one, the left one of two; taken ones by their begin."""
+def _nearest(box: SubGraphBox, begin: Floats, end: Floats) -> float:
+    """The free place closest to the wanted one, the left one of two.
+
+    `begin`, `end`: the occupied intervals, sorted by begin.
+    """
     room = box.columns + GAP
     candidates = np.concatenate(([box.wanted], begin - room, end + GAP))
     before = np.searchsorted(begin, candidates + room)

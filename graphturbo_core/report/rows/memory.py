@@ -1,4 +1,4 @@
-"""Outcome -> occupancy of LB and GB, worked out once for tables, arrays and contract."""
+"""Outcome -> occupancy of LB and GB, computed once for tables, arrays and contract."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphturbo_core.sim.occupancy import LayerMemory, Occupancy, layer_memory, 
 
 @dataclass(frozen=True)
 class Memories:
-    """Live bytes of the largest round, its layers' figures, and the peaks of all rounds."""
+    """Live bytes of the largest round in total and per layer, and the peaks over all rounds."""
 
     largest: Occupancy = field(repr=False)
     layers: LayerMemory = field(repr=False)
@@ -32,5 +32,5 @@ def memories(outcome: Outcome) -> Memories:
     capacities = {"LB": (lb_peak, hardware.lb_bytes), "GB": (gb_peak, hardware.gb_bytes)}
     for memory, (peak, capacity) in capacities.items():
         if peak > capacity:
-            raise InvariantError("REPORT_CAPACITY", f"{memory} holds {peak} of {capacity} bytes")
+            raise InvariantError("REPORT_CAPACITY", f"{memory} uses {peak} of {capacity} bytes")
     return Memories(found[0], layer_memory(outcome.largest, found[0]), lb_peak, gb_peak)

@@ -1,7 +1,7 @@
-"""Outcome -> how much layers overlap, and the longest stretch in which memory works under compute.
+"""Outcome -> overlap of layers, and the longest stretch of memory under compute.
 
-Figures are shares of the latency on a cluster that ends last: all of its rounds one after the
-other. Where clusters share a round, they count as one.
+Figures are shares of the latency on a cluster that ends last, over all its rounds. Clusters that
+share a round count as one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphturbo_core.report.rows.traffic import overlap_ratio
 from graphturbo_core.sim.trace import Trace
 
 LEAVING = (Memory.GB, Memory.DRAM)
-"""A move into one of these leaves the cores' buffers; any other one arrives there."""
+"""Targets of moves that leave the cores' buffers; all other moves arrive there."""
 WORDS: Mapping[TensorKind, str] = {
     TensorKind.WEIGHT: "weights",
     TensorKind.INPUT: "inputs",
@@ -30,7 +30,7 @@ WORDS: Mapping[TensorKind, str] = {
 
 
 class LayersInFlight(TypedDict):
-    """How many layers are in flight: share of the time with two or more, mean, and histogram."""
+    """Layers in flight: share of the time with two or more, mean, and histogram."""
 
     share: float
     mean: float
@@ -64,9 +64,9 @@ class StretchRow(TypedDict):
 
 
 def overlap(outcome: Outcome) -> OverlapEntry:
-    """The contract's `overlap`: four figures, and how many layers are in flight for how long.
+    """The contract's `overlap`: four figures and the histogram of layers in flight.
 
-    `histogram`: share of the time by number of layers in flight, as text, from 0 on; sums to 1.
+    `histogram`: share of the time per number of layers in flight (as text, from 0); sums to 1.
     """
     flights = [(count, outcome.flights[size]) for size, count in outcome.slowest_share.rounds]
     total = max(1, outcome.makespan)
@@ -89,7 +89,7 @@ def overlap(outcome: Outcome) -> OverlapEntry:
 
 
 def overlap_round_row(trace: Trace, outcome: Outcome) -> RoundOverlap:
-    """The round's own figures, for the pictures of it: shares of its cycles."""
+    """Overlap of the drawn round: shares of its cycles."""
     flight = outcome.flights[outcome.largest_size]
     total = max(1, trace.makespan)
     return {
@@ -101,10 +101,10 @@ def overlap_round_row(trace: Trace, outcome: Outcome) -> RoundOverlap:
 def stretch_rows(outcome: Outcome) -> list[StretchRow]:
     """The longest stretch of memory work under the compute of another layer: one row, or none.
 
-    `moved`: what most of its memory time goes to, by kind of tensor and direction.
-    `memory_layers`: the layers that it is moved for; those that compute in the stretch are left
-    out where others remain. `compute_layers`: those that compute. As text (`46`, `37-39`), counted
-    from 1. Of equally long stretches the first.
+    `moved`: kind of tensor and direction with the largest memory time. `memory_layers`: the layers
+    of these moves; layers that also compute in the stretch are left out if others remain.
+    `compute_layers`: the layers that compute. Layers are text (`46`, `37-39`), counted from 1.
+    Ties: the first stretch.
     """
     flight, trace = outcome.flights[outcome.largest_size], outcome.largest
     if not len(flight.under_start):
@@ -133,30 +133,30 @@ def stretch_rows(outcome: Outcome) -> list[StretchRow]:
 
 
 def _most_moved(program: Program, moves: IntArray, inside: IntArray) -> tuple[str, IntArray]:
-    """`weights arrive`, or what else takes most of these moves' time, and the moves that do it."""
+    """Kind and direction with the largest time (such as `weights arrive`), and its moves."""
     tensors = program.plan.semantics.graph.tensors
     of_tensor = [WORDS[tensors[name].kind] for name in program.tensors]
     numbers = moved_tensors(program, first_writes(program))[moves]
     is_leaving = np.isin(program.target[moves], LEAVING) & ~_is_prefetch(program, moves)
-    said = np.array(
+    words = np.array(
         [
             f"{of_tensor[number] if number >= 0 else 'activations'} "
             f"{'leave' if leaving else 'arrive'}"
             for number, leaving in zip(numbers.tolist(), is_leaving.tolist(), strict=True)
         ]
     )
-    cycles = {word: int(inside[moves[said == word]].sum()) for word in sorted(set(said.tolist()))}
+    cycles = {word: int(inside[moves[words == word]].sum()) for word in sorted(set(words.tolist()))}
     most = max(cycles, key=lambda word: cycles[word])
-    return most, moves[said == most]
+    return most, moves[words == most]
 
 
 def _is_prefetch(program: Program, moves: IntArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """DRAM to GB: on its way to the cores, although its target is GB."""
+    """Whether a move is a prefetch from DRAM to GB: it arrives, although its target is GB."""
     return np.asarray(program.source[moves] == Memory.DRAM)
 
 
 def ranges_text(layers: IntArray) -> str:
-    """`37-39, 46` of 0-based [36, 37, 38, 45]: neighbours joined, counted from 1."""
+    """Text of sorted 0-based indices as 1-based ranges: [36, 37, 38, 45] gives `37-39, 46`."""
     if not len(layers):
         return ""
     breaks = np.flatnonzero(np.diff(layers) > 1) + 1

@@ -1,4 +1,4 @@
-"""Program -> report's arrays of what each instruction produces: which tensor, which box."""
+"""Program -> arrays of the tensor and box that each instruction produces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphturbo_core.products.program import Program
 
 
 def produced_arrays(program: Program) -> dict[str, NDArray[np.generic]]:
-    """One entry an instruction; boxes as two rows of columns, an axis each, as wide as needed."""
+    """Arrays with one entry per instruction; boxes have one column per axis of the widest."""
     at = first_writes(program)
     moved = moved_tensors(program, at)
     of_ops = np.array([*result_ranks(program), 0])[program.op.astype(np.int64)]

@@ -1,4 +1,4 @@
-"""Outcome -> what one cluster could do at most: the roofs of a roofline."""
+"""Outcome -> peak rates of one cluster: the roofs of a roofline."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class RoofRow(TypedDict):
 
 
 def roof_rows(outcome: Outcome) -> Iterator[RoofRow]:
-    """Multiply-accumulates and bytes a second, from the profile's numbers, as in the bounds.
+    """Peak rates in MAC/s and byte/s from the profile's numbers, as in the bounds; one row.
 
-    `matrix`, `vector`: all engines of the kind together, products in the run's number format.
+    `matrix`, `vector`: sum of all engines of the kind, for products in the run's number format.
     `dram`: the cluster's share. `gb`: its port; 0 without a GB.
     """
     hardware = outcome.hardware

@@ -28,7 +28,7 @@ class RoundRow(RoundOverlap):
 
 
 def round_rows(outcome: Outcome) -> Iterator[RoundRow]:
-    """The round that arrays and engines describe: one row."""
+    """One row: the round that arrays and engines describe."""
     trace, size = outcome.largest, outcome.largest_size
     yield {
         "cycles": trace.makespan,
@@ -41,7 +41,7 @@ def round_rows(outcome: Outcome) -> Iterator[RoundRow]:
 
 
 class RoundSizeRow(TypedDict):
-    """The rounds of one size: how many, and the cycles of each."""
+    """The rounds of one size: their number, and the cycles of each."""
 
     samples: int
     count: int
@@ -50,7 +50,7 @@ class RoundSizeRow(TypedDict):
 
 
 def rounds_rows(outcome: Outcome) -> Iterator[RoundSizeRow]:
-    """The rounds of a cluster with the largest share, a row per distinct size, as they run."""
+    """Rounds of a cluster with the largest share, one row per distinct size, in running order."""
     for size, count in outcome.division.shares[0].rounds:
         yield {
             "samples": size,
@@ -71,7 +71,7 @@ class EngineRow(TypedDict):
 
 
 def engine_rows(outcome: Outcome) -> Iterator[EngineRow]:
-    """The engines of one cluster that are simulated; `cores`: of how many cores, alike, each."""
+    """Simulated engines of one cluster; `cores`: number of equivalent cores each represents."""
     for index, engine in enumerate(outcome.program.engines):
         yield {
             "index": index,
@@ -95,7 +95,7 @@ class KernelRow(TypedDict):
 
 
 def kernel_rows(outcome: Outcome) -> Iterator[KernelRow]:
-    """The kernels in the order they run: the first start, the last end, the least between them."""
+    """Kernels in running order: first start, last end, and the lower bound of their cycles."""
     trace, kernels = outcome.largest, outcome.plan.kernels
     start = np.full(len(kernels), trace.makespan, np.int64)
     end = np.zeros(len(kernels), np.int64)
@@ -116,12 +116,12 @@ def kernel_rows(outcome: Outcome) -> Iterator[KernelRow]:
 
 
 def layer_counts(plan: Plan, parts: Sequence[Sequence[str]]) -> list[int]:
-    """To how many layers the ops of each part (a kernel, a group) belong.
+    """Number of layers that the ops of each part (a kernel, a group) belong to.
 
     Layers are Relay's partition of the undecomposed graph for every strategy (design, section 7).
-    A layer counts in each part that holds an op of it, so where parts are smaller than a layer
-    (`layerwise`) the counts add up to more than there are layers; our choice, since "0 of a layer"
-    would help nobody.
+    A layer counts in each part that has one of its ops. So where parts are smaller than a layer
+    (`layerwise`), the counts sum to more than the number of layers. Our choice: a count of 0 would
+    mislead.
     """
     return [len({plan.layer_of_op[op] for op in ops}) for ops in parts]
 
@@ -138,7 +138,7 @@ class DecisionRow(TypedDict):
 
 
 def decision_rows(outcome: Outcome) -> Iterator[DecisionRow]:
-    """Every merge and refusal, in the order they were decided."""
+    """Every merge and refusal, in the order of decision."""
     for index, decision in enumerate(outcome.plan.decisions):
         yield {
             "index": index,
@@ -151,7 +151,7 @@ def decision_rows(outcome: Outcome) -> Iterator[DecisionRow]:
 
 
 def numbers_text(numbers: Mapping[str, int | float | str]) -> str:
-    """`pieces 8, axis 0, peak 6.89 MiB`."""
+    """Text of a decision's numbers: `pieces 8, axis 0, peak 6.89 MiB`."""
     return ", ".join(_number_text(name, value) for name, value in numbers.items())
 
 
@@ -171,7 +171,7 @@ class ReadyRow(TypedDict):
 
 
 def ready_rows(outcome: Outcome) -> Iterator[ReadyRow]:
-    """Algorithm 3 step by step."""
+    """One row per step of Algorithm 3, in order."""
     for index, step in enumerate(outcome.plan.ready_steps):
         yield {"index": index, "run": step.run, "ready": ", ".join(step.ready)}
 
@@ -188,7 +188,7 @@ class BindingRow(TypedDict):
 
 
 def binding_rows(outcome: Outcome) -> Iterator[BindingRow]:
-    """How each kernel divides what it computes."""
+    """One row per kernel and bound tensor."""
     producer = outcome.plan.semantics.graph.producer
     for kernel in outcome.plan.kernels:
         for tensor, binding in kernel.bindings.items():
@@ -203,7 +203,7 @@ def binding_rows(outcome: Outcome) -> Iterator[BindingRow]:
 
 
 def nested_text(binding: Binding) -> str:
-    """Cores as the vendor's nested list: `[[0,1],[2,3]]`."""
+    """Text of a binding's cores as the vendor's nested list: `[[0,1],[2,3]]`."""
 
     def level(cores: Sequence[int], grid: Sequence[int]) -> str:
         if not grid:
@@ -216,7 +216,7 @@ def nested_text(binding: Binding) -> str:
 
 
 def scope_text(kernel: KernelPlan, tensor: str) -> str:
-    """The memory that holds a tensor; nothing for one that never outlives its loop nest."""
+    """The memory of a tensor; empty for one that only exists within its loop nest."""
     scope = kernel.scopes.get(tensor)
     also = " and LB" if tensor in kernel.kept and scope is not None and scope.value != "LB" else ""
     return f"{scope.value}{also}" if scope else ""
@@ -236,7 +236,7 @@ class StallCyclesRow(TypedDict):
 
 
 def stall_rows(outcome: Outcome) -> Iterator[StallCyclesRow]:
-    """Cycles of every engine of a cluster, one round, by what they went to."""
+    """Cycles by `Wait` of every engine of one cluster in one round."""
     for engine, cycles in zip(outcome.program.engines, outcome.largest.stalls, strict=True):
         yield {
             "engine": engine.label,
@@ -251,7 +251,7 @@ def stall_rows(outcome: Outcome) -> Iterator[StallCyclesRow]:
 
 
 class LedgerRow(TypedDict):
-    """Bytes over one memory by one cause."""
+    """Bytes that cross one memory's port for one cause."""
 
     memory: str
     cause: str
@@ -259,7 +259,7 @@ class LedgerRow(TypedDict):
 
 
 def ledger_rows(outcome: Outcome) -> Iterator[LedgerRow]:
-    """Bytes of the whole batch that crossed DRAM and GB, by cause."""
+    """Bytes of the whole batch that cross DRAM and GB, by cause."""
     causes = traffic(outcome).causes
     for memory in (Memory.DRAM, Memory.GB):
         for cause, size_bytes in causes[memory].items():

@@ -1,4 +1,4 @@
-"""Outcome -> the quadruples of Algorithm 1, for every sub-graph and layer, an axis each."""
+"""Outcome -> the quadruples of Algorithm 1, one per axis of every sub-graph and layer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphturbo_core.strategies.planning import splitter_of
 from graphturbo_core.strategies.steps.splitting import SubGraph
 
 MAX_SPLITS = 5_000
-"""Quadruples that a report lists: those of sub-graphs, then of layers in order. Our choice."""
+"""Most quadruples in a report: those of sub-graphs, then of layers in order (our choice)."""
 
 
 class SplitRow(TypedDict):
@@ -35,12 +35,12 @@ class SplitRow(TypedDict):
 
 
 def split_rows(outcome: Outcome) -> Iterator[SplitRow]:
-    """What Algorithm 1 gives for each part and axis of its last output; none without it.
+    """Results of Algorithm 1 per part and axis of its last output; none for other strategies.
 
-    `possible`: the axis carries through the whole part and the pieces divide it; `pieces` 0: no
-    count fits. `taken`: the sub-graph is split along this axis. `pieces` is Algorithm 1's count for
-    the axis alone: where there are further axes the groups say how many of each there are, and a
-    core that would not hold its share may have raised them since (the decisions say so).
+    `possible`: the axis carries through the whole part and the pieces divide it. `taken`: the
+    sub-graph is split along this axis. `pieces`: Algorithm 1's count for this axis alone, 0 where
+    no count fits. The group's count may differ: with further split axes, and where a core's share
+    did not fit (see the decisions).
     """
     known = strategy_options()
     options = {name: text for name, text in outcome.named.options.items() if name in known}
@@ -72,7 +72,7 @@ def split_rows(outcome: Outcome) -> Iterator[SplitRow]:
 
 
 def _parts(plan: Plan) -> Iterator[tuple[str, int, str, frozenset[int], tuple[int, ...]]]:
-    """Sub-graphs, then layers: kind, index, name, the axes that are taken, layers."""
+    """Sub-graphs, then layers: kind, index, name, the split axes, layers."""
     for index, group in enumerate(plan.groups):
         axes = frozenset((group.split_axis, *(axis for axis, _ in group.further_splits)))
         yield "sub-graph", index, group.name, axes, group.layers

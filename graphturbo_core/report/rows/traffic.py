@@ -30,10 +30,10 @@ class Traffic:
     causes: Mapping[Memory, Mapping[Cause, int]]
 
     def check(self) -> None:
-        """Every byte is booked to a cause.
+        """Compares the bytes of each memory with the sum of its causes.
 
         Raises:
-            InvariantError: naming the memory and both sums.
+            InvariantError: they differ; names the memory and both sums.
         """
         counters = {
             Memory.DRAM: self.dram_read_bytes + self.dram_write_bytes,
@@ -46,7 +46,7 @@ class Traffic:
 
 
 def traffic(outcome: Outcome) -> Traffic:
-    """Every round's bytes times its repeats."""
+    """Traffic of the whole batch: the bytes of each round size times its repeats."""
     ledgers = {size: ledger(trace.program) for size, trace in outcome.traces.items()}
     for one in ledgers.values():
         one.check()
@@ -64,7 +64,7 @@ def traffic(outcome: Outcome) -> Traffic:
 
 
 def _causes(outcome: Outcome, ledgers: Mapping[int, Ledger], memory: Memory) -> dict[Cause, int]:
-    """All causes, those without bytes too; a first fetch after a cluster's first round is again."""
+    """Bytes per cause, zeros too; first fetches after a cluster's first round are refetches."""
     causes: dict[Cause, int] = {
         cause: sum(
             outcome.repeats[size] * one.causes[memory].get(cause, 0)
@@ -83,9 +83,9 @@ def _causes(outcome: Outcome, ledgers: Mapping[int, Ledger], memory: Memory) -> 
 
 
 def stall_shares(outcome: Outcome) -> dict[str, dict[str, float]]:
-    """Per engine kind the shares of the makespan, mean over all its engines on the chip.
+    """Per engine kind, the shares of the makespan by `Wait`: mean over its engines on the chip.
 
-    A cluster that has ended, or has nothing to do, is idle.
+    A cluster that has ended or has no work counts as idle.
 
     Raises:
         InvariantError: the shares of a kind do not sum to 1.
@@ -104,10 +104,10 @@ def stall_shares(outcome: Outcome) -> dict[str, dict[str, float]]:
 
 
 def _in_classes(trace: Trace, busy: IntArray, times: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Cycles by class of wait of all engines, each counted so many `times`.
+    """Cycles by `Wait` of all engines; `times`: number of cores that each engine represents.
 
-    What a simulated engine is held longer than those it stands for are busy, they wait for a port.
-    `busy`: cycles by instruction.
+    Cycles in which a simulated engine is occupied but the represented engines are not busy count as
+    waiting for a channel. `busy`: cycles by instruction.
     """
     found = times @ trace.stalls
     cycles = int(busy[times[trace.program.engine] > 0].sum())
@@ -132,7 +132,7 @@ def _check_shares(shares: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def overlap_ratio(outcome: Outcome) -> float:
-    """Mean over the chip's cores of the share of the makespan with two or more layers at once."""
+    """Share of the makespan with two or more layers at once, mean over the chip's cores."""
     cycles = sum(
         outcome.repeats[size]
         * outcome.overlaps[size].ratio

@@ -1,4 +1,4 @@
-"""Verification -> what the contract says of it."""
+"""Verification -> the contract's `verify`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OutputEntry(TypedDict):
 
 
 class FaultEntry(TypedDict):
-    """The first instruction that is wrong."""
+    """The first wrong instruction."""
 
     rule: str
     what: str
@@ -39,7 +39,7 @@ class FaultEntry(TypedDict):
 
 
 class VerifyEntry(TypedDict):
-    """The contract's `verify`; what is not required is of a run that was replayed."""
+    """The contract's `verify`; keys that are not required exist for a replayed run only."""
 
     ran: bool
     ok: bool | None
@@ -55,7 +55,7 @@ class VerifyEntry(TypedDict):
 def verify_rows(found: Verification | None) -> VerifyEntry:
     """`ran`, `ok`, the largest errors, every output and the first wrong instruction.
 
-    An error that is not finite (a number is missing) is null.
+    An infinite or undefined error (an output lacks a number) is null.
     """
     if found is None:
         return {

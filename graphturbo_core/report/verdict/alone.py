@@ -1,4 +1,4 @@
-"""Report -> how long one kind of engine alone is busy, and in which sub-graph most of that is."""
+"""Report -> time in which only one kind of engine is busy, and the sub-graph with most of it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Cycles = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """A kind of engine working while no other kind does, in the round that is shown.
+    """Time in which one kind of engine works and no other kind does, in the shown round.
 
-    `share`: of the round's time. `group`: the sub-graph with the largest part of it (empty where
-    kernels are not told), and `group_share` how large that part is.
+    `share`: share of the round's time. `group`: the sub-graph with the largest part of it, empty
+    where none has any. `group_share`: the size of that part.
     """
 
     share: float
@@ -26,7 +26,7 @@ class Alone:
 
 
 def alone(report: Report, kind: str) -> Alone:
-    """How much of the time engines of `kind` are the only ones busy; n log n in instructions."""
+    """Time in which only engines of `kind` are busy; n log n in instructions."""
     arrays = report.arrays
     start = arrays["start"].astype(np.int64)
     end = start + arrays["hold"].astype(np.int64)
@@ -50,7 +50,7 @@ def alone(report: Report, kind: str) -> Alone:
 
 
 def _busy(times: Cycles, start: Cycles, end: Cycles) -> NDArray[np.bool_]:
-    """Whether any of these spans covers each stretch between two of `times`."""
+    """Per interval between two of `times`, whether any of the spans covers it."""
     change = np.zeros(len(times), np.int64)
     np.add.at(change, np.searchsorted(times, start), 1)
     np.add.at(change, np.searchsorted(times, end), -1)

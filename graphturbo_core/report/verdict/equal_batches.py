@@ -1,4 +1,4 @@
-"""Reports of unequal cluster batches -> the ratio where both take as many samples at once."""
+"""Reports of unequal cluster batches -> the ratio at equal cluster batches."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ WAITED_FOR = "the ratio at equal ones is being computed"
 
 
 def cluster_batch(report: Report) -> int:
-    """Samples that a cluster takes at once."""
+    """Samples per round of one cluster."""
     return report.contract["cluster_batch"]
 
 
 def is_like_for_like(a: Report, b: Report) -> bool:
-    """Whether their ratio needs no other beside it.
+    """Whether the ratio of two runs is fair without a second ratio at equal cluster batches.
 
-    Clusters take as many samples at once in both, or the cluster batch is all that differs.
+    It is where cluster batches are equal, or where nothing else differs.
     """
     heads = [each.contract["strategy"].partition("@")[0] for each in (a, b)]
     options = [each.contract["options"] for each in (a, b)]
@@ -30,9 +30,10 @@ def strategy_at(strategy: str, samples: int) -> str:
 
 
 def equal_text(a: Report, b: Report, equal: Report | str | None) -> str:
-    """What a verdict adds where cluster batches differ; nothing for like runs.
+    """Text with the ratio at equal cluster batches; empty for runs that are like for like.
 
-    `equal`: A's strategy at B's cluster batch, why it was refused, or None while it is computed.
+    `equal`: report of A's strategy at B's cluster batch, the reason of its refusal, or None while
+    it is computed.
     """
     if is_like_for_like(a, b):
         return ""

@@ -1,4 +1,4 @@
-"""Notes of a report -> the figure of the verdict that each one is about."""
+"""Notes of a report -> the figure of the verdict that each one concerns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from graphturbo_core.report.report import Report
 
 VERIFIED = "verified"
-"""The place beside what a replay found; all others are figures of the verdict."""
+"""The place of notes on verification; all others are figures of the verdict."""
 PLACES: Mapping[str, str] = {
     "have no semantics": "throughput",
     "without semantics": "throughput",
@@ -20,11 +20,11 @@ PLACES: Mapping[str, str] = {
     "runs whole": "kernels",
     "seeded random numbers": VERIFIED,
 }
-"""What a note says -> the figure it is about; a test holds it to the notes as they are written."""
+"""Words in a note -> the figure that it concerns; a test compares them with the notes' texts."""
 
 
 def notes_by_place(report: Report) -> dict[str, tuple[str, ...]]:
-    """The notes of each figure; those about none of them are in the page's list alone."""
+    """The notes by figure; a note that concerns none of them is left out."""
     found: dict[str, tuple[str, ...]] = {}
     for note in report.contract["notes"]:
         place = next((where for words, where in PLACES.items() if words in note), "")

@@ -60,11 +60,11 @@ FIGURES: tuple[tuple[str, Callable[[Contract], float], Callable[[float], str]], 
     ("GB peak", lambda c: c["gb"]["peak_bytes"], format_bytes),
     ("import to trace", lambda c: c["schedule_seconds"], format_seconds),
 )  # fmt: skip
-"""Label, value in a contract, and how it is written."""
+"""Label, value in a contract, and format of the value."""
 
 
 def run_table(reports: Sequence[Report]) -> Table:
-    """A column a run, a row a figure."""
+    """Table with one column per run and one row per figure."""
     contracts = [report.contract for report in reports]
     first = contracts[0]
     title = f"{first['model']} on {first['profile']}, batch {first['batch']}, {first['dtype']}"
@@ -78,7 +78,7 @@ def run_table(reports: Sequence[Report]) -> Table:
 
 
 def group_table(report: Report) -> Table:
-    """The coarse sub-graphs of one run."""
+    """Table of the coarse sub-graphs of one run."""
     table = Table(title="groups", title_justify="left")
     for heading in ("group", "layers", "ops", "pieces", "split axis", "live before split"):
         table.add_column(heading, justify="left" if heading == "group" else "right")
@@ -95,7 +95,7 @@ def group_table(report: Report) -> Table:
 
 
 def list_table(title: str, rows: Sequence[Mapping[str, str]]) -> Table:
-    """Rows of text with the same keys, which are the headings."""
+    """Table of text rows; their common keys are the headings."""
     table = Table(title=title, title_justify="left")
     for place, heading in enumerate(rows[0] if rows else ()):
         table.add_column(heading, no_wrap=place == 0)

@@ -1,4 +1,4 @@
-"""Reports -> verdict: the figures that decide, B's change against A, and one sentence on why."""
+"""Reports -> verdict: the deciding figures, B's change against A, and one sentence on why."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from graphturbo_core.units import (
 )
 
 SAME_RATIO = 0.005
-"""Two figures within half a per cent are called the same (our choice: below what a view shows)."""
+"""Two figures within 0.5 % are called the same (our choice: no view shows such a difference)."""
 BOUND_SHARE = 0.6
 """An engine kind busy for this share of the time binds the run (our choice)."""
-TOLD_ALONE = 0.01
-"""An engine kind alone at work for less than a hundredth of the time is not told (our choice)."""
-TOLD_OVERLAP = 0.01
-"""A difference in overlap below a hundredth of the time explains nothing (our choice)."""
+LEAST_ALONE = 0.01
+"""Smallest share of time with one engine kind alone at work that is reported (our choice)."""
+LEAST_OVERLAP = 0.01
+"""Smallest difference in overlap, as share of the time, that counts as a reason (our choice)."""
 RESOURCE: Mapping[str, str] = {
     "matrix": "the matrix engines",
     "vector": "the vector engines",
@@ -50,7 +50,7 @@ WAITS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure of the verdict: how it is read from a contract, worded and judged."""
+    """One figure of the verdict: its value in a contract, its format, and which way is better."""
 
     key: str
     label: str
@@ -94,7 +94,7 @@ def in_flight(contract: Contract) -> float:
 
 
 def _launches(contract: Contract) -> float:
-    """Kernels a cluster launches for the whole batch."""
+    """Kernels that one cluster launches for the whole batch."""
     return float(contract["kernels"] * contract["rounds"])
 
 
@@ -187,7 +187,7 @@ def _arrow(first: float, second: float) -> str:
 
 
 def is_same(first: float, second: float) -> bool:
-    """Whether two figures differ by less than a reader should care about."""
+    """Whether two figures differ by at most `SAME_RATIO`."""
     return abs(second - first) <= SAME_RATIO * max(abs(first), abs(second))
 
 
@@ -205,16 +205,16 @@ def change_text(first: float, second: float) -> str:
 
 
 SINCE = ("kernels", "latency", "dram")
-"""Measures that tell what an edit of a plan changed."""
+"""Keys of the measures that `since_text` compares after an edit of a plan."""
 
 
 def figures_of(report: Report) -> dict[str, float]:
-    """The figures that `since_text` compares, by measure."""
-    return {each.key: each.value(report.contract) for each in MEASURES if each.key in SINCE}
+    """The figures that `since_text` compares, by key."""
+    return {row.key: row.value(report.contract) for row in MEASURES if row.key in SINCE}
 
 
 def since_text(before: Mapping[str, float], report: Report) -> str:
-    """What became of those figures: `Latency 138 us before, 120 us with the edits (-13 %)`."""
+    """Change of those figures: `Latency 138 us before, 120 us with the edits (-13 %)`."""
     now = figures_of(report)
     return "; ".join(
         f"{each.label} {each.text(before[each.key])} before, {each.text(now[each.key])} "
@@ -231,7 +231,7 @@ def binding_kind(report: Report) -> str:
 
 
 def binding_text(report: Report) -> str:
-    """What binds a run, with the share of time that says so, and how much of it has no other."""
+    """The resource that binds a run, its busy share, and the part in which it works alone."""
     kind = binding_kind(report)
     shares = _stalls(report)[kind]
     busy = format_percent(shares["busy"])
@@ -240,14 +240,14 @@ def binding_text(report: Report) -> str:
         return f"{bound}{_alone_text(alone(report, kind))}"
     wait = max(WAITS, key=lambda name: shares[name])
     return (
-        f"keeps no engine busy throughout: the busiest, {RESOURCE[kind]}, work {busy} of the time "
+        f"is bound by no single engine: the busiest, {RESOURCE[kind]}, work {busy} of the time "
         f"and wait {format_percent(shares[wait])} of it {WAITS[wait]}"
     )
 
 
 def _alone_text(found: Alone) -> str:
-    """For how long engines of no other kind work, and where most of that is; nothing if hardly."""
-    if found.share < TOLD_ALONE:
+    """Text on the time in which no other kind works; empty below `LEAST_ALONE`."""
+    if found.share < LEAST_ALONE:
         return ""
     share = f", and for {format_percent(found.share)} of it no other kind of engine works"
     if not found.group:
@@ -256,7 +256,7 @@ def _alone_text(found: Alone) -> str:
 
 
 def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[str, str]:
-    """How B compares with A, and why: which differences, and which resource binds each.
+    """Two sentences: B's speed against A with reasons, and the resource that binds each run.
 
     `equal`: A's strategy at B's cluster batch, where the two differ (`equal_text`).
     """
@@ -265,7 +265,7 @@ def sentence(a: Report, b: Report, equal: Report | str | None = None) -> tuple[s
 
 
 def pair_text(a: Report, b: Report, equal: Report | str | None) -> str:
-    """How two runs compare, by their strategies: `graphturbo@16 is 6.35x as fast as tvm@16`."""
+    """Comparison of two runs by their strategies: `graphturbo@16 is 6.35x as fast as tvm@16`."""
     names = tuple(each.contract["strategy"] for each in (a, b))
     return f"{_outcome(a, b, names)}{equal_text(a, b, equal)}"
 
@@ -284,22 +284,22 @@ def _throughputs(a: Report, b: Report) -> tuple[float, float]:
 
 
 def _reason(a: Report, b: Report) -> str:
-    """What fewer, larger kernels are about: first what speaks for the outcome, then against it.
+    """The differences in traffic, kernels and overlap: first those that support the outcome.
 
-    Where A and B are as fast as each other nothing does either: all is said after `although`.
+    The others follow `although`. Where A and B are equally fast, all of them do.
     """
     first, second = _throughputs(a, b)
     parts = [part for part in (_traffic(a, b), _fewer_kernels(a, b), _overlap(a, b)) if part.text]
     is_won = second > first
-    told = [] if is_same(first, second) else [p.text for p in parts if p.is_better == is_won]
-    against = [part.text for part in parts if part.text not in told]
-    reason = f": it {', '.join(told)}" if told else ""
+    support = [] if is_same(first, second) else [p.text for p in parts if p.is_better == is_won]
+    against = [part.text for part in parts if part.text not in support]
+    reason = f": it {', '.join(support)}" if support else ""
     return f"{reason}, although it {', '.join(against)}" if against else reason
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A difference in words (empty: there is none), and whether it speaks for B."""
+    """A difference as text (empty: there is none), and whether it favours B."""
 
     text: str = ""
     is_better: bool = False
@@ -327,11 +327,11 @@ def _largest_saving(a: Report, b: Report) -> tuple[str, float]:
 
 CAUSES: Mapping[str, str] = {
     "activation": "activations passed from kernel to kernel",
-    "weight again": "weights fetched again",
+    "weight again": "refetched weights",
     "weight first": "weights",
-    "weight_again": "weights fetched again",
+    "weight_again": "refetched weights",
     "weight_first": "weights",
-    "halo": "overlapping rows read again",
+    "halo": "refetched overlapping rows",
     "spill": "tensors that did not fit",
     "input": "model inputs",
     "output": "model outputs",
@@ -349,7 +349,7 @@ def _fewer_kernels(a: Report, b: Report) -> Reason:
 
 def _overlap(a: Report, b: Report) -> Reason:
     first, second = in_flight(a.contract), in_flight(b.contract)
-    if abs(second - first) < TOLD_OVERLAP:
+    if abs(second - first) < LEAST_OVERLAP:
         return Reason()
     text = (
         f"has two or more layers in flight {format_percent(second)} of the time "
@@ -359,11 +359,11 @@ def _overlap(a: Report, b: Report) -> Reason:
 
 
 def differences(a: Report, b: Report) -> tuple[str, ...]:
-    """In what A and B differ besides the strategy; cluster batch, options and edits count.
+    """Differences of A and B other than the strategy: choices, cluster batch, options, edits.
 
-    Of an option that only one of them has, as of another strategy, a value other than its default.
+    An option that only one of them has counts where its value is not the default.
     """
-    told = [
+    texts = [
         f"{label} ({a.contract[key]} against {b.contract[key]})"
         for key, label in COMPARED.items()
         if a.contract[key] != b.contract[key]
@@ -375,17 +375,17 @@ def differences(a: Report, b: Report) -> tuple[str, ...]:
         one, other = first.get(name, default), second.get(name, default)
         if one != other:
             label = UNLISTED.get(name, f"option {name}")
-            told.append(f"{label} ({one} against {other})")
-    return tuple(told)
+            texts.append(f"{label} ({one} against {other})")
+    return tuple(texts)
 
 
 NOT_GIVEN = "none"
-"""What stands for an option that only the other run has and that has no default."""
+"""Value of an option without default that only the other run has."""
 UNLISTED: Mapping[str, str] = {
     "plan": "edits of the plan",
     "max_instructions": "instructions allowed",
 }
-"""Options of a report that `--set` does not take."""
+"""Options of a report that `--set` does not accept."""
 COMPARED: Mapping[Literal["model", "profile", "batch", "dtype", "cluster_batch"], str] = {
     "model": "model",
     "profile": "chip",

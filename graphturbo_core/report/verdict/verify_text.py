@@ -1,4 +1,4 @@
-"""What was verified, in words: for the command line, the verdict row and the page."""
+"""Report -> result of the verification as text, for command line, verdict row and page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def was_verified(report: Report) -> bool:
 
 
 def is_wrong(report: Report) -> bool:
-    """Whether the run was replayed and does not compute what its model says."""
+    """Whether the replay's results differ from the model's."""
     return was_verified(report) and not _verify(report)["ok"]
 
 
@@ -27,7 +27,7 @@ def badge_text(report: Report) -> str:
 
 
 def verification_text(report: Report) -> str:
-    """One line: what was replayed, how far the outputs are apart, or what is wrong first."""
+    """One line: size of the replay, and the largest error or the first fault."""
     found, strategy = _verify(report), report.contract["strategy"]
     counts = (
         f"{counted(found['instructions'], 'instruction')} replayed in "
@@ -44,12 +44,12 @@ def verification_text(report: Report) -> str:
 
 
 def outputs(report: Report) -> Sequence[OutputEntry]:
-    """A row for every output compared."""
+    """One row per compared output."""
     return _verify(report)["outputs"]
 
 
 def fault_text(report: Report) -> str:
-    """The first instruction that is wrong, with core, cycle and box; empty where none is."""
+    """The first wrong instruction with core, cycle and box; empty where none is wrong."""
     fault = _verify(report).get("fault")
     if fault is None:
         return ""

@@ -1,4 +1,4 @@
-"""Numbers that came out, numbers that should: how far apart, and how far apart they may be."""
+"""Actual and expected numbers -> their distance and the allowed distance."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from graphturbo_core.verify.replay.tolerance import (
 from graphturbo_core.verify.single_op import Array
 
 STEPS_ALLOWED = 1.0
-"""Of types that are compared in steps: two right numbers on either side of the middle between two
-steps are rounded apart."""
+"""Allowed distance of types that are compared in steps: two correct numbers near the middle between
+two steps may be rounded in opposite directions."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputCheck:
-    """One graph output compared: `tolerance` is absolute, as `max_abs_error`.
+    """Comparison of one graph output; `tolerance` is absolute, as `max_abs_error`.
 
-    Both count steps where `tolerance.in_steps` says so of the type.
+    Both count steps for the types of `tolerance.in_steps`.
     """
 
     name: str
@@ -44,7 +44,7 @@ class OutputCheck:
 def compare(
     whole: GraphSemantics, found: Mapping[str, Array], expected: Mapping[str, Array]
 ) -> tuple[OutputCheck, ...]:
-    """Every output of the model against what it should be."""
+    """One check per output of the model."""
     tolerances, least = relative_tolerances(whole), least_magnitudes(whole)
     graph = whole.graph
     return tuple(
@@ -61,9 +61,9 @@ def compare(
 def compared(
     tensor: Tensor, found: Array, expected: Array, allowed: tuple[float, float]
 ) -> OutputCheck:
-    """One output against what it should be.
+    """Check of one output against its expected numbers.
 
-    `allowed`: how far apart, relative to the largest magnitude, which counts as at least so much.
+    `allowed`: tolerance relative to the largest magnitude, and the least value of that magnitude.
     """
     scale = magnitude(expected)
     if found.shape != expected.shape:
@@ -85,7 +85,7 @@ def compared(
 
 
 def limit_of(dtype: str, expected: Array, allowed: tuple[float, float]) -> float:
-    """The largest distance between two right tensors, counted as `distances` counts."""
+    """The largest distance of two correct tensors, in the unit of `distances`."""
     tolerance, least = allowed
     if in_steps(dtype):
         return STEPS_ALLOWED if tolerance else 0.0
@@ -106,7 +106,7 @@ def distances(found: Array, expected: Array, dtype: str) -> np.ndarray[Any, Any]
 
 
 def _places(numbers: Array, dtype: str) -> Array:
-    """Numbers of a small float by their place among all that the type has; others as they are."""
+    """Numbers of a small float type as indices into its sorted values; others unchanged."""
     if not is_coarse(dtype):
         return numbers
     return np.searchsorted(_all_of(dtype), numbers).astype(np.float64)
@@ -114,7 +114,7 @@ def _places(numbers: Array, dtype: str) -> Array:
 
 @cache
 def _all_of(dtype: str) -> Array:
-    """Every finite number of a floating type that is held in a byte, rising."""
+    """Every finite number of a floating type of one byte, rising."""
     numbers = np.arange(256, dtype=np.uint8).view(numpy_dtype(dtype)).astype(np.float64)
     return np.unique(numbers[np.isfinite(numbers)])
 

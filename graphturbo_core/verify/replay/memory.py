@@ -1,4 +1,4 @@
-"""The chip's memories while a Program is replayed: who owns which bytes, and the numbers there."""
+"""The chip's memories during a replay: the owner of each byte, and the numbers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from graphturbo_core.verify.single_op import Array
 
 NOBODY = -1
 Space = tuple[int, int]
-"""Memory and core (-1: shared by the cores): addresses count from 0 in each."""
+"""Address space: memory and core (-1: shared by the cores); addresses start at 0 in each."""
 
 
 class Shadow:
-    """Which buffer owns each byte: written when a buffer is opened, checked by every access.
+    """Owner (buffer) of each byte: set when a buffer is opened, checked by every access.
 
-    Bytes between two neighbouring ends of buffers always have the same owner, so one entry stands
-    for them. A buffer is opened once, so its number is owner and version in one.
+    Bytes between two neighbouring ends of buffers always have the same owner, so one entry
+    represents them. A buffer is opened only once, so its number identifies the content too.
     """
 
     def __init__(self, program: Program) -> None:
-        """Nobody owns anything."""
+        """Starts without any owner."""
         buffers = program.buffers
         memory = buffers.memory.astype(np.int64)
         if program.plan.hardware.is_pooled:
@@ -46,7 +46,7 @@ class Shadow:
                 self._range[int(buffer)] = (space, int(begin), int(end))
 
     def take(self, buffer: int) -> set[int]:
-        """The buffer takes its bytes; returns those who lose some of theirs."""
+        """Makes the buffer the owner of its bytes; returns their previous owners."""
         space, begin, end = self._range[buffer]
         owner = self._owner[space]
         losers = {int(other) for other in np.unique(owner[begin:end])}
@@ -54,16 +54,16 @@ class Shadow:
         return losers - {NOBODY, buffer}
 
     def owns(self, buffer: int) -> bool:
-        """Whether every byte of the buffer is still its own."""
+        """Whether the buffer owns all of its bytes."""
         space, begin, end = self._range[buffer]
         return bool((self._owner[space][begin:end] == buffer).all())
 
 
 class Values:
-    """The numbers of the buffers that are open, each an array of its box."""
+    """The numbers of the open buffers: one array per buffer with the shape of its box."""
 
     def __init__(self, program: Program) -> None:
-        """Nothing is open."""
+        """Starts without open buffers."""
         tensors = program.plan.semantics.graph.tensors
         names = [program.tensors[number] for number in program.buffers.tensor]
         self.boxes: list[Box] = boxes_of(
@@ -74,29 +74,29 @@ class Values:
         self._written: dict[int, NDArray[np.bool_]] = {}
 
     def open(self, buffer: int) -> None:
-        """Poison the buffer, NaN where the type has it, and note that nothing is written yet.
+        """Opens a buffer: poisons it and marks every element as unwritten.
 
-        NaN alone is not enough: the maximum of a pool or a Relu may swallow it.
+        NaN alone is not enough: the maximum of a pool or a Relu may drop it.
         """
         shape, dtype = extents(self.boxes[buffer]), self._dtypes[buffer]
         self._numbers[buffer] = poisoned(shape, dtype)
         self._written[buffer] = np.zeros(shape, dtype=np.bool_)
 
     def give(self, buffer: int, numbers: Array) -> None:
-        """Open a buffer that is full from the start; it is only read."""
+        """Opens a read-only buffer with these numbers."""
         self._numbers[buffer] = numbers
 
     def close(self, buffer: int) -> None:
-        """Forget the numbers."""
+        """Drops the buffer's numbers."""
         self._numbers.pop(buffer, None)
         self._written.pop(buffer, None)
 
     def is_open(self, buffer: int) -> bool:
-        """Whether the buffer holds numbers, poisoned ones included."""
+        """Whether the buffer is open; its numbers may be poisoned."""
         return buffer in self._numbers
 
     def read(self, buffer: int, box: Box) -> Array | None:
-        """The numbers of a box; None where some of them were never written."""
+        """The numbers of a box; None where some are unwritten."""
         inside = self._inside(buffer, box)
         written = self._written.get(buffer)
         if written is not None and not written[inside].all():
@@ -104,9 +104,9 @@ class Values:
         return np.asarray(self._numbers[buffer][inside])
 
     def write(self, buffer: int, box: Box, numbers: Array) -> None:
-        """Put numbers, in row-major order, into a box.
+        """Writes numbers, in row-major order, to a box.
 
-        Values of several types may take turns in a slot: it has the type of the one that fills it.
+        A slot may be reused for values of other types. A write of its whole box sets its type.
         """
         inside = self._inside(buffer, box)
         if numbers.dtype != self._numbers[buffer].dtype and box == self.boxes[buffer]:
@@ -130,7 +130,7 @@ class Values:
 
 
 def boxes_of(ranks: list[int], lo: NDArray[np.int32], hi: NDArray[np.int32]) -> list[Box]:
-    """Boxes of so many axes each, from arrays with a column for every possible axis."""
+    """Boxes with `ranks` axes each, from arrays with one column per possible axis."""
     return [
         tuple(zip(a[:rank], b[:rank], strict=True))
         for a, b, rank in zip(lo.tolist(), hi.tolist(), ranks, strict=True)

@@ -1,4 +1,4 @@
-"""The unsplit model on whole inputs, by ONNX Runtime: what a replay is compared with."""
+"""The unsplit model on whole inputs, by ONNX Runtime: the reference of a replay."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from graphturbo_core.verify.single_op import Array, errors_of, session_options
 def reference_outputs(
     data: bytes, whole: Graph, feeds: Mapping[str, Array], runtime: Any
 ) -> dict[str, Array]:
-    """Every output of the model in the file, as it is there: before any clean-up of ours.
+    """Every output of the model in the file, without our clean-up passes.
 
-    A file whose batch is fixed is run once for each of its batches, and the results are joined
-    along the leading axis.
+    A file with a fixed batch runs once per part of that size. The results are joined along the
+    leading axis.
 
     Raises:
-        ModelError: NO_REFERENCE with what ONNX Runtime says; BATCH_PARTS where the batch is not a
+        ModelError: NO_REFERENCE with ONNX Runtime's message; BATCH_PARTS where the batch is not a
             multiple of the file's.
     """
     results = _run(data, whole.outputs, feeds, runtime)
@@ -37,12 +37,12 @@ def reference_outputs(
 def computed_weights(
     data: bytes, names: Sequence[str], feeds: Mapping[str, Array], runtime: Any
 ) -> dict[str, Array]:
-    """Values that follow from weights alone and that import did not compute.
+    """Values that depend on weights only and that import did not compute.
 
-    They may lie in a function or a branch, so the model is the one that import makes of the file.
+    They may be in a function or a branch, so the model is the file's model after import.
 
     Raises:
-        ModelError: NO_REFERENCE with what ONNX Runtime says.
+        ModelError: NO_REFERENCE with ONNX Runtime's message.
     """
     model = as_imported(data, {name: array.shape for name, array in feeds.items()})
     del model.graph.output[:]
@@ -53,7 +53,7 @@ def computed_weights(
 def _run(
     data: bytes, outputs: Sequence[str], feeds: Mapping[str, Array], runtime: Any
 ) -> list[dict[str, Array]]:
-    """The outputs for each of the file's batches."""
+    """The outputs per part of the batch."""
     try:
         session = runtime.InferenceSession(
             data, session_options(runtime, is_optimised=True), providers=["CPUExecutionProvider"]
@@ -76,7 +76,7 @@ def _run(
 
 
 def _spare(value: Any) -> Array:
-    """Zeros for an input that no output depends on: ONNX Runtime wants it all the same."""
+    """Zeros for an input that no output depends on; ONNX Runtime requires it."""
     shape = [size if isinstance(size, int) else 1 for size in value.shape]
     kind = value.type.removeprefix("tensor(").removesuffix(")")
     names = {"float": "float32", "double": "float64"}
@@ -85,7 +85,7 @@ def _spare(value: Any) -> Array:
 
 
 def _parts(shapes: Mapping[str, list[Any]], feeds: Mapping[str, Array]) -> list[dict[str, Array]]:
-    """The feeds cut to the sizes that the file insists on along the leading axis."""
+    """The feeds cut along the leading axis to the sizes that are fixed in the file."""
     fixed = {
         name: shapes[name][0]
         for name, array in feeds.items()

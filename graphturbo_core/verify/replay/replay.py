@@ -1,6 +1,6 @@
 """Trace -> numbers of the graph outputs: every instruction run in simulated time on its own boxes.
 
-Instructions read at their start and write at their end; at one cycle ends come before starts.
+Instructions read at their start and write at their end. Within a cycle, ends precede starts.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from graphturbo_core.verify.local import LocalOperand, TileTask, slices, tile_re
 from graphturbo_core.verify.replay.memory import Shadow, Values
 from graphturbo_core.verify.replay.script import Script, Touch, Touched
 from graphturbo_core.verify.single_op import Array, OpRunner
-from graphturbo_core.verify.static.lookups import asked_elements
+from graphturbo_core.verify.static.lookups import looked_up_elements
 
 ACCUMULATOR_BYTES = 4
-"""A partial sum is fp32 (design, section 4)."""
+"""Bytes of a partial sum, which is fp32 (design, section 4)."""
 PROGRESS_EVERY = 256
-"""Instructions between two reports of progress."""
+"""Instructions per progress report."""
 
 OnProgress = Callable[[int, int], None]
-"""Instructions done, instructions in all."""
+"""Callback with the numbers of replayed instructions and of all instructions."""
 Given = Mapping[str, Array]
 """Numbers of graph inputs and weights by name."""
 Watch = Callable[[Touched, Array], tuple[float, float] | None]
-"""Looks at the finished result of a compute; (expected, got) where it differs."""
+"""Compares the finished result of a compute; returns (expected, got) where it differs."""
 
 
 def replay(
@@ -44,9 +44,9 @@ def replay(
     """The numbers of every graph output that instructions write.
 
     Raises:
-        ReplayFaultError: the first instruction that reads what is not there, writes over what is in
-            use, or (with `watch`) whose result differs.
-        ModelError: NO_KERNEL for an op that no runtime knows.
+        ReplayFaultError: the first instruction that reads missing numbers, overwrites bytes in use,
+            or (with `watch`) has a different result.
+        ModelError: NO_KERNEL for an op that no runtime supports.
     """
     return _Replay(script, given, runner, watch).run(on_progress)
 
@@ -68,7 +68,7 @@ class _Replay:
         self._fill(given)
 
     def _fill(self, given: Given) -> None:
-        """Graph inputs and weights lie in DRAM from the start; outputs stay there."""
+        """Puts graph inputs and weights into DRAM; outputs' buffers never close."""
         buffers, graph = self.program.buffers, self.script.graph
         for buffer in np.flatnonzero(buffers.memory == Memory.DRAM).tolist():
             name = self.program.tensors[int(buffers.tensor[buffer])]
@@ -95,12 +95,12 @@ class _Replay:
         return {name: self._output(name, found) for name, found in self.outputs.items()}
 
     def _check_sizes(self) -> None:
-        """Every buffer has the bytes of its box in the run's number format.
+        """Checks that every buffer has the bytes of its box in the run's number format.
 
-        One that a lookup fills has those of the elements asked.
+        A buffer that a lookup fills has the bytes of the looked-up elements.
         """
         program, tensors = self.program, self.script.graph.tensors
-        asked = asked_elements(program).tolist()
+        looked_up = looked_up_elements(program).tolist()
         by_row = enumerate(self.script.touches)
         for row, touch in ((row, touch) for row, touches in by_row for touch in touches):
             name = program.tensors[int(program.buffers.tensor[touch.buffer])]
@@ -109,8 +109,8 @@ class _Replay:
                 size = ACCUMULATOR_BYTES
             there = int(program.buffers.size_bytes[touch.buffer])
             elements = volume(self.values.boxes[touch.buffer])
-            if asked[touch.buffer] >= 0:
-                elements = min(elements, asked[touch.buffer])
+            if looked_up[touch.buffer] >= 0:
+                elements = min(elements, looked_up[touch.buffer])
             wanted = size * elements
             if there < wanted:
                 what = f"buffer {touch.buffer} has {there} bytes for {wanted}"
@@ -138,11 +138,11 @@ class _Replay:
 
     def _check_there(self, row: int, touch: Touch) -> None:
         if not self.values.is_open(touch.buffer) or not self.shadow.owns(touch.buffer):
-            what = f"{touch.tensor!r} is read from bytes that hold something else, or nothing yet"
+            what = f"{touch.tensor!r} is read from bytes with other content, or with none"
             raise self.script.fault("NOT_THERE", what, row, touch)
 
     def _open(self, row: int, touch: Touch) -> None:
-        """The first writer takes the bytes, from owners that nobody is reading any more."""
+        """Gives the bytes to their first writer; previous owners must not be in use."""
         for other in sorted(self.shadow.take(touch.buffer)):
             if self.flying.get(other):
                 what = f"takes bytes of buffer {other}, which is in use"
@@ -165,7 +165,7 @@ class _Replay:
         return numbers
 
     def _move(self, row: int) -> list[Array]:
-        """A copy of what the source holds, for every target."""
+        """One copy of the source's numbers per target."""
         touches = self.script.touches[row]
         source = next(touch for touch in touches if not touch.is_write)
         numbers = self._read(row, source)
@@ -190,7 +190,7 @@ class _Replay:
         self._check_core(row)
         sums = [touch for touch in reads if touch.tensor == write.tensor]
         if bool(sums) != task.is_partial:
-            what = "adds to no partial sum" if task.is_partial else "adds to a sum of before"
+            what = "adds to no partial sum" if task.is_partial else "adds to an earlier sum"
             raise self.script.fault("PARTIAL_SUM", what, row, write)
         operands = self._operands(row, task, [touch for touch in reads if touch not in sums])
         if not self._is_result(write, task.box):
@@ -199,28 +199,28 @@ class _Replay:
         for touch in sums:
             result = result + self._read(row, touch).reshape(result.shape)
         if self.watch is not None and self._is_finished(task):
-            self._look(row, write, task, result)
+            self._check_result(row, write, task, result)
         return [result]
 
     def _is_result(self, write: Touch, box: Box) -> bool:
-        """Whether a result goes to its own box; in a buffer by another name, to one of its size."""
+        """Whether a result goes to its own box; in another tensor's buffer, to one of its size."""
         name = self.program.tensors[int(self.program.buffers.tensor[write.buffer])]
         is_own = name == write.tensor
         return write.box == box if is_own else volume(write.box) == volume(box)
 
     def _check_core(self, row: int) -> None:
-        """A compute works in its own core's memories; that of an op larger than LB beyond them."""
+        """Checks a compute's memories: its core's own; GB or DRAM for an op larger than LB."""
         core = self.program.engines[int(self.program.engine[row])].core
         buffers, is_passing = self.program.buffers, self._is_passing(row)
         for touch in self.script.touches[row]:
-            is_far = int(buffers.memory[touch.buffer]) >= Memory.GB
-            if is_far if is_passing else int(buffers.core[touch.buffer]) == core:
+            is_beyond_lb = int(buffers.memory[touch.buffer]) >= Memory.GB
+            if is_beyond_lb if is_passing else int(buffers.core[touch.buffer]) == core:
                 continue
             what = f"core {core} computes in buffer {touch.buffer} of another memory"
             raise self.script.fault("OTHER_CORE", what, row, touch)
 
     def _is_passing(self, row: int) -> bool:
-        """Whether the op is larger than LB, so that its bytes stream through one."""
+        """Whether the op is larger than LB, so that its bytes stream through an LB."""
         semantics = self.program.plan.semantics
         return semantics.graph.ops[int(self.program.op[row])].name in semantics.passing_ops
 
@@ -229,7 +229,7 @@ class _Replay:
         contraction = task.semantics.contraction
         return task.cut is None or contraction is None or task.cut[1] == contraction.reduce_size
 
-    def _look(self, row: int, write: Touch, task: TileTask, result: Array) -> None:
+    def _check_result(self, row: int, write: Touch, task: TileTask, result: Array) -> None:
         assert self.watch is not None
         differing = self.watch(Touched(row, write.tensor, task.box), result)
         if differing is not None:
@@ -239,9 +239,9 @@ class _Replay:
             raise ReplayFaultError(_with_numbers(fault, task.box, expected, got))
 
     def _operands(self, row: int, task: TileTask, reads: Sequence[Touch]) -> list[LocalOperand]:
-        """Each box that the op needs, from the read that stands for it.
+        """Numbers of each box that the op needs, from the matching reads.
 
-        A tensor that is needed several times is matched in order; one read may serve all of it.
+        A tensor that is needed several times is matched in order; one read may serve all of them.
         """
         by_name: dict[str, list[Touch]] = {}
         for touch in reads:
@@ -271,9 +271,9 @@ class _Replay:
         return found
 
     def _parts_of(self, row: int, known: Sequence[Touch], box: Box) -> list[Touch]:
-        """The reads that divide a box among several buffers; none where one read is all of it.
+        """Reads of several buffers that together cover a box; empty where one read covers it.
 
-        Only what works beyond LB reads so: what lies in GB lies where its writers left it.
+        Only ops that read GB or DRAM directly do so: their operand has one buffer per writer.
         """
         core = self.program.engines[int(self.program.engine[row])].core
         is_beyond_lb = core == CLUSTER_CORE or self._is_passing(row)
@@ -284,7 +284,7 @@ class _Replay:
         return parts if is_whole else []
 
     def _assembled(self, row: int, parts: Sequence[Touch], box: Box) -> Array:
-        """The numbers of a box from the reads that divide it; one that two bring is a fault."""
+        """The numbers of a box from the reads that cover it; an element read twice is a fault."""
         first = self._read(row, parts[0])
         numbers = np.empty(extents(box), dtype=first.dtype)
         there = np.zeros(extents(box), dtype=np.bool_)
@@ -301,7 +301,7 @@ class _Replay:
         return numbers
 
     def _check_box(self, row: int, touch: Touch, box: Box) -> None:
-        """The box read is the box needed; of a buffer by another name only the size is known."""
+        """Checks that the box read is the box needed; in another tensor's buffer, only its size."""
         name = self.program.tensors[int(self.program.buffers.tensor[touch.buffer])]
         is_right = touch.box == box if name == touch.tensor else volume(touch.box) == volume(box)
         if not is_right:
@@ -322,7 +322,7 @@ class _Replay:
                 self.values.close(touch.buffer)
 
     def _output(self, name: str, buffers: Mapping[int, int]) -> Array:
-        """An output from the parts that kernels answer for; `buffers`: by cluster."""
+        """An output joined from its kernels' parts; `buffers`: its buffer per cluster."""
         plan = self.program.plan
         found: Array = np.empty(0)
         parts = [
@@ -335,7 +335,7 @@ class _Replay:
             if self.values.is_open(buffer) and self.shadow.owns(buffer):
                 numbers = self.values.read(buffer, box)
             if numbers is None:
-                what = f"output {name!r} is not whole in DRAM"
+                what = f"output {name!r} is not complete in DRAM"
                 raise ReplayFaultError(Fault("OUTPUT", what, -1, "", name, (), -1, -1))
             if not place:
                 found = np.empty(self.script.graph.tensors[name].shape, numbers.dtype)

@@ -1,4 +1,4 @@
-"""Trace -> Script: its rows as Python values, and what of them can be checked without numbers."""
+"""Trace -> Script: its rows as Python values, and the checks that need no numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from graphturbo_core.verify.static.halo_bytes import wrong_halo
 
 
 class Touch(NamedTuple):
-    """One access: its buffer, its box there, and the tensor that a compute takes it for."""
+    """One access: its buffer, its box in it, and the tensor as which it is accessed."""
 
     buffer: int
     is_write: bool
@@ -30,7 +30,7 @@ class Touch(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """A compute: its row, the tensor it writes, and the box of it."""
+    """Result of a compute: its row, the tensor that it writes, and the box."""
 
     row: int
     tensor: str
@@ -63,7 +63,7 @@ class Script:
 
     @cached_property
     def events(self) -> list[tuple[bool, int]]:
-        """(is a start, row) in order of time."""
+        """Pairs (is a start, row) in order of time."""
         count = self.program.size
         cycle = np.concatenate((self.trace.end, self.trace.start))
         is_start = np.repeat([False, True], count)
@@ -73,7 +73,7 @@ class Script:
 
     @cached_property
     def tasks(self) -> dict[int, tuple[TileTask, Touch]]:
-        """What every compute does, and where its result goes."""
+        """Per compute row, its task and the access that writes its result."""
         program = self.program
         found = {}
         for row in np.flatnonzero(program.kind == InstructionKind.COMPUTE).tolist():
@@ -91,10 +91,10 @@ class Script:
         return found
 
     def check(self) -> None:
-        """What needs no numbers: claims, costs, and that all is computed and brought once.
+        """Runs the checks without numbers: claims, causes, halos, costs and coverage.
 
         Raises:
-            ReplayFaultError: naming the instruction.
+            ReplayFaultError: a check fails; names the instruction.
         """
         claim = wrong_claim(self.program)
         if claim is not None:
@@ -115,10 +115,11 @@ class Script:
             raise self._row_fault(coverage[0], "COVERAGE", coverage[1])
         twice = moved_twice(self.program)
         if twice is not None:
-            raise self._row_fault(twice[1], "TWICE", f"brings what instruction {twice[0]} brought")
+            what = f"moves elements that instruction {twice[0]} moved already"
+            raise self._row_fault(twice[1], "TWICE", what)
 
     def _row_fault(self, row: int, rule: str, what: str) -> ReplayFaultError:
-        """A fault of an instruction as a whole, told at its last access."""
+        """A fault of a whole instruction, reported at its last access."""
         touches = self.touches[row] if row >= 0 else []
         if not touches:
             return ReplayFaultError(Fault(rule, what, row, "", "", (), -1, -1))

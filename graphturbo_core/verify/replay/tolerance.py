@@ -1,8 +1,8 @@
-"""How far two right evaluations of a model may lie apart, from reduction lengths and types.
+"""GraphSemantics -> allowed difference of two evaluations, from reduction lengths and types.
 
-First-order error analysis (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3): a
-sum of n terms is off by at most n unit roundoffs of the sum of their magnitudes. Errors of a chain
-of ops add. Ours and the reference may each be off by that, in opposite directions.
+First-order error analysis (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3): the
+error of a sum of n terms is at most n unit roundoffs of the sum of their magnitudes. Errors of a
+chain of ops add. Ours and the reference may both have that error, in opposite directions.
 """
 
 from __future__ import annotations
@@ -19,40 +19,41 @@ UNIT_ROUNDOFF = {
     "bfloat16": 2.0**-8, "complex64": 2.0**-24, "complex128": 2.0**-53,
 }  # fmt: skip
 COARSE_ROUNDOFF = 2.0**-3
-"""Of floating types with fewer bits: an 8-bit float keeps three or two (our choice: three)."""
+"""Roundoff of floating types with fewer bits: 8-bit floats have 3 or 2 fraction bits (our choice: 3
+for all)."""
 TRANSCENDENTAL_ROUNDOFFS = 8
-"""A function is good to 4 units in the last place, which are 8 roundoffs (our choice: what vector
-libraries document as their fast variant)."""
+"""Error of a function: 4 units in the last place, which are 8 roundoffs (our choice: the documented
+accuracy of vector libraries' fast variants)."""
 QUANTISED = frozenset({"int8", "uint8", "int4", "uint4", "int2", "uint2"})
 QUANTISED_STEP = 1 / 127
-"""One step of an 8-bit number against its full range."""
+"""One step of an 8-bit number relative to its full range."""
 
 
 def roundoff(dtype: str) -> float:
-    """Largest relative error of one rounding; 0 for types that are exact."""
+    """Largest relative error of one rounding; 0 for exact types."""
     if dtype in UNIT_ROUNDOFF:
         return UNIT_ROUNDOFF[dtype]
     return COARSE_ROUNDOFF if is_coarse(dtype) else 0.0
 
 
 def is_coarse(dtype: str) -> bool:
-    """Whether it is a floating type of a byte or less."""
+    """Whether it is a floating type of at most one byte."""
     return dtype.startswith("float") and dtype not in UNIT_ROUNDOFF
 
 
 def in_steps(dtype: str) -> bool:
-    """Whether two results are compared by how many numbers of the type lie between them.
+    """Whether results of this type are compared by the number of its values between them.
 
-    Beside the largest of a tensor, a tolerance would hide whole steps of the small ones.
+    A tolerance relative to a tensor's largest number would hide whole steps of small numbers.
     """
     return dtype in QUANTISED or is_coarse(dtype)
 
 
 def relative_tolerances(semantics: GraphSemantics) -> dict[str, float]:
-    """Of every tensor: how far apart two evaluations may be, relative to its largest magnitude.
+    """Per tensor, the allowed difference of two evaluations relative to its largest magnitude.
 
-    An op adds its terms times the roundoff to the largest error of what it reads. Integers and
-    booleans are exact, except 8-bit numbers rounded from floats, which may be one step apart.
+    An op adds its terms times the roundoff to the largest error of its inputs. Integers and
+    booleans are exact, except 8-bit numbers rounded from floats, which may differ by one step.
     """
     graph = semantics.graph
     found: dict[str, float] = {}
@@ -65,7 +66,7 @@ def relative_tolerances(semantics: GraphSemantics) -> dict[str, float]:
 
 
 def _of_output(graph: Graph, op: Op, name: str, known: tuple[float, int]) -> float:
-    """Nobody computes in a float of a byte: it is widened first, and then it is exact."""
+    """Error of one output; inputs of one-byte floats add no roundoff, as they are widened first."""
     before, terms = known
     dtype = graph.tensors[name].dtype
     read = [graph.tensors[n].dtype for n in op.inputs if n]
@@ -77,10 +78,10 @@ def _of_output(graph: Graph, op: Op, name: str, known: tuple[float, int]) -> flo
 
 
 def least_magnitudes(semantics: GraphSemantics) -> dict[str, float]:
-    """Of every tensor: the magnitude that its tolerance counts from, however small its numbers are.
+    """Per tensor, the least magnitude to which its tolerance is relative.
 
-    A function of floats (sigmoid, tanh, exp ...) is good to roundoffs of 1, the largest value that
-    the bounded ones take, also where its result is near 0; what only moves numbers hands that on.
+    The error of a function of floats (sigmoid, tanh, exp ...) is relative to 1, the largest value
+    of the bounded ones, even where its result is close to 0. Ops that only move numbers inherit it.
     """
     found: dict[str, float] = {}
     for op in semantics.graph.ops:
@@ -93,13 +94,13 @@ def least_magnitudes(semantics: GraphSemantics) -> dict[str, float]:
 
 
 def rounded_terms(semantics: OpSemantics, graph: Graph, op: Op) -> int:
-    """Roundings that an element of the op's result goes through.
+    """Number of roundings per element of the op's result.
 
-    1. A contraction sums K products, and its bias.
-    2. What reads axes whole or combines them sums so many elements, twice where it also normalises
-       by what it summed.
-    3. Everything else rounds once per operation, a function several times.
-    4. An op without an entry may sum all it reads.
+    1. A contraction sums K products and its bias.
+    2. An op that reads axes whole, reduces them or reads windows sums that many elements; they
+       count twice, since it may also normalise by the sum.
+    3. Other ops round once per operation, a function several times.
+    4. An op without an entry may sum all elements that it reads.
     """
     if semantics.contraction is not None:
         return semantics.contraction.k + 1
@@ -114,6 +115,6 @@ def rounded_terms(semantics: OpSemantics, graph: Graph, op: Op) -> int:
 
 
 def _summed(axes: Iterable[AxisMap]) -> int:
-    """Elements of a read that meet in one element of the result."""
+    """Elements of a read that are combined in one element of the result."""
     sizes = {AxisKind.WHOLE: "size", AxisKind.REDUCE: "size", AxisKind.WINDOW: "kernel"}
     return prod(int(getattr(axis, sizes[axis.kind])) for axis in axes if axis.kind in sizes)

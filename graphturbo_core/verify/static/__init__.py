@@ -1,4 +1,4 @@
-"""Checks of a Program without numbers: its statements against its accesses and the plan.
+"""Program -> faults found without numbers: its fields against its accesses and the plan.
 
 - `claim_rows.py`, `ports.py`: rows and accesses to check; numbers of engines and channels.
 - `claims.py`: sizes, engines and costs of instructions.

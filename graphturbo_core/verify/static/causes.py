@@ -1,4 +1,4 @@
-"""Whether every byte that crosses DRAM or GB is booked to what it is."""
+"""Program -> the first move whose bytes over DRAM or GB are booked to a wrong cause."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import Cause, InstructionKind, IntArray, Memory, Program
 
 Wrong = tuple[int, str]
-"""A row, and how it is wrong."""
-_FAR = (Memory.GB, Memory.DRAM)
+"""A row and its fault."""
+_BEYOND_LB = (Memory.GB, Memory.DRAM)
 
 
 def wrong_cause(program: Program) -> Wrong | None:
-    """The first move that is booked to a wrong cause; None: there is none.
+    """The first instruction that is booked to a wrong cause; None if there is none.
 
-    1. Computes and moves between cores have none.
-    2. A weight is fetched first until all of its box has been, by each cluster and from DRAM and
-       from GB apart; of what is looked up, until as many bytes have been as its box has.
-    3. A graph input is INPUT, a graph output in DRAM is OUTPUT, whichever way it goes.
-    4. All else is SPILL where its buffer is one, else ACTIVATION.
+    1. Computes and moves between cores have no cause.
+    2. A fetch of a weight is WEIGHT_FIRST if part of its box has not been fetched before, counted
+       per cluster and for DRAM and GB separately; else WEIGHT_AGAIN. A lookup is WEIGHT_FIRST until
+       as many bytes have been looked up as its box has.
+    3. A graph input is INPUT; a graph output in DRAM is OUTPUT, in either direction.
+    4. Other tensors are SPILL if their buffer is a spill, else ACTIVATION.
     """
     fetched = _Fetched({}, {})
-    far = _far_accesses(program)
+    farthest = _accesses_beyond_lb(program)
     for row in range(program.size):
-        access = int(far[row])
+        access = int(farthest[row])
         wanted = _of_move(program, (row, access), fetched) if access >= 0 else Cause.NONE
         if program.cause[row] != wanted:
             return row, f"is booked to {Cause(program.cause[row]).name}, not to {wanted.name}"
     return None
 
 
-def _far_accesses(program: Program) -> IntArray:
-    """Of every move the access at its farther end, DRAM where both are far; else -1."""
+def _accesses_beyond_lb(program: Program) -> IntArray:
+    """Per instruction, a move's access to DRAM, else its access to GB; -1 without either."""
     owner = owners(program.access_at)
     is_move = program.kind[owner] != InstructionKind.COMPUTE
-    is_far = is_move & np.isin(program.buffers.memory[program.access_buffer], _FAR)
-    rows = np.flatnonzero(is_far)
+    is_beyond = is_move & np.isin(program.buffers.memory[program.access_buffer], _BEYOND_LB)
+    rows = np.flatnonzero(is_beyond)
     memory = program.buffers.memory[program.access_buffer[rows]]
     rows = rows[np.argsort(memory, kind="stable")]
     found = np.full(program.size, -1, dtype=np.int64)
@@ -52,14 +53,14 @@ def _far_accesses(program: Program) -> IntArray:
 
 @dataclass(frozen=True)
 class _Fetched:
-    """By memory, tensor and who fetches: which elements, and how many bytes were looked up."""
+    """Fetched elements and looked-up bytes, by memory, tensor and cluster."""
 
     elements: dict[tuple[int, int, int], NDArray[np.bool_]]
     looked_up: dict[tuple[int, int, int], int]
 
 
 def _of_move(program: Program, at: tuple[int, int], fetched: _Fetched) -> Cause:
-    """`at`: the move and its access at the farther end."""
+    """Right cause of a move; `at`: the move and its access to GB or DRAM."""
     graph, buffer = program.plan.semantics.graph, int(program.access_buffer[at[1]])
     name = program.tensors[int(program.buffers.tensor[buffer])]
     if graph.tensors[name].kind is TensorKind.WEIGHT:
@@ -72,7 +73,7 @@ def _of_move(program: Program, at: tuple[int, int], fetched: _Fetched) -> Cause:
 
 
 def _of_weight(program: Program, at: tuple[int, int], fetched: _Fetched) -> Cause:
-    """`at`: the move and its access to the weight."""
+    """Right cause of a weight's move; `at`: the move and its access to the weight."""
     row, access = at
     buffer = int(program.access_buffer[access])
     tensor = int(program.buffers.tensor[buffer])

@@ -1,4 +1,4 @@
-"""Channels, holds and latencies that a Program states, against the ends of its accesses."""
+"""Program -> the first instruction whose channels, hold or latency disagree with its accesses."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from graphturbo_core.verify.static.ports import engine_ports, ports, routes, tea
 
 
 def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
-    """Rows and channels of what computes read and write beyond LB, and the bytes of each.
+    """Rows and channels of computes' accesses to GB and DRAM, and the bytes of each pair.
 
-    All that an op larger than LB does passes the LB port of its engine's core as well.
+    The bytes of an op larger than LB also pass the LB port of its engine's core.
     """
     owner = owners(program.access_at)
     is_there = program.buffers.memory[program.access_buffer] >= Memory.GB
@@ -41,7 +41,7 @@ def _compute_ways(program: Program, team: Team) -> tuple[IntArray, IntArray]:
 
 
 def wrong_channels(program: Program) -> Claim | None:
-    """Rule 4: channels, their times, holds and latencies."""
+    """Rule 4: channels, their cycles, holds and latencies."""
     chip, moves, team = program.plan.hardware, moves_of(program), team_of(program)
     wanted, times, latency = _move_ways(program, team)
     ways, sums = _compute_ways(program, team)
@@ -63,21 +63,23 @@ def wrong_channels(program: Program) -> Claim | None:
     np.maximum.at(slowest, owner, cycles)
     is_bad = program.channel_cycles != cycles
     if is_bad.any():
-        return first_claim(is_bad, owner, "CHANNEL", lambda at: f"takes a channel not {cycles[at]}")
+        return first_claim(
+            is_bad, owner, "CHANNEL", lambda at: f"must occupy a channel for {cycles[at]} cycles"
+        )
     latency = latency[moves]
     is_bad = (program.hold_cycles[moves] != slowest[moves]) | (
         program.latency_cycles[moves] != latency
     )
     return first_claim(
         is_bad, moves, "CHANNEL",
-        lambda at: f"takes not {slowest[moves[at]]} cycles and {latency[at]} of latency",
+        lambda at: f"must hold for {slowest[moves[at]]} cycles, with a latency of {latency[at]}",
     )  # fmt: skip
 
 
 def _move_ways(program: Program, team: Team) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows and channels of the routes of moves, how often each is passed, and rows' latencies.
+    """Rows and channels of moves' routes, the passes per pair, and the latency per row.
 
-    A channel on the ways to several targets carries the bytes once.
+    A channel on the routes to several targets carries the bytes once.
     """
     owner, moves, (read, _) = owners(program.access_at), moves_of(program), ends_of(program)
     source = np.full(program.size, -1, dtype=np.int64)
@@ -100,7 +102,7 @@ def _sorted(rows: IntArray, channels: IntArray) -> IntArray:
 
 
 def _difference(wanted: IntArray, stated: IntArray) -> Claim:
-    """The first row whose channels are not those of its route."""
+    """The first row whose channels differ from its route's."""
     pairs = {tuple(pair) for pair in wanted.tolist()} ^ {tuple(pair) for pair in stated.tolist()}
     row, channel = min(pairs, default=(int(wanted[0, 0]), -1))
-    return row, "CHANNEL", f"channel {channel} is taken and not at its ends, or the other way round"
+    return row, "CHANNEL", f"channel {channel} is listed or on its route, but not both"

@@ -1,4 +1,4 @@
-"""Program -> rows and accesses that claims are about."""
+"""Program -> rows and accesses that the checks of claims use."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from graphturbo_core.products.arrays import owners
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 
 Claim = tuple[int, str, str]
-"""A row, the rule it breaks, and how."""
+"""A row, the rule that it breaks, and a text."""
 Flags = NDArray[np.bool_]
-FAR = (Memory.GB, Memory.DRAM)
+BEYOND_LB = (Memory.GB, Memory.DRAM)
 """Memories beyond LB."""
 
 
 def first_claim(
     is_bad: Flags, rows: IntArray, rule: str, what: Callable[[int], str]
 ) -> Claim | None:
-    """The first row for which a rule does not hold; None: it holds for all."""
+    """The first row that breaks a rule; None if no row does."""
     if not is_bad.any():
         return None
     at = int(is_bad.argmax())
@@ -34,7 +34,7 @@ def moves_of(program: Program) -> IntArray:
 
 
 def ends_of(program: Program) -> tuple[IntArray, IntArray]:
-    """Of every move: the access it reads, and the first one it writes."""
+    """Per move, the access that it reads, and the first one that it writes."""
     owner = owners(program.access_at)
     accesses = np.arange(len(owner))
     read, write = np.zeros((2, program.size), dtype=np.int64)
@@ -46,6 +46,6 @@ def ends_of(program: Program) -> tuple[IntArray, IntArray]:
 
 
 def access_bytes(program: Program, access: IntArray) -> IntArray:
-    """Bytes of the boxes of some accesses."""
+    """Bytes of the boxes of these accesses."""
     tensor = program.buffers.tensor[program.access_buffer[access]]
     return box_bytes(program, tensor, program.access_lo[access], program.access_hi[access])

@@ -1,4 +1,4 @@
-"""What a Program says of its instructions, against their accesses and the plan."""
+"""Program -> the first instruction whose fields disagree with its accesses or the plan."""
 
 from __future__ import annotations
 
@@ -15,39 +15,38 @@ from graphturbo_core.semantics.work import work_of
 from graphturbo_core.verify.local import TileTask
 from graphturbo_core.verify.static.channel_claims import wrong_channels
 from graphturbo_core.verify.static.claim_rows import (
-    FAR,
+    BEYOND_LB,
     Claim,
     access_bytes,
     ends_of,
     first_claim,
     moves_of,
 )
-from graphturbo_core.verify.static.lookups import asked_elements
+from graphturbo_core.verify.static.lookups import looked_up_elements
 from graphturbo_core.verify.static.ports import team_of
 
 
 def wrong_claim(program: Program) -> Claim | None:
-    """The first rule that an instruction breaks; None: none.
+    """The first rule that an instruction breaks; None if there is none.
 
-    1. A compute writes one box; a move reads one, and writes one unless it is a broadcast.
-    2. A move is what its ends make it: a load (far to LB), a store (LB to far, GB to DRAM), an
-       exchange (LB to another core's), a broadcast (far to LBs, LB to others' LBs) or a prefetch
-       (DRAM to GB).
-    3. The receiving core's move engine issues a load or an exchange, the sender's a store or a
-       broadcast out of its LB, that of core (tile mod cores) another broadcast, a system DMA what
-       goes between DRAM and GB.
-    4. Its bytes are those of the box it reads, or of the elements that a lookup asks; it takes the
-       channels at its ends, each for bytes by bandwidth, its engine for the slowest, and has the
-       latency of its farther end.
-    5. An instruction's op is of its layer and its kernel, or of a kernel to come where it fetches a
-       weight that stays from this one to that; segments are the kernels', or their
-       layers', with launch and barrier.
-    6. A move is for an op that reads what it brings, or gives what it stores.
-    7. A move takes buffers for the tensors they hold; of a buffer that computes alone use, one
-       access at least does.
-    8. A buffer's first writer and last access are what it says.
-    9. Of co-operating clusters each works in its own memories, and runs its own kernels; only what
-       it reads in DRAM may be another one's.
+    1. A compute writes one box. A move reads one box, and writes one unless it is a broadcast.
+    2. The ends of a move decide its kind: load (GB or DRAM to LB), store (LB to GB or DRAM, GB to
+       DRAM), exchange (LB to another core's LB), broadcast (GB, DRAM or an LB to several LBs), copy
+       (within an LB) or prefetch (DRAM to GB).
+    3. Engines: the receiver's move engine for a load or exchange; the sender's for a store or a
+       broadcast from an LB; that of core (tile mod cores) for other broadcasts; a system DMA for
+       moves between DRAM and GB.
+    4. A move's bytes are those of the box that it reads, or of the elements of a lookup. It
+       occupies the channels of its route for bytes over bandwidth, its engine for the slowest, and
+       has the route's latency.
+    5. An instruction's op belongs to its layer and kernel. Exception: a prefetch for a later kernel
+       within a GB retention. Segments follow kernels (or their layers), with launch and barrier.
+    6. A move's op reads the tensor that it loads, or writes the tensor that it stores.
+    7. A move accesses a buffer as the buffer's own tensor. Computes may use another name, but at
+       least one access of each buffer has its own.
+    8. A buffer's first writer and last access are the recorded ones.
+    9. A cooperating cluster runs its own kernels in its own memories; it may only read DRAM of
+       others.
     """
     rules = (
         _shape, _ends, _clusters, _engines, _bytes, wrong_channels, _places, _segments, _users,
@@ -61,7 +60,7 @@ def wrong_claim(program: Program) -> Claim | None:
 
 
 def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
-    """How a compute's engine, cycles or work differ from those of its box; None: not at all."""
+    """Text on a compute's engine, cycles or work if they disagree with its box; else None."""
     plan, semantics = program.plan, task.semantics
     hardware = plan.hardware
     work = work_of(semantics, task.box, task.index, task.cut)
@@ -84,14 +83,14 @@ def wrong_cost(program: Program, row: int, task: TileTask) -> str | None:
 
 
 def _far_bytes_of(program: Program, row: int) -> int:
-    """What a compute reads from GB or DRAM and writes there."""
+    """Bytes that a compute reads from GB and DRAM and writes to them."""
     accesses = np.arange(program.access_at[row], program.access_at[row + 1])
     is_there = program.buffers.memory[program.access_buffer[accesses]] >= Memory.GB
     return int(access_bytes(program, accesses[is_there]).sum()) if is_there.any() else 0
 
 
 def _latency_of(program: Program, row: int) -> int:
-    """Latency of the farthest memory of an op that is larger than LB; of other computes none."""
+    """Largest latency of the memories of an op larger than LB; 0 for other computes."""
     plan = program.plan
     if plan.semantics.graph.ops[int(program.op[row])].name not in plan.semantics.passing_ops:
         return 0
@@ -102,7 +101,7 @@ def _latency_of(program: Program, row: int) -> int:
     far = (
         team.machine.latency((memory, far_core(int(cluster != own))))
         for memory, cluster in zip(memories, clusters, strict=True)
-        if memory in FAR
+        if memory in BEYOND_LB
     )
     return max(far, default=0)
 
@@ -126,7 +125,7 @@ def _ends(program: Program) -> Claim | None:
     buffers, kind = program.buffers, program.kind[moves]
     source = buffers.memory[program.access_buffer[read]]
     target = buffers.memory[program.access_buffer[write]]
-    is_from, is_to = np.isin(source, FAR), np.isin(target, FAR)
+    is_from, is_to = np.isin(source, BEYOND_LB), np.isin(target, BEYOND_LB)
     core = buffers.core
     is_within = core[program.access_buffer[read]] == core[program.access_buffer[write]]
     wanted = np.select(
@@ -155,17 +154,19 @@ def _engines(program: Program) -> Claim | None:
     to_core = int64(core_of[program.access_buffer[write]])
     core = np.where(kind == InstructionKind.STORE, from_core, to_core)
     is_broadcast = kind == InstructionKind.BROADCAST
-    is_near = ~np.isin(program.source[moves], FAR)
+    is_from_lb = ~np.isin(program.source[moves], BEYOND_LB)
     own = program.plan.hardware.cores
     core = np.where(is_broadcast, program.tile[moves] % own + to_core // own * own, core)
-    core = np.where(is_broadcast & is_near, from_core, core)
+    core = np.where(is_broadcast & is_from_lb, from_core, core)
     cores = np.array([engine.core for engine in program.engines])[program.engine[moves]]
     names = np.array([engine.kind.value for engine in program.engines])[program.engine[moves]]
-    is_prefetch = np.isin(program.source[moves], FAR) & np.isin(program.target[moves], FAR)
+    is_prefetch = np.isin(program.source[moves], BEYOND_LB) & np.isin(
+        program.target[moves], BEYOND_LB
+    )
     wanted = np.where(is_prefetch, EngineKind.DMA.value, EngineKind.MOVE.value)
     is_bad = (names != wanted) | (~is_prefetch & (cores != core))
     sender = np.full(program.size, -1, dtype=np.int64)
-    sender[moves[is_near]] = from_core[is_near]
+    sender[moves[is_from_lb]] = from_core[is_from_lb]
     owner, core_of_access = owners(program.access_at), core_of[program.access_buffer]
     is_own = program.access_write & (core_of_access == sender[owner]) & (core_of_access >= 0)
     is_own &= program.kind[owner] == InstructionKind.BROADCAST
@@ -177,12 +178,12 @@ def _engines(program: Program) -> Claim | None:
 
 
 def _bytes(program: Program) -> Claim | None:
-    """Rule 4: how many."""
+    """Rule 4: bytes."""
     moves, (read, write) = moves_of(program), ends_of(program)
     tensor, lo = program.buffers.tensor[program.access_buffer[read]], program.access_lo[read]
     wanted, one = access_bytes(program, read), box_bytes(program, tensor, lo, lo + 1)
-    asked = asked_elements(program)[program.access_buffer[write]]
-    wanted = np.where(asked < 0, wanted, np.minimum(wanted, asked * one))
+    elements = looked_up_elements(program)[program.access_buffer[write]]
+    wanted = np.where(elements < 0, wanted, np.minimum(wanted, elements * one))
     stated, halo = program.size_bytes[moves], program.halo_bytes[moves]
     is_bad = (stated != wanted) | (halo < 0) | (halo > wanted)
     return first_claim(
@@ -255,7 +256,10 @@ def _segments(program: Program) -> Claim | None:
         return 0, "SEGMENT", f"{len(program.segment_open_cycles)} segments, not {len(opens)}"
     is_bad = (program.segment_open_cycles != opens) | (program.segment_close_cycles != closes)
     return first_claim(
-        is_bad, heads, "SEGMENT", lambda at: f"opens or closes not in {opens[at]} and {closes[at]}"
+        is_bad,
+        heads,
+        "SEGMENT",
+        lambda at: f"must open in {opens[at]} cycles and close in {closes[at]}",
     )
 
 
@@ -272,7 +276,7 @@ def _users(program: Program) -> Claim | None:
     is_right = np.where(is_store, np.isin(key, [*given]), np.isin(key, [*read]))
     return first_claim(
         ~is_right, moves, "USER",
-        lambda at: f"op {program.op[moves[at]]} has no part in {program.tensors[tensor[at]]!r}",
+        lambda at: f"op {program.op[moves[at]]} does not use {program.tensors[tensor[at]]!r}",
     )  # fmt: skip
 
 
@@ -285,7 +289,7 @@ def _names(program: Program) -> Claim | None:
     is_bad = ~is_own & (program.kind[owner] != InstructionKind.COMPUTE) | ~is_named[buffer]
     return first_claim(
         is_bad, owner, "NAME",
-        lambda at: f"takes buffer {buffer[at]} for {program.tensors[program.access_tensor[at]]!r}",
+        lambda at: f"uses buffer {buffer[at]} as {program.tensors[program.access_tensor[at]]!r}",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Whether kernels compute what their plan says, and moves bring it, each element once."""
+"""Program -> the first element that is computed or moved other than once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from graphturbo_core.products.program import InstructionKind, IntArray, Program
 from graphturbo_core.verify.local import TileTask
 
 Wrong = tuple[int, str]
-"""A row, and what is wrong there; row -1: nowhere in particular."""
+"""A row and its fault; row -1: no single row."""
 
 
 def wrong_coverage(program: Program, tasks: Mapping[int, TileTask]) -> Wrong | None:
     """The first result that is computed outside of the plan, not at all or more than once.
 
-    Every element counts as often as elements of the reduced axis were summed. What only copies may
-    be left out: its result is a view then, and replay sees whether its bytes are right.
+    Each element counts the summed elements of its reduced axis. Ops that only copy may be missing:
+    their result is then a view, and the replay checks its numbers.
     """
     of_kernel: list[list[int]] = [[] for _ in program.plan.kernels]
     for row in tasks:
@@ -73,7 +73,7 @@ def _left_out(program: Program, kernel: int, computed: frozenset[str]) -> Wrong 
 
 
 def moved_twice(program: Program) -> tuple[int, int] | None:
-    """Two moves that bring the same element of a buffer; None: there are none."""
+    """Two moves that write the same element of a buffer; None if there are none."""
     owner = owners(program.access_at)
     is_brought = program.access_write & (program.kind[owner] != InstructionKind.COMPUTE)
     rows = np.flatnonzero(is_brought)
@@ -89,7 +89,7 @@ def moved_twice(program: Program) -> tuple[int, int] | None:
 
 
 def _meeting(program: Program, buffer: int, group: IntArray) -> tuple[int, int] | None:
-    """Two of the writes of a buffer that meet, found by marking its elements."""
+    """Two writes of a buffer that overlap; None if there are none. Marks the buffer's elements."""
     lo, hi = program.access_lo, program.access_hi
     base, top = program.buffers.lo[buffer], program.buffers.hi[buffer]
     writer = np.full(top - base, -1, dtype=np.int32)

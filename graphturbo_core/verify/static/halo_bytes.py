@@ -1,6 +1,6 @@
-"""Whether the bytes that a move reads again for a halo are what the plan's pieces make them.
+"""Program -> the first move whose halo bytes disagree with the plan's pieces.
 
-Worked out from the plan and from what computes write, without lowering's stages.
+Halos are computed from the plan and from the computes' results, without lowering's stages.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from graphturbo_core.products.program import InstructionKind, Memory, Program
 from graphturbo_core.semantics.access import AxisKind, AxisMap
 from graphturbo_core.verify.static.causes import Wrong
 
-_FAR = (Memory.GB, Memory.DRAM)
+_BEYOND_LB = (Memory.GB, Memory.DRAM)
 _LOADS = (InstructionKind.LOAD, InstructionKind.PREFETCH)
 
 
 def wrong_halo(program: Program) -> Wrong | None:
-    """The first move whose halo is not the bytes beyond its reader's own part; None: there is none.
+    """The first move whose halo is not the bytes beyond its reader's own part; None if none.
 
-    1. Weights, stores, and what cores hand each other have no halo.
-    2. A load of an activation is of one tile where its buffer is one of several, else of the
-       core's share. What the tile or share computes beyond its piece is nobody's own.
+    1. Weights, stores and moves between cores have no halo.
+    2. A load of an activation serves one tile if its buffer is one of several, else the core's
+       share. Elements that the tile or share computes beyond its piece count as halo.
     """
-    count = _Count(program)
+    count = _HaloCount(program)
     for row in np.flatnonzero(program.kind != InstructionKind.COMPUTE).tolist():
         stated, wanted = int(program.halo_bytes[row]), count.of(row)
         if stated not in wanted:
-            return row, f"reads {stated} bytes again, not {' or '.join(map(str, sorted(wanted)))}"
+            return row, f"has {stated} halo bytes, not {' or '.join(map(str, sorted(wanted)))}"
     return None
 
 
-class _Count:
-    """What is known of a program once, for all of its moves."""
+class _HaloCount:
+    """Halo bytes of a program's moves; caches readers, shares and tiles."""
 
     def __init__(self, program: Program) -> None:
         self.program, self.plan = program, program.plan
@@ -47,12 +47,12 @@ class _Count:
         self._shares: dict[tuple[int, str], Mapping[int, Box]] = {}
 
     def of(self, row: int) -> set[int]:
-        """Halo bytes of a move; several where ops that read its tensor differ in it."""
+        """Possible halo bytes of a move; several where readers of its tensor differ."""
         program = self.program
         read, write = self._ends(row)
         source, target = (int(program.access_buffer[access]) for access in (read, write))
         name = program.tensors[int(program.buffers.tensor[source])]
-        is_load = program.kind[row] in _LOADS and program.buffers.memory[source] in _FAR
+        is_load = program.kind[row] in _LOADS and program.buffers.memory[source] in _BEYOND_LB
         if not is_load or self.graph.tensors[name].kind is TensorKind.WEIGHT:
             return {0}
         box = self._box(program.access_lo[read], program.access_hi[read], name)
@@ -67,7 +67,7 @@ class _Count:
         return found
 
     def _ends(self, row: int) -> tuple[int, int]:
-        """The access that a move reads, and the first that it writes."""
+        """The access that a move reads, and the first one that it writes."""
         at = range(int(self.program.access_at[row]), int(self.program.access_at[row + 1]))
         read = next(access for access in at if not self.program.access_write[access])
         return read, next(access for access in at if self.program.access_write[access])
@@ -77,7 +77,7 @@ class _Count:
         return tuple(zip(lo[:rank].tolist(), hi[:rank].tolist(), strict=True))
 
     def _readers(self, kernel: int, name: str) -> Sequence[tuple[tuple[AxisMap, ...], str]]:
-        """The ops of a kernel that read a tensor: how, and what they write."""
+        """Reads of a tensor in a kernel: axis maps, and the output of the reading op."""
         if kernel not in self._reads:
             self._reads[kernel] = self._all_reads(kernel)
         return self._reads[kernel].get(name, ())
@@ -95,7 +95,7 @@ class _Count:
         return found
 
     def _computed(self, row: int, target: int, output: str) -> Iterator[Box]:
-        """The boxes of a result for which a move may bring its operand: its tile's, or a share."""
+        """Boxes of a result for which a move may fetch the operand: its tile's, or a share."""
         kernel, core = int(self.program.kernel[row]), int(self.program.buffers.core[target])
         if self._is_tile(kernel, target):
             key = kernel, self.graph.producer[output].name, int(self.program.tile[row])
@@ -108,14 +108,14 @@ class _Count:
         yield self._shares[kernel, output].get(core % self.plan.hardware.cores, box)
 
     def _is_tile(self, kernel: int, target: int) -> bool:
-        """Whether the core has several buffers of the tensor, that take turns."""
+        """Whether the core has several buffers of the tensor (a ring)."""
         buffers = self.program.buffers
         key = kernel, int(buffers.tensor[target]), int(buffers.core[target])
         return len(self._targets[key]) > 1
 
     @cached_property
     def _targets(self) -> dict[tuple[int, int, int], set[int]]:
-        """By kernel, tensor and core the buffers that loads write."""
+        """Buffers that loads write, by kernel, tensor and core."""
         program, found = self.program, dict[tuple[int, int, int], set[int]]()
         for row in np.flatnonzero(np.isin(program.kind, _LOADS)).tolist():
             buffer = int(program.access_buffer[self._ends(row)[1]])
@@ -125,7 +125,7 @@ class _Count:
 
     @cached_property
     def _tiles(self) -> dict[tuple[int, str, int], dict[int, Box]]:
-        """By kernel, op and tile what each core computes."""
+        """Box that each core computes, by kernel, op and tile."""
         program, found = self.program, dict[tuple[int, str, int], dict[int, Box]]()
         for row in np.flatnonzero(program.kind == InstructionKind.COMPUTE).tolist():
             op = self.graph.ops[int(program.op[row])]
@@ -136,7 +136,7 @@ class _Count:
         return found
 
     def _answered(self, kernel: int) -> dict[str, Box]:
-        """What a kernel answers for: what it hands out, and what belongs to that."""
+        """A kernel's own boxes: its outputs, and the parts of inner tensors that belong to them."""
         if kernel not in self._owned:
             self._owned[kernel] = self._answers(kernel)
         return self._owned[kernel]
@@ -157,14 +157,14 @@ class _Count:
         return found
 
     def _own(self, axes: tuple[AxisMap, ...], output: str, out_box: Box) -> Box:
-        """The part of an operand that goes with a part of a result: no two parts share a row."""
+        """The part of an operand that belongs to a part of a result; such parts do not overlap."""
         shape = self.graph.tensors[output].shape
         own = []
         for axis in axes:
             part: Interval = (0, axis.size)
             lo, hi = out_box[axis.out_axis] if axis.out_axis >= 0 else (0, 0)
             is_offset = axis.kind is AxisKind.OFFSET
-            # Slices of an axis that is whole: other readers have the rest of it.
+            # A slice of a whole axis: the rest belongs to other readers.
             if is_offset and hi - lo < shape[axis.out_axis]:
                 part = axis.interval(out_box)
             elif not is_offset and axis.out_axis >= 0:

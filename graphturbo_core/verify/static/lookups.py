@@ -1,4 +1,4 @@
-"""Which buffers hold what a lookup asked of a table, and how many elements it may have asked."""
+"""Program -> the buffers with looked-up rows of a table, and their numbers of elements."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from graphturbo_core.products.arrays import int64, owners
 from graphturbo_core.products.program import InstructionKind, IntArray, Memory, Program
 
 
-def asked_elements(program: Program) -> IntArray:
-    """Per buffer: elements of the largest result that is looked up in it; -1: it is no lookup's.
+def looked_up_elements(program: Program) -> IntArray:
+    """Per buffer, elements of the largest result that is looked up in it; -1 for other buffers.
 
-    Such a buffer is in LB's data part, holds weights, and computes that read it look them up.
+    Such a buffer is in LB's data part, has rows of a weight, and is read by lookups.
     """
     owner = owners(program.access_at)
     results = int64(program.result_hi) - program.result_lo
@@ -28,7 +28,7 @@ def asked_elements(program: Program) -> IntArray:
 
 
 def _tables(program: Program, number: int) -> frozenset[str]:
-    """The weights that an op reads by lookup alone."""
+    """The weights that an op reads only by lookup."""
     sem = program.plan.semantics
     accesses = [
         access for reads in sem.by_op[sem.graph.ops[number].name].accesses for access in reads

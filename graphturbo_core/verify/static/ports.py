@@ -1,4 +1,4 @@
-"""Program -> how its engines and channels are numbered, and the route between its buffers."""
+"""Program -> the numbering of its engines and channels, and the routes between its buffers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from graphturbo_core.products.program import IntArray, Memory, Program
 
 
 def team_of(program: Program) -> Team:
-    """The numbering of engines and channels where each core is simulated."""
+    """Numbering of engines and channels when every core is simulated."""
     plan = program.plan
     return Team(Machine(plan.hardware, every_core(plan.hardware.cores), plan.clusters))
 
 
 def ports(program: Program, team: Team) -> IntArray:
-    """The channel of every buffer's memory."""
+    """Channel of every buffer's memory."""
     known, place = np.unique(_ends(program), axis=0, return_inverse=True)
     found = [team.port((Memory(memory), core)) for memory, core in known.tolist()]
     return np.array(found, dtype=np.int64)[place.ravel()]
 
 
 def engine_ports(program: Program, team: Team) -> IntArray:
-    """The LB port of every engine's core; -1 for an engine of no core."""
+    """LB port of every engine's core; -1 for an engine outside the cores."""
     cores = [engine.core for engine in program.engines]
     found = [team.port((Memory.LB_DATA, core)) if core >= 0 else -1 for core in cores]
     return np.array(found, dtype=np.int64)
@@ -36,7 +36,7 @@ def engine_ports(program: Program, team: Team) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """Routes of moves: one row per move and channel. `times`: how often the move passes it."""
+    """Routes of moves: one row per move and channel. `times`: passes of the move through it."""
 
     latency_cycles: IntArray
     move: IntArray
@@ -64,11 +64,11 @@ def routes(program: Program, team: Team, buffers: tuple[IntArray, IntArray]) -> 
 
 
 def _route(team: Team, source: End, target: End) -> Route:
-    """Within one LB bytes go through its port both ways."""
+    """Route between two ends; within one LB, bytes pass its port in both directions."""
     is_copy = source[1] == target[1] >= 0
     return team.copy_route(source) if is_copy else team.route(source, target)
 
 
 def _ends(program: Program) -> IntArray:
-    """Memory and core of every buffer."""
+    """Memory and core per buffer."""
     return np.column_stack((int64(program.buffers.memory), int64(program.buffers.core)))

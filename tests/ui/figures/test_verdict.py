@@ -150,9 +150,9 @@ def test_each_wait_has_its_own_words(wait: str, words: str):
     ("cause", "words"),
     [
         ("activation", "activations passed from kernel to kernel"),
-        ("weight_again", "weights fetched again"),
+        ("weight_again", "refetched weights"),
         ("weight_first", "weights"),
-        ("halo", "overlapping rows read again"),
+        ("halo", "refetched overlapping rows"),
         ("spill", "tensors that did not fit"),
         ("input", "model inputs"),
         ("output", "model outputs"),
@@ -193,7 +193,7 @@ def test_unequal_cluster_batches_are_told_with_the_ratio_at_equal_ones():
 def test_where_no_engine_binds_the_longest_wait_is_named():
     report = with_figures(stalls=stalls(matrix={"busy": 0.3, "barrier": 0.6, "idle": 0.1}))
     assert binding_text(report) == (
-        "keeps no engine busy throughout: the busiest, the matrix engines, work 30 % of the time "
+        "is bound by no single engine: the busiest, the matrix engines, work 30 % of the time "
         "and wait 60 % of it at launches and barriers between kernels"
     )
 

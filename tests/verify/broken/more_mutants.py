@@ -139,7 +139,7 @@ def buffer_of_another_core(draft: Draft, random: Random) -> str | None:
 
 
 def buffer_box_shifted(draft: Draft, random: Random) -> str | None:
-    """a buffer that holds another box"""
+    """a buffer with another box"""
     buffer = random.choice(local_buffers(draft))
     box = draft.boxes[buffer]
     axis = random.choice(range(len(box)))

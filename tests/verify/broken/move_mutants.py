@@ -173,7 +173,7 @@ def wrong_width(draft: Draft, random: Random) -> str | None:
 
 
 def channel_not_taken(draft: Draft, random: Random) -> str | None:
-    """a channel that a move does not take"""
+    """a channel outside a move's route"""
     row = pick(random, [row for row in moves_of(draft) if len(row.channels) > 1])
     if row is None:
         return None

@@ -79,7 +79,7 @@ class Case:
 
 @cache
 def runner() -> OpRunner:
-    """One for all cases: its sessions are kept."""
+    """One runner for all cases: it caches its sessions."""
     return OpRunner(load_runtime())
 
 

@@ -108,7 +108,7 @@ def read_turned_write(draft: Draft, random: Random) -> str | None:
 
 
 def result_shifted(draft: Draft, random: Random) -> str | None:
-    """a result taken for another box"""
+    """a result with another box"""
     row = random.choice(computes_of(draft))
     name = draft.names[row.writes[0].tensor]
     shape = draft.program.plan.semantics.graph.tensors[name].shape

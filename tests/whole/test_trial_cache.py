@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphturbo_core import rounds, tried
+from graphturbo_core import rounds, trial_cache
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.frontend.importer import ImportOptions, import_model
 from graphturbo_core.hardware.profile import load_profile
@@ -23,7 +23,7 @@ from graphturbo_core.products.stays import GbRetention
 from graphturbo_core.semantics.table import analyse
 from graphturbo_core.sim.simulate import simulate
 from graphturbo_core.strategies.registry import parse_strategy
-from graphturbo_core.tried import KnownTrial, Tried
+from graphturbo_core.trial_cache import KnownTrial, TrialCache
 from tests.strategies.plans import make_plan
 
 MODEL = "teaching-resnet"
@@ -38,7 +38,7 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Plan]]:
         plans.append(plan)
         return lower(plan, *rest, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(tried, "lower", noted)
+    monkeypatch.setattr(trial_cache, "lower", noted)
     yield plans
 
 
@@ -50,8 +50,8 @@ def plan() -> Plan:
     )
 
 
-# With 8 samples on 4 x 4 cores nothing is better than `:full`, whose Trace a comparison does not
-# keep for its next run; with 1 on stcp920 one plan is, which is tried and taken.
+# With 8 samples on 4 x 4 cores no plan is faster than `:full`'s, whose Trace a comparison does not
+# cache for its next run. With 1 sample on stcp920 one plan is faster; it is evaluated and chosen.
 @pytest.mark.parametrize(
     ("chip", "batch", "alone", "beside"), [("generic-4x4", 8, 1, 2), ("stcp920", 1, 2, 2)]
 )
@@ -71,11 +71,11 @@ def test_a_comparison_lowers_a_plan_once(
     }
 
 
-def test_the_first_of_the_cheapest_is_kept(lowered: list[Plan], plan: Plan) -> None:
+def test_the_first_of_the_cheapest_is_cached(lowered: list[Plan], plan: Plan) -> None:
     slow = replace(plan, scheduling=BY_LAYER)
-    trials = Tried(DEFAULT_LIMITS, None)
+    trials = TrialCache(DEFAULT_LIMITS, None)
     for each in (slow, plan, slow):
-        trials.spent(each)
+        trials.cost(each)
     assert len(lowered) == 2
     said = replace(plan, notes=("said afterwards",))
     program = trials.lowered(said)
@@ -87,51 +87,54 @@ def test_the_first_of_the_cheapest_is_kept(lowered: list[Plan], plan: Plan) -> N
     assert len(lowered) == 3
 
 
-def test_no_trace_is_kept_that_will_not_be_chosen(lowered: list[Plan], plan: Plan) -> None:
-    """Where another run's plan was cheaper, where replays need another, and once it was given."""
+def test_no_trace_is_cached_that_will_not_be_chosen(lowered: list[Plan], plan: Plan) -> None:
+    """Not where another run's plan is faster, not for a replay, and not after its first use."""
     slow = replace(plan, scheduling=BY_LAYER)
     known: list[KnownTrial] = []
-    Tried(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
-    others = Tried(DEFAULT_LIMITS, None, known), Tried(DEFAULT_LIMITS, None, keeps_trace=False)
+    TrialCache(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
+    others = (
+        TrialCache(DEFAULT_LIMITS, None, known),
+        TrialCache(DEFAULT_LIMITS, None, has_trace=False),
+    )
     for trials in others:
         lowered.clear()
-        trials.spent(plan)
-        trials.spent(slow)
-        tried_so_far = len(lowered)
+        trials.cost(plan)
+        trials.cost(slow)
+        lowered_so_far = len(lowered)
         trials.lowered(slow)
         trials.lowered(plan)
-        assert len(lowered) == tried_so_far + 2
-    trials = Tried(DEFAULT_LIMITS, None)
-    trials.spent(plan)
+        assert len(lowered) == lowered_so_far + 2
+    trials = TrialCache(DEFAULT_LIMITS, None)
+    trials.cost(plan)
     trials.simulated(trials.lowered(plan))
     lowered.clear()
     trials.lowered(plan)
     assert lowered == [plan]
 
 
-def test_what_is_known_holds_for_the_same_cap_alone(lowered: list[Plan], plan: Plan) -> None:
+def test_known_costs_apply_to_the_same_cap_only(lowered: list[Plan], plan: Plan) -> None:
     known: list[KnownTrial] = []
-    Tried(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
+    TrialCache(DEFAULT_LIMITS, None, known).note(simulate(lower(plan)))
     asked = replace(plan, strategy="another")
-    assert Tried(DEFAULT_LIMITS, None, known).spent(asked) == known[0].spent
+    assert TrialCache(DEFAULT_LIMITS, None, known).cost(asked) == known[0].cost
     assert lowered == []
     for _ in range(2):
-        assert Tried(DEFAULT_LIMITS, 2_000_000, known).spent(asked) == known[0].spent
+        assert TrialCache(DEFAULT_LIMITS, 2_000_000, known).cost(asked) == known[0].cost
         assert len(lowered) == 1
 
 
-def test_a_refusal_is_known_too_and_so_many_plans_alone(
+def test_a_refusal_is_cached_too_up_to_a_number_of_plans(
     lowered: list[Plan], plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tried, "MOST_KNOWN", 1)
+    monkeypatch.setattr(trial_cache, "MOST_KNOWN", 1)
     small = replace(plan, hardware=replace(plan.hardware, lb_data_bytes=64))
-    trials = Tried(DEFAULT_LIMITS, None)
+    trials = TrialCache(DEFAULT_LIMITS, None)
     for each, times in ((small, 1), (small, 1), (plan, 2), (plan, 3)):
-        assert (trials.spent(each) is None) == (each is small)
+        assert (trials.cost(each) is None) == (each is small)
         assert len(lowered) == times
 
 
-def test_plans_are_lowered_alike_that_differ_in_what_is_said(plan: Plan) -> None:
+def test_plans_that_differ_in_texts_only_are_lowered_the_same(plan: Plan) -> None:
     others = {
         "semantics": analyse(replace(plan.semantics.graph)),
         "hardware": load_profile("stcp920"),

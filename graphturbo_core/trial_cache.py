@@ -1,4 +1,4 @@
-"""Plan -> what it takes, for a strategy that chooses among several; each is tried once."""
+"""Plan -> cost, for a strategy that chooses among several plans; each is simulated once."""
 
 from __future__ import annotations
 
@@ -21,79 +21,82 @@ from graphturbo_core.strategies.steps.kernels import Cost, PlanCost
 from graphturbo_core.strategies.strategy import Strategy
 
 MOST_KNOWN = 32
-"""Plans that are remembered (our choice: what `graphturbo:plus` tries in some runs)."""
+"""Plans in the cache (our choice: as many as `graphturbo:plus` evaluates in some runs)."""
 
 
 @dataclass(frozen=True)
 class KnownTrial:
-    """What a plan took under this cap on instructions; None: it was refused."""
+    """Cost of a plan under this cap on instructions; None where the plan is refused."""
 
     plan: Plan = field(repr=False)
     max_instructions: int | None
-    spent: PlanCost | None
+    cost: PlanCost | None
 
 
-def spent_in(trace: Trace) -> PlanCost:
-    """Cycles of a Trace, and of each kernel what it takes."""
+def cost_of(trace: Trace) -> PlanCost:
+    """Cost of a simulated plan: cycles of its Trace, and cycles and loads per kernel."""
     return PlanCost(trace.makespan, trace.kernel_cycles, kernel_loads(trace.program))
 
 
 @dataclass
-class Tried:
-    """Plans of one round size. The first Trace of the fewest cycles is kept: it will be chosen.
+class TrialCache:
+    """Costs of plans of one round size, and the first Trace with the fewest cycles.
 
-    `known`: by all runs of a comparison, which adds to it; a plan that an earlier run tried and
-    this one chooses is lowered anew. `keeps_trace`: not where what was tried will not do.
-    `kernels`: those of all plans that were lowered.
+    That Trace is cached because its plan is the one that a strategy chooses. `known`: costs from
+    all runs of a comparison; a plan of an earlier run that this run chooses is lowered again.
+    `has_trace`: whether a Trace is cached; a replay cannot use one. `kernels`: templates of all
+    lowered plans.
     """
 
     limits: Limits
     max_instructions: int | None
     known: list[KnownTrial] = field(default_factory=list)
-    keeps_trace: bool = True
+    has_trace: bool = True
     kernels: KnownKernels = field(default_factory=KnownKernels)
     _least: int | None = None
     _best: Trace | None = None
 
-    def spent(self, plan: Plan) -> PlanCost | None:
-        """What a plan takes; None where it is refused."""
-        for each in self.known:
-            if each.max_instructions != self.max_instructions or not each.plan.is_lowered_as(plan):
+    def cost(self, plan: Plan) -> PlanCost | None:
+        """Cost of a plan; None where it is refused."""
+        for trial in self.known:
+            if trial.max_instructions != self.max_instructions:
                 continue
-            if each.spent is not None:
-                self._keep_least(each.spent.cycles, None)
-            return each.spent
+            if not trial.plan.is_lowered_as(plan):
+                continue
+            if trial.cost is not None:
+                self._cache_least(trial.cost.cycles, None)
+            return trial.cost
         try:
             trace = simulate(self._lower(plan))
         except (CapacityError, PlanError):
             self._note(plan, None)
             return None
-        self._keep_least(trace.makespan, trace if self.keeps_trace else None)
-        found = spent_in(trace)
-        self._note(plan, found)
-        return found
+        self._cache_least(trace.makespan, trace if self.has_trace else None)
+        cost = cost_of(trace)
+        self._note(plan, cost)
+        return cost
 
-    def _keep_least(self, cycles: int, trace: Trace | None) -> None:
-        """Any other Trace will not be chosen: it would hold memory for nothing."""
+    def _cache_least(self, cycles: int, trace: Trace | None) -> None:
+        """Caches the Trace if it is the fastest so far; no strategy chooses a slower one."""
         if self._least is None or cycles < self._least:
             self._least, self._best = cycles, trace
 
     def note(self, trace: Trace) -> None:
-        """Remember what the plan of a Trace took."""
-        self._note(trace.program.plan, spent_in(trace))
+        """Adds the cost of a Trace's plan to the cache."""
+        self._note(trace.program.plan, cost_of(trace))
 
-    def _note(self, plan: Plan, spent: PlanCost | None) -> None:
+    def _note(self, plan: Plan, cost: PlanCost | None) -> None:
         if len(self.known) < MOST_KNOWN:
-            self.known.append(KnownTrial(plan, self.max_instructions, spent))
+            self.known.append(KnownTrial(plan, self.max_instructions, cost))
 
     def lowered(self, plan: Plan) -> Program:
-        """The plan's Program: the one that is kept, where it is of this plan.
+        """The plan's Program, from the cache if the cached Trace is of this plan.
 
         Raises:
             CapacityError, PlanError: the plan is refused.
         """
-        if (kept := self._kept(plan)) is not None:
-            return replace(kept.program, plan=plan)
+        if (cached := self._cached(plan)) is not None:
+            return replace(cached.program, plan=plan)
         return self._lower(plan)
 
     def _lower(self, plan: Plan) -> Program:
@@ -101,16 +104,16 @@ class Tried:
         return lower(plan, self.limits, max_instructions=most, known=self.kernels)
 
     def simulated(self, program: Program) -> Trace:
-        """The Program's Trace: the one that is kept, where it is of this plan."""
-        kept, self._best = self._kept(program.plan), None
-        return simulate(program) if kept is None else replace(kept, program=program)
+        """The Program's Trace, from the cache if the cached Trace is of this plan."""
+        cached, self._best = self._cached(program.plan), None
+        return simulate(program) if cached is None else replace(cached, program=program)
 
-    def _kept(self, plan: Plan) -> Trace | None:
+    def _cached(self, plan: Plan) -> Trace | None:
         best = self._best
         return best if best is not None and best.program.plan.is_lowered_as(plan) else None
 
 
-def counted_cost(tried: Tried, strategy: Strategy, tell: Callable[[int, int], None]) -> Cost:
+def counted_cost(cache: TrialCache, strategy: Strategy, tell: Callable[[int, int], None]) -> Cost:
     """Cost function of a strategy that evaluates plans: cycles of a round and of its kernels.
 
     `tell` gets the progress of a search: evaluations done, and the most that it makes. Plans that
@@ -118,13 +121,13 @@ def counted_cost(tried: Tried, strategy: Strategy, tell: Callable[[int, int], No
     """
     numbers = count(1)
 
-    def spent(plan: Plan) -> PlanCost | None:
+    def cost(plan: Plan) -> PlanCost | None:
         try:
-            return tried.spent(plan)
+            return cache.cost(plan)
         finally:
             if strategy.is_search:
                 gc.collect()
             if plan.strategy == SEARCHED:
                 tell(next(numbers), strategy.evaluations)
 
-    return spent
+    return cost
