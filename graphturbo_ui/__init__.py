@@ -5,7 +5,8 @@
 - `refusals.py`: why a run or a file was refused.
 - `runs.py`, `jobs.py`: runs and who waits for them; worker processes and the one cache.
 - `frame.py`: around every page: session, refusals, waiting.
-- `equal_run.py`: A's strategy at B's cluster batch, for the verdict.
+- `equal_run.py`: A's strategy at B's cluster batch; `what_helps.py`: B on a chip with more of what
+  binds it.
 - `shown.py`, `charts.py`: figures made once per run; Plotly figures with selections.
 
 A page waits for the first run, draws it, waits for the other, and is drawn again. Reports are

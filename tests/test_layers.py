@@ -13,7 +13,7 @@ LAYERS = (
     "errors", "units", "limits", "compiled", "plain_yaml", "option_fields",
     "ir", "hardware", "semantics", "frontend",
     "products", "timing", "strategies", "lowering", "sim", "verify", "report", "export",
-    "run_request", "recorder", "tried", "rounds", "plan_io", "pipeline",
+    "run_request", "recorder", "trial_cache", "rounds", "plan_io", "pipeline",
     "register", "remote", "cli", "__main__",
 )  # fmt: skip
 """What a module may import: its own layer and those before it."""
@@ -51,7 +51,7 @@ PARTS = {
 
 UI_MAY_IMPORT = (
     "errors", "units", "limits", "report", "export", "pipeline", "remote",
-    "hardware.profile", "frontend.catalogue", "frontend.importer", "frontend.passes.clean_up",
+    "hardware.profile", "hardware.variation", "frontend.catalogue", "frontend.importer", "frontend.passes.clean_up",
     "run_request", "option_fields", "ir.dtypes", "strategies.options", "strategies.registry",
 )  # fmt: skip
 """Reports, and what is needed to ask for one: never a Graph, Plan, Program or Trace."""

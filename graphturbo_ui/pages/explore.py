@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import streamlit as st
 
 from graphturbo_core.report.verdict.binding_change import BindingChange
 from graphturbo_core.report.verdict.equal_batches import cluster_batch
 from graphturbo_ui import frame
-from graphturbo_ui.components.link import canvas_link
 from graphturbo_ui.equal_run import equal_run
 from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.session.choices import Choices
-from graphturbo_ui.session.query import DEFAULT_VIEWS, VIEWS
-from graphturbo_ui.views.edit_plan import plan_edits, present_edits
-from graphturbo_ui.views.export import export
-from graphturbo_ui.views.gantt import gantt
-from graphturbo_ui.views.groupings import groupings
-from graphturbo_ui.views.memory import memory
+from graphturbo_ui.views.below import below
+from graphturbo_ui.views.edit_plan import present_edits
 from graphturbo_ui.views.overview import overview
-from graphturbo_ui.views.passes import passes
 from graphturbo_ui.views.sharing import sharing
-from graphturbo_ui.views.time import time
-from graphturbo_ui.views.verdict import notes, verdict
 from graphturbo_ui.what_helps import change_text, changed_run
-
-SHOWN: Mapping[str, Callable[[Runs], None]] = {
-    "Graph": groupings,
-    "Every core": gantt,
-    "Memory": memory,
-    "Algorithms": passes,
-    "Plan edits": plan_edits,
-    "Export": export,
-}
-"""What draws each view of `VIEWS`, besides the first, which compares."""
-WHY = VIEWS[0]
 
 
 def show(choices: Choices) -> None:
@@ -52,7 +31,7 @@ def show(choices: Choices) -> None:
     with st.container():
         present_edits(runs, drawn)
     if drawn:
-        _present(drawn, pending, beside)
+        below(drawn, pending, beside)
         sharing(choices, drawn, beside)
     frame.finish({**pending, **awaited})
 
@@ -73,26 +52,3 @@ def _awaited_change(changed: tuple[BindingChange, Run] | None) -> Runs:
     if changed is None or changed[1].is_done:
         return {}
     return {f"B with {changed[0].words}": changed[1]}
-
-
-def _present(runs: Runs, pending: Runs, beside: Run | str | None) -> None:
-    """The views that are chosen, one under the other; only these cost time."""
-    chosen = _chosen_views()
-    state.hear(canvas_link(state.marks(), key="link"))
-    for name in VIEWS:
-        if name not in chosen:
-            continue
-        with st.container(key=f"view_{name.lower().replace(' ', '_')}"):
-            if name == WHY:
-                verdict(runs, pending, beside)
-                time(runs)
-            else:
-                SHOWN[name](runs)
-    notes(runs)
-
-
-def _chosen_views() -> list[str]:
-    return st.pills(
-        "Views", VIEWS, selection_mode="multi", default=DEFAULT_VIEWS, key="views",
-        bind="query-params", label_visibility="collapsed",
-    )  # fmt: skip

@@ -1,6 +1,7 @@
 """Views of Explore: one file each, drawn from the runs at hand.
 
-- `verdict.py`: why B wins or loses.
+- `overview.py`: the first screen. `below.py`: the views below it that are chosen.
+- `verdict.py`: why B wins or loses, in figures.
 - `groupings.py`, `edit_plan.py`: the graph with both runs' sub-graphs; plans edited from it.
 - `memory.py`: LB and GB per layer, over time, and by address.
 - `gantt.py`: instructions on engines over time.
