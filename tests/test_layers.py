@@ -51,7 +51,8 @@ PARTS = {
 
 UI_MAY_IMPORT = (
     "errors", "units", "limits", "report", "export", "pipeline", "remote",
-    "hardware.profile", "hardware.variation", "frontend.catalogue", "frontend.importer", "frontend.passes.clean_up",
+    "hardware.profile", "hardware.variation", "frontend.catalogue", "frontend.importer",
+    "frontend.passes.clean_up",
     "run_request", "option_fields", "ir.dtypes", "strategies.options", "strategies.registry",
 )  # fmt: skip
 """Reports, and what is needed to ask for one: never a Graph, Plan, Program or Trace."""
