@@ -40,7 +40,7 @@ def changed_run(choices: Choices, drawn: Runs) -> tuple[BindingChange, Run] | No
 
 
 def change_text(changed: tuple[BindingChange, Run] | None, drawn: Runs) -> str:
-    """`B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18x as fast`; nothing before that.
+    """`B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`; nothing before that.
 
     Raises:
         WorkerError: it met a bug.

@@ -38,11 +38,11 @@ class BindingChange:
     words: str
 
     def text(self, name: str, before: Report, after: Report) -> str:
-        """`B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18x as fast`."""
+        """`B is DRAM-bound: 25 % more DRAM bandwidth makes it 1.18× as fast`."""
         rates = [each.contract["throughput_per_s"] for each in (before, after)]
         verb = "make" if self.words.endswith("s") else "makes"
         ratio = format_si(rates[1] / rates[0]) if rates[0] else "1"
-        return f"{name} is {self.bound}: {self.words} {verb} it {ratio}x as fast"
+        return f"{name} is {self.bound}: {self.words} {verb} it {ratio}× as fast"
 
 
 def binding_change(report: Report) -> BindingChange | None:
