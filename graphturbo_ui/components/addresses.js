@@ -2,6 +2,22 @@
 // LB (rows and pixels: addresses_rows.js; texts and lines: addresses_dress.js; rounds: rounds.js). Its
 // time axis is the Gantt chart's; a pick's `at` is the first cycle of its round.
 
+import { dressPane, fillLegend, titleOf } from "./addresses_dress.js";
+import {
+  AXIS, bufferAt, bufferLines, coresOf, DIMMED, fullestCore, GAP, hexOf, holeAt, mixed, packed,
+  paintPane, rowsOf, TITLE,
+} from "./addresses_rows.js";
+import {
+  bindCanvas, bindTools, bytesText, channels, common, follow, isLate, painter, readBuffer,
+  readTheme, secondsText, selectedOps, share, showTip, sizedPen,
+} from "./canvas_kit.js";
+import {
+  hasRounds, localWindow, paintRounds, repeatText, roundAt, ROUNDS, withRounds,
+} from "./rounds.js";
+import {
+  bounded, GUTTER, lastUpTo, moved, plotWidth, readRuns, windowsOf, windowsToShare, zoomed,
+} from "./time_axis.js";
+
 class Addresses {
   constructor(root, canvas) {
     Object.assign(this, { root, canvas });

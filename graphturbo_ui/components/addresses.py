@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from graphturbo_ui.components.sources import Canvas
 
-SCRIPTS = ("time_axis.js", "rounds.js", "addresses_rows.js", "addresses_dress.js", "addresses.js")
 TOOLS = """
     <label>core <select data-act="core" aria-label="core of LB"></select></label>
     <label>colour by
@@ -12,4 +11,4 @@ TOOLS = """
         <option value="kind">what they hold</option><option value="layer">layer</option>
         <option value="group">sub-graph</option>
       </select></label>"""
-ADDRESSES = Canvas("addresses", "Address map", TOOLS, SCRIPTS)
+ADDRESSES = Canvas("addresses", "Address map", TOOLS, "addresses.js")

@@ -1,7 +1,12 @@
 // Texts and lines of the address map: titles, labels, capacities, time axis, legend.
 
+import { STRIP, TITLE } from "./addresses_rows.js";
+import { bytesText, fitted } from "./canvas_kit.js";
+import { dressEnd, dressRounds, wholeText } from "./rounds.js";
+import { drawTimeAxis, GUTTER } from "./time_axis.js";
+
 /** Title, labels with capacities, and the time axis of a pane. */
-function dressPane(map, pen, pane, width) {
+export function dressPane(map, pen, pane, width) {
   const { text, border, font } = map.theme;
   const { run } = pane;
   pen.textBaseline = "middle";
@@ -25,7 +30,7 @@ function dressPane(map, pen, pane, width) {
   drawTimeAxis(pen, map, pane);
 }
 
-function titleOf(map, run) {
+export function titleOf(map, run) {
   const name = map.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
   return `${name}: ${wholeText(run)}`;
 }
@@ -47,7 +52,7 @@ function sayCut(pen, { space, y }) {
   pen.fillText(said, GUTTER + 6, y + 12);
 }
 
-function fillLegend(root, map) {
+export function fillLegend(root, map) {
   const entries = map.options.colourBy === "kind"
     ? Object.entries(PALETTE.tensors)
     : [[`ten colours in turn, by ${map.options.colourBy === "layer" ? "layer" : "sub-graph"}; a click tells which`, PALETTE.groups[0]]];

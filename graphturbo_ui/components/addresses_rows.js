@@ -1,15 +1,18 @@
 // Panes, rows and pixels of the address map: steps over time, and a rectangle a buffer.
 
-const TITLE = 24;
-const STRIP = 34;
+import { boxText, bytesText, channels, clamp, secondsText } from "./canvas_kit.js";
+import { lastUpTo } from "./time_axis.js";
+
+export const TITLE = 24;
+export const STRIP = 34;
 const MAP = 112;
-const GAP = 14;
-const AXIS = 26;
-const DIMMED = 0.22;
+export const GAP = 14;
+export const AXIS = 26;
+export const DIMMED = 0.22;
 const EDGED = 5; // pixels; a smaller buffer has no edge of its own
 
 /** Cores of all runs that have an LB, each with how many are like it. */
-function coresOf(runs) {
+export function coresOf(runs) {
   const found = new Map();
   for (const run of runs) {
     for (const { core, cores } of run.spaces) if (core >= 0) found.set(core, cores);
@@ -18,7 +21,7 @@ function coresOf(runs) {
 }
 
 /** The core whose LB holds most bytes for longest, the lowest of equals; -1 without any. */
-function fullestCore(runs, cores) {
+export function fullestCore(runs, cores) {
   const held = new Map(cores.map(([core]) => [core, 0]));
   for (const { spaces, arrays: { from, to, size_bytes } } of runs) {
     for (const space of spaces.filter(({ core }) => core >= 0)) {
@@ -31,7 +34,7 @@ function fullestCore(runs, cores) {
 }
 
 /** The rows of a run: use of LB and GB over time, then the addresses of GB and of one core's LB. */
-function rowsOf(run, core) {
+export function rowsOf(run, core) {
   const steps = [["lb", "LB, fullest core"], ["gb", "GB"]]
     .filter(([memory]) => run.capacities[memory] > 0)
     .map(([memory, label]) => ({
@@ -75,7 +78,7 @@ function paintSteps(image, row, { t0, t1 }, area, ink) {
 }
 
 /** Rows of a pane in a round's window, into a tile; gives how many buffers it drew. */
-function paintPane({ run, rows }, tile, view, { ratio, ink, free, ground }) {
+export function paintPane({ run, rows }, tile, view, { ratio, ink, free, ground }) {
   let drawn = 0;
   tile.words.fill(packed(channels(ground)));
   const end = clamp(Math.round((run.cycles - view.t0) / (view.t1 - view.t0) * tile.width), 0, tile.width);
@@ -90,13 +93,13 @@ function paintPane({ run, rows }, tile, view, { ratio, ink, free, ground }) {
 }
 
 /** A colour as [r, g, b], mixed with `ground` so that `share` of it is left. */
-function mixed(colour, ground, share) {
+export function mixed(colour, ground, share) {
   const behind = channels(ground);
   return channels(colour).map((c, i) => c * share + behind[i] * (1 - share));
 }
 
 /** `colour` as any CSS text -> #rrggbb. */
-function hexOf(colour, pen) {
+export function hexOf(colour, pen) {
   pen.fillStyle = colour;
   return pen.fillStyle.startsWith("#") ? pen.fillStyle : "#808080";
 }
@@ -145,7 +148,7 @@ function blend(image, x0, y0, x1, y1, colour) {
   }
 }
 
-function packed([r, g, b]) {
+export function packed([r, g, b]) {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
@@ -159,7 +162,7 @@ function mixWords(ground, colour, share) {
 }
 
 /** The buffer of a space at a cycle and address, or -1: one at most, live buffers share no byte. */
-function bufferAt(run, space, cycle, address) {
+export function bufferAt(run, space, cycle, address) {
   const { from, to, offset, size_bytes } = run.arrays;
   for (let i = space.from; i < space.to && from[i] <= cycle; i++) {
     if (cycle < to[i] && offset[i] <= address && address < offset[i] + size_bytes[i]) return i;
@@ -168,7 +171,7 @@ function bufferAt(run, space, cycle, address) {
 }
 
 /** What is free at a cycle: the hole around an address, [low, high), and all of the space's. */
-function holeAt(run, space, cycle, address) {
+export function holeAt(run, space, cycle, address) {
   const { from, to, offset, size_bytes } = run.arrays;
   let [low, high, held] = [0, space.capacity_bytes, 0];
   for (let i = space.from; i < space.to && from[i] <= cycle; i++) {
@@ -188,7 +191,7 @@ function heldBox(run, i) {
 }
 
 /** What is said of a buffer of the round at `at`: tensor, box, bytes, addresses, lifetime, and its neighbours in time. */
-function bufferLines(run, i, at) {
+export function bufferLines(run, i, at) {
   const { from, to, offset, size_bytes, tensor, op, before, after, kind, op_layer } = run.arrays;
   const scale = run.seconds_per_cycle;
   const named = (other) => `${run.tensors[tensor[other]]} ${heldBox(run, other)}`;

@@ -1,5 +1,4 @@
-// What both canvases share: reading the buffer, theme, frame loop, keys, wheel, pointer, hover.
-// Placed in front of each component's own script; PALETTE comes from palette.py.
+// What all canvases share: reading the buffer, theme, frame loop, keys, wheel, pointer, hover.
 
 /** Header and typed arrays (laid out in report/canvases/canvas.py) and the time that sources.stamped added. */
 export function readBuffer(data) {

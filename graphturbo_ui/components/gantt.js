@@ -3,6 +3,21 @@
 // gantt_path.js; spans: gantt_span.js. Windows, spans and a pick's `at` (the first cycle of its round)
 // are cycles of the whole run.
 
+import {
+  bindCanvas, bindTools, clamp, common, follow, isLate, painter, readBuffer, readTheme,
+  selectedOps, share, showTip, sizedPen,
+} from "./canvas_kit.js";
+import { dress, factsOf, fillLegend, markPick, markSpan, rasterOf, titleOf } from "./gantt_draw.js";
+import { markPath } from "./gantt_path.js";
+import { firstAfter, integralOf, mixed } from "./gantt_pixels.js";
+import { arranged, AXIS, coresOf, DIM, FLIGHT, slotsOf, STRIP } from "./gantt_rows.js";
+import { bindSpan, fillPanel } from "./gantt_span.js";
+import { steppedOf, toldAt, toldOf } from "./gantt_told.js";
+import { localWindow, nearestRound, roundAt, withRounds } from "./rounds.js";
+import {
+  bounded, GUTTER, moved, plotWidth, readRuns, windowsOf, windowsToShare, zoomed,
+} from "./time_axis.js";
+
 class Gantt {
   constructor(root, canvas) {
     Object.assign(this, { root, canvas, windows: [], pick: null, span: null, flags: null, version: 0 });

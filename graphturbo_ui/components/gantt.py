@@ -27,15 +27,4 @@ TOOLS = """
       title="previous selected instruction (P)">◀</button>
     <button data-act="next" aria-label="next selected instruction"
       title="next selected instruction (N)">▶</button>"""
-SCRIPTS = (
-    "time_axis.js",
-    "rounds.js",
-    "gantt_rows.js",
-    "gantt_pixels.js",
-    "gantt_span.js",
-    "gantt_told.js",
-    "gantt_path.js",
-    "gantt_draw.js",
-    "gantt.js",
-)
-GANTT = Canvas("gantt", "Gantt chart", TOOLS, SCRIPTS, ("gantt.css",))
+GANTT = Canvas("gantt", "Gantt chart", TOOLS, "gantt.js", ("gantt.css",))

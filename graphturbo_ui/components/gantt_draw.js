@@ -1,7 +1,16 @@
 // What is drawn over the Gantt chart's pixels: titles, labels, axes, numbers and marks; the legend.
 
+import { bytesText, clamp, fitted, inkOn, secondsText } from "./canvas_kit.js";
+import {
+  accumulate, firstAfter, paintFlight, paintRow, paintSteps, paintUnder, scaleOf, word,
+} from "./gantt_pixels.js";
+import { DIM, FLIGHT, NEAR, SLOTS, STRIP, WAITS } from "./gantt_rows.js";
+import { shareText } from "./gantt_span.js";
+import { drawnRounds, dressEnd, dressRounds, paintRounds, wholeText } from "./rounds.js";
+import { drawTimeAxis, GUTTER } from "./time_axis.js";
+
 /** All bars and strips of all panes as one image, made anew where something of it changed. */
-function rasterOf(gantt, ratio) {
+export function rasterOf(gantt, ratio) {
   const [w, h] = [Math.floor(gantt.plot * ratio), Math.round(gantt.height * ratio)];
   const made = JSON.stringify([w, h, ratio, gantt.windows, gantt.version, gantt.theme.background]);
   if (gantt.layer?.made === made) return gantt.layer;
@@ -49,7 +58,7 @@ function flightScale(run) {
 }
 
 /** Title, labels, row lines, numbers in wide bars, strips and the time axis of a pane. */
-function dress(pen, gantt, pane, width) {
+export function dress(pen, gantt, pane, width) {
   const { text, border, font } = gantt.theme;
   pen.textBaseline = "middle";
   pen.textAlign = "left";
@@ -99,13 +108,13 @@ function dressFlight(pen, gantt, { run, number, flight }, width) {
   }
 }
 
-function titleOf(gantt, { run }) {
+export function titleOf(gantt, { run }) {
   const name = gantt.runs.length > 1 ? `${run.name} · ${run.title}` : run.title;
   return `${name}: ${wholeText(run)}`;
 }
 
 /** What is marked in a pane, in numbers: two lines. */
-function factsOf(gantt, { run, number }) {
+export function factsOf(gantt, { run, number }) {
   const facts = [`layers in flight: two or more for ${shareText(run.in_flight_share)} of a round`,
     `memory works under another layer's compute for ${shareText(run.under_share)}`,
     `within one core: two or more layers for ${shareText(run.overlapShare)}`];
@@ -177,7 +186,7 @@ function numberRow(pen, gantt, { run, number }, { from, to }, { y, t0, t1, perCy
 }
 
 /** Outline of the picked instruction, and a line to the one it waited for. */
-function markPick(pen, gantt) {
+export function markPick(pen, gantt) {
   if (!gantt.pick) return;
   const pane = gantt.panes[gantt.pick.pane];
   const at = gantt.place(pane, gantt.pick.index, gantt.pick.at);
@@ -198,7 +207,7 @@ function markPick(pen, gantt) {
 }
 
 /** The marked span over all panes, each at its own window: its ground behind the bars, or its ends. */
-function markSpan(pen, gantt, isGround) {
+export function markSpan(pen, gantt, isGround) {
   if (!gantt.span) return;
   pen.fillStyle = gantt.theme.text;
   for (const pane of gantt.panes) {
@@ -251,7 +260,7 @@ function ownerEntries(gantt, colours) {
   return [[`${what} number:`, null], ...inTurn, [`of no ${what}`, colours[DIM]]];
 }
 
-function fillLegend(root, gantt) {
+export function fillLegend(root, gantt) {
   root.querySelector(".legend").replaceChildren(...legendOf(gantt).map(([name, colour]) => {
     const entry = document.createElement("span");
     const swatch = document.createElement("i");

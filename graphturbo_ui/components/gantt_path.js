@@ -1,5 +1,10 @@
 // The critical path and the longest dependency chain, drawn over the bars of each round in sight.
 
+import { clamp } from "./canvas_kit.js";
+import { bookingOf } from "./gantt_span.js";
+import { drawnRounds } from "./rounds.js";
+import { GUTTER } from "./time_axis.js";
+
 /** What is drawn of a path: instructions by place with the cycles that they have on it. */
 function pathOf(run, which) {
   const { start, hold, path, path_start, path_end } = run.arrays;
@@ -9,7 +14,7 @@ function pathOf(run, which) {
 }
 
 /** A line along the upper edge of what is on the chosen path, and from one to the next of it. */
-function markPath(pen, gantt, pane) {
+export function markPath(pen, gantt, pane) {
   const { t0, t1 } = gantt.windows[pane.number];
   const path = pathOf(pane.run, gantt.options.path);
   for (const at of drawnRounds(pane.run, t0, t1, 64).found) {

@@ -1,9 +1,13 @@
 // Pixels of the Gantt chart: a column shows the share of its time that each colour is busy.
 
+import { channels } from "./canvas_kit.js";
+import { SLOTS } from "./gantt_rows.js";
+import { lastUpTo } from "./time_axis.js";
+
 const UNDER = 70; // how opaque the ground is where memory works under compute all of the time, of 255
 
 /** First index in [from, to) whose end lies after `cycle`. */
-function firstAfter(start, hold, from, to, cycle) {
+export function firstAfter(start, hold, from, to, cycle) {
   while (from < to) {
     const middle = (from + to) >> 1;
     if (start[middle] + hold[middle] <= cycle) from = middle + 1;
@@ -16,7 +20,7 @@ function firstAfter(start, hold, from, to, cycle) {
  * Busy share of every pixel column and slot, into `shares` (width × SLOTS). `slots`: null for one
  * colour; `part`: share of its hold that an instruction is busy, undefined where that is all of it.
  */
-function accumulate(shares, row, slots, part, t0, perPixel, width) {
+export function accumulate(shares, row, slots, part, t0, perPixel, width) {
   shares.fill(0);
   const { start, hold } = row;
   const end = t0 + width * perPixel;
@@ -46,7 +50,7 @@ function accumulate(shares, row, slots, part, t0, perPixel, width) {
  * Paint the shares of one row as stacked columns from the row's foot upwards. A share rounds to
  * whole pixels; one that is not nothing shows at least one.
  */
-function paintRow(pixels, stride, top, height, shares, width, share, inks) {
+export function paintRow(pixels, stride, top, height, shares, width, share, inks) {
   const perShare = height / share;
   for (let x = 0; x < width; x++) {
     let filled = 0;
@@ -62,7 +66,7 @@ function paintRow(pixels, stride, top, height, shares, width, share, inks) {
 }
 
 /** Paint a step function: every column as high as the most that it holds in the column's time. */
-function paintSteps(pixels, stride, top, height, memory, t0, perPixel, ink) {
+export function paintSteps(pixels, stride, top, height, memory, t0, perPixel, ink) {
   const { cycle, bytes } = memory;
   const perByte = height / scaleOf(memory);
   let at = Math.max(0, lastUpTo(cycle, t0));
@@ -76,18 +80,18 @@ function paintSteps(pixels, stride, top, height, memory, t0, perPixel, ink) {
 }
 
 /** Bytes at the upper edge of a strip. */
-function scaleOf(memory) {
+export function scaleOf(memory) {
   return Math.max(memory.capacity, memory.peak, 1) * 1.1;
 }
 
 /** A colour as one little-endian RGBA word. */
-function word(colour) {
+export function word(colour) {
   const [r, g, b] = channels(colour);
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
 /** `part` of one colour in another, both `#rrggbb` or `rgb(…)`. */
-function mixed(colour, other, part) {
+export function mixed(colour, other, part) {
   const [one, two] = [colour, other].map((text) => (
     text.startsWith("#") && text.length === 7 ? channels(text) : text.match(/\d+/g).slice(0, 3).map(Number)
   ));
@@ -95,7 +99,7 @@ function mixed(colour, other, part) {
 }
 
 /** Integral of a step function up to each of its cycles, and from there on by its value. */
-function integralOf(cycle, value) {
+export function integralOf(cycle, value) {
   const sums = new Float64Array(cycle.length);
   for (let i = 1; i < cycle.length; i++) sums[i] = sums[i - 1] + (cycle[i] - cycle[i - 1]) * value[i - 1];
   return (at) => {
@@ -105,7 +109,7 @@ function integralOf(cycle, value) {
 }
 
 /** Mean and largest number of layers in flight in [t0, t1) of a round. */
-function flightIn(run, t0, t1) {
+export function flightIn(run, t0, t1) {
   const { flight_cycle: cycle, flight_layers: layers } = run.arrays;
   let most = 0;
   for (let i = Math.max(0, lastUpTo(cycle, t0)); i < cycle.length && cycle[i] < t1; i++) most = Math.max(most, layers[i]);
@@ -116,7 +120,7 @@ function flightIn(run, t0, t1) {
  * Layers in flight: of every column the mean, grey up to one layer and in the overlap's colour beyond
  * it, and paler up to the most of the column. `scale`: layers at the upper edge.
  */
-function paintFlight(tile, top, height, run, t0, perPixel, scale, inks) {
+export function paintFlight(tile, top, height, run, t0, perPixel, scale, inks) {
   for (let x = 0; x < tile.width; x++) {
     const { mean, most } = flightIn(run, t0 + x * perPixel, Math.min(run.cycles, t0 + (x + 1) * perPixel));
     const upto = [[Math.min(mean, 1), inks.one], [mean, inks.more], [most, inks.most]];
@@ -129,7 +133,7 @@ function paintFlight(tile, top, height, run, t0, perPixel, scale, inks) {
 }
 
 /** Ground of columns by the share of their time in which memory works under another layer's compute. */
-function paintUnder(tile, top, height, shares, rgb) {
+export function paintUnder(tile, top, height, shares, rgb) {
   for (let x = 0; x < tile.width; x++) {
     const alpha = Math.round(Math.min(1, shares[x * SLOTS]) * UNDER);
     if (!alpha) continue;

@@ -1,26 +1,28 @@
 // What the Gantt chart draws: its runs, a row an engine, core or engine kind, and which colour each
 // instruction takes.
 
+import { hasRounds, ROUNDS } from "./rounds.js";
+
 const TITLE = 58;
 const ROW = 13;
-const STRIP = 30;
-const FLIGHT = 34; // height of the chart of layers in flight
-const AXIS = 24;
+export const STRIP = 30;
+export const FLIGHT = 34; // height of the chart of layers in flight
+export const AXIS = 24;
 const MAX_ROWS = 64;
 const MOST_ROWS = 512; // that anybody may ask for: a canvas has at most 16,384 pixels either way
-const SLOTS = 11;
-const DIM = 10; // slot of what is not selected, or too far from it to have a colour of its own
-const NEAR = 4; // neighbours in colour on either side of what is selected
-const KINDS = ["compute", ...PALETTE.kindNames.slice(2)];
-const HELD_UP = ["its engine", "its data", "buffer space", "its channel", "the end of the segment"];
-const WAITS = ["nothing", "data", "buffer space", "a channel", "a barrier", "nothing to do"];
+export const SLOTS = 11;
+export const DIM = 10; // slot of what is not selected, or too far from it to have a colour of its own
+export const NEAR = 4; // neighbours in colour on either side of what is selected
+export const KINDS = ["compute", ...PALETTE.kindNames.slice(2)];
+export const HELD_UP = ["its engine", "its data", "buffer space", "its channel", "the end of the segment"];
+export const WAITS = ["nothing", "data", "buffer space", "a channel", "a barrier", "nothing to do"];
 
 /**
  * The colour slot of every instruction of a run; `flags` tells the selected ops, null for none.
  * By layer or sub-graph the selected are slot 0, four neighbours on either side 1 to 8, what lies
  * between is 9, all else dim; by kind or wait the selected keep their colours and the rest is dim.
  */
-function slotsOf(run, colourBy, flags) {
+export function slotsOf(run, colourBy, flags) {
   const { op, layer, group, wait } = run.arrays;
   if (colourBy === "kind") return dimmed(kindSlots(run), op, flags);
   if (colourBy === "wait") return dimmed(Uint8Array.from(wait), op, flags);
@@ -118,7 +120,7 @@ function coreRows(run, mode, turned) {
 }
 
 /** Cores that rows stand for: those of like programs are simulated once. */
-function coresOf(rows) {
+export function coresOf(rows) {
   return rows.reduce((sum, row) => sum + row.cores, 0);
 }
 
@@ -133,7 +135,7 @@ function memoriesOf(run) {
 }
 
 /** Where every row and strip of every pane lies; gives the panes and the height of all of them. */
-function arranged(runs, mode, turned) {
+export function arranged(runs, mode, turned) {
   let top = 0;
   const panes = runs.map((run, number) => {
     const rows = rowsOf(run, mode, turned[number]);

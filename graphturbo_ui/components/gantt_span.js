@@ -1,5 +1,8 @@
 // A marked span of time: how it is marked (Shift + drag, M), what is measured of it, the panel.
 
+import { bytesText, clamp, secondsText } from "./canvas_kit.js";
+import { firstAfter } from "./gantt_pixels.js";
+
 /**
  * What a run does in [t0, t1) of its cycles, all drawn rounds counted; an instruction counts by its
  * share of time inside. `left`: cycles of rounds that are not drawn.
@@ -58,7 +61,7 @@ function measureRound(run, t0, t1, times, { cycles, layers, ways }) {
 }
 
 /** First booking of instruction `index` or one after it. */
-function bookingOf(bookedAt, index) {
+export function bookingOf(bookedAt, index) {
   let [low, high] = [0, bookedAt.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -69,7 +72,7 @@ function bookingOf(bookedAt, index) {
 }
 
 /** Add `share` of the bytes of instruction `index` to `ways`; gives the booking after its last. */
-function book({ booked_at, booked_way, booked_bytes }, ways, booking, index, share) {
+export function book({ booked_at, booked_way, booked_bytes }, ways, booking, index, share) {
   while (booking < booked_at.length && booked_at[booking] <= index) {
     ways[booked_way[booking]] += share * booked_bytes[booking];
     booking += 1;
@@ -78,7 +81,7 @@ function book({ booked_at, booked_way, booked_bytes }, ways, booking, index, sha
 }
 
 /** {"DRAM input": bytes, …} of the causes that occur. */
-function named(causes, ways) {
+export function named(causes, ways) {
   const bytes = {};
   ways.forEach((size, way) => {
     const memory = way < causes.length ? "DRAM" : "GB";
@@ -88,7 +91,7 @@ function named(causes, ways) {
 }
 
 /** Shift + drag over `canvas`: `drag(x0, x1, y, isDone)`. Before bindCanvas, whose drag pans. */
-function bindSpan(canvas, drag) {
+export function bindSpan(canvas, drag) {
   let begin = null;
   const on = (name, hear) => canvas.addEventListener(name, hear);
   on("pointerdown", (event) => {
@@ -112,7 +115,7 @@ function bindSpan(canvas, drag) {
 }
 
 /** The table of a marked span: a column a run. */
-function fillPanel(panel, gantt) {
+export function fillPanel(panel, gantt) {
   const { span, runs } = gantt;
   panel.hidden = !span;
   if (!span) return panel.replaceChildren();
@@ -158,7 +161,7 @@ function layersText(indices, names) {
   return indices.length ? `${indices.length}: ${shown}${more}` : "none";
 }
 
-function shareText(share) {
+export function shareText(share) {
   return `${(share * 100).toFixed(1)} %`;
 }
 

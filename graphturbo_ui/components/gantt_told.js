@@ -1,7 +1,14 @@
 // What the Gantt chart says of an instruction, of a folded row and of a memory; stepping order.
 
+import { boxText, bytesText, secondsText } from "./canvas_kit.js";
+import { accumulate, flightIn } from "./gantt_pixels.js";
+import { HELD_UP, KINDS, SLOTS, WAITS } from "./gantt_rows.js";
+import { book, bookingOf, named, shareText } from "./gantt_span.js";
+import { hasRounds, isRepeat, repeatText, roundAt } from "./rounds.js";
+import { GUTTER, lastUpTo } from "./time_axis.js";
+
 /** Op, kind, tile, bytes and times of an instruction, and what it waited for and how long. */
-function toldOf(run, { index, at }) {
+export function toldOf(run, { index, at }) {
   const { tile, layer, group, start, hold, busy_share: part } = run.arrays;
   const row = run.rows.find(({ from, to }) => index >= from && index < to);
   const scale = run.seconds_per_cycle;
@@ -62,7 +69,7 @@ function waitOf(run, index, row) {
 }
 
 /** What is told where no single instruction is: the share of a column, or bytes of a memory. */
-function toldAt(at, x) {
+export function toldAt(at, x) {
   if (!at || x < GUTTER) return at?.row?.core >= 0 ? ["click folds or opens this core"] : [];
   const { pane: { run }, row, strip, isFlight, round, cycle, local, perPixel } = at;
   const time = secondsText(cycle * run.seconds_per_cycle);
@@ -84,7 +91,7 @@ function toldAt(at, x) {
 }
 
 /** Selected instructions by start; of the picked one's engine where nothing is selected. */
-function steppedOf(run, flags, pick) {
+export function steppedOf(run, flags, pick) {
   const { op, start } = run.arrays;
   const list = [];
   if (flags) {

@@ -1,6 +1,18 @@
 // The op graph with each run's sub-graphs, A left and B right: one vertical axis (topological rank)
 // for both, horizontal places each pane's own. Collapsed at first; a double click or Enter opens.
 
+import {
+  bindCanvas, bindTools, common, follow, isLate, painter, readBuffer, readSelected, readTheme,
+  selectedOps, share, showTip, sizedPen,
+} from "./canvas_kit.js";
+import {
+  coloursOf, describeGraph, marksOf, opsFrom, readGraphs, visibleEdges,
+} from "./graph_boxes.js";
+import { describeEdge, edgeAt, edgeMiddle } from "./graph_edges.js";
+import { GraphPainter, MAX_TOLD, showGraphLegend } from "./graph_paint.js";
+import { GraphPlane, HEAD } from "./graph_plane.js";
+import { GraphSearch } from "./graph_search.js";
+
 const HEIGHT = 720;
 const MAX_OPEN_NODES = 2000;
 const HELP =

@@ -21,8 +21,4 @@ TOOLS = """
     <button data-act="keys" title="[ ] step, Enter opens, N P step through its ops, X other run,
 F shows the selection, / searches, W A S D, arrows, + - and 0 move and zoom, Esc leaves"
       >keys</button>"""
-SCRIPTS = (
-    "graph_boxes.js", "graph_plane.js", "graph_edges.js", "graph_search.js", "graph_paint.js",
-    "graph.js",
-)  # fmt: skip
-GRAPH = Canvas("graph", "Sub-graph view", TOOLS, SCRIPTS)
+GRAPH = Canvas("graph", "Sub-graph view", TOOLS, "graph.js")

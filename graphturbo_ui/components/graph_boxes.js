@@ -1,7 +1,7 @@
 // Runs of the graph view's buffer, what of them is marked and coloured, which edges are in sight.
 
 /** Runs of the buffer with their own arrays, and the ops of every sub-graph. */
-function readGraphs({ header, arrays }) {
+export function readGraphs({ header, arrays }) {
   return header.runs.map((run, number) => {
     const own = {};
     for (const name of ["rank", "op_group", "op_layer", "op_origin", "x", "source", "target", "edge_bytes"]) {
@@ -36,12 +36,12 @@ function neighboursOf(count, group, source, target) {
 }
 
 /** Whether every sub-graph that has ops is opened. */
-function isAllOpen(run) {
+export function isAllOpen(run) {
   return run.members.every((ops, g) => !ops.length || run.opened.has(g));
 }
 
 /** Edges between what is visible, each once: {s, t, e} with the ranks between which it is drawn. */
-function visibleEdges(run) {
+export function visibleEdges(run) {
   const seen = new Set();
   const edges = [];
   for (let e = 0; e < run.source.length; e++) {
@@ -60,7 +60,7 @@ function visibleEdges(run) {
 }
 
 /** `all`, `part` or none of each sub-graph's ops are flagged. */
-function marksOf(run, flags) {
+export function marksOf(run, flags) {
   return run.members.map((ops) => {
     const hit = flags ? ops.reduce((count, op) => count + flags[op], 0) : 0;
     return hit ? (hit === ops.length ? "all" : "part") : "";
@@ -72,7 +72,7 @@ function marksOf(run, flags) {
  * more, the marked ones and their neighbours are coloured, no two that are joined alike, and all in
  * turn where none is marked; numbers and outlines tell them apart.
  */
-function coloursOf(run, marks) {
+export function coloursOf(run, marks) {
   const size = PALETTE.groups.length;
   const own = run.groups.map((_, g) => g % size);
   if (run.groups.length <= size || !marks.some(Boolean)) return own;
@@ -89,12 +89,12 @@ function coloursOf(run, marks) {
 }
 
 /** The ops of a run that are, or are parts of, the model's op of this place. */
-function opsFrom(run, origin) {
+export function opsFrom(run, origin) {
   return [...run.op_origin.keys()].filter((op) => run.op_origin[op] === origin);
 }
 
 /** What is said of a sub-graph or op: the first line is its title. */
-function describeGraph(runs, { pane, group, op }) {
+export function describeGraph(runs, { pane, group, op }) {
   const run = runs[pane];
   const { name, pieces } = run.groups[group];
   const ops = run.members[group];

@@ -1,6 +1,9 @@
 // Edges of the graph view: how they run, their tensors' shapes, which one is under the pointer.
 
-const MIN_TEXT = 11;
+import { bytesText } from "./canvas_kit.js";
+import { HEAD } from "./graph_plane.js";
+
+export const MIN_TEXT = 11;
 const EDGE_REACH = 8;
 const MIN_BENT = 3;
 const MIN_SHAPE_PITCH = 8;
@@ -34,7 +37,7 @@ function traceEdge(path, { x0, y0, x1, y1, side }, pitch) {
 }
 
 /** A point on the edge, near its middle. */
-function edgeMiddle({ x0, y0, x1, y1, side }, pitch) {
+export function edgeMiddle({ x0, y0, x1, y1, side }, pitch) {
   if (side !== null) return { x: side, y: (y0 + y1) / 2 };
   const bend = Math.min(y1 - y0, pitch * 1.5);
   const isStraight = y1 - y0 > 2 * bend;
@@ -48,7 +51,7 @@ function edgesInSight(plane, pane) {
 }
 
 /** Draw a pane's edges, those at marked ops stronger; gives {edge, ends} of those in sight. */
-function drawEdges(pen, plane, pane, theme, flags) {
+export function drawEdges(pen, plane, pane, theme, flags) {
   const found = edgesInSight(plane, pane).map((edge) => ({ edge, ends: edgeEnds(plane, pane, edge) }));
   const isMarked = ({ edge }) => flags !== null && (flags[edge.s] || flags[edge.t]);
   pen.strokeStyle = theme.text;
@@ -67,7 +70,7 @@ function drawEdges(pen, plane, pane, theme, flags) {
  * Tensor shapes beside the edges that leave room for a line of text, clear of each other and of
  * the `solid` boxes; gives where they stand.
  */
-function drawShapes(pen, plane, run, found, theme, solid) {
+export function drawShapes(pen, plane, run, found, theme, solid) {
   const placed = [];
   if (plane.pitch < MIN_SHAPE_PITCH) return placed;
   pen.font = `10px ${theme.font}`;
@@ -90,7 +93,7 @@ function drawShapes(pen, plane, run, found, theme, solid) {
 }
 
 /** The edge under a point, null for none. */
-function edgeAt(pen, plane, x, y, ratio) {
+export function edgeAt(pen, plane, x, y, ratio) {
   const pane = plane.paneAt(x);
   pen.lineWidth = EDGE_REACH;
   const hit = edgesInSight(plane, pane).find((edge) => {
@@ -104,7 +107,7 @@ function edgeAt(pen, plane, x, y, ratio) {
 }
 
 /** What is said of an edge: its tensor, shape and bytes, and the ops that it joins. */
-function describeEdge(runs, { pane, edge }) {
+export function describeEdge(runs, { pane, edge }) {
   const run = runs[pane];
   return [
     `${run.shapes[edge.e]} · ${bytesText(run.edge_bytes[edge.e])}`,

@@ -1,12 +1,16 @@
 // Drawing of the graph view: panes, sub-graphs, ops, marks, and the strip that shows it whole.
 
-const MAX_TOLD = 300;
+import { fitted, fittedTail, inkOn } from "./canvas_kit.js";
+import { drawEdges, drawShapes, MIN_TEXT } from "./graph_edges.js";
+import { HEAD, STRIP } from "./graph_plane.js";
+
+export const MAX_TOLD = 300;
 const NAME_ROOM = 60;
 const MIN_TYPES = 80;
 const OUTLINES = [null, [], [6, 3], [2, 3]];
 
 /** Draws one frame of a GraphView; `told` is what the frame shows, for the scene. */
-class GraphPainter {
+export class GraphPainter {
   constructor(view) {
     this.view = view;
     this.fits = new Map();
@@ -247,7 +251,7 @@ class GraphPainter {
 }
 
 /** What outlines and colours mean, under the canvas. */
-function showGraphLegend(place, runs) {
+export function showGraphLegend(place, runs) {
   const many = runs.some((run) => run.groups.length > PALETTE.groups.length);
   const entries = [
     ["2px solid currentColor", "selected"],

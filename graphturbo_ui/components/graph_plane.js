@@ -1,8 +1,11 @@
 // Where everything of the graph view stands: one vertical axis (topological rank) for both panes.
 
-const HEAD = 26;
+import { clamp } from "./canvas_kit.js";
+import { isAllOpen } from "./graph_boxes.js";
+
+export const HEAD = 26;
 const FOOT = 6;
-const STRIP = 14;
+export const STRIP = 14;
 const MAX_PITCH = 72;
 const MIN_FIRST_PITCH = 12;
 const MAX_FIRST_PITCH = 48;
@@ -15,7 +18,7 @@ const TALLEST_BOX = 34;
  * Ranks to pixels and columns to pixels, for all panes. `pitch`: pixels a rank; `top`: the first
  * rank in sight; `left`: each pane's shift sideways in pixels.
  */
-class GraphPlane {
+export class GraphPlane {
   constructor() {
     Object.assign(this, { runs: [], ranks: 1, width: 0, height: 0, pitch: 0, top: 0, left: [] });
   }

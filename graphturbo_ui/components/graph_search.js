@@ -1,6 +1,6 @@
 // Search of the graph view: ops by name or type, as a regular expression; the same in all panes.
 
-class GraphSearch {
+export class GraphSearch {
   constructor() {
     this.clear();
   }

@@ -2,11 +2,14 @@
 // drawn one are paler. Times of a canvas are cycles of the whole run, times of the report's arrays
 // are cycles of one round.
 
+import { clamp, fitted, secondsText } from "./canvas_kit.js";
+import { GUTTER } from "./time_axis.js";
+
 const REPEATED = 0x78; // how opaque a repeated round is, of 255
-const ROUNDS = 16; // height of the line that names the rounds
+export const ROUNDS = 16; // height of the line that names the rounds
 
 /** Run with `parts`: [{at, cycles, count, samples, number, isDrawn}] and `total` cycles of them all. */
-function withRounds(run) {
+export function withRounds(run) {
   let [at, number] = [0, 1];
   const parts = run.sequence.map(({ cycles, count, samples, is_drawn: isDrawn }) => {
     const part = { at, cycles, count, samples, number, isDrawn };
@@ -18,7 +21,7 @@ function withRounds(run) {
 }
 
 /** The round at a cycle: its number from 1, its first cycle, its part; null past the last one. */
-function roundAt(run, cycle) {
+export function roundAt(run, cycle) {
   const part = run.parts.find(({ at, cycles, count }) => cycle >= at && cycle < at + cycles * count);
   if (!part || cycle < 0) return null;
   const before = Math.min(part.count - 1, Math.floor((cycle - part.at) / part.cycles));
@@ -26,7 +29,7 @@ function roundAt(run, cycle) {
 }
 
 /** First cycles of the drawn rounds in [t0, t1), `most` at most, and whether that is all of them. */
-function drawnRounds(run, t0, t1, most) {
+export function drawnRounds(run, t0, t1, most) {
   const found = [];
   for (const { at, cycles, count, isDrawn } of run.parts) {
     if (!isDrawn || !cycles) continue;
@@ -41,18 +44,18 @@ function drawnRounds(run, t0, t1, most) {
 }
 
 /** Whether a round that begins at this cycle is a repeat of the drawn one. */
-function isRepeat(run, at) {
+export function isRepeat(run, at) {
   return at !== run.parts.find(({ isDrawn }) => isDrawn)?.at;
 }
 
 /** The window of a run as times of the round in its middle, or of the drawn one nearest to it. */
-function localWindow(run, { t0, t1 }) {
+export function localWindow(run, { t0, t1 }) {
   const at = nearestRound(run, (t0 + t1) / 2);
   return { t0: t0 - at, t1: t1 - at, at };
 }
 
 /** First cycle of the drawn round that holds `cycle`, else of the one nearest to it. */
-function nearestRound(run, cycle) {
+export function nearestRound(run, cycle) {
   const part = run.parts.find(({ isDrawn }) => isDrawn);
   if (!part?.cycles) return 0;
   const before = clamp(Math.floor((cycle - part.at) / part.cycles), 0, part.count - 1);
@@ -64,7 +67,7 @@ function nearestRound(run, cycle) {
  * `paint(tile, t0, t1)` fills with the round's times [t0, t1); a tile is an image of the same height.
  * Up to two rounds in sight are painted by themselves, of more one is painted and copied.
  */
-function paintRounds(image, lines, run, { t0, t1 }, paint) {
+export function paintRounds(image, lines, run, { t0, t1 }, paint) {
   const { width, height } = image;
   const perPixel = (t1 - t0) / width;
   const made = (from, to, columns) => {
@@ -107,7 +110,7 @@ function copyColumns(image, { top, foot }, left, tile, columns, isPale) {
 }
 
 /** What a pane's title says of the whole run: `8 rounds of 2 samples per cluster, 46.4 ms`. */
-function wholeText(run) {
+export function wholeText(run) {
   const length = secondsText(run.total * run.seconds_per_cycle);
   const samples = (count) => `${count.toLocaleString("en")} ${count === 1 ? "sample" : "samples"}`;
   const said = run.parts.map(({ count, samples: size }) => (
@@ -117,12 +120,12 @@ function wholeText(run) {
 }
 
 /** Whether a run has rounds to name. */
-function hasRounds(run) {
+export function hasRounds(run) {
   return run.rounds > 1;
 }
 
 /** Says where a run ends, if that is in sight and leaves room for it; `y`: of the text's middle. */
-function dressEnd(pen, view, { run, number }, y) {
+export function dressEnd(pen, view, { run, number }, y) {
   const { t0, t1 } = view.windows[number];
   const x = GUTTER + (run.total - t0) / (t1 - t0) * view.plot;
   const text = `ends after ${secondsText(run.total * run.seconds_per_cycle)}`;
@@ -132,7 +135,7 @@ function dressEnd(pen, view, { run, number }, y) {
 }
 
 /** Names and borders of the rounds in sight, down to `pane.foot`; `line`: the y of their names. */
-function dressRounds(pen, view, pane, line) {
+export function dressRounds(pen, view, pane, line) {
   const { run } = pane;
   if (!hasRounds(run)) return;
   const { t0, t1 } = view.windows[pane.number];
@@ -172,7 +175,7 @@ function drawnBorders({ at, cycles, count }, t0, t1) {
 }
 
 /** `rounds 2 … 8, same program`; of a part that is not drawn what it is. */
-function repeatText({ number, count, samples, isDrawn }, first) {
+export function repeatText({ number, count, samples, isDrawn }, first) {
   const [from, to] = [number + first, number + count - 1];
   if (from > to) return "";
   const which = from === to ? `round ${from}` : `rounds ${from} … ${to}`;

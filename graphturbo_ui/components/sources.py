@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +11,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
+from graphturbo_ui.components.bundle import bundle
 from graphturbo_ui.palette import (
     CAPACITY_COLOUR,
     CAUSE_COLOURS,
@@ -28,12 +28,10 @@ from graphturbo_ui.palette import (
 from graphturbo_ui.session import state
 
 FOLDER = Path(__file__).parent
-EXPORT = re.compile(r"^export ", re.MULTILINE)
-"""Before what the kit gives to scripts that are modules; the others see it as it is."""
 
 
-def script(*names: str) -> str:
-    """Palette, kit and the named scripts as one module."""
+def script(entry: str) -> str:
+    """A file of this folder and all that it imports as one module, in which PALETTE is known."""
     palette = {
         "groups": list(GROUP_COLOURS),
         "kinds": list(KIND_COLOURS.values()),
@@ -48,9 +46,7 @@ def script(*names: str) -> str:
         "runs": dict(RUN_COLOURS),
         "hit": HIT_COLOUR,
     }
-    kit = EXPORT.sub("", (FOLDER / "canvas_kit.js").read_text(encoding="utf-8"))
-    files = [(FOLDER / name).read_text(encoding="utf-8") for name in names]
-    return "\n".join([f"const PALETTE = {json.dumps(palette)};", kit, *files])
+    return bundle(FOLDER / entry, head=f"const PALETTE = {json.dumps(palette)};")
 
 
 def style(*names: str) -> str:
@@ -61,15 +57,15 @@ def style(*names: str) -> str:
 
 @dataclass(frozen=True)
 class Canvas:
-    """A kind of canvas: its name, what screen readers call it, its tools, scripts and styles.
+    """A kind of canvas: its name, what screen readers call it, its tools, script and styles.
 
-    The last script exports a function of `data` (`readBuffer` reads it) and `parentElement`.
+    The script's default export is a function of `data` (`readBuffer` reads it) and `parentElement`.
     """
 
     name: str
     role: str
     tools: str
-    scripts: tuple[str, ...]
+    entry: str
     styles: tuple[str, ...] = ()
 
     def html(self) -> str:
@@ -94,8 +90,8 @@ class Canvas:
         return style("canvas.css", *self.styles)
 
     def js(self) -> str:
-        """Its scripts as one module."""
-        return script(*self.scripts)
+        """Its script and all that it imports as one module."""
+        return script(self.entry)
 
     def draw(self, buffer: bytes) -> None:
         """Draw it on the page; selection and times in sight reach the page by `link.py`."""

@@ -1,11 +1,13 @@
 // What canvases with a time axis have in common: their runs, the windows of time in sight, and the
 // axis itself. A window is {t0, t1} in cycles, one a run.
 
-const GUTTER = 132; // pixels left of the plot, the same everywhere: times stand above each other
+import { clamp, secondsText, tickStep } from "./canvas_kit.js";
+
+export const GUTTER = 132; // pixels left of the plot, the same everywhere: times stand above each other
 const RIGHT = 8;
 
 /** Runs of the buffer, each with its own arrays and name. */
-function readRuns({ header, arrays }) {
+export function readRuns({ header, arrays }) {
   return header.runs.map((run, number) => {
     const own = {};
     for (const name of Object.keys(arrays)) {
@@ -16,43 +18,43 @@ function readRuns({ header, arrays }) {
 }
 
 /** Pixels of the plot in a canvas of this width. */
-function plotWidth(width) {
+export function plotWidth(width) {
   return Math.max(50, width - GUTTER - RIGHT);
 }
 
 /** The windows of `common.windows`, [[first, last], …] a run; all of the time where there are none. */
-function windowsOf(runs, given, longest) {
+export function windowsOf(runs, given, longest) {
   const read = (given || []).map(([t0, t1]) => ({ t0, t1 }));
   return runs.map((_, r) => ({ ...(read[r] || read[0] || { t0: 0, t1: longest }) }));
 }
 
 /** What `common.windows` is for these windows: null where all of the time is in sight. */
-function windowsToShare(windows, longest) {
+export function windowsToShare(windows, longest) {
   const isZoomed = windows.some((w) => w.t0 > 0 || w.t1 < longest);
   return isZoomed ? windows.map((w) => [w.t0, w.t1]) : null;
 }
 
 /** A window within all of the time, of 20 cycles at least. */
-function bounded({ t0, t1 }, longest) {
+export function bounded({ t0, t1 }, longest) {
   const span = clamp(t1 - t0, 20, longest);
   const low = clamp(t0, 0, longest - span);
   return { t0: low, t1: low + span };
 }
 
 /** The window `factor` times as long; what lies at pixel `x` (null: the middle) stays there. */
-function zoomed(w, factor, x, plot) {
+export function zoomed(w, factor, x, plot) {
   const at = w.t0 + (w.t1 - w.t0) * (x === null ? 0.5 : clamp((x - GUTTER) / plot, 0, 1));
   return { t0: at - (at - w.t0) * factor, t1: at + (w.t1 - at) * factor };
 }
 
 /** The window moved by `dx` pixels. */
-function moved(w, dx, plot) {
+export function moved(w, dx, plot) {
   const shift = dx / plot * (w.t1 - w.t0);
   return { t0: w.t0 + shift, t1: w.t1 + shift };
 }
 
 /** Last index of rising `values` that is not above `value`; -1 where all are. */
-function lastUpTo(values, value) {
+export function lastUpTo(values, value) {
   let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -63,7 +65,7 @@ function lastUpTo(values, value) {
 }
 
 /** Ticks with their times along the foot of a run's pane; `view`: the canvas' theme, plot, windows. */
-function drawTimeAxis(pen, view, pane) {
+export function drawTimeAxis(pen, view, pane) {
   const { t0, t1 } = view.windows[pane.number];
   const scale = pane.run.seconds_per_cycle || 1;
   const step = tickStep((t1 - t0) * scale, view.plot / 110);
