@@ -6,12 +6,23 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--st-${name}`).trim();
 }
 
-/** The bytes behind `id`: gzip as base64. */
-async function unpacked(id) {
-  const text = document.getElementById(id).textContent;
+/** The bytes behind `name`: gzip as base64. */
+async function unpacked(name) {
+  const text = document.getElementById(`data-${name}`).textContent;
   const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Load Plotly, a classic script that sets a global. */
+async function loadPlotly() {
+  const url = URL.createObjectURL(new Blob([await unpacked("plotly")], { type: "text/javascript" }));
+  const script = document.createElement("script");
+  await new Promise((done, fail) => {
+    Object.assign(script, { src: url, onload: done, onerror: fail });
+    document.head.append(script);
+  });
+  URL.revokeObjectURL(url);
 }
 
 /** Gives what draws the canvas at `place`: the app's own script, called with its buffer. */
@@ -20,7 +31,7 @@ async function canvasAt(place) {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const { default: draw } = await import(url);
   URL.revokeObjectURL(url);
-  const data = await unpacked(`data-${place.dataset.name}`);
+  const data = await unpacked(place.dataset.name);
   return () => draw({ data, parentElement: place, setStateValue: () => {} });
 }
 
@@ -42,6 +53,7 @@ function drawChart(place) {
 
 const charts = [...document.querySelectorAll(".chart")];
 const draws = await Promise.all([...document.querySelectorAll(".canvas")].map(canvasAt));
+await loadPlotly();
 
 function drawAll() {
   draws.forEach((draw) => draw());

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import streamlit as st
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from plotly.offline import get_plotlyjs
 
 from graphturbo_core import __version__
 from graphturbo_core.export.plan_read import read_head
@@ -19,6 +18,7 @@ from graphturbo_core.report.verdict.verify_text import badge_text
 from graphturbo_ui.components import sources
 from graphturbo_ui.figures import tables
 from graphturbo_ui.figures.tables import BOTH
+from graphturbo_ui.page_file.packing import packed_plotly
 from graphturbo_ui.page_file.sections import Drawing, Figure, sections_of
 from graphturbo_ui.text import safe_text
 
@@ -54,7 +54,7 @@ def page_html(
         canvas_css=sources.style("canvas.css", "gantt.css"),
         css=(FOLDER / "document.css").read_text(encoding="utf-8"),
         script=(FOLDER / "document.js").read_text(encoding="utf-8"),
-        plotly=get_plotlyjs(),
+        plotly=packed_plotly(),
         differences=[_said(each) for each in (differences(a, b) if b else ())],
         sentence=[_said(part) for part in (sentence(a, b, equal) if b else ("", binding_text(a)))],
         verdict=verdict_rows(a, b),

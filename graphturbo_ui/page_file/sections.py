@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +32,7 @@ from graphturbo_ui.figures.layer_tables import layer_table, samples_text
 from graphturbo_ui.figures.memory import memory_figure
 from graphturbo_ui.figures.roofline import left_out_text, roofline_figure
 from graphturbo_ui.figures.tables import Table
+from graphturbo_ui.page_file.packing import packed
 
 MAX_CANVAS_BYTES = 48 * 2**20
 """A canvas with more is left out, and the document says so: a browser opens it slowly (ours)."""
@@ -127,15 +126,15 @@ def _figure_json(figure: go.Figure) -> str:
 
 
 def _drawing(canvas: Canvas, title: str, summary: str, buffer: bytes) -> Drawing:
-    """A canvas with its buffer packed; gzip writes no time, for the same bytes on every run."""
+    """A canvas with its buffer packed, or why it is left out."""
     if len(buffer) > MAX_CANVAS_BYTES:
         said = (
             f"{canvas.role}: {format_bytes(len(buffer))} to draw are left out, a document takes "
             f"{format_bytes(MAX_CANVAS_BYTES)}; the app draws it."
         )
         return Drawing(canvas, title, summary, "", said)
-    packed = gzip.compress(sources.with_time(buffer, SHOWN_SINCE), mtime=0)
-    return Drawing(canvas, title, summary, b64encode(packed).decode("ascii"), "")
+    text = packed(sources.with_time(buffer, SHOWN_SINCE))
+    return Drawing(canvas, title, summary, text, "")
 
 
 def _listing(title: str, rows: Table) -> Listing:
