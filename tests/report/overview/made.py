@@ -1,4 +1,4 @@
-"""Hand-made reports for tests of the first screen's numbers: one op per layer, one engine per kind."""
+"""Hand-made reports for tests of the first screen: one op per layer, one engine per kind."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def made_report(
 ) -> Report:
     """A report with these layers per sub-graph, seconds per layer and instructions.
 
-    `more`: `stages` (title, first, last), `types` per layer, `names` per layer, `pieces` and `along`
-    per sub-graph; everything else is the contract's.
+    `more`: `stages` (title, first, last), `types` and `names` per layer, `pieces` and `along` per
+    sub-graph; everything else is the contract's.
     """
     layers = 1 + max(layer for group in groups for layer in group)
     seconds = [*window_s] or [1.0] * layers

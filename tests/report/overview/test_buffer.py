@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from graphturbo_core.report.canvases.canvas import unpack
-from graphturbo_core.report.overview.buffer import ENGINE_KINDS, FULL_LINK, NO_LAYER, overview_buffer
+from graphturbo_core.report.overview.buffer import (
+    ENGINE_KINDS,
+    FULL_LINK,
+    NO_LAYER,
+    overview_buffer,
+)
 from graphturbo_core.report.report import Report
 from tests.report.test_report import report_of
 
@@ -50,7 +55,9 @@ def test_figures_of_a_run_are_its_contract_s(run: tuple[Report, Header, Arrays])
     assert sum(header["hue_cycles"]) == pytest.approx(header["cycles"])
 
 
-def test_instructions_are_the_report_s_in_order_of_start(run: tuple[Report, Header, Arrays]) -> None:
+def test_instructions_are_the_report_s_in_order_of_start(
+    run: tuple[Report, Header, Arrays],
+) -> None:
     report, _, found = run
     arrays = report.arrays
     order = np.argsort(arrays["start"], kind="stable")

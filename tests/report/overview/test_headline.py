@@ -1,4 +1,4 @@
-"""The sentence above the first screen: its five outcomes, each from contracts with known figures."""
+"""The sentence above the first screen: its outcomes, each from contracts with known figures."""
 
 from __future__ import annotations
 
@@ -93,9 +93,23 @@ def test_dram_traffic_that_is_nearly_the_same_is_no_ratio() -> None:
 
 
 def test_numbers_have_the_digits_that_they_need() -> None:
-    ratios = {1.164: "1.16×", 1.5: "1.5×", 6.34: "6.3×", 9.96: "10×", 10.52: "10.5×", 1234: "1,230×"}
+    ratios = {
+        1.164: "1.16×",
+        1.5: "1.5×",
+        6.34: "6.3×",
+        9.96: "10×",
+        10.52: "10.5×",
+        1234: "1,230×",
+    }
     assert {ratio: times(ratio) for ratio in ratios} == ratios
-    shares = {0.868: "87 %", 0.0996: "10 %", 0.0923: "9.2 %", 0.004: "0.4 %", 0.0: "0 %", 1.0: "100 %"}
+    shares = {
+        0.868: "87 %",
+        0.0996: "10 %",
+        0.0923: "9.2 %",
+        0.004: "0.4 %",
+        0.0: "0 %",
+        1.0: "100 %",
+    }
     assert {share: percent(share) for share in shares} == shares
 
 

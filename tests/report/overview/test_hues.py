@@ -150,7 +150,11 @@ def test_layers_in_flight_divide_their_time() -> None:
     # 0–10 layer 0, 10–20 layers 0 and 1, 20–30 layer 1, 40–45 layer 2; the rest none.
     assert cycles_by_hue(report, [0, 1, 1], 2) == [15, 20, 25]
     assert cycles_by_hue(report, [0, 0, 0], 1) == [35, 25]
-    assert [list(column) for column in layer_spans(report)] == [[0, 10, 40], [20, 30, 45], [0, 1, 2]]
+    assert [list(column) for column in layer_spans(report)] == [
+        [0, 10, 40],
+        [20, 30, 45],
+        [0, 1, 2],
+    ]
 
 
 def test_two_layers_of_a_hue_count_twice_beside_a_third() -> None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from functools import cache
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
+from graphturbo_core.products.plan import Decision
+from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.rows.partition.reasons import CAUSES, MOST_REFUSALS
+from graphturbo_core.report.rows.partition.reasons import (
+    CAUSES,
+    MOST_REFUSALS,
+    PIECES_OF_PARTS,
+    reason_rows,
+)
 from graphturbo_core.strategies.graphturbo import grouping
 from tests.report.test_further_splits import split as split_along_two_axes
 from tests.report.test_report import report_of
@@ -25,7 +34,7 @@ def in_pieces() -> Report:
 
 
 def boxes_of(report: Report) -> dict[str, list[dict[str, Any]]]:
-    """The rows of pieces of each sub-graph."""
+    """Rows of pieces of each sub-graph."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     kernels, pieces = report.tables["kernels"], report.tables["pieces"]
     for kernel, piece in zip(kernels, pieces, strict=True):
@@ -40,7 +49,9 @@ def boxes_of(report: Report) -> dict[str, list[dict[str, Any]]]:
 )
 def test_the_pieces_of_a_sub_graph_tile_it(report: Any) -> None:
     for pieces in boxes_of(report()).values():
-        (extents,) = {(p["axis"], p["extent"], p["second_axis"], p["second_extent"]) for p in pieces}
+        (extents,) = {
+            (p["axis"], p["extent"], p["second_axis"], p["second_extent"]) for p in pieces
+        }
         cells = Counter(
             (at, second)
             for p in pieces
@@ -62,7 +73,9 @@ def test_pieces_are_as_many_as_the_sub_graph_has() -> None:
     assert max(row["pieces"] for row in rows) > 1
     for row in rows:
         assert {p["axis"] for p in boxes[row["name"]]} == {row["split_axis"]}
-    assert [p["kernel"] for p in report.tables["pieces"]] == list(range(len(report.tables["pieces"])))
+    assert [p["kernel"] for p in report.tables["pieces"]] == list(
+        range(len(report.tables["pieces"]))
+    )
 
 
 def test_two_axes_of_a_split_are_both_rows() -> None:
@@ -83,11 +96,11 @@ def test_an_uncut_sub_graph_is_one_whole() -> None:
 
 
 def test_reasons_count_the_merges_of_each_sub_graph() -> None:
-    # Every merge that was taken joined parts of one sub-graph.
+    # Every merge that was taken joined parts of one sub-graph; of `fit` each has one decision more.
     report = in_pieces()
-    rows = report.tables["reasons"]
-    taken = sum(row["taken"] for row in report.tables["decisions"])
-    merged = [row for row in rows if row["is_merged"]]
+    decisions = report.tables["decisions"]
+    taken = sum(row["taken"] and row["step"] != "fit" for row in decisions)
+    merged = [row for row in report.tables["reasons"] if row["is_merged"]]
     assert sum(row["times"] for row in merged) == taken > 0
     assert all(row["other_layer"] == -1 for row in merged)
     assert len({row["group"] for row in merged}) == len(merged)
@@ -109,18 +122,38 @@ def test_refusals_name_a_layer_of_the_neighbour() -> None:
 
 
 def test_the_pieces_in_a_reason_are_those_of_the_decision() -> None:
-    """`pieces_of_parts=8+4`: 4 and 8."""
+    """`pieces of parts 8+4`: 4 and 8."""
     report = in_pieces()
-    counts = {
-        tuple(sorted(int(n) for n in part.split("=")[1].split("+")))
-        for row in report.tables["decisions"]
-        for part in row["numbers"].split(", ")
-        if part.startswith("pieces_of_parts=")
-    }
-    ends = {(min(found), max(found)) for found in counts} | {(0, 0)}
+    told = [
+        re.search(r"pieces of parts ([\d+]+)", d["numbers"]) for d in report.tables["decisions"]
+    ]
+    counts = [[int(n) for n in found[1].split("+")] for found in told if found]
+    ends = {(min(found), max(found)) for found in counts}
     reasons = {(row["fewest_pieces"], row["most_pieces"]) for row in report.tables["reasons"]}
-    assert reasons <= ends
-    assert reasons != {(0, 0)}
+    assert reasons == {(1, 1), (1, 2), (2, 2)} <= ends
+
+
+def refused(parts: tuple[str, str], rule: str, pieces: str) -> Decision:
+    return Decision("straight", rule, parts, False, {PIECES_OF_PARTS: pieces})
+
+
+def test_of_one_neighbour_the_last_refusal_counts() -> None:
+    layers = [SimpleNamespace(index=n, name=name) for n, name in enumerate("abc")]
+    groups = [SimpleNamespace(layers=[n], name=f"g{n}") for n in range(3)]
+    decisions = [
+        refused(("a", "b"), grouping.RULE_REFETCH, "8+4"),
+        refused(("b", "c"), grouping.RULE_SPLIT, "2+2"),
+        refused(("a", "b"), grouping.RULE_CYCLE, "1+6"),
+    ]
+    plan = SimpleNamespace(strategy="made", layers=layers, groups=groups, decisions=decisions)
+    rows = list(reason_rows(cast(Outcome, SimpleNamespace(plan=plan))))
+    assert [(row["group"], row["other_layer"], row["cause"]) for row in rows] == [
+        (0, 1, "cycle"),
+        (1, 0, "cycle"),
+        (1, 2, "split"),
+        (2, 1, "split"),
+    ]
+    assert (rows[0]["fewest_pieces"], rows[0]["most_pieces"]) == (1, 6)
 
 
 def test_every_rule_of_the_grouping_has_a_cause() -> None:
