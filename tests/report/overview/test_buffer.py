@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,17 @@ def test_the_model_s_graph_and_chip_are_the_report_s() -> None:
     assert header["bound_s"] == report.contract["lower_bound_s"]
     assert header["noun"] == "image"
     assert header["headline"].startswith("Coarse is ")
+
+
+def test_engines_count_those_that_one_row_stands_for() -> None:
+    report = report_of("graphturbo@5")
+    rows = tuple({**row, "cores": 150} for row in report.tables["engines"] if row["core"] < 1)
+    many = replace(report, tables={**report.tables, "engines": rows})
+    header, _ = unpack(overview_buffer(many))
+    runs: Any = header["runs"]
+    dma = sum(row["kind"] == "dma" for row in rows)
+    expected = {"matrix": 150, "vector": 150, "move": 150, "dma": 150 * dma}
+    assert runs[0]["engines"] == expected
 
 
 def test_what_a_person_named_is_shown_as_told() -> None:

@@ -15,6 +15,7 @@ from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.plan import Decision
 from graphturbo_core.report.outcome import Outcome
 from graphturbo_core.report.report import Report
+from graphturbo_core.report.rows.partition.pieces import _span
 from graphturbo_core.report.rows.partition.reasons import (
     CAUSES,
     MOST_REFUSALS,
@@ -85,6 +86,12 @@ def test_two_axes_of_a_split_are_both_rows() -> None:
     assert row["along"].startswith("axes ")
     assert all(p["axis"] >= 0 and p["second_axis"] >= 0 for p in pieces)
     assert len({(p["first"], p["second_first"]) for p in pieces}) == row["pieces"]
+
+
+def test_a_part_is_counted_from_where_the_whole_begins() -> None:
+    # Rows 2 to 10 are computed; the kernel has 6 to 8 of them.
+    assert _span(((0, 4), (6, 8)), ((0, 4), (2, 10)), 1) == (1, 4, 6, 8)
+    assert _span(((0, 4), (6, 8)), ((0, 4), (2, 10)), -1) == (-1, 0, 1, 1)
 
 
 def test_an_uncut_sub_graph_is_one_whole() -> None:

@@ -46,11 +46,11 @@ def test_a_part_that_nearly_all_layers_share_is_looked_into() -> None:
 
 
 def test_without_paths_a_stage_begins_where_the_picture_shrinks() -> None:
-    sides = [112, 112, 56, 56, 112, 28, 28, 1]
+    sides = [112, 112, 56, 56, 112, 112, 28, 28, 1]
     shapes = [(1, 8, side, side) for side in sides] + [(1, 1000)]
     # 112 after 56 is larger, 1 is no picture any more, (1, 1000) none at all.
-    expected = [("112 × 112", 0, 1), ("56 × 56", 2, 4), ("28 × 28", 5, 8)]
-    assert found([f"Conv_{n}" for n in range(9)], shapes) == expected
+    expected = [("112 × 112", 0, 1), ("56 × 56", 2, 5), ("28 × 28", 6, 9)]
+    assert found([f"Conv_{n}" for n in range(10)], shapes) == expected
 
 
 def test_paths_count_for_more_than_shapes() -> None:
