@@ -71,14 +71,13 @@ def layers_of_groups(report: Report) -> list[tuple[int, ...]]:
 
 def _by_group(groups: Sequence[tuple[int, ...]], stages: Sequence[ModelStage], layers: int) -> Hues:
     """A hue per sub-graph, titled by the stages of its layers."""
-    of_layer = [0] * layers
     titles = []
     for hue, members in enumerate(groups):
-        for layer in members:
-            of_layer[layer] = hue
         own = [stage.title for stage in stages if _overlaps(stage, members)]
         titles.append(_several(own) or f"sub-graph {hue + 1}")
-    return Hues("group", _distinct(titles), tuple(of_layer), tuple(range(len(groups))))
+    of_group = tuple(range(len(groups)))
+    of_layer = _with_groups([0] * layers, groups, of_group)
+    return Hues("group", _distinct(titles), tuple(of_layer), of_group)
 
 
 def _distinct(titles: Sequence[str]) -> tuple[str, ...]:
@@ -120,16 +119,16 @@ def _by_stage(
         of_group.append(BANDED if is_banded and len(times) > 1 else best)
     if not is_banded:
         of_layer = _with_groups(of_layer, groups, of_group)
-    titles = tuple(stage.title for stage in stages)
+    titles = _distinct([stage.title for stage in stages])
     return Hues("stage", titles, tuple(of_layer), tuple(of_group))
 
 
 def _with_groups(
     of_layer: list[int], groups: Sequence[tuple[int, ...]], of_group: Sequence[int]
 ) -> list[int]:
-    """Layers in the hue of the sub-graph that has them, so that a box has one hue."""
+    """Layers in the hue of the sub-graph that has them: the first one, where several share one."""
     found = list(of_layer)
-    for members, hue in zip(groups, of_group, strict=True):
+    for members, hue in reversed([*zip(groups, of_group, strict=True)]):
         for layer in members:
             found[layer] = hue
     return found
@@ -158,12 +157,10 @@ def _by_kind(
         return None
     chosen = [kind for kind in kinds if kind in heaviest]
     of_group = [HUES] * len(groups)
-    of_layer = [HUES] * len(layers)
     for hue, kind in enumerate(chosen):
         for index in kinds[kind]:
             of_group[index] = hue
-            for layer in groups[index]:
-                of_layer[layer] = hue
+    of_layer = _with_groups([HUES] * len(layers), groups, of_group)
     names = [layer["name"] for layer in layers]
     titles = [_kind_title([names[layer] for layer in groups[kinds[kind][0]]]) for kind in chosen]
     return Hues("kind", _distinct(titles), tuple(of_layer), tuple(of_group))

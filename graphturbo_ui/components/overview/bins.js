@@ -84,7 +84,7 @@ export function rowMeans(rows) {
 
 /** The layer of the instruction nearest to a time in a row, within `reach` seconds; null for none. */
 export function layerNear(run, time, row, reach) {
-  const number = run.rounds.findLastIndex((round) => round.at <= time + reach);
+  const number = run.rounds.findLastIndex((round) => round.at <= Math.max(0, time));
   const round = run.rounds[number];
   if (!round || !round.isDrawn) return null;
   const cycle = (time - round.at) / run.seconds_per_cycle;

@@ -85,7 +85,7 @@ export function bytesText({ whole_bytes: whole, piece_bytes: piece, pieces }) {
   if (pieces < 2 || !piece) return sizeText(whole);
   const [before, after] = [sizeText(whole), sizeText(piece)];
   const [value, unit] = before.split(" ");
-  return after.endsWith(unit) ? `${value} → ${after}` : `${before} → ${after}`;
+  return after.endsWith(` ${unit}`) ? `${value} → ${after}` : `${before} → ${after}`;
 }
 
 /** Layers of the first of these sub-graphs that has an open row. */

@@ -4,6 +4,7 @@ const SHUT_HEIGHTS = [[1, 2], [4, 5], [10, 8], [Infinity, 11]];
 const TIGHT_HEIGHTS = [[1, 1], [4, 2], [10, 4], [Infinity, 5]];
 const GAP = { hue: 7, group: 1.5, shut: 4, block: 9 };
 const MOST_GAPS = 0.25; // share of the height that gaps may take
+const MOST_SHUT = 0.85; // share of the rest that rows of shut blocks may take, where one is open
 
 /**
  * Rows from top to bottom: [{first, last, y, h, block, isShut}], a row per layer, or of a shut block
@@ -17,9 +18,9 @@ export function arrangedRows(scene, open, top, height) {
   const shrink = Math.min(1, (MOST_GAPS * height) / Math.max(1, asked));
   const fixed = heights.reduce((sum, h) => sum + (h ?? 0), 0);
   const loose = heights.filter((h) => h === null).length;
-  const room = height - asked * shrink - fixed;
-  const each = loose ? Math.max(1, room / loose) : 0;
-  const stretch = loose ? 1 : Math.max(0.2, (height - asked * shrink) / Math.max(1, fixed));
+  const free = height - asked * shrink;
+  const stretch = loose ? Math.min(1, (MOST_SHUT * free) / Math.max(1, fixed)) : free / Math.max(1, fixed);
+  const each = loose ? (free - fixed * stretch) / loose : 0;
   let y = top;
   rows.forEach((row, n) => {
     y += gaps[n] * shrink;
@@ -68,7 +69,7 @@ function fixedHeights(rows, height) {
   const usual = sized(SHUT_HEIGHTS);
   const loose = rows.filter(({ isShut }) => !isShut).length;
   const fixed = usual.reduce((sum, h) => sum + (h ?? 0), 0);
-  return fixed + 8 * loose > 0.85 * height ? sized(TIGHT_HEIGHTS) : usual;
+  return fixed + 8 * loose > MOST_SHUT * height ? sized(TIGHT_HEIGHTS) : usual;
 }
 
 function gapBetween(scene, before, row) {

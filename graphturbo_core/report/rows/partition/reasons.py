@@ -57,9 +57,9 @@ def reason_rows(outcome: Outcome) -> Iterator[ReasonRow]:
         merges = reasons.merges(index)
         if merges:
             yield _row(index, merges[-1], len(merges), -1)
-        refused = {
-            reasons.other_layer(decision, index): decision for decision in reasons.refusals(index)
-        }
+        refused: dict[int, Decision] = {}
+        for decision in reasons.refusals(index):
+            refused.setdefault(reasons.other_layer(decision, index), decision)
         for layer, decision in list(refused.items())[:MOST_REFUSALS]:
             yield _row(index, decision, 0, layer)
 

@@ -1,0 +1,110 @@
+"""The lens: which prefetch is pointed out, and which stretch is magnified first."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphturbo_core.report.overview.lens import ZOOM, callout, first_window
+from tests.report.overview.made import ACTIVATION, DMA, MATRIX, MOVE, WEIGHT, Issued, made_report
+from tests.report.test_report import report_of
+
+COMPUTES = [Issued(0, 40, MATRIX, 1), Issued(40, 60, MATRIX, 2)]
+FOUR = [[0, 1], [2, 3, 4]]
+
+
+def prefetch(start: int, hold: int, layer: int, size: int = 8, tensor: int = WEIGHT) -> Issued:
+    return Issued(start, hold, DMA, layer, tensor, size)
+
+
+def test_the_prefetch_with_most_lead_times_length_is_pointed_out() -> None:
+    # Layer 3 arrives two layers ahead for 15 cycles: 30; layer 2 one ahead for 35: 35.
+    report = made_report(FOUR, issued=[*COMPUTES, prefetch(10, 15, 3), prefetch(2, 35, 2)])
+    assert callout(report) == [
+        {"layer": 2, "computes": 1, "from_cycle": 2, "to_cycle": 37, "bytes": 8}
+    ]
+    # Ten cycles more and layer 3 is first: 50.
+    report = made_report(FOUR, issued=[*COMPUTES, prefetch(10, 25, 3), prefetch(2, 35, 2)])
+    assert callout(report)[0]["layer"] == 3
+
+
+def test_the_pieces_of_a_layer_s_weights_are_one_prefetch_per_kernel() -> None:
+    issued = [*COMPUTES, prefetch(10, 5, 3, 8), prefetch(20, 10, 3, 4)]
+    assert callout(made_report(FOUR, issued=issued)) == [
+        {"layer": 3, "computes": 1, "from_cycle": 10, "to_cycle": 30, "bytes": 12}
+    ]
+    issued = [*COMPUTES, prefetch(10, 5, 3, 8), prefetch(20, 10, 3, 4)._replace(kernel=1)]
+    assert callout(made_report(FOUR, issued=issued))[0]["bytes"] == 4
+
+
+def test_the_layer_that_computes_most_meanwhile_is_named() -> None:
+    # 30–60: ten cycles of layer 1, twenty of layer 2.
+    (found,) = callout(made_report(FOUR, issued=[*COMPUTES, prefetch(30, 30, 4)]))
+    assert found["computes"] == 2
+    (found,) = callout(made_report(FOUR, issued=[*COMPUTES, prefetch(20, 30, 4)]))
+    assert found["computes"] == 1
+    # Of two that compute as long the later one: 35–45.
+    (found,) = callout(made_report(FOUR, issued=[*COMPUTES, prefetch(35, 10, 4)]))
+    assert found["computes"] == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        prefetch(10, 20, 3, tensor=ACTIVATION),
+        Issued(10, 20, MOVE, 3, WEIGHT, gb_bytes=8),
+        prefetch(10, 20, 1),
+        prefetch(200, 20, 3),
+    ],
+    ids=["activation", "from GB", "its own layer computes", "nothing computes"],
+)
+def test_what_is_no_prefetch_is_not_pointed_out(other: Issued) -> None:
+    assert callout(made_report(FOUR, issued=[*COMPUTES, other])) == []
+
+
+def test_a_real_prefetch_arrives_while_an_earlier_layer_computes() -> None:
+    report = report_of("graphturbo@16")
+    (found,) = callout(report)
+    arrays = report.arrays
+    kinds = [row["kind"] for row in report.tables["engines"]]
+    busy = dict.fromkeys(range(len(report.tables["layers"])), 0)
+    for start, hold, engine, layer in zip(
+        *(arrays[name].tolist() for name in ("start", "hold", "engine", "layer")), strict=True
+    ):
+        if kinds[engine] == "matrix":
+            inside = min(start + hold, found["to_cycle"]) - max(start, found["from_cycle"])
+            busy[layer] += max(0, inside)
+    assert busy[found["computes"]] == max(busy.values())
+    assert found["computes"] < found["layer"]
+    assert callout(report_of("tvm@16")) == []
+
+
+def window(a_seconds: float, groups: list[list[int]], issued: list[Issued]) -> tuple[float, float]:
+    """B takes one second and 1200 cycles."""
+    layers = [1.0] * 5
+    a = made_report([[n] for n in range(5)], latency_s=a_seconds)
+    b = made_report(groups, layers, issued, cycles=1200, latency_s=1.0)
+    return first_window(a, b, groups, [0, 0, 1, 1, 1])
+
+
+def test_a_short_run_is_magnified_as_a_whole() -> None:
+    assert window(2.0, FOUR, COMPUTES) == (0, 1200)
+
+
+def test_a_longer_one_where_its_largest_sub_graph_begins() -> None:
+    # Layers 2 to 4 begin at 600; a twelfth of 1200 cycles around it.
+    issued = [Issued(0, 600, MATRIX, 0), Issued(600, 50, DMA, 3), Issued(650, 90, MATRIX, 2)]
+    assert ZOOM == 12
+    assert window(1.9, FOUR, issued) == (550, 650)
+    # Never beyond the ends of the run.
+    assert window(1.9, FOUR, [Issued(10, 600, MATRIX, 2)]) == (0, 100)
+    assert window(1.9, FOUR, [Issued(1190, 5, MATRIX, 2)]) == (1100, 1200)
+
+
+def test_one_sub_graph_where_the_hue_begins_that_loses_most() -> None:
+    whole = [[0, 1, 2, 3, 4]]
+    issued = [Issued(0, 10, MATRIX, 0), Issued(300, 10, MATRIX, 1), Issued(800, 10, MATRIX, 3)]
+    hues = [0, 0, 1, 1, 2]
+    a = made_report([[n] for n in range(5)], [1, 1, 1, 1, 1], latency_s=1.0)
+    # Hue 0 grows by 0.5, hue 1 by 0.9 (what layer 2 gains does not count), hue 2 not at all.
+    b = made_report(whole, [1.2, 1.3, 0.1, 1.9, 0.5], issued, 1200, latency_s=1.0)
+    assert first_window(a, b, whole, hues) == (750, 850)

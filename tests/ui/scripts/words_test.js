@@ -1,0 +1,56 @@
+// Numbers as text, and ticks.
+
+import { bytesText } from "../../../graphturbo_ui/components/overview/labels.js";
+import {
+  clamp01, countText, digitsText, shareText, sizeText, tickText, timeText, timeTicks,
+} from "../../../graphturbo_ui/components/overview/words.js";
+import { equal, holds, near, outcomes } from "./check.js";
+
+export default function () {
+  return outcomes({
+    "three significant digits, thousands apart": () => {
+      equal([1.254, 12.34, 99.95, 999.6, 2047, 1234567, 0.00123].map((value) => digitsText(value)),
+        ["1.25", "12.3", "100", "1,000", "2,050", "1,230,000", "0.00123"]);
+      equal([digitsText(1234.5, 4), digitsText(158486.8, 4)], ["1,235", "158,500"]);
+    },
+    "bytes in powers of 1024": () => {
+      equal([0, 512, 999, 1000, 1024, 1310720, 8388608, 2 ** 40].map((size) => sizeText(size)),
+        ["0 B", "512 B", "999 B", "0.977 KiB", "1.00 KiB", "1.25 MiB", "8.00 MiB", "1.00 TiB"]);
+      equal([1310720, 8388608, 1536, 104857600].map((size) => sizeText(size, true)), ["1.25 MiB", "8 MiB", "1.5 KiB", "100 MiB"]);
+    },
+    "times in the unit that leaves them above a tenth": () => {
+      equal([0, 1.5, 0.0312, 0.00064, 3.4e-5, 2e-8].map(timeText), ["0", "1.50 s", "31.2 ms", "0.640 ms", "34.0 µs", "20.0 ns"]);
+    },
+    "shares in per cent": () => {
+      equal([0, 0.868, 0.0996, 0.0923, 0.0095, 0.0049, 1].map(shareText), ["0 %", "87 %", "10 %", "9.2 %", "0.95 %", "0.5 %", "100 %"]);
+    },
+    "one image, two images": () => {
+      equal([countText(1, "image"), countText(0, "image"), countText(1024, "sample")], ["1 image", "0 images", "1,024 samples"]);
+    },
+    "live bytes, whole and per piece": () => {
+      equal(bytesText({ whole_bytes: 55.1 * 2 ** 20, piece_bytes: 6.89 * 2 ** 20, pieces: 8 }), "55.1 → 6.89 MiB");
+      equal(bytesText({ whole_bytes: 2 ** 20, piece_bytes: 2 ** 17, pieces: 8 }), "1.00 MiB → 128 KiB");
+      equal(bytesText({ whole_bytes: 900, piece_bytes: 1200, pieces: 2 }), "900 B → 1.17 KiB");
+      equal(bytesText({ whole_bytes: 2 ** 20, piece_bytes: 2 ** 20, pieces: 1 }), "1.00 MiB");
+      equal(bytesText({ whole_bytes: 2 ** 20, piece_bytes: 0, pieces: 4 }), "1.00 MiB");
+    },
+    "ticks are round, inside, and about as many as asked for": () => {
+      near(timeTicks(0, 1, 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+      near(timeTicks(0.0003, 0.00052, 4), [0.0003, 0.0004, 0.0005]);
+      equal(timeTicks(1, 1, 5), []);
+      for (const [from, to] of [[0, 0.0312], [1e-5, 3e-5], [0.5, 7], [2, 2.000001]]) {
+        for (const count of [1, 3, 8, 20]) {
+          const found = timeTicks(from, to, count);
+          holds(found.every((time) => time >= from - 1e-12 && time <= to + 1e-9), `${found} leaves ${from} to ${to}`);
+          holds(found.length <= count + 1, `${found.length} ticks, not ${count}`);
+          const steps = found.slice(1).map((time, at) => time - found[at]);
+          near(steps, steps.map(() => steps[0]), 1e-9);
+        }
+      }
+    },
+    "a tick has no digits that it does not need": () => {
+      equal([0, 0.005, 0.25, 2e-5, 3e-8, 1.5].map(tickText), ["0", "5 ms", "0.25 s", "20 µs", "30 ns", "1.5 s"]);
+    },
+    "clamp01 keeps within 0 and 1": () => equal([-1, 0.5, 2].map(clamp01), [0, 0.5, 1]),
+  });
+}
