@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import combinations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser
 
 from tests.ui.app_server import POLL_MS, AppPage
-from tests.ui.contrast import faint_texts
 
 pytestmark = pytest.mark.browser
 
