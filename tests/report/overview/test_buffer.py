@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphturbo_core.report.canvases.canvas import unpack
 from graphturbo_core.report.overview.buffer import (
     ENGINE_KINDS,
     FULL_LINK,
@@ -17,6 +16,7 @@ from graphturbo_core.report.overview.buffer import (
 )
 from graphturbo_core.report.report import Report
 from tests.report.test_report import report_of
+from tests.ui.unpacking import unpack
 
 Header = dict[str, Any]
 Arrays = dict[str, np.ndarray]

@@ -44,7 +44,7 @@ def test_a_little_faster_is_only_and_names_what_moved() -> None:
     b = run(140, 600, 0.2, dram_ledger={"activation": 260 * MIB, "weight_again": 60 * MIB})
     assert headline(a, b) == (
         "Coarse is only 1.40× faster: DRAM moves 240 MiB fewer activations, "
-        "20 MiB more weights fetched again"
+        "20 MiB more refetched weights"
     )
 
 

@@ -1,4 +1,4 @@
-"""The first screen in headless Chromium: all in one window, legible, as the reports say, and live."""
+"""The first screen in headless Chromium: places, texts, numbers, pointer, keys, Play, blocks."""
 
 from __future__ import annotations
 
