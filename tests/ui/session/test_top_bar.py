@@ -7,11 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.hardware.profile import PROFILES_FOLDER, profile_names
-from graphturbo_core.pipeline import (
-    STRATEGIES,
-    options_of_strategy,
-    strategy_options,
-)
+from graphturbo_core.run_request import options_of_strategy
+from graphturbo_core.strategies.options import strategy_options
+from graphturbo_core.strategies.registry import STRATEGIES
 from graphturbo_ui.jobs import Desk
 from graphturbo_ui.session import store
 from graphturbo_ui.top_bar import labels, options_form
