@@ -14,7 +14,6 @@ from graphturbo_core.strategies.plus.cuts import GroupCut, carry_of
 from graphturbo_core.strategies.steps.instances import InstanceGraph, instance_graph
 from graphturbo_core.strategies.steps.kernels import Target
 from graphturbo_core.strategies.steps.splitting import SubGraph
-from graphturbo_core.strategies.tuned import likes
 from graphturbo_core.strategies.tuned.layer_classes import layer_classes
 from graphturbo_core.strategies.tuned.orders import ORDERS, in_regions
 from graphturbo_core.strategies.tuned.shaping import Shaper
@@ -87,7 +86,7 @@ def test_where_there_are_many_classes_less_tells_them_apart(
       c = MatMul(z, w3)
     }
     """
-    monkeypatch.setattr(likes, "MAX_CLASSES", most)
+    monkeypatch.setattr(f"{layer_classes.__module__}.MAX_CLASSES", most)
     assert layer_classes(layers_of(text)) == classes
 
 

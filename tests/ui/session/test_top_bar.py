@@ -91,7 +91,7 @@ def test_options_have_names_in_words() -> None:
     names = {name: options_form.label_of(option) for name, option in options.items()}
     assert names["graphturbo.peak"] == "The true peak of the largest piece"
     assert names["graphturbo.merging"] == "No part with weights is cut into more pieces"
-    assert names["lowering.pool_share"] == "Part of a pooled LB that holds weights"
+    assert names["lowering.pool_share"] == "Weights have 1/N of a pooled LB"
     assert all(text[0].isupper() for text in names.values())
     assert set(options_form.COMMON) <= set(options)
 
@@ -105,6 +105,6 @@ def test_present_is_in_the_address_until_it_is_left(answering: Desk) -> None:
 
 
 def test_a_selection_does_not_fall_out_of_the_link(answering: Desk) -> None:
-    app = opened(selected="b-group-1", views=["Gantt", "Export"])
+    app = opened(selected="b-group-1", views=["Every core", "Export"])
     assert "selected=b-group-1" in app.code[0].value
-    assert "views=Gantt&views=Export" in app.code[0].value
+    assert "views=Every+core&views=Export" in app.code[0].value
