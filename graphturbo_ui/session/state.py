@@ -58,8 +58,8 @@ def begin() -> None:
         st.session_state[key] = default
     if "begun" in st.session_state:
         return
-    st.session_state["begun"] = True
     _rename_views()
+    st.session_state["begun"] = True
     query = st.query_params.to_dict()
     notes = []
     for entry in query_fields():
@@ -106,10 +106,15 @@ def leave_presenting() -> None:
 
 
 def _rename_views() -> None:
-    """Views by today's names, where a link has those from before."""
+    """Views by today's names, where a link has those from before; the page begins once more.
+
+    A widget reads the address as it was when the script began, hence the second run.
+    """
     named = st.query_params.get_all("views")
     if RENAMED_VIEWS.keys() & set(named):
-        st.query_params["views"] = [RENAMED_VIEWS.get(name, name) for name in named]
+        today = dict.fromkeys(RENAMED_VIEWS.get(name, name) for name in named)
+        st.query_params["views"] = list(today)
+        st.rerun()
 
 
 def ask_for_replay(is_wanted: bool) -> None:

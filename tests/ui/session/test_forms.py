@@ -137,7 +137,7 @@ def test_a_link_that_names_all_gives_itself_again(app: AppTest):
     chosen = {
         "chip": "generic-4x4", "a": "layerwise", "b": "graphturbo:lb@4", "dtype": "int8",
         "set_a": ["lowering.tiles=2"], "set_b": ["graphturbo.blocks=none", "lowering.tiles=2"],
-        "skip": ["remove-identity"], "views": ["Gantt", "Export"], "selected": "b-group-1",
+        "skip": ["remove-identity"], "views": ["Every core", "Export"], "selected": "b-group-1",
         "window": "100-900,100-900",
     }  # fmt: skip
     for key, value in chosen.items():
@@ -153,6 +153,14 @@ def test_a_link_that_names_all_gives_itself_again(app: AppTest):
     run(again)
     assert again.code[0].value == app.code[0].value
     assert command(again) == command(app)
+
+
+def test_a_link_from_before_opens_the_views_that_are_named_otherwise_today(app: AppTest):
+    app.query_params["views"] = ["Groupings", "Where the time goes", "Passes", "Gantt", "Memory"]
+    run(app)
+    assert not app.info
+    assert link(app)["views"] == ["Graph", "Why", "Algorithms", "Every core", "Memory"]
+    assert app.button_group(key="views").value == link(app)["views"]
 
 
 def test_options_change_places_with_their_runs(app: AppTest):
@@ -184,6 +192,7 @@ def test_a_cancelled_run_is_said_and_run_again(
 ):
     """The page is at A's steps; the click is as Streamlit takes it, before the page is run."""
     (orders / A).write_text("hold")
+    app.query_params["views"] = "Why"
     with monkeypatch.context() as patch:
         patch.setattr(frame, "wait_for_first", lambda runs: frame.cancel(runs["A"]))
         run(app)
