@@ -11,6 +11,7 @@ from tests.ui.synthetic_buffers import with_buffers
 
 ENGINE_KINDS = ("matrix", "vector", "move")
 OPS_PER_LAYER = 3
+LAYERS_PER_STAGE = 4
 BUFFERS = 64
 """In GB and in each part of a core's LB."""
 ROOFS = {
@@ -54,6 +55,9 @@ def synthetic_report(
         "chip": (),
         "roofs": (ROOFS,),
         "splits": (),
+        "stages": tuple(_stage(index, layers) for index in range(-(-layers // LAYERS_PER_STAGE))),
+        "pieces": (),
+        "reasons": (),
     }
     report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
     return with_buffers(report, BUFFERS, cores)
@@ -224,6 +228,16 @@ def _group(index, layers, layers_per_group):
         "outputs": f"t{(index * layers_per_group + inside) * OPS_PER_LAYER}",
         "binding": "axis 0 in 2: 2 cores",
         "scope": "GB",
+    }
+
+
+def _stage(index, layers):
+    first = index * LAYERS_PER_STAGE
+    return {
+        "index": index,
+        "title": f"stage {index + 1}",
+        "first_layer": first,
+        "last_layer": min(layers, first + LAYERS_PER_STAGE) - 1,
     }
 
 

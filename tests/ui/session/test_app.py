@@ -135,6 +135,7 @@ def test_a_refused_run_leaves_the_other_on_the_page(
     app: AppTest, orders: Path, refused: str, shown: str, name: str
 ):
     (orders / refused).write_text("refuse")
+    app.query_params["views"] = ["Why", "Graph"]
     app.run()
     assert not app.exception
     assert len(app.warning) == 1

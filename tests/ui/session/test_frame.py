@@ -134,7 +134,7 @@ def test_a_run_beside_that_ends_while_the_page_is_drawn_has_it_drawn_again(
     monkeypatch.setattr(frame, "outcome", lambda _: (runs, {}))
     monkeypatch.setattr(explore.state, "see", lambda _: None)
     monkeypatch.setattr(explore, "equal_run", lambda *_: beside)
-    for name in ("present_edits", "sharing"):
+    for name in ("overview", "present_edits", "sharing"):
         monkeypatch.setattr(explore, name, lambda *_: None)
     monkeypatch.setattr(explore, "_present", present)
     explore.show(choices=None)

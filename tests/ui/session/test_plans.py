@@ -110,6 +110,7 @@ def test_a_link_whose_plan_is_not_here_asks_for_it(app: AppTest) -> None:
 def test_a_plan_that_cannot_be_followed_is_refused_and_the_other_run_shown(
     app: AppTest, plan: str
 ) -> None:
+    app.query_params["views"] = ["Why", "Export"]
     prepared(app)
     give(app, "b", plan.replace("  pieces: {}", "  pieces: {g3: 3}"))
     assert "B cannot be computed." in warnings(app)
