@@ -91,9 +91,9 @@ def first_views(browser: Browser, address: str) -> list[Measured]:
 
 
 def act(visit: AppPage, number: int) -> float:
-    """Seconds of one control that needs no new run: shows or hides Passes."""
-    pill = visit.page.get_by_role("button", name="Passes", exact=True)
-    heading = visit.page.get_by_role("heading", name="Passes", exact=True)
+    """Seconds of one control that needs no new run: Algorithms are shown, or hidden again."""
+    pill = visit.page.get_by_role("button", name="Algorithms", exact=True)
+    heading = visit.page.get_by_role("heading", name="Algorithms", exact=True)
     began = perf_counter()
     pill.click()
     heading.wait_for(state="detached" if number % 2 else "visible")

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import (
     Browser,
@@ -47,8 +46,8 @@ CHROMIUM_FLAGS = (
 )
 """The last: pages of a context share a process, and what it has compiled."""
 KEPT_FOR_A_SITE = "cookies,local_storage,session_storage,indexeddb"
-WITH_CANVAS = frozenset({"Groupings", "Memory", "Gantt"})
-"""Views that have one each; an address that names no views has these."""
+WITH_CANVAS = ("Graph", "Memory", "Every core")
+"""Views that have one each; an address that names no views has none of these."""
 HARMLESS = ("willReadFrequently", "Not using web worker")
 """Console words that are advice, not errors."""
 
@@ -152,20 +151,23 @@ class AppPage:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the script has run, and verdict and canvases of the views show both runs."""
-        views = parse_qs(urlsplit(self.page.url).query).get("views", WITH_CANVAS)
+        """Wait until the script has run, and the overview and the views' canvases show both runs."""
         self.page.wait_for_function(
-            f"(count) => {{ {ALL_ELEMENTS}"
+            f"(withCanvas) => {{ {ALL_ELEMENTS}"
             """
-              const canvases = all(document).filter((e) => e.ariaRoleDescription);
+              const elements = all(document);
+              const overview = elements.find((e) => e.matches(".overview[data-scene]"));
+              const isPair = overview && JSON.parse(overview.dataset.scene).totals.length === 2;
+              const canvases = elements.filter((e) => e.ariaRoleDescription);
+              const views = new URLSearchParams(location.search).getAll("views");
+              const count = withCanvas.filter((name) => views.includes(name)).length;
               const panes = (c) => JSON.parse(c.dataset.scene).panes.length;
               const isDrawn = (c) => c.dataset.ready && panes(c) === 2;
               const app = document.querySelector('[data-testid="stApp"]');
               const busy = app?.dataset.testScriptState !== "notRunning";
-              const isPair = document.querySelector('[data-testid="stMetricDelta"]');
               return !busy && isPair && canvases.length === count && canvases.every(isDrawn);
             }""",
-            arg=len(WITH_CANVAS.intersection(views)),
+            arg=WITH_CANVAS,
             polling=POLL_MS,
         )
 
@@ -254,6 +256,11 @@ class AppPage:
         """The query that the page offers: restores what is chosen and in sight."""
         with self.box("share") as body:
             return body.get_by_test_id("stCode").nth(0).inner_text()
+
+    def await_link(self, text: str) -> None:
+        """Wait until the link that the page offers names this."""
+        with self.box("share") as body:
+            expect(body.get_by_test_id("stCode").nth(0)).to_contain_text(text)
 
     def await_command(self, text: str, count: int = 1) -> None:
         """Wait until the command line names this; not any more where `count` is 0."""

@@ -25,7 +25,7 @@ FOLDED = "▶ core 0"
 OPEN = "▼ core 0 matrix"
 KIND_BLUE = "#0072b2"
 GANTT, GRAPH = gantt.GANTT.role, graph.GRAPH.role
-SMALL = "?model=teaching-resnet&batch=8&views=Groupings&views=Gantt"
+SMALL = "?model=teaching-resnet&batch=8&views=Graph&views=Every+core"
 SHOW = """async ([script, html, css, buffer]) => {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const { default: show } = await import(url);

@@ -25,8 +25,8 @@ pytestmark = pytest.mark.browser
 expect.set_options(timeout=PATIENCE_MS)
 
 GANTT, GRAPH = gantt.GANTT.role, graph.GRAPH.role
-SMALL = "?model=teaching-resnet&batch=8&views=Groupings&views=Gantt"
-ALL = "?model=teaching-resnet&batch=8"
+SMALL = "?model=teaching-resnet&batch=8&views=Graph&views=Every+core"
+ALL = f"{SMALL}&views=Why&views=Memory"
 NASTY = "<img src=x onerror=alert(1)> **bold** :smile:"
 
 
@@ -75,10 +75,11 @@ def upload_model(visit: AppPage, name: str, data: bytes) -> None:
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 def test_the_default_sample_is_there_with_all_views(visit: AppPage, request):
-    visit.open()
+    views = ("Why", "Graph", "Every core", "Memory", "Algorithms")
+    visit.open("?" + "&".join(f"views={view}" for view in views))
     page = visit.page
-    for title in ("Sub-graph groupings", "Memory", "Gantt"):
-        expect(page.get_by_role("heading", name=title)).to_be_visible()
+    for title in ("Time breakdown", *views[1:]):
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
     expect(page.get_by_text("as fast as A").first).to_be_visible()
     expect(page.get_by_test_id("stMetric")).to_have_count(8)
     expect(page.locator(".js-plotly-plot .bars").first).to_be_visible()
@@ -106,7 +107,7 @@ def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
         told = page.get_by_text(f"{strategy}: verified against ONNX Runtime")
         expect(told).to_be_visible()
     assert "verify=true" in page.url
-    visit.turn_to("Explore", "Sub-graph groupings")
+    visit.turn_to("Explore", "Graph")
     told = page.get_by_text("A: verified, B: verified")
     expect(told).to_be_visible()
 
@@ -125,7 +126,7 @@ def test_another_chip_and_back_by_swapping(visit: AppPage):
 
 def test_a_link_restores_what_it_names(visit: AppPage):
     query = "?model=teaching-resnet&chip=generic-4x4&a=layerwise&b=tvm&batch=16&dtype=int8"
-    visit.open(f"{query}&window=100-900,100-900")
+    visit.open(f"{query}&views=Every+core&window=100-900,100-900")
     assert visit.command() == (
         "python -m graphturbo_core compare teaching-resnet --profile generic-4x4 "
         "--strategies layerwise,tvm --batch 16 --dtype int8"

@@ -231,7 +231,7 @@ def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
     closer = visit.await_scene(GANTT, f"scene.windows[0].t1 - scene.windows[0].t0 < {span} * 0.9")
     visit.page.keyboard.press("KeyD")
     moved = visit.await_scene(GANTT, f"scene.windows[0].t0 > {closer['windows'][0]['t0']}")
-    expect(visit.page.get_by_text("&window=")).to_be_visible()
+    visit.await_link("&window=")
     assert visit.scene(GANTT)["windows"] == moved["windows"]
 
     visit.page.keyboard.press("Digit0")
@@ -335,7 +335,7 @@ def test_texts_around_and_in_the_chart_can_be_read(visit: AppPage, request):
         visit.page.keyboard.press(key)
     visit.page.get_by_label("colour by").select_option("layer")
     visit.await_scene(GANTT, "scene.span !== null && scene.options.colourBy === 'layer'")
-    expect(visit.page.get_by_text("&window=")).to_be_visible()
+    visit.await_link("&window=")
     visit.settle()
     own = canvas.evaluate("c => c.getRootNode().textContent")
     assert "layers in flight" in own

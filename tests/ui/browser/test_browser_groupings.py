@@ -14,7 +14,7 @@ from tests.ui.contrast import faint_texts
 pytestmark = pytest.mark.browser
 
 GRAPH = "Sub-graph view"
-SMALL = "?model=teaching-resnet&batch=8&views=Groupings"
+SMALL = "?model=teaching-resnet&batch=8&views=Graph"
 ROW_PX = 35
 """Height of a row of Streamlit's table, and of its head."""
 
@@ -37,7 +37,7 @@ def test_a_selected_sub_graph_and_op_are_marked_in_the_other_run_and_explained(v
     visit.await_scene(GRAPH, "scene.selected.kind === 'op'")
     for fact in ("output shape", "sub-graph in A", "sub-graph in B"):
         expect(visit.page.get_by_text(f"{fact}:")).to_be_visible()
-    expect(visit.page.get_by_text("&selected=b-op-")).to_be_visible()
+    visit.await_link("&selected=b-op-")
 
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)

@@ -19,7 +19,7 @@ from tests.ui.synthetic_buffers import LANE_BYTES, LANES
 pytestmark = pytest.mark.browser
 
 GANTT = "Gantt chart"
-SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Gantt"
+SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Every+core"
 ORANGE, GREEN = [230, 159, 0], [0, 158, 115]
 WEIGHTS = 4
 """The row of LB's weight part: below two strips, GB and the data part; a lane is 14 pixels."""
@@ -149,7 +149,7 @@ def test_map_and_gantt_share_their_window_both_ways(visit: AppPage):
     gantt = visit.scene(GANTT)
     assert gantt["windows"] == zoomed["windows"]
     assert [gantt["gutter"], gantt["plot"]] == [zoomed["gutter"], zoomed["plot"]]
-    expect(visit.page.get_by_text("&window=")).to_be_visible()
+    visit.await_link("&window=")
     visit.canvas(GANTT).focus()
     visit.page.keyboard.press("Digit0")
     visit.await_scene(MAP, "scene.windows[0].t0 === 0 && scene.windows[0].t1 === scene.longest")

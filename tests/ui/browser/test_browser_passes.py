@@ -10,7 +10,7 @@ from tests.ui.contrast import faint_texts
 
 pytestmark = pytest.mark.browser
 
-CHAINED = "?model=resnet50-slim&batch=64&views=Passes"
+CHAINED = "?model=resnet50-slim&batch=64&views=Algorithms"
 
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)

@@ -14,8 +14,9 @@ from tests.ui.contrast import faint_texts
 pytestmark = pytest.mark.browser
 
 GANTT, GRAPH = "Gantt chart", "Sub-graph view"
-SMALL = "?model=teaching-resnet&batch=8"
+SMALL = "?model=teaching-resnet&batch=8&views=Graph&views=Every+core"
 TAUGHT = "?model=teaching-resnet&chip=generic-4x4&batch=64&a=tvm%4016&b=graphturbo%4016"
+EDITED = f"{TAUGHT}&views=Why&views=Graph&views=Plan+edits"
 LONG = "?model=llama&batch=8"
 """A run of many seconds, so that there is time for a click."""
 
@@ -75,7 +76,7 @@ def test_a_link_opens_the_same_scene_command_and_selection(
     visit: AppPage, browser: Browser, address: str
 ):
     query = "&set_b=lowering.tiles%3D8&set_b=graphturbo.fit%3Dcluster&skip=remove-identity"
-    views = "&views=Groupings&views=Gantt&selected=b-group-1&window=100-9000,100-9000"
+    views = "&views=Graph&views=Every+core&selected=b-group-1&window=100-9000,100-9000"
     visit.open(f"{TAUGHT}{query}{views}")
     first = visit.link()
     with browser.new_context(viewport={"width": 1400, "height": 2600}) as context:
@@ -129,7 +130,7 @@ def test_the_cluster_batch_is_a_number_beside_the_text(visit: AppPage):
 
 def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
     """docs/plan-files.md: with g1 and g2 merged there are two sub-graphs and three kernels."""
-    visit.open(TAUGHT)
+    visit.open(EDITED)
     page = visit.page
     assert "3 sub-graphs" in visit.scene(GRAPH)["panes"][1].get("head", "3 sub-graphs")
     visit.canvas(GRAPH).focus()
@@ -138,7 +139,6 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
     box = next(box for box in visit.scene(GRAPH)["panes"][1]["boxes"] if box)
     visit.canvas(GRAPH).click(position={"x": box["x"] + box["w"] / 2, "y": box["y"] + box["h"] / 2})
     expect(page.get_by_text("Sub-graph g1 of B")).to_be_visible()
-    page.get_by_text("Edit the plan of B here").click()
     expect(figure(visit, "Kernels launched")).to_have_text("4")
     button(visit, "Force this merge").click()
     expect(page.get_by_text("merge g1 + g2")).to_be_visible()
@@ -162,7 +162,7 @@ def test_back_returns_with_the_current_choices(visit: AppPage):
     visit.page.wait_for_url("**/verification?*chip=generic-4x4*")
     visit.rest()
     expect(visit.page.get_by_role("heading", name="What a replay checks")).to_be_visible()
-    visit.turn_to("Explore", "Sub-graph groupings")
+    visit.turn_to("Explore", "Graph")
     visit.await_command("--profile generic-4x4")
     visit.settle()
     visit.page.go_back()
@@ -172,9 +172,10 @@ def test_back_returns_with_the_current_choices(visit: AppPage):
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 def test_all_text_of_the_page_can_be_read(visit: AppPage, request: pytest.FixtureRequest):
-    visit.open(f"{TAUGHT}&selected=b-group-1&set_b=lowering.tiles%3D8")
+    visit.open(
+        f"{EDITED}&views=Every+core&views=Memory&selected=b-group-1&set_b=lowering.tiles%3D8"
+    )
     page = visit.page
-    page.get_by_text("Edit the plan of B here").click()
     button(visit, "Force this merge").click()
     expect(page.get_by_text("Edits of B's plan")).to_be_visible()
     visit.settle()

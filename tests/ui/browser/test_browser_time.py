@@ -11,7 +11,7 @@ from tests.ui.contrast import faint_texts
 pytestmark = pytest.mark.browser
 
 MAP = "Address map"
-SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Where+the+time+goes"
+SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Why"
 
 
 def settle(visit: AppPage, query: str) -> None:
