@@ -47,8 +47,8 @@ CHROMIUM_FLAGS = (
 )
 """The last: pages of a context share a process, and what it has compiled."""
 KEPT_FOR_A_SITE = "cookies,local_storage,session_storage,indexeddb"
-WITH_CANVAS = frozenset({"Groupings", "Memory", "Gantt"})
-"""Views that have one each; an address that names no views has these."""
+WITH_CANVAS = frozenset({"Graph", "Memory", "Every core", "Groupings", "Gantt"})
+"""Views that have one each, by their names and those that old links have."""
 HARMLESS = ("willReadFrequently", "Not using web worker")
 """Console words that are advice, not errors."""
 
@@ -153,7 +153,7 @@ class AppPage:
 
     def settle(self) -> None:
         """Wait until the script has run, and verdict and canvases of the views show both runs."""
-        views = parse_qs(urlsplit(self.page.url).query).get("views", WITH_CANVAS)
+        views = parse_qs(urlsplit(self.page.url).query).get("views", [])
         self.page.wait_for_function(
             f"(count) => {{ {ALL_ELEMENTS}"
             """
@@ -162,7 +162,8 @@ class AppPage:
               const isDrawn = (c) => c.dataset.ready && panes(c) === 2;
               const app = document.querySelector('[data-testid="stApp"]');
               const busy = app?.dataset.testScriptState !== "notRunning";
-              const isPair = document.querySelector('[data-testid="stMetricDelta"]');
+              const first = all(document).find((e) => e.matches(".overview[data-scene]"));
+              const isPair = first && JSON.parse(first.dataset.scene).totals.length === 2;
               return !busy && isPair && canvases.length === count && canvases.every(isDrawn);
             }""",
             arg=len(WITH_CANVAS.intersection(views)),
