@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.canvases.graph_canvas import graph_buffer
@@ -12,6 +14,9 @@ from graphturbo_ui.figures.group_tables import graph_summary
 from graphturbo_ui.figures.instructions import gantt_summary
 from graphturbo_ui.figures.tables import BOTH
 from graphturbo_ui.text import safe_text
+
+OPENED_VIEWS = ("Every core", "Plan edits")
+"""Views that buttons of the first screen open."""
 
 
 def graph_bytes(*reports: Report, names: str = BOTH) -> bytes:
@@ -33,13 +38,21 @@ def gantt_bytes(*reports: Report, names: str = BOTH) -> bytes:
 
 
 def overview_bytes(
-    *reports: Report, names: str = BOTH, beside: str = "", is_presenting: bool = False
+    *reports: Report,
+    names: str = BOTH,
+    beside: str = "",
+    is_presenting: bool = False,
+    views: Sequence[str] = OPENED_VIEWS,
 ) -> bytes:
-    """The first screen; `beside`: what must be known of the comparison."""
+    """The first screen; `beside`: what must be known of the comparison.
+
+    `views`: those of `OPENED_VIEWS` that stand below it; its buttons open them.
+    """
     extra = {
         "names": names,
         "beside": safe_text(beside, max_length=300),
         "state": f"{names} is there, the other run is not" if len(reports) == 1 else "",
         "is_presenting": is_presenting,
+        "views": list(views),
     }
     return overview_buffer(*reports, show=safe_text, extra=extra)

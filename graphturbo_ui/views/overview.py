@@ -6,9 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict.equal_batches import equal_phrase
-from graphturbo_core.report.verdict.verdict import COMPARED, differences
+from graphturbo_core.report.overview.headline import beside_text
 from graphturbo_ui.components.overview import screen
 from graphturbo_ui.equal_run import equal_report
 from graphturbo_ui.figures.canvases import overview_bytes
@@ -16,27 +14,14 @@ from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.shown import reports_of, view
 
-BATCHES = COMPARED["cluster_batch"]
-"""How a difference in cluster batches begins: the ratio at equal ones says more."""
-
 
 def overview(runs: Runs, beside: Run | str | None) -> None:
     """Draw it; `beside`: A at B's cluster batch, where the two differ."""
-    said = _beside(reports_of(runs), equal_report(beside))
+    reports = reports_of(runs)
+    said = beside_text(*reports, equal_report(beside)) if len(reports) > 1 else ""
     is_presenting = state.is_presenting()
     make = partial(overview_bytes, beside=said, is_presenting=is_presenting)
     for style in ("page.css", "presenting.css")[: 1 + is_presenting]:
         st.html(screen.FOLDER / style)
     with st.container(key="overview_place"):
         screen.draw(view(f"overview {is_presenting} {said}", make, runs))
-
-
-def _beside(reports: tuple[Report, ...], equal: Report | str | None) -> str:
-    """In what A and B differ besides the strategy, and the ratio at equal cluster batches."""
-    if len(reports) == 1:
-        return ""
-    a, b = reports
-    others = [found for found in differences(a, b) if not found.startswith(BATCHES)]
-    also = f"A and B also differ in {', '.join(others)}" if others else ""
-    parts = [also, equal_phrase(a, b, equal)]
-    return "; ".join(part for part in parts if part)

@@ -54,6 +54,9 @@ def synthetic_report(
         "chip": (),
         "roofs": (ROOFS,),
         "splits": (),
+        "stages": ({"title": "stage 1", "first_layer": 0, "last_layer": layers - 1},),
+        "pieces": (),
+        "reasons": (),
     }
     report = Report(_contract(strategy, cycles, tables, instructions), tables, arrays)
     return with_buffers(report, BUFFERS, cores)
