@@ -27,7 +27,7 @@ def first_screen(
     reports: Sequence[Report], names: str, equal: Report | str | None, views: Sequence[str]
 ) -> FirstScreen:
     """The first screen of one run or two; `views`: those that are sections of the document."""
-    beside = beside_text(*reports, equal) if len(reports) > 1 else ""
+    beside = beside_text(reports[0], reports[1], equal) if len(reports) > 1 else ""
     buffer = overview_bytes(*reports, names=names, beside=beside, views=views)
     text = packed(sources.with_time(buffer, SHOWN_SINCE))
     return FirstScreen(screen.html(), screen.css(), screen.js(), text)

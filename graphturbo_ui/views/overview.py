@@ -18,7 +18,7 @@ from graphturbo_ui.shown import reports_of, view
 def overview(runs: Runs, beside: Run | str | None) -> None:
     """Draw it; `beside`: A at B's cluster batch, where the two differ."""
     reports = reports_of(runs)
-    said = beside_text(*reports, equal_report(beside)) if len(reports) > 1 else ""
+    said = beside_text(reports[0], reports[1], equal_report(beside)) if reports[1:] else ""
     is_presenting = state.is_presenting()
     make = partial(overview_bytes, beside=said, is_presenting=is_presenting)
     for style in ("page.css", "presenting.css")[: 1 + is_presenting]:
