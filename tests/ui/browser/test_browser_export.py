@@ -91,8 +91,8 @@ def _check(page: Page, visit: AppPage, scheme: str) -> None:
           .dataset.scene).selected"""
     )
     assert chosen.split("-")[1] == "group"
-    assert visit.command() in page.locator("footer pre").first.inner_text()
-    expect(page.locator("footer")).to_contain_text(
+    assert visit.command() in page.locator(".report footer pre").first.inner_text()
+    expect(page.locator(".report footer")).to_contain_text(
         re.compile(r"digests: model \w{16}, chip \w{16}")
     )
     for box in page.locator("details").all():
