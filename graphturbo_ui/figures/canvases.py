@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from graphturbo_core.report.canvases.address_canvas import address_buffer
@@ -19,6 +19,8 @@ from graphturbo_ui.text import safe_text
 MAX_SAID = 300
 """Characters of a sentence on the first screen."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
+OPENED_VIEWS = ("Every core", "Plan edits")
+"""Views that buttons of the first screen open."""
 
 
 def graph_bytes(*reports: Report, names: str = BOTH) -> bytes:
@@ -44,12 +46,14 @@ def overview_bytes(
     names: str = BOTH,
     said: Mapping[str, str] = NOTHING,
     is_presenting: bool = False,
+    views: Sequence[str] = OPENED_VIEWS,
 ) -> bytes:
     """The first screen.
 
     `said`: `beside`, what must be known of the comparison; `state`, how a lone run stands; `helps`,
     what would help B; `keys`, of the runs: what was chosen on the screen stays while they stay.
+    `views`: those of `OPENED_VIEWS` that stand below it; its buttons open them.
     """
     extra = {name: safe_text(text, max_length=MAX_SAID) for name, text in said.items()}
-    header = {**extra, "names": names, "is_presenting": is_presenting}
-    return overview_buffer(*reports, show=safe_text, extra=header)
+    given = {"names": names, "is_presenting": is_presenting, "views": list(views)}
+    return overview_buffer(*reports, show=safe_text, extra={**extra, **given})

@@ -1,5 +1,6 @@
 """Two runs as one HTML file that needs nothing else: to store, to send, to open without the app.
 
-`sections.py` uses the same figures, tables and canvases as the page. `document.py` fills the
-template with them. `document.js` hands each canvas its buffer
+`first_screen.py` puts the app's first screen at the top. `sections.py` uses the same figures,
+tables and canvases as the page. `packing.py` packs buffers and Plotly. `document.py` fills the
+template. `document.js` unpacks the buffers and draws.
 """

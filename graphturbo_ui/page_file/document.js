@@ -25,14 +25,14 @@ async function loadPlotly() {
   URL.revokeObjectURL(url);
 }
 
-/** Gives what draws the canvas at `place`: the app's own script, called with its buffer. */
-async function canvasAt(place) {
-  const source = document.getElementById(`script-${place.dataset.name}`).textContent;
+/** Gives what draws the component `name` in `parentElement`: the app's own script and its buffer. */
+async function component(name, parentElement) {
+  const source = document.getElementById(`script-${name}`).textContent;
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const { default: draw } = await import(url);
   URL.revokeObjectURL(url);
-  const data = await unpacked(place.dataset.name);
-  return () => draw({ data, parentElement: place, setStateValue: () => {} });
+  const data = await unpacked(name);
+  return () => draw({ data, parentElement, setStateValue: () => {} });
 }
 
 /** Draw a chart, or draw it again in the present colours. */
@@ -52,7 +52,11 @@ function drawChart(place) {
 }
 
 const charts = [...document.querySelectorAll(".chart")];
-const draws = await Promise.all([...document.querySelectorAll(".canvas")].map(canvasAt));
+const first = document.querySelector(".first").shadowRoot;
+const draws = [await component("overview", first)];
+draws[0]();
+const canvases = [...document.querySelectorAll(".canvas")];
+draws.push(...await Promise.all(canvases.map((place) => component(place.dataset.name, place))));
 await loadPlotly();
 
 function drawAll() {

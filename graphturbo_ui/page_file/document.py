@@ -1,4 +1,4 @@
-"""Reports -> one HTML document: the verdict, the sections, styles and scripts in one template."""
+"""Reports -> one HTML document: first screen, verdict, sections and scripts in one template."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from graphturbo_core.report.verdict.verify_text import badge_text
 from graphturbo_ui.components import sources
 from graphturbo_ui.figures import tables
 from graphturbo_ui.figures.tables import BOTH
+from graphturbo_ui.page_file.first_screen import first_screen
 from graphturbo_ui.page_file.packing import packed_plotly
 from graphturbo_ui.page_file.sections import Drawing, Figure, sections_of
 from graphturbo_ui.text import safe_text
@@ -45,6 +46,8 @@ def page_html(
     It fetches nothing: its policy allows no address, and scripts, styles and data stand in it.
     """
     a, b = reports[0], reports[1] if len(reports) > 1 else None
+    sections = sections_of(reports, names)
+    views = [str(section["view"]) for section in sections if section["view"]]
     text: str = _template().render(
         heading=_heading(reports, names),
         origin=origin,
@@ -64,7 +67,8 @@ def page_html(
             f"{name}: {badge_text(report)}" for name, report in zip(names, reports, strict=False)
         ],
         notes=[_said(note) for note in tables.notes(*reports, names=names)],
-        sections=sections_of(reports, names),
+        first=first_screen(reports, names, equal, views),
+        sections=sections,
     )
     return text
 

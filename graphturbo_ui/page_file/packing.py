@@ -8,6 +8,9 @@ from functools import cache
 
 from plotly.offline import get_plotlyjs
 
+SHOWN_SINCE = 0.0
+"""Nothing replaces a buffer in a document: it needs no time (`sources.stamped`)."""
+
 
 def packed(data: bytes) -> str:
     """`data` by gzip as base64; gzip writes no time, so that the same bytes give the same text."""

@@ -32,12 +32,13 @@ from graphturbo_ui.figures.layer_tables import layer_table, samples_text
 from graphturbo_ui.figures.memory import memory_figure
 from graphturbo_ui.figures.roofline import left_out_text, roofline_figure
 from graphturbo_ui.figures.tables import Table
-from graphturbo_ui.page_file.packing import packed
+from graphturbo_ui.page_file.packing import SHOWN_SINCE, packed
 
 MAX_CANVAS_BYTES = 48 * 2**20
 """A canvas with more is left out, and the document says so: a browser opens it slowly (ours)."""
-SHOWN_SINCE = 0.0
-"""Nothing replaces a buffer in a document: it needs no time (`sources.stamped`)."""
+
+VIEW_OF: Mapping[str, str] = {"Gantt": "Every core"}
+"""The view, by its name on the first screen, that a section stands for."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,10 @@ def sections_of(reports: Sequence[Report], names: str) -> list[Mapping[str, obje
         "Where the time goes": time,
         "Passes": [listing("steps", tables.step_rows)],
     }
-    return [{"title": title, "parts": each} for title, each in parts.items()]
+    return [
+        {"title": title, "view": VIEW_OF.get(title, ""), "parts": each}
+        for title, each in parts.items()
+    ]
 
 
 def _figure_json(figure: go.Figure) -> str:

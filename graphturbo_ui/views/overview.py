@@ -6,9 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict.equal_batches import equal_phrase
-from graphturbo_core.report.verdict.verdict import COMPARED, differences
+from graphturbo_core.report.overview.headline import beside_text
 from graphturbo_ui.components.overview import screen
 from graphturbo_ui.equal_run import equal_report
 from graphturbo_ui.figures.canvases import overview_bytes
@@ -16,17 +14,15 @@ from graphturbo_ui.jobs import Run, Runs
 from graphturbo_ui.session import state
 from graphturbo_ui.shown import reports_of, view
 
-BATCHES = COMPARED["cluster_batch"]
-"""How a difference in cluster batches begins: the ratio at equal ones says more."""
-
 
 def overview(runs: Runs, pending: Runs, beside: Run | str | None, helps: str) -> None:
     """Draw it.
 
     `beside`: A at B's cluster batch, where the two differ; `helps`: a change of the chip for B.
     """
+    reports, equal = reports_of(runs), equal_report(beside)
     said = {
-        "beside": _beside(reports_of(runs), equal_report(beside)),
+        "beside": beside_text(reports[0], reports[1], equal) if reports[1:] else "",
         "state": _state(runs, pending),
         "helps": helps,
         "keys": " ".join(run.key[:16] for run in runs.values()),
@@ -46,14 +42,3 @@ def _state(runs: Runs, pending: Runs) -> str:
     (name,) = runs
     waits = [f"{other} is being computed" for other in pending]
     return f"{name} alone: {waits[0] if waits else 'the other run was refused or cancelled'}"
-
-
-def _beside(reports: tuple[Report, ...], equal: Report | str | None) -> str:
-    """In what A and B differ besides the strategy, and the ratio at equal cluster batches."""
-    if len(reports) == 1:
-        return ""
-    a, b = reports
-    others = [found for found in differences(a, b) if not found.startswith(BATCHES)]
-    also = f"A and B also differ in {', '.join(others)}" if others else ""
-    parts = [also, equal_phrase(a, b, equal)]
-    return "; ".join(part for part in parts if part)

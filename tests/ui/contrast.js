@@ -1,6 +1,6 @@
 // Every visible text of a page, open shadow roots included, with its WCAG 2 contrast; those
 // below what is asked are given back. Backgrounds are those of the ancestors in the drawn tree:
-// one colour over the other, each with its opacity. Images behind a text are not looked at.
+// one colour over the other, each with its opacity; in an SVG, rectangles below count. Images behind a text are not looked at.
 () => {
   const TEXT = 4.5;
   const LARGE = 3.0;
@@ -45,10 +45,31 @@
   const canvas = colour(getComputedStyle(probe).color);
   probe.remove();
 
+  // The rectangles of an SVG that are drawn below the middle of a text, one over the other.
+  const underSvg = (element) => {
+    const clear = [0, 0, 0, 0];
+    const svg = element.ownerSVGElement;
+    if (!svg) return clear;
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    const isBelow = (rect) => {
+      const box = rect.getBoundingClientRect();
+      const isEarlier = rect.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING;
+      return isEarlier && box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+    };
+    return [...svg.querySelectorAll("rect")].filter(isBelow).reduce((ground, rect) => {
+      let shown = colour(getComputedStyle(rect).fill);
+      shown = faded(shown, Number(getComputedStyle(rect).fillOpacity));
+      for (let at = rect; at !== svg; at = at.parentElement) {
+        shown = faded(shown, Number(getComputedStyle(at).opacity));
+      }
+      return over(shown, ground);
+    }, clear);
+  };
   // The text's colour and what is behind it, as they reach the screen.
   const seen = (element, css) => {
     let ink = colour(css);
-    let ground = [0, 0, 0, 0];
+    let ground = underSvg(element);
     for (let at = element; at; at = above(at)) {
       const style = getComputedStyle(at);
       const own = colour(style.backgroundColor);

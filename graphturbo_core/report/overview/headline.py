@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from graphturbo_core.report.report import Report
-from graphturbo_core.report.verdict.verdict import CAUSES, is_same
+from graphturbo_core.report.verdict.equal_batches import equal_phrase
+from graphturbo_core.report.verdict.verdict import CAUSES, COMPARED, differences, is_same
 from graphturbo_core.units import format_bytes
 
 CLEAR = 1.5
 """From this speed-up on the sentence says `faster`, below it `only … faster` (our choice)."""
 TOLD_CAUSES = 2
 """Causes of DRAM traffic that the sentence names."""
+BATCHES = COMPARED["cluster_batch"]
+"""How a difference in cluster batches begins: the ratio at equal ones says more."""
 NAMED: Mapping[str, str] = {**CAUSES, "activation": "activations", "spill": "spilled tensors"}
 
 
@@ -29,6 +32,17 @@ def headline(a: Report, b: Report) -> str:
         only = "" if ratio >= CLEAR else "only "
         return f"{name} is {only}{times(ratio)} faster: {_reasons(a, b, 1 if only else 2)}"
     return f"{name} is {times(first / second)} slower: {_reasons(a, b, -1)}"
+
+
+def beside_text(a: Report, b: Report, equal: Report | str | None) -> str:
+    """In what A and B differ besides the strategy, and the ratio at equal cluster batches.
+
+    `equal`: as `equal_text` takes it.
+    """
+    others = [found for found in differences(a, b) if not found.startswith(BATCHES)]
+    also = f"A and B also differ in {', '.join(others)}" if others else ""
+    parts = [also, equal_phrase(a, b, equal)]
+    return "; ".join(part for part in parts if part)
 
 
 def subject(a: Report, b: Report) -> str:

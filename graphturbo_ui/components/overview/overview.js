@@ -77,6 +77,7 @@ class Overview {
     this.drawTime(k, font);
     parts.layers_sub.textContent = scene.blocks.length ? "one row per layer of the open block, one box per kernel" : "one row per layer, one box per kernel";
     parts.time_sub.textContent = `one cluster, one time scale, ${scene.batch > 1 ? "all " : ""}${countText(scene.batch, scene.noun)}`;
+    parts.cores.hidden = !this.canOpen("Every core");
     this.overlays();
     this.expose();
   }
@@ -125,7 +126,7 @@ class Overview {
     const { layer, group, hue, time, pin } = state;
     const hasOwn = layer !== null || group !== null || hue !== null;
     const focus = hasOwn ? { layer, group, hue } : time !== null ? { time } : pin;
-    drawInspector(this.parts.inspector, scene, focus, { edit: () => this.openView("Plan edits") });
+    drawInspector(this.parts.inspector, scene, focus, { edit: this.canOpen("Plan edits") ? () => this.openView("Plan edits") : null });
   }
 
   /** Change what is pointed at. */
@@ -215,8 +216,18 @@ class Overview {
     this.openView("Every core");
   }
 
-  /** Have a view below drawn, as a click on its name does, and scroll to it. */
+  /** Whether the page has a view below; a saved page has a part of the app's. */
+  canOpen(name) {
+    return this.scene.views?.includes(name) ?? true;
+  }
+
+  /** Scroll to a view below: to a section of a saved page, else drawn as a click on its name does. */
   openView(name) {
+    const section = document.querySelector(`section[data-view="${name}"]`);
+    if (section) {
+      section.scrollIntoView({ block: "start" });
+      return;
+    }
     const buttons = [...document.querySelectorAll(".st-key-views button")];
     const button = buttons.find(({ textContent }) => textContent.trim() === name);
     const place = `.st-key-view_${name.toLowerCase().replaceAll(" ", "_")}`;

@@ -16,6 +16,8 @@ from tests.ui.contrast import faint_texts
 pytestmark = pytest.mark.browser
 
 QUERY = "?model=teaching-resnet&batch=8&views=Export"
+MAX_BYTES = 6_000_000
+"""Of the page file of a small comparison."""
 
 
 def taken(visit: AppPage, button: str) -> tuple[str, Path]:
@@ -54,6 +56,7 @@ def test_the_page_file_opens_without_the_app(
     assert name == "report.html"
     kept = tmp_path / name
     kept.write_bytes(path.read_bytes())
+    assert kept.stat().st_size < MAX_BYTES
     with browser.new_context(color_scheme=scheme, offline=True) as context:  # type: ignore[arg-type]
         page = context.new_page()
         wrong: list[str] = []
@@ -73,6 +76,7 @@ def _note(request: Request, wrong: list[str]) -> None:
 
 def _check(page: Page, visit: AppPage, scheme: str) -> None:
     """Every chart is drawn, canvases share what is selected, texts can be read, as in the app."""
+    _check_first_screen(page, scheme)
     for role in ("Sub-graph view", "Address map", "Gantt chart"):
         page.wait_for_selector(f"canvas[aria-roledescription='{role}'][data-ready]")
         assert len(scene(page, role)["panes"]) == 2
@@ -87,14 +91,29 @@ def _check(page: Page, visit: AppPage, scheme: str) -> None:
           .dataset.scene).selected"""
     )
     assert chosen.split("-")[1] == "group"
-    assert visit.command() in page.locator("footer pre").first.inner_text()
-    expect(page.locator("footer")).to_contain_text(
+    assert visit.command() in page.locator(".report footer pre").first.inner_text()
+    expect(page.locator(".report footer")).to_contain_text(
         re.compile(r"digests: model \w{16}, chip \w{16}")
     )
     for box in page.locator("details").all():
         box.evaluate("(each) => { each.open = true; }")
     assert faint_texts(page) == []
     AppPage(page, "").shoot(f"page-file-{scheme}")
+
+
+def _check_first_screen(page: Page, scheme: str) -> None:
+    """It stands at the top, takes keys, and its button leads to the section of every core."""
+    first = page.locator(".overview[data-scene]")
+    expect(first).to_have_attribute("data-theme", scheme)
+    box, size = first.bounding_box(), page.viewport_size
+    assert box and size and (box["y"], box["height"]) == (0, size["height"])
+    first.locator("svg[data-part=layers]").focus()
+    page.keyboard.press("Digit1")
+    assert json.loads(first.get_attribute("data-scene") or "{}")["pin"] != {}
+    expect(first.get_by_role("button", name="Edit plan")).to_have_count(0)
+    page.keyboard.press("Escape")
+    first.get_by_role("button", name="Every core").click()
+    expect(page.get_by_role("heading", name="Gantt", exact=True)).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)

@@ -12,7 +12,9 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
+from graphturbo_core.report.overview.headline import beside_text
 from graphturbo_core.report.report import Report
+from graphturbo_ui.figures.canvases import overview_bytes
 from graphturbo_ui.figures.tables import MAX_ROWS
 from graphturbo_ui.page_file import sections
 from graphturbo_ui.page_file.document import Origin, page_html
@@ -61,6 +63,15 @@ def test_it_holds_what_the_canvases_draw() -> None:
     assert drawn[4 + length :] == plain[4 + bare :]
 
 
+def test_it_begins_with_the_first_screen() -> None:
+    text = page_html(*fine_and_coarse(), origin=ORIGIN)
+    assert text.index('<template shadowrootmode="open">') < text.index("<header>")
+    beside = beside_text(*fine_and_coarse(), None)
+    drawn = data_of(text, "overview")[:-8]
+    assert drawn == overview_bytes(*fine_and_coarse(), beside=beside, views=("Every core",))
+    assert text.count('<section data-view="Every core">\n<h2>Gantt</h2>') == 1
+
+
 def test_it_says_what_it_comes_from() -> None:
     text = page_html(*fine_and_coarse(), origin=Origin("?a=<b>", "run <c>"))
     assert "<pre>?a=&lt;b&gt;</pre>" in text
@@ -83,7 +94,7 @@ def test_names_are_not_markup() -> None:
 
 def test_scripts_and_styles_end_where_their_element_ends() -> None:
     text = page_html(*fine_and_coarse(), origin=ORIGIN)
-    assert len(re.findall(r"<script\b", text)) == len(re.findall(r"</script>", text)) == 14
+    assert len(re.findall(r"<script\b", text)) == len(re.findall(r"</script>", text)) == 16
     assert "https://" not in text
 
 

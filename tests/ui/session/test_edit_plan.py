@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from graphturbo_core.report.canvases.canvas import unpack
 from tests.ui.session.app_page import APP, PATIENCE_S
 from tests.ui.unpacking import unpack
 

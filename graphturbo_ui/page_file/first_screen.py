@@ -1,0 +1,33 @@
+"""Reports -> the first screen of the document: the app's component in a shadow root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphturbo_core.report.overview.headline import beside_text
+from graphturbo_core.report.report import Report
+from graphturbo_ui.components import sources
+from graphturbo_ui.components.overview import screen
+from graphturbo_ui.figures.canvases import overview_bytes
+from graphturbo_ui.page_file.packing import SHOWN_SINCE, packed
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """The component's frame, style and script as they are in the app, and its buffer packed."""
+
+    html: str
+    css: str
+    js: str
+    packed: str
+
+
+def first_screen(
+    reports: Sequence[Report], names: str, equal: Report | str | None, views: Sequence[str]
+) -> FirstScreen:
+    """The first screen of one run or two; `views`: those that are sections of the document."""
+    beside = beside_text(reports[0], reports[1], equal) if len(reports) > 1 else ""
+    buffer = overview_bytes(*reports, names=names, said={"beside": beside}, views=views)
+    text = packed(sources.with_time(buffer, SHOWN_SINCE))
+    return FirstScreen(screen.html(), screen.css(), screen.js(), text)
