@@ -28,7 +28,7 @@ PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
-.PHONY: help run test test-all test-full coverage evidence checks lint types compiled samples check-samples bench clean
+.PHONY: help run test test-all test-full coverage evidence checks lint types compiled samples check-samples bench pictures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -80,6 +80,9 @@ check-samples: $(TOOLS)  ## the sample models are what their script builds
 
 bench: $(TOOLS)  ## what the README claims about speed, as a table
 	$(PYTHON) -m benchmarks.speed
+
+pictures: $(TOOLS)  ## write docs/images: the app's first screen, its views, a recording of Play
+	$(PYTHON) -m benchmarks.drawing.pictures
 
 clean:  ## remove .venv and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -1,1 +1,1 @@
-"""Numbers -> text tables and SVG figures for the pages under docs/."""
+"""Numbers -> text tables and SVG figures for the pages under docs/; pictures of the app."""
