@@ -1,6 +1,7 @@
 // Every visible text of a page, open shadow roots included, with its WCAG 2 contrast; those
 // below what is asked are given back. Backgrounds are those of the ancestors in the drawn tree:
-// one colour over the other, each with its opacity; in an SVG, rectangles below count. Images behind a text are not looked at.
+// one colour over the other, each with its opacity; of a text in an SVG also those of the shapes
+// that are drawn before it, below its middle. Images behind a text are not looked at.
 () => {
   const TEXT = 4.5;
   const LARGE = 3.0;
@@ -45,32 +46,41 @@
   const canvas = colour(getComputedStyle(probe).color);
   probe.remove();
 
-  // The rectangles of an SVG that are drawn below the middle of a text, one over the other.
-  const underSvg = (element) => {
-    const clear = [0, 0, 0, 0];
-    const svg = element.ownerSVGElement;
-    if (!svg) return clear;
-    const { left, top, width, height } = element.getBoundingClientRect();
-    const [x, y] = [left + width / 2, top + height / 2];
-    const isBelow = (rect) => {
-      const box = rect.getBoundingClientRect();
-      const isEarlier = rect.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING;
-      return isEarlier && box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
-    };
-    return [...svg.querySelectorAll("rect")].filter(isBelow).reduce((ground, rect) => {
-      let shown = colour(getComputedStyle(rect).fill);
-      shown = faded(shown, Number(getComputedStyle(rect).fillOpacity));
-      for (let at = rect; at !== svg; at = at.parentElement) {
-        shown = faded(shown, Number(getComputedStyle(at).opacity));
-      }
-      return over(shown, ground);
-    }, clear);
+  // What the shapes of an SVG show at a place of the window, those drawn before an element.
+  const SHAPES = "rect, path, circle, ellipse, polygon";
+  const isBelow = (shape, element, middle) => {
+    if (!(shape.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)) return false;
+    if (shape.closest("defs, clipPath, mask, pattern, symbol")) return false;
+    if (!shape.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+    const toOwn = shape.getScreenCTM()?.inverse();
+    return Boolean(toOwn) && shape.isPointInFill(middle.matrixTransform(toOwn));
   };
+  const drawnBelow = (svg, element, middle) => {
+    let ground = [0, 0, 0, 0];
+    for (const shape of svg.querySelectorAll(SHAPES)) {
+      if (!isBelow(shape, element, middle)) continue;
+      const style = getComputedStyle(shape);
+      if (style.fill === "none" || style.fill.startsWith("url")) continue;
+      let fill = faded(colour(style.fill), Number(style.fillOpacity));
+      for (let at = shape; at !== svg; at = at.parentElement) {
+        fill = faded(fill, Number(getComputedStyle(at).opacity));
+      }
+      ground = over(fill, ground);
+    }
+    return ground;
+  };
+
   // The text's colour and what is behind it, as they reach the screen.
-  const seen = (element, css) => {
+  const seen = (element, css, box) => {
     let ink = colour(css);
-    let ground = underSvg(element);
+    let ground = [0, 0, 0, 0];
+    const svg = element instanceof SVGElement ? element.ownerSVGElement : null;
     for (let at = element; at; at = above(at)) {
+      if (svg && at === svg) {
+        const middle = new DOMPoint(box.left + box.width / 2, box.top + box.height / 2);
+        ground = drawnBelow(svg, element, middle);
+        ink = over(ink, ground);
+      }
       const style = getComputedStyle(at);
       const own = colour(style.backgroundColor);
       const opacity = Number(style.opacity);
@@ -112,7 +122,7 @@
   const found = new Map();
   const judge = (element, text, css, box) => {
     if (!text.trim() || !isShown(element, box)) return;
-    const [ink, ground] = seen(element, css);
+    const [ink, ground] = seen(element, css, box);
     const style = getComputedStyle(element);
     const got = ratio(ink, ground);
     const least = needed(style);

@@ -65,6 +65,26 @@ def test_no_place_hides_a_faint_text(browser: Browser, body: str):
         assert [entry.text for entry in faint_texts(page)] == ["x"]
 
 
+# White on #767676 just passes, on #777 not; a shape that is drawn later, or beside, does not count.
+@pytest.mark.parametrize(
+    ("shapes", "ratio"),
+    [
+        ('<rect width="50" height="50" fill="#767676"/>{}', None),
+        ('<rect width="50" height="50" fill="#777"/>{}', 4.48),
+        ('<rect width="50" height="50" fill="#000"/><circle r="40" fill="#777"/>{}', 4.48),
+        ('<rect width="50" height="50" fill="#000" opacity="0.5"/>{}', 3.98),
+        ('<g transform="translate(60)"><rect width="50" height="50"/></g>{}', 1.0),
+        ('{}<rect width="50" height="50"/>', 1.0),
+    ],
+)
+def test_a_text_of_a_drawing_is_judged_on_the_shapes_below_it(
+    browser: Browser, shapes: str, ratio: float | None
+):
+    text = '<text x="10" y="20" fill="#fff">x</text>'
+    found = faint(browser, f"<svg>{shapes.format(text)}</svg>")
+    assert found == ([] if ratio is None else [("x", pytest.approx(ratio, abs=0.03))])
+
+
 def test_what_is_switched_off_may_be_faint(browser: Browser):
     assert faint(browser, '<button disabled style="color: #aaa">x</button>') == []
 

@@ -292,9 +292,9 @@ export class LayersPanel {
     const { rows, columns } = this;
     this.veil.parent.replaceChildren();
     this.over.parent.replaceChildren();
-    this.svg.classList.toggle("dim", Boolean(layers));
-    if (layers) {
-      const has = new Set(layers);
+    const has = layers && new Set(layers);
+    this.veilNumbers(has);
+    if (has) {
       for (const name of ["a", "b", "lb", "gb"]) {
         const { x, width } = columns[name];
         for (const [top, foot] of withoutFocus(rows, has)) this.veil.rect(x - 1, top, width + 2, foot - top, "var(--card)", { opacity: 0.66 });
@@ -313,6 +313,15 @@ export class LayersPanel {
         const left = box ? x + box.x0 * width : x;
         this.over.rect(left, row.y, box ? (box.x1 - box.x0) * width : width, Math.max(2, row.h), how === 1 ? "var(--ink)" : "none", { stroke: "var(--ink)", "stroke-width": 1.2 });
       }
+    }
+  }
+
+  /** Numbers on boxes that are paler than their hue are dark; those of the focus stay as they are. */
+  veilNumbers(has) {
+    for (const node of this.svg.querySelectorAll(".number")) {
+      const middle = Number(node.getAttribute("y")) - Number(node.getAttribute("font-size")) * 0.36;
+      const row = rowAt(this.rows, middle);
+      node.classList.toggle("veiled", Boolean(has) && row !== null && !spanHas(row, has));
     }
   }
 

@@ -99,7 +99,7 @@ def test_the_default_sample_is_there_with_all_views(visit: AppPage, request):
 
 def test_both_runs_are_verified_on_their_own_page(visit: AppPage):
     """The page is reached from Explore; asked for once, the replay shows on both pages."""
-    visit.open(SMALL)
+    visit.open(f"{SMALL}&views=Why")
     page = visit.page
     visit.turn_to("Verification", "Verification")
     page.get_by_role("button", name="Verify A and B").click()

@@ -155,14 +155,14 @@ def test_a_plan_is_edited_from_the_graph_and_run_again(visit: AppPage):
 
 
 def test_back_returns_with_the_current_choices(visit: AppPage):
-    visit.open(SMALL)
+    visit.open("?model=teaching-resnet&batch=8")
     visit.turn_to("Verification", "Verification")
     expect(visit.page.get_by_role("button", name="Verify A and B")).to_be_visible()
     visit.choose("Chip", "generic-4x4")
     visit.page.wait_for_url("**/verification?*chip=generic-4x4*")
     visit.rest()
     expect(visit.page.get_by_role("heading", name="What a replay checks")).to_be_visible()
-    visit.turn_to("Explore", "Graph")
+    visit.turn_to("Explore", "Time breakdown")
     visit.await_command("--profile generic-4x4")
     visit.settle()
     visit.page.go_back()

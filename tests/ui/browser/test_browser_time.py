@@ -22,14 +22,14 @@ def settle(visit: AppPage, query: str) -> None:
 
 def test_a_dot_and_a_row_select_their_layer_in_all_views(visit: AppPage):
     settle(visit, SMALL)
-    roofline = visit.page.locator(".js-plotly-plot").nth(1)
+    roofline = visit.page.locator(".js-plotly-plot").nth(0)
     dot = roofline.locator(".scatterlayer .trace").nth(1).locator(".point").nth(2)
     dot.click(force=True)
     selected = visit.await_scene(MAP, "scene.selected.startsWith('b-layer-')")["selected"]
     layer = int(selected.rsplit("-", 1)[1])
     visit.page.wait_for_function(
         """(layer) => {
-          const chart = document.querySelectorAll(".js-plotly-plot")[5];
+          const chart = document.querySelectorAll(".js-plotly-plot")[4];
           const bars = [...(chart?.querySelectorAll(".trace.bars") ?? [])];
           return bars.length === 8 && bars.every((trace) =>
             [...trace.querySelectorAll(".point path")].every(
