@@ -172,7 +172,9 @@ def test_back_returns_with_the_current_choices(visit: AppPage):
 
 @pytest.mark.parametrize("visit", ["light", "dark"], indirect=True)
 def test_all_text_of_the_page_can_be_read(visit: AppPage, request: pytest.FixtureRequest):
-    visit.open(f"{EDITED}&views=Every+core&views=Memory&selected=b-group-1&set_b=lowering.tiles%3D8")
+    visit.open(
+        f"{EDITED}&views=Every+core&views=Memory&selected=b-group-1&set_b=lowering.tiles%3D8"
+    )
     page = visit.page
     button(visit, "Force this merge").click()
     expect(page.get_by_text("Edits of B's plan")).to_be_visible()
