@@ -1,4 +1,4 @@
-"""Plan, placements -> notes: what a Program lacks or has otherwise than the plan says, in words."""
+"""Plan, placements -> notes on deviations of a Program from its plan, in words."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from graphturbo_core.products.plan import Plan
 
 
 def longer_note(size: int, cap: int) -> str:
-    """Why there are more instructions than usual."""
+    """Note on a program above the default cap."""
     return (
         f"{size} instructions, as --max-instructions {cap} allows: "
-        "even the coarsest tiles need more than is simulated without it"
+        "even the coarsest tiles need more than the default limit"
     )
 
 
 def fold_notes(machine: Machine) -> Iterator[str]:
-    """For how many cores how many are simulated."""
+    """Note on the number of simulated cores."""
     classes = machine.classes
     simulated, cores = len(classes.simulated), len(classes.leaders)
     if classes.is_folded:
-        yield f"{simulated} of {cores} cores a cluster are simulated, each for all alike"
+        yield f"{simulated} of {cores} cores per cluster are simulated, each for its class"
     elif may_fold(machine.hardware) and has_many_cores(machine.hardware):
-        why = "no two are alike, or a replay needs each"
+        why = "no two are equivalent, or a replay needs each"
         yield f"each of the {cores} cores of a cluster is simulated: {why}"
 
 
 def notes_of(
     plan: Plan, placements: list[KernelPlacement], far: FarMemory, limits: Limits
 ) -> tuple[str, ...]:
-    """What the plan asked for and did not get."""
+    """Notes on deviations from the plan."""
     notes: list[str] = []
     spilled = sum(
         len(placement.spilled & placement.computed - placement.kernel.kept)
@@ -62,7 +62,7 @@ def notes_of(
         most = limits.instructions(len(plan.semantics.graph.ops))
         notes.append(
             f"tiles{which} are coarser than usual "
-            f"(1/{coarse[0].tile_share} of LB, {coarse[0].tiles} a share{form}): "
+            f"(1/{coarse[0].tile_share} of LB, {coarse[0].tiles} per share{form}): "
             f"finer ones need more than {most} instructions"
         )
     return tuple(notes)

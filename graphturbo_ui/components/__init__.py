@@ -2,5 +2,6 @@
 
 - `sources.py`: Canvas: tools, scripts and styles; buffers with a time. Only `draw` knows Streamlit.
 - `graph.py`, `gantt.py`, `addresses.py`: the graph view, the Gantt chart, the address map.
+- `bundle.py`: ES modules joined to one. `overview/`: the first screen.
 - `link.py`: selection and time windows that canvases share among themselves and with the session.
 """

@@ -59,7 +59,7 @@ def test_all_kinds_are_named_with_their_shares() -> None:
         "1 SequenceConstruct (no tensor); 1 own.Unknown (no ONNX operator and no recorded type)"
     )
     assert error.where == (
-        "they touch 54.7% of the bytes that are known; 2 ops behind could not be looked at; "
+        "they touch 54.7% of the bytes that are known; 2 ops that follow were not checked; "
         "16 MACs are in the other 1 ops"
     )
     assert error.fields["ops"][0][1:] == ("Loop", "SUB_GRAPH")  # type: ignore[index]

@@ -151,7 +151,7 @@ class AppPage:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the script has run, and overview and the views' canvases show both runs."""
+        """Wait until the script has run, and overview and canvases of the views show both runs."""
         self.page.wait_for_function(
             f"(withCanvas) => {{ {ALL_ELEMENTS}"
             """

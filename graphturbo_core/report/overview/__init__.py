@@ -3,10 +3,10 @@
 The screen shows A and B as two ways to cut one rectangle of layers and samples. All that it draws
 is derived here from two reports, so that a test can compare what is drawn with what was computed.
 
-blocks: stretches of layers that can be shut, where a model has too many for a row each.
-hues: the colour number of each layer and of each sub-graph of B.
-shares: a run's time divided among colours.
-lens: the stretch of time that is magnified first, and the prefetch that is pointed out.
-headline: the sentence above all, and the figures beside it.
-buffer: all of this as one buffer for the page.
+- `blocks.py`: stretches of layers that can be shut, where a model has too many for a row each.
+- `hues.py`: the colour number of each layer and of each sub-graph of B.
+- `shares.py`: a run's time divided among colours.
+- `lens.py`: the stretch of time that is magnified first, and the prefetch that is pointed out.
+- `headline.py`: the sentence above all, and the figures beside it.
+- `buffer.py`: all of this as one buffer for the page.
 """

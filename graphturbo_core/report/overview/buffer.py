@@ -6,7 +6,6 @@ cluster. Layers and sub-graphs count from 0. Arrays of run number r carry the pr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -34,12 +33,6 @@ NO_LAYER = 0xFFFF
 """Layer of an instruction that belongs to none."""
 FULL_LINK = 255
 """What stands for the whole bandwidth of the DRAM link in `link`."""
-GLYPHS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("square", re.compile(r"Conv|Gemm|MatMul|Attention")),
-    ("diamond", re.compile(r"Pool|Resize")),
-    ("plus", re.compile(r"^(Add|Sum|Concat)$")),
-)
-"""The mark of an op by its type; a dot for the others."""
 PICTURE_AXES = 4
 """A model with an input of so many axes takes images; samples are then called that."""
 
@@ -115,12 +108,32 @@ def _chip(report: Report) -> dict[str, object]:
 
 
 def _ops(report: Report) -> list[list[object]]:
-    """[mark, layer] of every op."""
-    return [[_glyph(row["op_type"]), row["layer"]] for row in report.tables["graph_nodes"]]
+    """[mark, layer] of every op.
 
-
-def _glyph(op_type: str) -> str:
-    return next((mark for mark, types in GLYPHS if types.search(op_type)), "dot")
+    `square`: the first op of a layer with multiply-accumulates; `plus`: it reads two or more
+    activations; `diamond`: its result is smaller than what it reads; `dot`: all others.
+    """
+    nodes, macs = report.tables["graph_nodes"], [row["macs"] for row in report.tables["layers"]]
+    read: list[list[int]] = [[] for _ in nodes]
+    made: dict[int, int] = {}
+    for edge in report.tables["graph_edges"]:
+        read[edge["target"]].append(edge["bytes"])
+        made[edge["source"]] = edge["bytes"]
+    seen: set[int] = set()
+    found: list[list[object]] = []
+    for row in nodes:
+        layer, sizes = row["layer"], read[row["index"]]
+        is_first = layer not in seen
+        seen.add(layer)
+        if is_first and macs[layer]:
+            mark = "square"
+        elif len(sizes) > 1:
+            mark = "plus"
+        else:
+            is_smaller = bool(sizes) and made.get(row["index"], sizes[0]) < sizes[0]
+            mark = "diamond" if is_smaller else "dot"
+        found.append([mark, layer])
+    return found
 
 
 def _edges(report: Report) -> list[list[int]]:

@@ -115,7 +115,7 @@ def _check_bindings(place: _Place, bindings: Mapping[str, Binding]) -> None:
         sizes = axes.sizes if is_alike else (1,) * rank
         fault = binding_fault(binding, sizes, uncut, place.target.hardware.cores)
         if not fault and is_alike and nest.output in boxes and binding != bindings[nest.output]:
-            fault = f"it is computed together with {nest.output!r}, which is bound otherwise"
+            fault = f"it is computed together with {nest.output!r}, which has another binding"
         if fault:
             raise record_refused(f"binding of {shown(tensor)}: {fault}", place.instance.name)
 
@@ -147,7 +147,7 @@ def _check_scopes(place: _Place, record: KernelRecord) -> None:
     for tensor in record.kept:
         readers = place.graph.readers.get(tensor, {}).get(place.number, ())
         if place.after is None or place.after not in readers:
-            what = f"{shown(tensor)} is kept, which the next kernel does not read"
+            what = f"{shown(tensor)} is kept in LB, but the next kernel does not read it"
             raise record_refused(what, instance.name)
 
 
@@ -162,7 +162,7 @@ def _check_residency(place: _Place, residency: Mapping[str, Residency], ops: Seq
             raise record_refused(what, place.instance.name)
     if Residency.GB in residency.values() and not place.target.hardware.gb_bytes:
         raise record_refused(
-            "weights are held in GB, which the chip does not have", place.instance.name
+            "weights are resident in GB, which the chip does not have", place.instance.name
         )
     if Residency.SHARDED in residency.values() and not place.target.hardware.shards_weights:
         raise record_refused("weights are sharded, which the chip does not do", place.instance.name)

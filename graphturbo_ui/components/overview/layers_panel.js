@@ -136,7 +136,7 @@ export class LayersPanel {
         pen.rect(x0 + inset, from + line, x1 - x0 - 2 * inset, to - from - 2 * line, hueFill(band.hue, hues), { rx: bands.length === 1 ? Math.min(2, height / 5, (x1 - x0) / 8) : 0 });
       }
     }
-    if (isB && !narrow) this.numberBoxes(column, boxes, { top, height, hue: bands.length > 1 ? bands[Math.floor(bands.length / 2)].hue : bands[0].hue, hues });
+    if (isB && !narrow) this.numberBoxes(column, boxes, { top, height, bands, hues });
     return boxes.map((box) => ({ ...box, top, foot, first: rows[first].first, last: rows[last].last }));
   }
 
@@ -385,7 +385,7 @@ function labelRoom(pen, scene) {
 }
 
 /** The order in which kernels run, where a box has room for its number. */
-function numbers(pen, column, boxes, { top, height, hue, hues }) {
+function numbers(pen, column, boxes, { top, height, bands, hues }) {
   for (const box of boxes) {
     if (box.round) continue;
     const text = String(box.kernel + 1);
@@ -394,8 +394,9 @@ function numbers(pen, column, boxes, { top, height, hue, hues }) {
     const size = [13, 12, 11].find((own) => pen.width(text, own, 600) + 1 <= width);
     if (!size || room < 13) continue;
     const x = column.x + ((box.x0 + box.x1) / 2) * column.width;
-    const y = top + ((box.y0 + box.y1) / 2) * height + size * pen.k * 0.36;
-    pen.text(x, y, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number" });
+    const middle = top + ((box.y0 + box.y1) / 2) * height;
+    const { hue } = bands.find(({ foot }) => middle < foot) ?? bands.at(-1);
+    pen.text(x, middle + size * pen.k * 0.36, text, { size, weight: 600, anchor: "middle", fill: hueInk(hue, hues), class: "number" });
   }
 }
 

@@ -310,7 +310,7 @@ REFUSALS: Mapping[str, tuple[Edits, str]] = {
     ),
     "an axis that is not there": (
         Edits(binding={"scores": EditedCuts((2,), (2,))}),
-        "PLAN_BINDING: 'scores' cannot be bound so: it has no axis 2, only 2 axes",
+        "PLAN_BINDING: 'scores' cannot have this binding: it has no axis 2, only 2 axes",
     ),
     "a result stays": (
         Edits(scope={"scores": Scope.LB}),

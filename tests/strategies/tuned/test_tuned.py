@@ -78,13 +78,15 @@ def test_it_finds_the_best_point_of_a_tiny_space() -> None:
 
 def test_it_says_what_is_otherwise_than_in_full() -> None:
     plan = searched(made_up, 80)
-    told = [(d.rule.split(" otherwise")[0], d.subject, dict(d.numbers)) for d in plan.decisions[1:]]
+    told = [
+        (d.rule.split(" differently")[0], d.subject, dict(d.numbers)) for d in plan.decisions[1:]
+    ]
     groups = [
         {"layers": 1, "first": op, "last": op, "pieces": pieces, "axis": 0, "of_full": "g1"}
         for op, pieces in (("m", 4), ("y", 1))
     ]
     said = [(rule, subject, {**said, "axis": 0}) for rule, subject, said in told[:2]]
-    assert said == [("groups its layers", (f"g{n + 1}",), groups[n]) for n in range(2)]
+    assert said == [("groups layers", (f"g{n + 1}",), groups[n]) for n in range(2)]
     rule, subject, held = told[-1]
     assert (rule, "w2" in subject, held["held"]) == ("holds weights", True, "stream")
 
@@ -305,7 +307,7 @@ def test_edits_are_refused() -> None:
 
 
 def test_without_a_cost_it_is_our_bug() -> None:
-    with pytest.raises(InvariantError, match="without a cost function"):
+    with pytest.raises(InvariantError, match="needs a cost function"):
         plan_for(TUNED, PlanTask(weighted(CHAIN), chip("tiny"), "fp16", {}))
 
 

@@ -264,7 +264,7 @@ def otherwise(first: Plan, plan: Plan) -> dict[str, dict[str, object]]:
 
 def test_second_axes_are_told() -> None:
     one, two = cut(PAIR, GroupCut(BOTH, 2, 4)), cut(PAIR, QUARTERS)
-    rule = "cuts pieces along a second axis otherwise"
+    rule = "cuts pieces along a second axis differently"
     assert otherwise(one, two)[rule] == {
         "pieces": 4, "along": "axes 2 in 2 and 3 in 2", "pieces_of_plus": 4,
         "along_of_plus": "axis 2",

@@ -30,6 +30,8 @@ PARTS = (
     "present",
 )
 """Keys of the bar's controls from left to right, without `bar_`."""
+SKIP = "A"
+"""Streamlit's link to the content, which comes before all others where there is one."""
 DROP = """([name, base64]) => {
   const bytes = Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
   const dataTransfer = new DataTransfer();
@@ -116,9 +118,11 @@ def test_labels_show_the_present_choice_at_once_and_after_a_change(visit: AppPag
 def test_few_tab_stops_lie_before_the_first_panel(visit: AppPage) -> None:
     visit.open("?model=teaching-resnet&batch=8")
     found = []
-    for _ in range(12):
+    for _ in range(12 + 1):
         visit.page.keyboard.press("Tab")
         found.append(visit.page.evaluate(FOCUSED))
+    if found[0] == SKIP:
+        found.pop(0)
     last = found.index(PARTS[-1])
     assert found[: last + 1] == ["MAIN", *PARTS]
     assert last + 1 < 12

@@ -234,6 +234,7 @@ def test_the_gantt_chart_zooms_pans_and_tells(visit: AppPage):
     visit.await_link("&window=")
     assert visit.scene(GANTT)["windows"] == moved["windows"]
 
+    canvas.focus()
     visit.page.keyboard.press("Digit0")
     visit.await_scene(GANTT, "scene.windows[0].t1 === scene.longest")
     visit.page.get_by_label("same time axis").uncheck()

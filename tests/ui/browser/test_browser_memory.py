@@ -177,7 +177,7 @@ def test_a_click_selects_the_buffer_s_op_and_a_selection_dims_the_rest(visit: Ap
     place = picked["pick"]["place"]
     middle = [place["x"] + place["w"] / 2, place["y"] + place["h"] / 2]
     full = canvas.evaluate(PIXEL, middle)
-    expect(visit.page.get_by_text(f"&selected={picked['selected']}")).to_be_visible()
+    visit.await_link(f"&selected={picked['selected']}")
     visit.page.get_by_text("Table of buffers").click()
     expect(visit.page.get_by_text("buffers of the selected ops.")).to_be_visible()
     other = "a-op-1" if picked["selected"] != "a-op-1" else "a-op-2"
@@ -211,6 +211,7 @@ def test_a_click_on_a_bar_selects_its_layer_and_a_selection_marks_bars(visit: Ap
     visit.open(SMALL)
     bars = visit.page.locator(".js-plotly-plot").first.locator(".trace.bars").first
     for layer in (3, 5, 2, 7, 1):
+        bars.locator(".point").nth(layer).scroll_into_view_if_needed()
         box = bars.locator(".point").nth(layer).bounding_box()
         assert box is not None
         visit.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] - 1)

@@ -206,9 +206,8 @@ def test_the_address_map_draws_the_same_rounds(browser: Browser) -> None:
 
 def test_the_app_draws_both_runs_over_the_whole_batch(visit: AppPage) -> None:
     """16 samples: A in two rounds of 2 per cluster, B in one of 4; the verdict has both ratios."""
-    visit.open(
-        "?model=teaching-resnet&batch=16&a=tvm@2&b=graphturbo@4&views=Every+core&views=Memory"
-    )
+    runs = "?model=teaching-resnet&batch=16&a=tvm@2&b=graphturbo@4"
+    visit.open(f"{runs}&views=Why&views=Every+core&views=Memory")
     scene = visit.scene(GANTT)
     assert [pane["parts"][0]["count"] for pane in scene["panes"]] == [2, 1]
     totals = [pane["total"] for pane in scene["panes"]]

@@ -24,7 +24,7 @@ A, B = "tvm@2", "graphturbo@16"
 
 @pytest.fixture
 def app(answering: Desk) -> AppTest:
-    """The smallest sample, all groups of options open, one view, which no test looks at."""
+    """The smallest sample with all groups of options open, and one view that no test looks at."""
     test = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
     for key, value in {"model": "teaching-resnet", "batch": "8", "views": "Export"}.items():
         test.query_params[key] = value
