@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cache
 from io import StringIO
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -14,50 +12,14 @@ from rich.console import Console
 
 from graphturbo_core.export.plan_diff import plan_differences
 from graphturbo_core.export.plan_read import read_plan
-from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.plan import along_text
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.halo import _union
 from graphturbo_core.report.verdict.text import group_table
-from tests.models import model_bytes
+from tests.report.reports import run_split as run
+from tests.report.reports import split
 
-WEIGHTS = "{" + ",".join(["0.5", "-1", "0.25"] * (16 * 16 * 3)) + "}"
-LARGE = f"""g (float[4,16,32,32] x) => (float[4,16,32,32] z)
-<float[16,16,3,3] w0 = {WEIGHTS}, float[16,16,3,3] w1 = {WEIGHTS}>
-{{ y = Conv <pads = [1,1,1,1]> (x, w0) r = Relu (y)
-  c = Conv <pads = [1,1,1,1]> (r, w1) z = Relu (c) }}"""
-"""A sample a cluster of the chip below; whole it is 32 KiB, all its LBs'."""
-PROFILE = Path(__file__).resolve().parents[2] / "hardware_profiles" / "generic-4x4.yaml"
-SMALLER = {
-    "lb_data_bytes: {value: 196608": "lb_data_bytes: {value: 8192",
-    "lb_weight_bytes: {value: 65536": "lb_weight_bytes: {value: 4096",
-    "gb_bytes: {value: 2097152": "gb_bytes: {value: 32768",
-    "staging_bytes: {value: 65536": "staging_bytes: {value: 4096",
-    "matrix_rows: {value: 32": "matrix_rows: {value: 8",
-    "matrix_columns: {value: 32": "matrix_columns: {value: 8",
-}
 CLOCK = ("steps", "schedule_seconds")
-
-
-def small_chip() -> bytes:
-    text = PROFILE.read_text(encoding="utf-8")
-    for old, new in SMALLER.items():
-        assert old in text
-        text = text.replace(old, new)
-    return text.encode()
-
-
-def run(plan: str = "", options: dict[str, str] | None = None, *, verify: bool = False) -> Report:
-    request = RunRequest(
-        "large", "graphturbo:plus", "small", 4, options=options or {}, plan=plan, emit=("plan",),
-        verify=verify,
-    )  # fmt: skip
-    return run_report(model_bytes(LARGE), request, small_chip())
-
-
-@cache
-def split() -> Report:
-    return run(verify=True)
 
 
 def groups(report: Report) -> list[dict[str, object]]:

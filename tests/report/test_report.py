@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 import numpy as np
 import pytest
 
 from graphturbo_core.errors import InvariantError
-from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.products.plan import Binding
 from graphturbo_core.products.program import Cause, Memory
@@ -20,6 +18,7 @@ from graphturbo_core.report.rows.run_rows import nested_text, numbers_text
 from graphturbo_core.report.rows.traffic import Traffic
 from graphturbo_core.report.verdict.text import FIGURES, group_table, run_table
 from tests.models import model_bytes
+from tests.report.reports import report_of
 
 CONTRACT_KEYS = [
     "schema", "model", "profile", "strategy", "options", "dtype", "batch", "cluster_batch",
@@ -75,12 +74,6 @@ ARRAYS = [
     "buffer_from", "buffer_to", "buffer_tensor", "buffer_op", "buffer_before", "buffer_after",
     "buffer_lo", "buffer_hi",
 ]  # fmt: skip
-
-
-@cache
-def report_of(strategy: str, batch: int = 64, profile: str = "stcp920") -> Report:
-    request = RunRequest("teaching-resnet", strategy, profile, batch)
-    return run_report(load_sample("teaching-resnet"), request)
 
 
 def number(report: Report, key: str) -> float:

@@ -102,5 +102,5 @@ def test_the_verifier_counts_halos_itself(name: str) -> None:
             assert found is not None
             assert found[0] == row
             assert found[1].startswith(
-                f"reads {fewer[row]} bytes again, not {program.halo_bytes[row]}"
+                f"has {fewer[row]} halo bytes, not {program.halo_bytes[row]}"
             )

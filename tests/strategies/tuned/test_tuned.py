@@ -88,7 +88,11 @@ def test_it_says_what_is_otherwise_than_in_full() -> None:
     said = [(rule, subject, {**said, "axis": 0}) for rule, subject, said in told[:2]]
     assert said == [("groups layers", (f"g{n + 1}",), groups[n]) for n in range(2)]
     rule, subject, held = told[-1]
-    assert (rule, "w2" in subject, held["held"]) == ("holds weights", True, "stream")
+    assert (rule, "w2" in subject, held["held"]) == (
+        "has other weight residencies than graphturbo:full",
+        True,
+        "stream",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Rows that pictures of a partition are made of.
 
-- `stages.py`: named stretches of layers (`stage 1`), from the ops' names or, without these, from shapes.
+- `stages.py`: named stretches of layers (`stage 1`), from the ops' names, else from shapes.
 - `pieces.py`: which part of its sub-graph each kernel computes.
 - `reasons.py`: why sub-graphs were merged, and why no further, as numbers rather than sentences.
 """
