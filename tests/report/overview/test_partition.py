@@ -23,8 +23,8 @@ from graphturbo_core.report.rows.partition.reasons import (
     reason_rows,
 )
 from graphturbo_core.strategies.graphturbo import grouping
-from tests.report.reports import report_of
-from tests.report.reports import split as split_along_two_axes
+from tests.reports import report_of
+from tests.reports import split as split_along_two_axes
 
 
 @cache
