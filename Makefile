@@ -18,6 +18,8 @@ MODELS := $(VENV)/.models-installed
 EVIDENCE := $(VENV)/.evidence-installed
 endif
 
+# Where that Python's packages put their programs.
+BIN = $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('scripts'))")
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 BROWSER_PORT ?= 8501
 
@@ -65,9 +67,10 @@ checks: $(TOOLS)  ## what goes before the tests, two at a time
 compiled: $(TOOLS)  ## compile the hot loops, once for all processes
 	$(PYTHON) -c "from graphturbo_core.pipeline import warm_up; warm_up()"
 
-lint: $(TOOLS)  ## ruff: rules and format
+lint: $(TOOLS)  ## ruff: rules and format; oxlint: rules for the app's scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
+	$(BIN)/oxlint graphturbo_ui
 
 types: $(TOOLS)  ## mypy --strict on the library and the app
 	$(PYTHON) -m mypy

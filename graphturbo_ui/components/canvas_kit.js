@@ -98,8 +98,8 @@ export function channels(colour) {
 /** Black or white, whichever reads better on `colour` (WCAG relative luminance). */
 export function inkOn(colour) {
   const linear = channels(colour).map((c) => {
-    const share = c / 255;
-    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    const part = c / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
   const luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
   return (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) ? "#000000" : "#ffffff";

@@ -32,7 +32,7 @@ export function rasterOf(gantt, ratio) {
 function paintPane(gantt, pane, tile, t0, perPixel, ratio) {
   const { run } = pane;
   const inks = gantt.colours().map(word);
-  const overlap = new Array(SLOTS).fill(word(PALETTE.overlap));
+  const overlap = Array.from({ length: SLOTS }, () => word(PALETTE.overlap));
   const shares = new Float32Array(tile.width * SLOTS);
   const lines = (y, high) => [Math.round(y * ratio), Math.max(1, Math.round(high * ratio))];
   accumulate(shares, run.under, null, undefined, t0, perPixel, tile.width);

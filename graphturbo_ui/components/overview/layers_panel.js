@@ -104,16 +104,16 @@ export class LayersPanel {
     const placed = [];
     run.groups.forEach(({ layers }, group) => {
       for (const [first, last] of stretchesOf(rows, layers)) {
-        placed.push(...this.drawGroup(pen, run, { column, isB, boxes: byGroup[group], group, first, last, sharers: sharersOf(run, layers, group) }));
+        placed.push(...this.drawGroup(pen, run, { column, isB, boxes: byGroup[group], group, first, last, among: sharersOf(run, layers, group) }));
       }
     });
     this.boxes[run.name] = placed;
   }
 
-  drawGroup(pen, run, { column, isB, boxes, group, first, last, sharers }) {
+  drawGroup(pen, run, { column, isB, boxes, group, first, last, among }) {
     const { rows, scene } = this;
     const hues = scene.hues.titles.length;
-    const [place, count] = sharers;
+    const [place, count] = among;
     const whole = { top: rows[first].y, foot: rows[last].y + rows[last].h };
     const slice = (whole.foot - whole.top) / count;
     const [top, foot] = [whole.top + place * slice, whole.top + (place + 1) * slice];
@@ -210,7 +210,7 @@ export class LayersPanel {
 
   /** The number of every tenth layer and of the first of each block, with a mark that opens it. */
   drawNumbers(pen, open) {
-    const { scene, rows, columns: { numbers } } = this;
+    const { scene, rows, columns } = this;
     let below = -Infinity;
     for (const row of rows) {
       const block = row.block === null ? null : scene.blocks[row.block];
@@ -220,7 +220,7 @@ export class LayersPanel {
       if (!(isFirst || isTenth) || y - below < 13 * pen.k) continue;
       below = y;
       const mark = isFirst && scene.hues.meaning !== "kind" ? (open.has(row.block) ? "▾" : "▸") : "";
-      const node = pen.text(numbers.x + numbers.width, y, `${mark}${row.first + 1}`, { size: 12, anchor: "end", fill: "var(--ink3)" });
+      const node = pen.text(columns.numbers.x + columns.numbers.width, y, `${mark}${row.first + 1}`, { size: 12, anchor: "end", fill: "var(--ink3)" });
       if (!mark) continue;
       node.dataset.block = row.block;
       node.append(svgNode("title", {}, block.title));

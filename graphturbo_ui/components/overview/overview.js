@@ -187,9 +187,9 @@ class Overview {
     this.setLens({ run, t0: fixed - (fixed - t0) * factor, t1: fixed + (t1 - fixed) * factor });
   }
 
-  pan(share) {
+  pan(part) {
     const { run, t0, t1 } = this.lens();
-    this.setLens({ run, t0: t0 + (t1 - t0) * share, t1: t1 + (t1 - t0) * share });
+    this.setLens({ run, t0: t0 + (t1 - t0) * part, t1: t1 + (t1 - t0) * part });
   }
 
   playTo(time) {

@@ -313,7 +313,7 @@ export class TimePanel {
 
   /** Layers in flight: grey up to one, solid for the mean beyond it, pale for peaks. */
   paintFlight(pen, row, { mean, most }, left, step) {
-    const top = Math.max(2, ...[...Object.values(this.scene.runs)].map((run) => run.flight_most ??= run.flight_layers.reduce((a, b) => Math.max(a, b), 1)));
+    const top = Math.max(2, ...Object.values(this.scene.runs).map((run) => run.flight_most ??= run.flight_layers.reduce((a, b) => Math.max(a, b), 1)));
     const unit = row.h / Math.min(top, 6);
     const alpha = pen.globalAlpha;
     for (let x = 0; x < mean.length; x += 1) {
