@@ -16,8 +16,8 @@ from graphturbo_core.products.plan import along_text
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.halo import _union
 from graphturbo_core.report.verdict.text import group_table
-from tests.reports import run_split as run
-from tests.reports import split
+from tests.report.overview.reports import run_split as run
+from tests.report.overview.reports import split
 
 CLOCK = ("steps", "schedule_seconds")
 

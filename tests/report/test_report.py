@@ -18,7 +18,7 @@ from graphturbo_core.report.rows.run_rows import nested_text, numbers_text
 from graphturbo_core.report.rows.traffic import Traffic
 from graphturbo_core.report.verdict.text import FIGURES, group_table, run_table
 from tests.models import model_bytes
-from tests.reports import report_of
+from tests.report.overview.reports import report_of
 
 CONTRACT_KEYS = [
     "schema", "model", "profile", "strategy", "options", "dtype", "batch", "cluster_batch",

@@ -15,7 +15,7 @@ from graphturbo_core.report.overview.buffer import (
     overview_buffer,
 )
 from graphturbo_core.report.report import Report
-from tests.reports import report_of
+from tests.report.overview.reports import report_of
 from tests.ui.unpacking import unpack
 
 Header = dict[str, Any]

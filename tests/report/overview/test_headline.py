@@ -9,7 +9,7 @@ import pytest
 from graphturbo_core.report.overview.headline import headline, percent, times
 from graphturbo_core.report.report import Report
 from tests.report.overview.made import CONTRACT, made_report
-from tests.reports import report_of
+from tests.report.overview.reports import report_of
 
 MIB = 2**20
 FINE = [[n] for n in range(4)]

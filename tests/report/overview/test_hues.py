@@ -9,7 +9,7 @@ from graphturbo_core.report.overview.hues import BANDED, HUES, Hues, hues_of, la
 from graphturbo_core.report.overview.shares import cycles_by_hue, layer_spans
 from graphturbo_core.report.report import Report
 from tests.report.overview.made import DMA, MATRIX, Issued, made_report
-from tests.reports import report_of
+from tests.report.overview.reports import report_of
 
 STAGES = (("stem", 0, 1), ("stage 1", 2, 5), ("stage 2", 6, 9))
 

@@ -6,7 +6,7 @@ import pytest
 
 from graphturbo_core.report.overview.lens import ZOOM, callout, first_window
 from tests.report.overview.made import ACTIVATION, DMA, MATRIX, MOVE, WEIGHT, Issued, made_report
-from tests.reports import report_of
+from tests.report.overview.reports import report_of
 
 COMPUTES = [Issued(0, 40, MATRIX, 1), Issued(40, 60, MATRIX, 2)]
 FOUR = [[0, 1], [2, 3, 4]]

@@ -23,8 +23,8 @@ from graphturbo_core.report.rows.partition.reasons import (
     reason_rows,
 )
 from graphturbo_core.strategies.graphturbo import grouping
-from tests.reports import report_of
-from tests.reports import split as split_along_two_axes
+from tests.report.overview.reports import report_of
+from tests.report.overview.reports import split as split_along_two_axes
 
 
 @cache

@@ -16,7 +16,7 @@ from graphturbo_core.report.rows.partition.stages import (
     stages,
     title_of,
 )
-from tests.reports import report_of
+from tests.report.overview.reports import report_of
 
 Shapes = Sequence[tuple[int, ...]]
 

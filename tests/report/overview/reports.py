@@ -16,7 +16,7 @@ LARGE = f"""g (float[4,16,32,32] x) => (float[4,16,32,32] z)
 {{ y = Conv <pads = [1,1,1,1]> (x, w0) r = Relu (y)
   c = Conv <pads = [1,1,1,1]> (r, w1) z = Relu (c) }}"""
 """A sample a cluster of the chip below; whole it is 32 KiB, all its LBs'."""
-PROFILE = Path(__file__).resolve().parents[1] / "hardware_profiles" / "generic-4x4.yaml"
+PROFILE = Path(__file__).resolve().parents[3] / "hardware_profiles" / "generic-4x4.yaml"
 SMALLER = {
     "lb_data_bytes: {value: 196608": "lb_data_bytes: {value: 8192",
     "lb_weight_bytes: {value: 65536": "lb_weight_bytes: {value: 4096",
