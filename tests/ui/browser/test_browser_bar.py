@@ -129,8 +129,11 @@ def test_few_tab_stops_lie_before_the_first_panel(visit: AppPage) -> None:
 
 
 def test_keys_open_a_popover_and_come_back(visit: AppPage) -> None:
+    """Not at the first look: Streamlit fetches a number's code then, and a button has the focus."""
     visit.open(SMALL)
     page = visit.page
+    with visit.box("batch") as body:
+        expect(body.get_by_role("spinbutton", name="Batch (samples)")).to_be_visible()
     button = page.locator(".st-key-bar_batch").get_by_test_id("stPopoverButton")
     button.focus()
     page.keyboard.press("Enter")

@@ -1,9 +1,22 @@
-"""The app without a browser: its script, and how long a test waits for it."""
+"""The app without a browser: its script, how long a test waits for it, what it draws first."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from graphturbo_core.report.canvases.canvas import unpack
 
 APP = Path(__file__).resolve().parents[3] / "graphturbo_ui" / "server" / "script.py"
 
 PATIENCE_S = 120
+
+
+def first_screen(app: AppTest) -> Mapping[str, object]:
+    """What the first screen is given to draw, without its arrays."""
+    parts = app.get("bidi_component")
+    (found,) = [part.proto for part in parts if part.proto.component_name.endswith("overview")]
+    header, _ = unpack(found.bytes)
+    return header

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.session.app_page import APP, PATIENCE_S
-from tests.ui.unpacking import unpack
+from tests.ui.session.app_page import APP, PATIENCE_S, first_screen
 
 MODEL, CHIP, BATCH, A, B = "teaching-resnet", "generic-4x4", "64", "tvm@16", "graphturbo@16"
 
@@ -27,14 +24,6 @@ def app() -> AppTest:
 def prose(app: AppTest) -> str:
     shown = (*app.markdown, *app.caption, *app.warning)
     return "\n".join(element.value for element in shown).replace("\\", "")
-
-
-def first_screen(app: AppTest) -> Mapping[str, object]:
-    """What the first screen is given to draw, without its arrays."""
-    parts = app.get("bidi_component")
-    (found,) = [part.proto for part in parts if part.proto.component_name.endswith("overview")]
-    header, _ = unpack(found.bytes)
-    return header
 
 
 def click(app: AppTest, key: str) -> AppTest:
