@@ -127,7 +127,7 @@ def _plan_fault(value: str) -> str:
     if PLAN_DIGEST.fullmatch(value) and upload_store().get(value) is not None:
         return ""
     shown = safe_text(value, max_length=40)
-    return f"The link names the plan “{shown}”, not kept here: give it again under Plans."
+    return f"The link names the plan “{shown}”, not kept here: give it again under Export."
 
 
 def _batch_fault(value: str) -> str:

@@ -163,7 +163,7 @@ def held_plan(key: str) -> str:
     kept = upload_store().get(digest) if digest else None
     if digest and kept is None:
         drop_plan(key)
-        state.note(f"The plan of {key.upper()} is no longer kept here: give it again under Plans.")
+        state.note(f"The plan of {key.upper()} is no longer kept here: give it again under Export.")
     return kept.data.decode("utf-8-sig") if kept else ""
 
 

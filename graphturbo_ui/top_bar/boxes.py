@@ -75,7 +75,7 @@ def settings_box() -> Settings:
     verify = st.toggle("Verify by replay", key="verify", bind="query-params", help=define("replay"))
     skip = st.multiselect(
         "Clean-up passes left out", pass_names(), key="skip", bind="query-params",
-        placeholder="none", help="For both runs; see Passes for what each does.",
+        placeholder="none", help="For both runs; see Algorithms for what each does.",
     )  # fmt: skip
     return Settings(dtype, verify, tuple(skip))
 

@@ -32,7 +32,7 @@ ROOFLINE = (
 PATH = (
     "Each bar is as long as the run. Its parts are what the run waited for, step by step from its "
     "last cycle back to its first: an engine, a channel, bytes on their way, launch or barrier. "
-    "The Gantt chart draws the same path (K)."
+    "Every core draws the same path (K)."
 )
 STALLS = (
     "Every cycle of every engine is accounted for, so each bar sums to 100 %. "
