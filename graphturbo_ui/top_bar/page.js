@@ -92,11 +92,15 @@ const LISTENERS = {
     event.stopPropagation();
     hand(event.dataTransfer.files[0]);
   },
-  popstate() {
+  popstate(event) {
     const before = page.href && new URL(page.href);
     const isOther = before && before.pathname === window.location.pathname && before.search !== window.location.search;
-    // The session reads the address once: it has to begin anew. Runs are cached.
-    if (isOther) window.location.reload();
+    if (!isOther) return;
+    // The session reads the address once, so the page begins again; runs are cached. Streamlit would
+    // write what its widgets hold into the address.
+    event.stopImmediatePropagation();
+    clearTimeout(page.naming);
+    window.location.reload();
   },
   keydown(event) {
     if (event.key === "Escape" && isPresenting() && !event.defaultPrevented) page.leave();
