@@ -1,5 +1,5 @@
 // Of the whole page: files dropped anywhere go to the uploader of their kind, Escape ends Present,
-// a popover of the bar that keys opened gets the focus, and Back undoes the last choice.
+// and a popover of the bar that keys opened gets the focus.
 
 const TARGETS = {
   onnx: { box: "bar_model", input: "model_file", says: "Drop the model here" },
@@ -92,16 +92,6 @@ const LISTENERS = {
     event.stopPropagation();
     hand(event.dataTransfer.files[0]);
   },
-  popstate(event) {
-    const before = page.href && new URL(page.href);
-    const isOther = before && before.pathname === window.location.pathname && before.search !== window.location.search;
-    if (!isOther) return;
-    // The session reads the address once, so the page begins again; runs are cached. Streamlit would
-    // write what its widgets hold into the address.
-    event.stopImmediatePropagation();
-    clearTimeout(page.naming);
-    window.location.reload();
-  },
   keydown(event) {
     if (event.key === "Escape" && isPresenting() && !event.defaultPrevented) page.leave();
   },
@@ -126,26 +116,9 @@ function nameChoices(address) {
   }
 }
 
-// Gives other choices an entry of their own in the browser's history. Streamlit replaces the address
-// in place where a widget is bound to it, and adds an entry where a callback writes it.
-function remember(address) {
-  const choices = JSON.stringify(address.map(([key, values]) => [key, values]));
-  const isOther = page.choices !== undefined && page.choices !== choices;
-  const isSamePage = page.href && new URL(page.href).pathname === window.location.pathname;
-  if (isOther && isSamePage && window.history.length === page.entries && page.href !== window.location.href) {
-    const now = window.location.href;
-    window.history.replaceState(window.history.state, "", page.href);
-    window.history.pushState(window.history.state, "", now);
-  }
-  Object.assign(page, { choices, href: window.location.href, entries: window.history.length });
-}
-
 export default function ({ data, setTriggerValue }) {
   clearTimeout(page.naming);
-  page.naming = setTimeout(() => {
-    nameChoices(data.address);
-    remember(data.address);
-  }, ONCE_STREAMLIT_IS_DONE_MS);
+  page.naming = setTimeout(() => nameChoices(data.address), ONCE_STREAMLIT_IS_DONE_MS);
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;

@@ -253,26 +253,3 @@ def test_the_address_keeps_the_choices_on_the_other_page(visit: AppPage) -> None
     visit.settle()
     assert "chip=generic-4x4" in visit.page.url
     assert "batch=8" in visit.page.url
-
-
-def test_back_undoes_the_last_choice_and_forward_makes_it_again(visit: AppPage) -> None:
-    visit.open("?model=teaching-resnet&batch=8&a=tvm@2&b=graphturbo@2&views=Export")
-    page = visit.page
-    for key in ("b", "a"):
-        page.locator(f".st-key-bar_run_{key} button").first.click()
-        box = page.get_by_role("combobox", name=f"Strategy of {key.upper()}")
-        box.click()
-        box.fill("layerwise")
-        box.press("Enter")
-        page.wait_for_url(f"**{key}=layerwise**")
-        page.keyboard.press("Escape")
-        visit.settle()
-        page.wait_for_timeout(1_500)  # until the address has its entry
-    page.go_back()
-    page.wait_for_url("**a=tvm*2**b=layerwise**")
-    visit.settle()
-    page.go_back()
-    page.wait_for_url("**b=graphturbo*2**")
-    page.go_forward()
-    page.wait_for_url("**b=layerwise**")
-    expect(page.locator(".st-key-bar_run_b")).to_contain_text("layerwise")
