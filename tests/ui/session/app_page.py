@@ -7,7 +7,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from graphturbo_core.report.canvases.canvas import unpack
+from tests.ui.unpacking import unpack
 
 APP = Path(__file__).resolve().parents[3] / "graphturbo_ui" / "server" / "script.py"
 
