@@ -8,6 +8,7 @@ const TARGETS = {
 TARGETS.yml = TARGETS.yaml;
 const PATIENCE_MS = 5000;
 const NOTICE_MS = 4000;
+const OPTIONAL = ["plan_a", "plan_b", "set_a", "set_b"];
 const ONCE_STREAMLIT_IS_DONE_MS = 400;
 const OVERLAY_STYLE =
   "position:fixed;inset:0;z-index:2000000;display:none;align-items:center;" +
@@ -105,9 +106,12 @@ const LISTENERS = {
 // Adds to the address what Streamlit left out of it, without an entry in the browser's history.
 function nameChoices(address) {
   const url = new URL(window.location.href);
+  const named = new Set(address.map(([key]) => key));
+  // An earlier run's naming may have come after what took these out.
+  for (const key of OPTIONAL) if (!named.has(key)) url.searchParams.delete(key);
   for (const [key, values, isDefault] of address) {
-    const named = url.searchParams.getAll(key);
-    if (named.join("\n") === values.join("\n") || (isDefault && !named.length)) continue;
+    const present = url.searchParams.getAll(key);
+    if (present.join("\n") === values.join("\n") || (isDefault && !present.length)) continue;
     url.searchParams.delete(key);
     if (!isDefault) values.forEach((value) => url.searchParams.append(key, value));
   }

@@ -68,9 +68,7 @@ def test_it_begins_with_the_first_screen() -> None:
     assert text.index('<template shadowrootmode="open">') < text.index("<header>")
     said = {"beside": beside_text(*fine_and_coarse(), None)}
     drawn = data_of(text, "overview")[:-8]
-    assert drawn == overview_bytes(
-        *fine_and_coarse(), said={"beside": beside}, views=("Every core",)
-    )
+    assert drawn == overview_bytes(*fine_and_coarse(), said=said, views=("Every core",))
     assert text.count('<section data-view="Every core">\n<h2>Gantt</h2>') == 1
 
 
