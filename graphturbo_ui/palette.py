@@ -1,66 +1,62 @@
-"""One colour per engine kind, wait and cause, and a palette for layers and groups, on every page.
+"""The colours of every page: hues for sub-graphs and layers, greyed ones for all else.
 
-The hues are Okabe and Ito's (Color Universal Design, 2008), told apart by people with any common
-form of colour blindness; yellow and black are left out because one vanishes on white and the other
-on dark. Groups are told apart by number and outline as well.
+A saturated colour always stands for a sub-graph, stage or kind of sub-graph (`HUE_COLOURS`).
+Engines, waits, causes and resources take from `MUTED`: ten colours with an OKLab chroma of at most
+0.075, found by a search for the largest least distance between two, under normal vision,
+protanopia, deuteranopia and tritanopia (Machado et al. 2009). It is 0.089; our choice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-BLUE, ORANGE, GREEN, VERMILION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
-PURPLE, SKY, OLIVE, GREY = "#cc79a7", "#56b4e9", "#8a8d00", "#8c8c8c"
-INDIGO, BROWN = "#5a55c8", "#8c564b"
+HUE_COLOURS: Mapping[str, tuple[str, ...]] = {
+    "light": ("#a42383", "#1a5ed9", "#2daf9a", "#f0b310", "#ce4a12", "#616b79"),
+    "dark": ("#c964b4", "#2c97f7", "#4fd7c4", "#f0b31b", "#e85c1c", "#8e99a8"),
+}
+"""By theme: a colour per hue of `report.overview.hues`, the last for everything else."""
+NAVY, OCHRE, PETROL, KHAKI = "#334c73", "#795e2e", "#3c6c78", "#a99663"
+LAVENDER, UMBER, STEEL, SAND = "#a6b1e0", "#8c7b55", "#7e9bb1", "#cdac99"
+SLATE, COFFEE = "#6a7ba9", "#56493c"
+MUTED = (NAVY, OCHRE, PETROL, KHAKI, LAVENDER, UMBER, STEEL, SAND, SLATE, COFFEE)
+GREY = "#8c8c8c"
 
 ENGINE_COLOURS: Mapping[str, str] = {
-    "matrix": BLUE,
-    "vector": ORANGE,
-    "move": GREEN,
-    "dma": VERMILION,
+    "matrix": NAVY,
+    "vector": OCHRE,
+    "move": PETROL,
+    "dma": STEEL,
 }
 KIND_COLOURS: Mapping[str, str] = {
-    "matrix compute": BLUE,
-    "vector compute": ORANGE,
-    "load": GREEN,
-    "store": PURPLE,
-    "core to core": SKY,
-    "broadcast": OLIVE,
-    "DMA": VERMILION,
-    "copy": BROWN,
+    "matrix compute": NAVY,
+    "vector compute": OCHRE,
+    "load": PETROL,
+    "store": KHAKI,
+    "core to core": LAVENDER,
+    "broadcast": UMBER,
+    "DMA": STEEL,
+    "copy": SAND,
 }
 """Instruction kinds by their number; a compute takes the colour of the engine kind that does it."""
 KIND_NAMES: tuple[str, ...] = ("compute", *[name for name in KIND_COLOURS if "compute" not in name])
 """A name an instruction kind."""
-GROUP_COLOURS: tuple[str, ...] = (
-    BLUE,
-    ORANGE,
-    GREEN,
-    PURPLE,
-    SKY,
-    VERMILION,
-    OLIVE,
-    INDIGO,
-    BROWN,
-    GREY,
-)
 WAIT_COLOURS: Mapping[str, str] = {
-    "busy": GREEN,
-    "data": BLUE,
-    "address": ORANGE,
-    "channel": PURPLE,
-    "barrier": BROWN,
-    "idle": GREY,
+    "busy": NAVY,
+    "data": STEEL,
+    "address": KHAKI,
+    "channel": OCHRE,
+    "barrier": SAND,
+    "idle": LAVENDER,
 }
 """What an engine's cycle goes to; an instruction takes the colour of what it waited for."""
 CAUSE_COLOURS: Mapping[str, str] = {
-    "input": SKY,
-    "output": BLUE,
-    "weight_first": GREEN,
-    "weight_again": VERMILION,
-    "activation": ORANGE,
-    "halo": PURPLE,
-    "spill": BROWN,
+    "input": LAVENDER,
+    "output": SLATE,
+    "weight_first": PETROL,
+    "weight_again": OCHRE,
+    "activation": KHAKI,
+    "halo": SAND,
+    "spill": COFFEE,
 }
 """Why bytes cross DRAM or GB, in the words of the contract's `dram_ledger`."""
 TENSOR_COLOURS: Mapping[str, str] = {
@@ -70,26 +66,26 @@ TENSOR_COLOURS: Mapping[str, str] = {
     "output": CAUSE_COLOURS["output"],
 }
 """What a buffer holds: the colour of the cause that moves it."""
-RUN_COLOURS: Mapping[str, str] = {"A": GREY, "B": INDIGO}
-CAPACITY_COLOUR = VERMILION
+RUN_COLOURS: Mapping[str, str] = {"A": GREY, "B": NAVY}
+CAPACITY_COLOUR = "#d55e00"
 HIT_COLOUR = "#e0218a"
-"""Ops that a search found; none of the groups' hues, and a ring or tick besides."""
-OVERLAP_COLOUR = "#7a4fbf"
+"""Ops that a search found; none of the hues, and a ring or tick besides."""
+OVERLAP_COLOUR = SLATE
 """Layers in flight beyond one, and stretches in which one core runs two or more."""
 RESOURCE_COLOURS: Mapping[str, str] = {
-    "matrix": BLUE,
-    "vector": ORANGE,
-    "move": GREEN,
-    "dram": VERMILION,
-    "gb": OLIVE,
-    "lb": PURPLE,
-    "link": SKY,
-    "latency": INDIGO,
-    "launch": BROWN,
-    "barrier": GREY,
+    "matrix": NAVY,
+    "vector": OCHRE,
+    "move": PETROL,
+    "dram": STEEL,
+    "gb": UMBER,
+    "lb": KHAKI,
+    "link": LAVENDER,
+    "latency": SLATE,
+    "launch": COFFEE,
+    "barrier": SAND,
 }
 """What a stretch of the critical path occupies, by the keys of the contract's `critical_path`."""
-UNDER_COLOUR = SKY
+UNDER_COLOUR = SAND
 """Ground of the time in which memory works for one layer while another computes."""
 MEMORY_COLOUR = GREY
 """Bytes that a memory holds over time."""

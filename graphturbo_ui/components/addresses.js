@@ -49,6 +49,7 @@ class Addresses {
   load(buffer) {
     if (this.digest === buffer.header.digest) return this.paint();
     this.digest = buffer.header.digest;
+    this.hues = buffer.header.hues;
     this.runs = readRuns(buffer).map((run) => withRounds({ ...run, kinds: buffer.header.kinds }));
     this.pick = null;
     this.said.textContent = "";
@@ -149,14 +150,17 @@ class Addresses {
   inkOf(run) {
     const { tensor, op, kind, op_layer, op_group } = run.arrays;
     const by = this.options.colourBy;
-    const colours = by === "kind" ? run.kinds.map((name) => PALETTE.tensors[name]) : PALETTE.groups;
+    const colours = by === "kind" ? run.kinds.map((name) => PALETTE.tensors[name]) : this.theme.hues;
     const full = colours.map(channels);
     const dimmed = colours.map((colour) => mixed(colour, this.ground, DIMMED));
-    const owner = by === "layer" ? op_layer : op_group;
+    const hueOf = (own) => {
+      const hue = by === "layer" ? -1 : run.hues.groups[op_group[own]];
+      return hue < 0 ? run.hues.layers[op_layer[own]] : hue;
+    };
     const flags = this.flags && this.flags[this.runs.indexOf(run)];
     return (i) => {
       const isDimmed = flags && !(op[i] >= 0 && flags[op[i]]);
-      const slot = by === "kind" ? kind[tensor[i]] : op[i] < 0 ? full.length - 1 : owner[op[i]] % full.length;
+      const slot = by === "kind" ? kind[tensor[i]] : op[i] < 0 ? full.length - 1 : hueOf(op[i]);
       return (isDimmed ? dimmed : full)[slot];
     };
   }
@@ -328,5 +332,6 @@ export default function ({ data, parentElement }) {
   if (isLate(map, buffer)) return;
   canvas.setAttribute("aria-label", buffer.header.label || "Address map");
   map.load(buffer);
+  map.theme = readTheme(parentElement.host || parentElement);
   fillLegend(parentElement, map);
 }

@@ -1,7 +1,7 @@
 // Texts and lines of the address map: titles, labels, capacities, time axis, legend.
 
 import { STRIP, TITLE } from "./addresses_rows.js";
-import { bytesText, fitted } from "./canvas_kit.js";
+import { bytesText, fitted, hueEntries } from "./canvas_kit.js";
 import { dressEnd, dressRounds, wholeText } from "./rounds.js";
 import { drawTimeAxis, GUTTER } from "./time_axis.js";
 
@@ -55,7 +55,7 @@ function sayCut(pen, { space, y }) {
 export function fillLegend(root, map) {
   const entries = map.options.colourBy === "kind"
     ? Object.entries(PALETTE.tensors)
-    : [[`ten colours in turn, by ${map.options.colourBy === "layer" ? "layer" : "sub-graph"}; a click tells which`, PALETTE.groups[0]]];
+    : hueEntries(map.hues, map.theme.hues);
   entries.push(["capacity", PALETTE.capacity]);
   root.querySelector(".legend").replaceChildren(...entries.map(([name, colour]) => {
     const entry = document.createElement("span");

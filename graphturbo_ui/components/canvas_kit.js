@@ -79,14 +79,22 @@ export function selectedOps(text, runs) {
 export function readTheme(host) {
   const style = getComputedStyle(host);
   const read = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
+  const text = read("--st-text-color", "#31333f");
   return {
-    text: read("--st-text-color", "#31333f"),
+    text,
+    hues: PALETTE.hues[inkOn(text) === "#ffffff" ? "light" : "dark"],
     background: read("--st-background-color", "#ffffff"),
     panel: read("--st-secondary-background-color", "#f0f2f6"),
     border: read("--st-border-color", "#d0d2d8"),
     primary: read("--st-primary-color", "#0072b2"),
     font: read("--st-font", "sans-serif"),
   };
+}
+
+/** What a colour of the hues stands for, without those that no layer has: [[title, colour], …]. */
+export function hueEntries({ titles, of_layer }, colours) {
+  const used = new Set(of_layer);
+  return colours.map((colour, hue) => [titles[hue] ?? "all else", colour]).filter((_, hue) => used.has(hue));
 }
 
 /** [r, g, b] of `#rrggbb`. */

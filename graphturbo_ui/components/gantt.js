@@ -10,7 +10,7 @@ import {
 import { dress, factsOf, fillLegend, markPick, markSpan, rasterOf, titleOf } from "./gantt_draw.js";
 import { markPath } from "./gantt_path.js";
 import { firstAfter, integralOf, mixed } from "./gantt_pixels.js";
-import { arranged, AXIS, coresOf, DIM, FLIGHT, slotsOf, STRIP } from "./gantt_rows.js";
+import { arranged, AXIS, coresOf, FLIGHT, slotsOf, STRIP } from "./gantt_rows.js";
 import { bindSpan, fillPanel } from "./gantt_span.js";
 import { steppedOf, toldAt, toldOf } from "./gantt_told.js";
 import { localWindow, nearestRound, roundAt, withRounds } from "./rounds.js";
@@ -28,7 +28,7 @@ class Gantt {
     this.panel.className = "span";
     this.panel.setAttribute("aria-label", "marked span of time");
     this.said.after(this.panel);
-    this.options = { colourBy: "kind", rows: "auto", isLocked: true, path: "none" };
+    this.options = { colourBy: "layer", rows: "auto", isLocked: true, path: "none" };
     this.turned = [new Set(), new Set()];
     this.paint = painter(canvas, () => this.draw());
     this.bind();
@@ -107,6 +107,7 @@ class Gantt {
     }
     this.digest = buffer.header.digest;
     this.runs = readRuns(buffer).map(withRounds);
+    this.hues = buffer.header.hues;
     for (const run of this.runs) {
       const shared = run.overlap.reduce((sum, { cores, from, to }) => (
         sum + cores * run.arrays.overlap_hold.subarray(from, to).reduce((a, b) => a + b, 0)
@@ -150,9 +151,10 @@ class Gantt {
   /** The colour of each slot. */
   colours() {
     const { colourBy } = this.options;
-    const own = { kind: PALETTE.kinds, wait: PALETTE.waits }[colourBy] || PALETTE.groups;
-    const full = [...own, ...PALETTE.groups].slice(0, DIM);
-    return [...full, mixed(this.theme.text, this.theme.background, 0.28)];
+    const { hues, text, background } = this.theme;
+    const own = { kind: PALETTE.kinds, wait: PALETTE.waits }[colourBy] || [];
+    const tones = hues.flatMap((hue) => [hue, mixed(hue, background, 0.5)]);
+    return [...own, ...tones.slice(own.length), mixed(text, background, 0.28)];
   }
 
   /** Box of an instruction of the round that begins at `at` in pixels, clipped to the window; null outside it. */

@@ -7,8 +7,8 @@ from graphturbo_ui.components.sources import Canvas
 TOOLS = """
     <label>colour by
       <select data-act="colour" aria-label="colour by">
-        <option value="kind">kind</option><option value="layer">layer</option>
-        <option value="group">sub-graph</option><option value="wait">what it waited for</option>
+        <option value="layer">layer</option><option value="group">sub-graph</option>
+        <option value="kind">kind</option><option value="wait">what it waited for</option>
       </select></label>
     <label>rows
       <select data-act="rows" aria-label="rows" title="automatic: engines, above 64 rows kinds">

@@ -1,10 +1,10 @@
 // What is drawn over the Gantt chart's pixels: titles, labels, axes, numbers and marks; the legend.
 
-import { bytesText, clamp, fitted, inkOn, secondsText } from "./canvas_kit.js";
+import { bytesText, clamp, fitted, hueEntries, inkOn, secondsText } from "./canvas_kit.js";
 import {
   accumulate, firstAfter, paintFlight, paintRow, paintSteps, paintUnder, scaleOf, word,
 } from "./gantt_pixels.js";
-import { DIM, FLIGHT, NEAR, SLOTS, STRIP, WAITS } from "./gantt_rows.js";
+import { DIM, FLIGHT, SLOTS, STRIP, WAITS } from "./gantt_rows.js";
 import { shareText } from "./gantt_span.js";
 import { drawnRounds, dressEnd, dressRounds, paintRounds, wholeText } from "./rounds.js";
 import { drawTimeAxis, GUTTER } from "./time_axis.js";
@@ -153,7 +153,7 @@ function dressStrip(pen, gantt, strip, width) {
   for (let x = GUTTER; x < GUTTER + gantt.plot; x += 9) pen.fillRect(x, y - 0.75, 6, 1.5);
 }
 
-/** Layer or group numbers in bars wide enough to hold them: ten colours repeat, numbers do not. */
+/** Layer or group numbers in bars wide enough to hold them: hues repeat, numbers do not. */
 function numberBars(pen, gantt, pane) {
   const { t0, t1 } = gantt.windows[pane.number];
   const perCycle = gantt.plot / (t1 - t0);
@@ -242,22 +242,15 @@ function legendOf(gantt) {
   return entries;
 }
 
-/** Entries by layer or sub-graph: names where they are few, places around what is selected. */
+/** Entries by layer or sub-graph: what the hues stand for; the numbers in the bars tell them apart. */
 function ownerEntries(gantt, colours) {
   const what = gantt.options.colourBy === "layer" ? "layer" : "sub-graph";
-  const names = gantt.runs.map((run) => (what === "layer" ? run.layers : run.groups));
+  const entries = hueEntries(gantt.hues, gantt.theme.hues);
   if (gantt.flags) {
-    return [
-      ["selected", colours[0]],
-      ...[1, 2, 3, 4].map((n) => [`${n} ${what}${n > 1 ? "s" : ""} before`, colours[n]]),
-      ...[1, 2, 3, 4].map((n) => [`${n} after`, colours[NEAR + n]]),
-      ["around the selected", colours[9]], ["further away: the number tells", colours[DIM]],
-    ];
-  }
-  const isSame = names.every((own) => own.join("\n") === names[0].join("\n"));
-  if (isSame && names[0].length <= DIM) return names[0].map((name, i) => [`${i + 1} ${name}`, colours[i]]);
-  const inTurn = colours.slice(0, DIM).map((colour, i) => [i < DIM - 1 ? `${i + 1},` : `${i + 1}, and so on in turn`, colour]);
-  return [[`${what} number:`, null], ...inTurn, [`of no ${what}`, colours[DIM]]];
+    entries.push([`selected: in full; up to four ${what}s before and after: pale`, null], ["further away", colours[DIM]]);
+  } else if (what === "layer") entries.push(["every second layer is pale", null]);
+  entries.push([`numbers: the ${what}`, null]);
+  return entries;
 }
 
 export function fillLegend(root, gantt) {

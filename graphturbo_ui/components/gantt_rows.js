@@ -10,36 +10,38 @@ export const FLIGHT = 34; // height of the chart of layers in flight
 export const AXIS = 24;
 const MAX_ROWS = 64;
 const MOST_ROWS = 512; // that anybody may ask for: a canvas has at most 16,384 pixels either way
-export const SLOTS = 11;
-export const DIM = 10; // slot of what is not selected, or too far from it to have a colour of its own
-export const NEAR = 4; // neighbours in colour on either side of what is selected
+const TONES = 2; // of a hue: full and pale
+const HUES = PALETTE.hues.light.length; // the last for all else
+export const DIM = TONES * HUES; // slot of what is not selected, or too far from it to have a hue
+export const SLOTS = DIM + 1;
+const NEAR = 4; // neighbours on either side of what is selected that keep their hue, paler
 export const KINDS = ["compute", ...PALETTE.kindNames.slice(2)];
 export const HELD_UP = ["its engine", "its data", "buffer space", "its channel", "the end of the segment"];
 export const WAITS = ["nothing", "data", "buffer space", "a channel", "a barrier", "nothing to do"];
 
 /**
- * The colour slot of every instruction of a run; `flags` tells the selected ops, null for none.
- * By layer or sub-graph the selected are slot 0, four neighbours on either side 1 to 8, what lies
- * between is 9, all else dim; by kind or wait the selected keep their colours and the rest is dim.
+ * The colour slot of every instruction of a run; `flags` tells the selected ops, null for none. By
+ * layer or sub-graph a slot is a hue in full or pale: every second layer is pale, or, where ops are
+ * selected, all but those; what is further than four from them is dim. By kind or wait the selected
+ * keep their colours and the rest is dim.
  */
 export function slotsOf(run, colourBy, flags) {
   const { op, layer, group, wait } = run.arrays;
   if (colourBy === "kind") return dimmed(kindSlots(run), op, flags);
   if (colourBy === "wait") return dimmed(Uint8Array.from(wait), op, flags);
   const owners = colourBy === "layer" ? layer : group;
-  if (!flags) return Uint8Array.from(owners, (owner) => (owner < 0 ? DIM : owner % DIM));
-  const [low, high] = reachOf(run, colourBy, flags);
+  const hues = colourBy === "layer" ? run.hues.layers : run.hues.groups;
+  const [low, high] = flags ? reachOf(run, colourBy, flags) : [0, Infinity];
   const slots = new Uint8Array(owners.length);
   for (let i = 0; i < slots.length; i++) {
-    slots[i] = op[i] >= 0 && flags[op[i]] ? 0 : nearSlot(owners[i], low, high);
+    const owner = owners[i];
+    const isNear = owner >= 0 && owner >= low - NEAR && owner <= high + NEAR;
+    const isPale = flags ? op[i] < 0 || !flags[op[i]] : colourBy === "layer" && owner % TONES;
+    // A sub-graph without a hue has those of its layers.
+    const hue = hues[owner] < 0 ? run.hues.layers[layer[i]] : hues[owner];
+    slots[i] = isNear ? TONES * hue + (isPale ? 1 : 0) : DIM;
   }
   return slots;
-}
-
-function nearSlot(owner, low, high) {
-  if (owner < 0 || owner < low - NEAR || owner > high + NEAR) return DIM;
-  if (owner < low) return low - owner;
-  return owner > high ? NEAR + owner - high : 9;
 }
 
 /** First and last layer or sub-graph of a run that holds a selected op. */

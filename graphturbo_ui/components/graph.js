@@ -6,7 +6,7 @@ import {
   selectedOps, share, showTip, sizedPen,
 } from "./canvas_kit.js";
 import {
-  coloursOf, describeGraph, marksOf, opsFrom, readGraphs, visibleEdges,
+  describeGraph, marksOf, opsFrom, readGraphs, visibleEdges,
 } from "./graph_boxes.js";
 import { describeEdge, edgeAt, edgeMiddle } from "./graph_edges.js";
 import { GraphPainter, MAX_TOLD, showGraphLegend } from "./graph_paint.js";
@@ -102,7 +102,6 @@ class GraphView {
     const isSame = before.length === this.runs.length && this.plane.ranks === ranks;
     Object.assign(this.plane, { ranks, height: HEIGHT, pitch: isSame ? this.plane.pitch : 0 });
     this.search.set(this.searchBox.value, this.runs);
-    showGraphLegend(this.root.querySelector(".legend"), this.runs);
     this.arrange();
     this.mark();
   }
@@ -117,7 +116,6 @@ class GraphView {
     this.flags = selectedOps(common.selected, this.runs);
     this.runs.forEach((run, pane) => {
       run.marks = marksOf(run, this.flags && this.flags[pane]);
-      run.colours = coloursOf(run, run.marks);
     });
     this.tell();
     this.paint();
@@ -137,7 +135,7 @@ class GraphView {
     const sized = sizedPen(this.canvas, HEIGHT);
     if (!sized) return false;
     Object.assign(this.plane, { width: sized.width, height: sized.height });
-    if (!this.plane.pitch) this.plane.reset(false);
+    if (!this.plane.pitch) this.plane.reset();
     this.theme = readTheme(this.root.host || this.root);
     this.painter.draw(sized.pen, this.theme);
     if (this.canvas.dataset.scene) {
@@ -306,7 +304,7 @@ class GraphView {
   }
 
   fit() {
-    this.plane.reset(true);
+    this.plane.reset();
     this.paint();
   }
 
@@ -335,4 +333,6 @@ export default function ({ data, parentElement }) {
   if (isLate(graph, buffer)) return;
   canvas.setAttribute("aria-label", buffer.header.label || "Sub-graph groupings");
   graph.load(buffer);
+  const legend = parentElement.querySelector(".legend");
+  showGraphLegend(legend, buffer.header.hues, readTheme(parentElement.host || parentElement));
 }

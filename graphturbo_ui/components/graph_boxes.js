@@ -13,26 +13,13 @@ export function readGraphs({ header, arrays }) {
     const group = own.op_group;
     return {
       ...run, ...own, group, arrays: own, members,
+      hues: { layers: header.hues.of_layer, groups: header.hues.of_group[number] },
       name: (header.names || "AB")[number],
       identity: `${run.title}|${run.ops.length}|${run.groups.length}`,
       columns: run.groups.reduce((most, box) => Math.max(most, box.right), 1),
-      neighbours: neighboursOf(run.groups.length, group, own.source, own.target),
-      opened: new Set(), marks: run.groups.map(() => ""), colours: [], edges: [],
+      opened: new Set(), marks: run.groups.map(() => ""), edges: [],
     };
   });
-}
-
-/** The sub-graphs that an edge joins to each. */
-function neighboursOf(count, group, source, target) {
-  const found = Array.from({ length: count }, () => new Set());
-  source.forEach((op, e) => {
-    const [from, to] = [group[op], group[target[e]]];
-    if (from !== to) {
-      found[from]?.add(to);
-      found[to]?.add(from);
-    }
-  });
-  return found;
 }
 
 /** Whether every sub-graph that has ops is opened. */
@@ -65,27 +52,6 @@ export function marksOf(run, flags) {
     const hit = flags ? ops.reduce((count, op) => count + flags[op], 0) : 0;
     return hit ? (hit === ops.length ? "all" : "part") : "";
   });
-}
-
-/**
- * Number of the palette's colour of each sub-graph, -1 for one without. Up to ten have one each. Of
- * more, the marked ones and their neighbours are coloured, no two that are joined alike, and all in
- * turn where none is marked; numbers and outlines tell them apart.
- */
-export function coloursOf(run, marks) {
-  const size = PALETTE.groups.length;
-  const own = run.groups.map((_, g) => g % size);
-  if (run.groups.length <= size || !marks.some(Boolean)) return own;
-  const shown = new Set();
-  marks.forEach((mark, g) => mark && [g, ...run.neighbours[g]].forEach((other) => shown.add(other)));
-  const colours = run.groups.map(() => -1);
-  for (const g of [...shown].sort((a, b) => a - b)) {
-    const taken = new Set([...run.neighbours[g]].map((other) => colours[other]));
-    let colour = own[g];
-    for (let tries = 0; tries < size && taken.has(colour); tries++) colour = (colour + 1) % size;
-    colours[g] = colour;
-  }
-  return colours;
 }
 
 /** The ops of a run that are, or are parts of, the model's op of this place. */

@@ -1,13 +1,13 @@
 // Drawing of the graph view: panes, sub-graphs, ops, marks, and the strip that shows it whole.
 
-import { fitted, fittedTail, inkOn } from "./canvas_kit.js";
+import { fitted, fittedTail, hueEntries, inkOn } from "./canvas_kit.js";
 import { drawEdges, drawShapes, MIN_TEXT } from "./graph_edges.js";
 import { HEAD, STRIP } from "./graph_plane.js";
 
 export const MAX_TOLD = 300;
 const NAME_ROOM = 60;
 const MIN_TYPES = 80;
-const OUTLINES = [null, [], [6, 3], [2, 3]];
+const BAND = 12; // width of the hues at the edge of a sub-graph that has several
 
 /** Draws one frame of a GraphView; `told` is what the frame shows, for the scene. */
 export class GraphPainter {
@@ -62,9 +62,22 @@ export class GraphPainter {
     if (pane) pen.fillRect(x, 0, 1, plane.height);
   }
 
+  /** The hue of a sub-graph; null for one whose layers have several. */
   colourOf(run, g) {
-    const number = run.colours[g];
-    return number < 0 ? null : PALETTE.groups[number];
+    return this.theme.hues[run.hues.groups[g]] ?? null;
+  }
+
+  colourOfOp(run, op) {
+    return this.theme.hues[run.hues.layers[run.op_layer[op]]];
+  }
+
+  /** The hues of a shut sub-graph's layers, at its left edge. */
+  drawBands(run, g, box, h) {
+    const ops = run.members[g];
+    ops.forEach((op, place) => {
+      this.pen.fillStyle = this.colourOfOp(run, op);
+      this.pen.fillRect(box.x, box.y + (place / ops.length) * h, Math.min(BAND, box.w / 3), h / ops.length + 0.5);
+    });
   }
 
   drawGroup(run, pane, g) {
@@ -81,15 +94,16 @@ export class GraphPainter {
     pen.fillStyle = colour || theme.panel;
     pen.fillRect(box.x, box.y, box.w, h);
     pen.globalAlpha = 1;
+    if (!colour && !isOpen) this.drawBands(run, g, box, h);
     this.outline(box, h, run, g, colour);
-    if (isOpen) run.members[g].forEach((op) => this.drawOp(run, pane, op, colour));
+    if (isOpen) run.members[g].forEach((op) => this.drawOp(run, pane, op, this.colourOfOp(run, op)));
     else this.label(run, pane, g, box, isDim ? null : colour);
     if (isOpen) this.drawName(run.groups[g].name, box);
     else this.drawTicks(run, pane, g, box);
     this.tell(pane, "boxes", { group: g, name: run.groups[g].name, mark: run.marks[g], colour: colour || "", ...box });
   }
 
-  /** Solid where all is selected, dashed where a part is; further lines tell repeats of colours apart. */
+  /** Solid where all is selected, dashed where a part is. */
   outline(box, h, run, g, colour) {
     const { pen, theme } = this;
     const mark = run.marks[g];
@@ -98,13 +112,6 @@ export class GraphPainter {
       pen.setLineDash(mark === "part" ? [5, 3] : []);
       pen.strokeStyle = mark ? theme.text : colour || theme.border;
       pen.strokeRect(box.x, box.y, box.w, h);
-    }
-    const dash = OUTLINES[Math.floor(g / PALETTE.groups.length) % OUTLINES.length];
-    if (dash && h >= 9 && colour && !mark) {
-      pen.lineWidth = 1;
-      pen.setLineDash(dash);
-      pen.strokeStyle = inkOn(colour);
-      pen.strokeRect(box.x + 2, box.y + 2, box.w - 4, h - 4);
     }
     pen.setLineDash([]);
   }
@@ -115,7 +122,8 @@ export class GraphPainter {
     const ops = run.members[g];
     const types = ops.length <= 4 ? ops.map((op) => run.op_types[op]).join(" + ") : `${ops.length} ops`;
     const text = box.w < MIN_TYPES ? `${group.name}${pieces}` : `${group.name}${pieces} · ${types}`;
-    this.write(text, "", { ...box, x: box.x + 5, w: box.w - 10 }, colour);
+    const left = colour ? 5 : BAND + 4;
+    this.write(text, "", { ...box, x: box.x + left, w: box.w - left - 5 }, colour);
   }
 
   /** The name of an opened sub-graph, left of its box. */
@@ -251,20 +259,19 @@ export class GraphPainter {
 }
 
 /** What outlines and colours mean, under the canvas. */
-export function showGraphLegend(place, runs) {
-  const many = runs.some((run) => run.groups.length > PALETTE.groups.length);
+export function showGraphLegend(place, hues, theme) {
   const entries = [
+    ...hueEntries(hues, theme.hues).map(([title, colour]) => [`0.4rem solid ${colour}`, title]),
     ["2px solid currentColor", "selected"],
     ["2px dashed currentColor", "selected in part; a tick where"],
     [`2px solid ${PALETTE.hit}`, "found"],
-    ["1px solid currentColor", "inner outlines and numbers (g1, g2 …) tell sub-graphs of one colour apart"],
     [null, "strip at the right: the whole graph; click or drag to go there"],
   ];
-  place.replaceChildren(...entries.filter((_, at) => many || at !== 3).map(([border, text]) => {
+  place.replaceChildren(...entries.map(([border, text]) => {
     const entry = document.createElement("span");
     const swatch = document.createElement("i");
     if (border) {
-      swatch.style.border = border;
+      Object.assign(swatch.style, { border, boxSizing: "border-box" });
       entry.append(swatch);
     }
     entry.append(text);

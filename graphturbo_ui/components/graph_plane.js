@@ -7,7 +7,7 @@ export const HEAD = 26;
 const FOOT = 6;
 export const STRIP = 14;
 const MAX_PITCH = 72;
-const MIN_FIRST_PITCH = 12;
+const LEAST_SHOWN_PITCH = 12; // pixels a rank at which what is shown on request can be read
 const MAX_FIRST_PITCH = 48;
 const MIN_COLUMN = 26;
 const WIDE_COLUMN = 150;
@@ -37,9 +37,9 @@ export class GraphPlane {
     return this.runs.length > 1 && this.runs.every(isAllOpen);
   }
 
-  /** The ranks of the whole graph in sight; at first as many as can be read. */
-  reset(isWhole) {
-    this.pitch = isWhole ? Math.min(MAX_FIRST_PITCH, this.fitting) : clamp(this.fitting, MIN_FIRST_PITCH, MAX_FIRST_PITCH);
+  /** The ranks of the whole graph in sight. */
+  reset() {
+    this.pitch = Math.min(MAX_FIRST_PITCH, this.fitting);
     this.top = 0;
     this.left = this.runs.map(() => 0);
   }
@@ -162,7 +162,7 @@ export class GraphPlane {
     const first = ranks.reduce((least, rank) => Math.min(least, rank), Infinity);
     const last = ranks.reduce((most, rank) => Math.max(most, rank), 0);
     const span = last - first + 1;
-    if (this.pitch < MIN_FIRST_PITCH + 2 || span > this.rows) {
+    if (this.pitch < LEAST_SHOWN_PITCH + 2 || span > this.rows) {
       this.pitch = clamp((this.height - HEAD) / (span + 4), this.fitting, MAX_FIRST_PITCH);
     }
     if (first < this.top || last + 1 > this.top + this.rows) this.moveTo((first + last + 1 - this.rows) / 2);

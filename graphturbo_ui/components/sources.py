@@ -15,8 +15,8 @@ from graphturbo_ui.components.bundle import bundle
 from graphturbo_ui.palette import (
     CAPACITY_COLOUR,
     CAUSE_COLOURS,
-    GROUP_COLOURS,
     HIT_COLOUR,
+    HUE_COLOURS,
     KIND_COLOURS,
     MEMORY_COLOUR,
     OVERLAP_COLOUR,
@@ -33,7 +33,7 @@ FOLDER = Path(__file__).parent
 def script(entry: str) -> str:
     """A file of this folder and all that it imports as one module, in which PALETTE is known."""
     palette = {
-        "groups": list(GROUP_COLOURS),
+        "hues": {theme: list(colours) for theme, colours in HUE_COLOURS.items()},
         "kinds": list(KIND_COLOURS.values()),
         "kindNames": list(KIND_COLOURS),
         "waits": list(WAIT_COLOURS.values()),

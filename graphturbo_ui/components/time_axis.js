@@ -13,7 +13,8 @@ export function readRuns({ header, arrays }) {
     for (const name of Object.keys(arrays)) {
       if (name.startsWith(`${number}.`)) own[name.slice(2)] = arrays[name];
     }
-    return { ...run, arrays: own, name: (header.names || "AB")[number] };
+    const hues = { layers: header.hues.of_layer, groups: header.hues.of_group[number] };
+    return { ...run, arrays: own, hues, name: (header.names || "AB")[number] };
   });
 }
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from graphturbo_core.report.report import Report
 from graphturbo_core.report.rows.run_rows import BindingRow
-from graphturbo_ui.palette import GROUP_COLOURS
+from graphturbo_ui.palette import MUTED
 from graphturbo_ui.text import safe_text
 
 CELL_PX, FRAME_PX = 44, 110
@@ -69,9 +69,9 @@ def binding_figure(row: BindingRow | None) -> go.Figure:
     sizes = _parts(lines)
     figure.add_trace(
         go.Heatmap(
-            z=[[core % len(GROUP_COLOURS) for core, _ in line] for line in lines],
+            z=[[core % len(MUTED) for core, _ in line] for line in lines],
             zmin=0,
-            zmax=len(GROUP_COLOURS) - 1,
+            zmax=len(MUTED) - 1,
             colorscale=_scale(),
             showscale=False,
             x0=1,
@@ -114,8 +114,8 @@ def _said(core: int, at: Sequence[int], axes: Sequence[str], sizes: Sequence[int
 
 def _scale() -> list[tuple[float, str]]:
     """Ten flat colours: a core keeps its own from tensor to tensor."""
-    last = len(GROUP_COLOURS) - 1
-    return [(index / last, pale(colour)) for index, colour in enumerate(GROUP_COLOURS)]
+    last = len(MUTED) - 1
+    return [(index / last, pale(colour)) for index, colour in enumerate(MUTED)]
 
 
 def pale(colour: str) -> str:

@@ -9,6 +9,7 @@ from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from graphturbo_core.report.overview.buffer import overview_buffer
+from graphturbo_core.report.overview.hues import hues_of, hues_of_groups
 from graphturbo_core.report.report import Report
 from graphturbo_ui.figures.buffers import address_summary
 from graphturbo_ui.figures.group_tables import graph_summary
@@ -26,19 +27,19 @@ OPENED_VIEWS = ("Every core", "Plan edits")
 def graph_bytes(*reports: Report, names: str = BOTH) -> bytes:
     """The graph with the sub-graphs of every run."""
     label = graph_summary(*reports, names=names)
-    return graph_buffer(*reports, show=safe_text, extra={"label": label, "names": names})
+    return graph_buffer(*reports, show=safe_text, extra=_extra(label, names, reports))
 
 
 def address_bytes(*reports: Report, names: str = BOTH) -> bytes:
     """Every buffer at its addresses over time."""
     label = address_summary(*reports, names=names)
-    return address_buffer(*reports, show=safe_text, extra={"label": label, "names": names})
+    return address_buffer(*reports, show=safe_text, extra=_extra(label, names, reports))
 
 
 def gantt_bytes(*reports: Report, names: str = BOTH) -> bytes:
     """Every instruction on its engine over time."""
     label = gantt_summary(*reports, names=names)
-    return gantt_buffer(*reports, show=safe_text, extra={"label": label, "names": names})
+    return gantt_buffer(*reports, show=safe_text, extra=_extra(label, names, reports))
 
 
 def overview_bytes(
@@ -57,3 +58,18 @@ def overview_bytes(
     extra = {name: safe_text(text, max_length=MAX_SAID) for name, text in said.items()}
     given = {"names": names, "is_presenting": is_presenting, "views": list(views)}
     return overview_buffer(*reports, show=safe_text, extra={**extra, **given})
+
+
+def _extra(label: str, names: str, reports: Sequence[Report]) -> dict[str, object]:
+    """What a canvas needs beside its runs: the hues are those of the first screen."""
+    hues = hues_of(reports[0], reports[-1])
+    others = [hues_of_groups(report, hues) for report in reports[:-1]]
+    return {
+        "label": label,
+        "names": names,
+        "hues": {
+            "titles": [safe_text(title) for title in hues.titles],
+            "of_layer": hues.of_layer,
+            "of_group": [*others, hues.of_group],
+        },
+    }

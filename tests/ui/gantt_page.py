@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 
-from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components import gantt, graph
+from graphturbo_ui.figures.canvases import gantt_bytes
+from graphturbo_ui.palette import KIND_COLOURS
 from tests.ui.app_server import context_of
 from tests.ui.synthetic import synthetic_report
 
@@ -23,7 +24,7 @@ MATRIX, VECTOR, MOVE, DMA = 0, 1, 2, 3
 """Engines of a report with one core."""
 FOLDED = "▶ core 0"
 OPEN = "▼ core 0 matrix"
-KIND_BLUE = "#0072b2"
+MATRIX_COLOUR = KIND_COLOURS["matrix compute"]
 GANTT, GRAPH = gantt.GANTT.role, graph.GRAPH.role
 SMALL = "?model=teaching-resnet&batch=8&views=Graph&views=Every+core"
 SHOW = """async ([script, html, css, buffer]) => {
@@ -125,10 +126,11 @@ def chart_of(browser: Browser, *reports: Report) -> Iterator[Chart]:
     errors: list[str] = []
     with closing(context_of(browser, WIDTH, 900).new_page()) as page:
         page.on("pageerror", lambda error: errors.append(str(error)))
-        buffer = gantt_buffer(*reports) + struct.pack("<d", 1.0)
+        buffer = gantt_bytes(*reports) + struct.pack("<d", 1.0)
         sent = base64.b64encode(buffer).decode()
         page.evaluate(SHOW, [gantt.GANTT.js(), gantt.GANTT.html(), gantt.GANTT.css(), sent])
         page.wait_for_selector("canvas[data-ready]")
+        page.get_by_label("colour by").select_option("kind")
         yield Chart(page)
     assert errors == []
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from graphturbo_core.report.report import Report
 from graphturbo_ui.components.graph import GRAPH
+from graphturbo_ui.figures.canvases import graph_bytes
 from tests.ui.canvas_page import LIGHT, CanvasPage, only
 from tests.ui.synthetic import synthetic_report
 
@@ -26,7 +26,7 @@ def show(shown: CanvasPage, *reports: Report, theme: Mapping[str, str] = LIGHT) 
 
 def give(shown: CanvasPage, *reports: Report) -> None:
     """Other runs for the graph view that is shown."""
-    shown.give(graph_buffer(*reports, extra={"label": "both", "names": "AB"}))
+    shown.give(graph_bytes(*reports))
 
 
 def wide(report: Report) -> Report:

@@ -69,6 +69,12 @@ def layers_of_groups(report: Report) -> list[tuple[int, ...]]:
     return [tuple(sorted(layers)) for layers in found]
 
 
+def hues_of_groups(report: Report, hues: Hues) -> tuple[int, ...]:
+    """The hue of each sub-graph of a run other than B: that of most of its layers."""
+    counts = [Counter(hues.of_layer[layer] for layer in own) for own in layers_of_groups(report)]
+    return tuple(max(sorted(count), key=lambda hue: count[hue], default=HUES) for count in counts)
+
+
 def _by_group(groups: Sequence[tuple[int, ...]], stages: Sequence[ModelStage], layers: int) -> Hues:
     """A hue per sub-graph, titled by the stages of its layers."""
     titles = []

@@ -14,10 +14,9 @@ from playwright.sync_api import Browser, expect
 
 from graphturbo_core.errors import ModelError
 from graphturbo_core.frontend.importer import read_input_dims
-from graphturbo_core.report.canvases.gantt_canvas import gantt_buffer
-from graphturbo_core.report.canvases.graph_canvas import graph_buffer
 from graphturbo_ui.components import gantt, graph
 from graphturbo_ui.components.sources import Canvas
+from graphturbo_ui.figures.canvases import gantt_bytes, graph_bytes
 from tests.ui.app_server import PATIENCE_MS, AppPage
 from tests.ui.synthetic import synthetic_report
 
@@ -220,7 +219,7 @@ CALL_OUT_OF_ORDER = """async ([script, html, buffers]) => {
 
 @pytest.mark.parametrize(
     ("pack", "canvas"),
-    [(gantt_buffer, gantt.GANTT), (graph_buffer, graph.GRAPH)],
+    [(gantt_bytes, gantt.GANTT), (graph_bytes, graph.GRAPH)],
 )
 def test_a_canvas_keeps_to_what_was_sent_last(
     browser: Browser, pack: Callable[..., bytes], canvas: Canvas
@@ -262,7 +261,7 @@ MORE_RUNS_BEFORE_A_FRAME = """async ([script, html, buffers]) => {
 def test_a_scene_waits_for_the_frame_of_its_runs(browser: Browser):
     one, two = synthetic_report(), synthetic_report("graphturbo@16")
     stamp = struct.pack("<d", 1.0)
-    sent = [graph_buffer(one) + stamp, graph_buffer(one, two) + stamp]
+    sent = [graph_bytes(one) + stamp, graph_bytes(one, two) + stamp]
     page, errors = browser.new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.evaluate(

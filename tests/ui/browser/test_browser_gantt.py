@@ -11,11 +11,12 @@ from playwright.sync_api import Browser, expect
 from graphturbo_core.products.program import Cause
 from tests.ui.apart import NORM, NORM_PARTS, apart
 from tests.ui.app_server import PATIENCE_MS
+from tests.ui.canvas_page import rgb
 from tests.ui.gantt_page import (
     DMA,
     FOLDED,
-    KIND_BLUE,
     MATRIX,
+    MATRIX_COLOUR,
     MOVE,
     OPEN,
     VECTOR,
@@ -36,15 +37,15 @@ def test_a_column_shows_the_share_of_its_time_that_is_busy(browser: Browser):
     with chart_of(browser, report_with(bars, cycles=100_000)) as chart:
         painted = chart.row_pixels(OPEN)
         height, width = painted.shape[:2]
-        is_blue = (painted == [0x00, 0x72, 0xB2]).all(axis=2)
+        is_matrix = (painted == rgb(MATRIX_COLOUR)).all(axis=2)
         edges = np.linspace(0, 100_000, width + 1)
         held = np.interp(edges, *steps_of(start, hold))
         shares = np.diff(held) / np.diff(edges)
-        assert np.abs(is_blue.sum(axis=0) - shares * height).max() <= 0.51
+        assert np.abs(is_matrix.sum(axis=0) - shares * height).max() <= 0.51
         assert shares.min() < 0.2
         assert shares.max() > 0.6
         # from the foot upwards, without holes
-        assert (np.diff(is_blue.astype(int), axis=0) >= 0).all()
+        assert (np.diff(is_matrix.astype(int), axis=0) >= 0).all()
 
 
 def steps_of(start: np.ndarray, hold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -76,8 +77,8 @@ def test_busy_shares_of_engines_that_stand_for_others_are_painted_as_such(browse
     report = replace(report, arrays={**report.arrays, "busy": np.array([250])})
     with chart_of(browser, report) as chart:
         painted = chart.row_pixels(OPEN)
-        is_blue = (painted == [0x00, 0x72, 0xB2]).all(axis=2)
-        assert is_blue.mean() == pytest.approx(0.25, abs=0.03)
+        is_matrix = (painted == rgb(MATRIX_COLOUR)).all(axis=2)
+        assert is_matrix.mean() == pytest.approx(0.25, abs=0.03)
         chart.press("KeyM")
         assert chart.span()["runs"][0]["busy"]["matrix"] == pytest.approx(0.25)
 
@@ -211,12 +212,12 @@ def test_every_instruction_is_reached_by_keys_alone(browser: Browser):
 def test_what_is_not_selected_is_dim_and_keeps_its_share(browser: Browser):
     bars = [{"start": 0, "hold": 400, "op": 0}, {"start": 500, "hold": 400, "op": 1}]
     with chart_of(browser, report_with(bars)) as chart:
-        assert chart.colour(200, OPEN) == chart.colour(700, OPEN) == KIND_BLUE
+        assert chart.colour(200, OPEN) == chart.colour(700, OPEN) == MATRIX_COLOUR
         before = painted_share(chart)
         chart.select("a-op-1")
         scene = chart.until("scene.selected !== null")
-        assert chart.colour(200, OPEN) == scene["colours"][-1] != KIND_BLUE
-        assert chart.colour(700, OPEN) == KIND_BLUE
+        assert chart.colour(200, OPEN) == scene["colours"][-1] != MATRIX_COLOUR
+        assert chart.colour(700, OPEN) == MATRIX_COLOUR
         assert painted_share(chart) == before
         assert "not selected" in chart.legend()
         chart.select("")

@@ -13,7 +13,9 @@ from playwright.sync_api import Browser, expect
 from graphturbo_core.frontend.catalogue import load_sample
 from graphturbo_core.pipeline import RunRequest, run_report
 from graphturbo_core.report.report import Report
+from graphturbo_ui.palette import HUE_COLOURS, OVERLAP_COLOUR
 from tests.ui.app_server import PATIENCE_MS, AppPage
+from tests.ui.canvas_page import rgb
 from tests.ui.contrast import faint_texts
 from tests.ui.gantt_page import (
     COLUMNS,
@@ -21,6 +23,7 @@ from tests.ui.gantt_page import (
     GANTT,
     GRAPH,
     MATRIX,
+    MATRIX_COLOUR,
     OPEN,
     SMALL,
     VECTOR,
@@ -40,9 +43,10 @@ def test_colours_by_layer_sub_graph_and_wait(browser: Browser):
     ]
     with chart_of(browser, report_with(bars)) as chart:
         choose = chart.page.get_by_label("colour by").select_option
+        # a hue in full and pale has two slots; every second layer is pale
         for way, slots in (
             ("layer", (0, 1, 2, 3)),
-            ("group", (0, 0, 1, 1)),
+            ("group", (0, 0, 2, 2)),
             ("wait", (0, 1, 2, 3)),
         ):
             choose(way)
@@ -51,17 +55,18 @@ def test_colours_by_layer_sub_graph_and_wait(browser: Browser):
             assert found == [colours[slot] for slot in slots], way
         assert "waited for buffer space" in chart.legend()
         choose("layer")
-        assert "3 layer2" in chart.legend()
+        colours = chart.until("scene.options.colourBy === 'layer'")["colours"]
+        assert colours[0] == HUE_COLOURS["light"][0]
+        assert "every second layer is pale" in chart.legend()
         chart.select("a-layer-1")
-        colours = chart.until("scene.selected !== null")["colours"]
-        # the selected is 0, one before 1, one and two after 5 and 6
+        chart.until("scene.selected !== null")
         assert [chart.colour(200 * i + 140, OPEN) for i in range(4)] == [
-            colours[slot] for slot in (1, 0, 5, 6)
+            colours[slot] for slot in (1, 0, 3, 3)
         ]
-        assert "2 after" in chart.legend()
+        assert "up to four layers before and after: pale" in chart.legend()
 
 
-def test_many_layers_take_ten_colours_in_turn_and_the_far_ones_none(browser: Browser):
+def test_layers_far_from_what_is_selected_have_no_hue(browser: Browser):
     report = synthetic_report(layers=30, cores=1, instructions=30)
     bars = [{"start": 30 * i, "hold": 30, "layer": i, "op": 3 * i} for i in range(30)]
     many = report_with(bars)
@@ -69,12 +74,13 @@ def test_many_layers_take_ten_colours_in_turn_and_the_far_ones_none(browser: Bro
     with chart_of(browser, many) as chart:
         chart.page.get_by_label("colour by").select_option("layer")
         colours = chart.until("scene.options.colourBy === 'layer'")["colours"]
-        assert chart.colour(30 * 12 + 3, OPEN) == colours[2]
-        assert "in turn" in chart.legend()
+        dim, (far, near, own) = colours[-1], (30 * layer + 3 for layer in (7, 8, 12))
+        assert dim not in {chart.colour(at, OPEN) for at in (far, near, own)}
         chart.select("a-layer-12")
         chart.until("scene.selected !== null")
-        found = [chart.colour(30 * layer + 3, OPEN) for layer in (7, 8, 12, 16, 17)]
-        assert found == [colours[slot] for slot in (10, 4, 0, 8, 10)]
+        assert chart.colour(own, OPEN) in colours[0:-1:2]
+        assert chart.colour(near, OPEN) in colours[1:-1:2]
+        assert chart.colour(far, OPEN) == dim
         assert "further away" in chart.legend()
 
 
@@ -129,7 +135,7 @@ def test_overlap_is_marked_and_adds_up_to_the_title(browser: Browser):
         facts = chart.scene()["panes"][0]["facts"]
         assert "within one core: two or more layers for 20.0 %" in facts
         painted = chart.row_pixels("within one core")
-        is_marked = (painted == [0x7A, 0x4F, 0xBF]).all(axis=2)
+        is_marked = (painted == rgb(OVERLAP_COLOUR)).all(axis=2)
         assert is_marked.mean() == pytest.approx(0.2, abs=0.01)
 
 
@@ -151,7 +157,7 @@ def test_the_critical_path_and_the_longest_chain_are_drawn_on_request(browser: B
         at = chart.at(150, OPEN)
         height = chart.scene()["panes"][0]["height"]
         upper = {"x": at["x"], "y": at["y"] - height / 2 + 1}
-        assert chart.pixels(**upper)[0, 0].tolist() == [0x00, 0x72, 0xB2]
+        assert chart.pixels(**upper)[0, 0].tolist() == [*rgb(MATRIX_COLOUR)]
         chart.press("KeyK")
         scene = chart.until("scene.options.path === 'critical'")
         said = "critical path: vector engine 70.0 %, matrix engine 20.0 %, launch 10.0 %"
@@ -165,7 +171,7 @@ def test_the_critical_path_and_the_longest_chain_are_drawn_on_request(browser: B
         scene = chart.until("scene.options.path === 'chain'")
         said = "longest dependency chain 700 ns (70.0 % of a round): 1 instructions"
         assert said in scene["panes"][0]["facts"]
-        assert chart.pixels(**upper)[0, 0].tolist() == [0x00, 0x72, 0xB2]
+        assert chart.pixels(**upper)[0, 0].tolist() == [*rgb(MATRIX_COLOUR)]
         chart.page.get_by_label("path").select_option("none")
         chart.until("scene.options.path === 'none'")
 

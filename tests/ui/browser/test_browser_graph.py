@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphturbo_ui.palette import GROUP_COLOURS
+from graphturbo_ui.palette import HUE_COLOURS
 from tests.ui.canvas_page import LIGHT, CanvasPage, middle, rgb
 from tests.ui.graph_page import COARSE, FINE, LAYERS, box_of, give, op_of, show, wide
 from tests.ui.synthetic import synthetic_report
@@ -136,7 +136,7 @@ def test_a_part_of_a_sub_graph_is_marked_where_it_stands(shown: CanvasPage):
     box, fine = box_of(scene, 1, 0), box_of(scene, 0, 2)
     x = box["x"] + 4
     assert shown.pixel(x, fine["y"] + 4) == rgb(LIGHT["text-color"])
-    assert shown.pixel(x, box["y"] + 6) == rgb(GROUP_COLOURS[0])
+    assert shown.pixel(x, box["y"] + 6) == rgb(HUE_COLOURS["light"][0])
     edge = {shown.pixel(box["x"], box["y"] + 100 + step) for step in range(12)}
     assert rgb(LIGHT["text-color"]) in edge, "the outline of a part is dashed"
     assert len(edge) > 1
@@ -212,8 +212,10 @@ def test_every_place_is_reached_by_keys(shown: CanvasPage):
 
 def test_the_strip_shows_the_whole_graph_and_is_clicked_and_dragged(shown: CanvasPage):
     show(shown, synthetic_report(layers=200), synthetic_report(layers=200, layers_per_group=100))
-    scene = shown.scene
-    assert scene["view"]["rows"] < 600
+    assert shown.scene["view"]["rows"] == 600, "it starts with the whole graph in sight"
+    for _ in range(5):
+        shown.page.get_by_label("zoom in").click()
+    assert shown.scene["view"]["rows"] < 300
     width = shown.canvas.bounding_box()["width"]
     shown.click((width - STRIP, 26 + 694 / 2))
     at = shown.scene["view"]
@@ -238,7 +240,7 @@ def test_what_is_opened_stays_while_the_strategy_and_model_do(shown: CanvasPage)
 def test_it_is_told_to_those_who_do_not_see_it(shown: CanvasPage):
     show(shown)
     assert shown.canvas.get_attribute("role") == "application"
-    assert shown.canvas.get_attribute("aria-label") == "both"
+    assert shown.canvas.get_attribute("aria-label").startswith("A runs 24 ops as 8 sub-graphs;")
     assert shown.canvas.get_attribute("tabindex") == "0"
     assert shown.page.get_by_role("status").get_attribute("aria-live") == "polite"
     for control in shown.page.get_by_role("button").all():

@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, expect
 
-from graphturbo_core.report.canvases.address_canvas import address_buffer
 from graphturbo_ui.components.addresses import ADDRESSES
+from graphturbo_ui.figures.canvases import address_bytes
+from graphturbo_ui.palette import TENSOR_COLOURS
 from tests.ui.app_server import POLL_MS, AppPage, context_of
 from tests.ui.browser.memory_map import ALONE, MAP, PIXEL
+from tests.ui.canvas_page import rgb
 from tests.ui.contrast import faint_texts
 from tests.ui.synthetic import synthetic_report, with_rounds
 from tests.ui.synthetic_buffers import LANE_BYTES, LANES
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.browser
 
 GANTT = "Gantt chart"
 SMALL = "?model=teaching-resnet&batch=8&views=Memory&views=Every+core"
-ORANGE, GREEN = [230, 159, 0], [0, 158, 115]
+ACTIVATION, WEIGHT = ([*rgb(TENSOR_COLOURS[kind])] for kind in ("activation", "weight"))
 WEIGHTS = 4
 """The row of LB's weight part: below two strips, GB and the data part; a lane is 14 pixels."""
 
@@ -31,7 +33,7 @@ def alone(browser: Browser):
     page = context_of(browser, 1000, 800).new_page()
     a, b = synthetic_report(), synthetic_report("graphturbo@16")
     a = with_rounds(a, (16, 1, int(str(a.tables["round"][0]["cycles"]))))
-    data = list(address_buffer(a, b) + bytes(8))
+    data = list(address_bytes(a, b) + bytes(8))
     page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), data])
     page.wait_for_selector("canvas[data-ready]")
     yield page
@@ -61,11 +63,11 @@ def test_a_pixel_has_the_colour_of_what_is_held_and_a_hole_is_bare(alone):
         return canvas.evaluate(PIXEL, [at["x"], at["y"]])
 
     # lane 0 of turn 0 holds an activation, lane 1 a weight; three quarters of lane and turn
-    assert colour(0.4, 0.3) == ORANGE
-    assert colour(1.4, 0.3) == GREEN
+    assert colour(0.4, 0.3) == ACTIVATION
+    assert colour(1.4, 0.3) == WEIGHT
     bare = colour(0.4, 0.9)
     assert bare == colour(0.9, 0.3)
-    assert bare not in (ORANGE, GREEN)
+    assert bare not in (ACTIVATION, WEIGHT)
 
 
 def test_hover_tells_a_buffer_with_its_neighbours_and_a_hole_with_its_size(alone):
@@ -122,7 +124,7 @@ def test_keys_step_through_buffers_and_the_window_follows(alone):
         ".panes[0].rows[3].label === 'core 1 LB data'"
     )
     alone.get_by_label("colour buffers by").select_option("layer")
-    expect(alone.locator(".legend")).to_contain_text("ten colours in turn, by layer")
+    expect(alone.locator(".legend")).to_contain_text("stage 1")
 
 
 def test_the_core_that_holds_most_is_shown_first(browser: Browser):
@@ -131,7 +133,7 @@ def test_the_core_that_holds_most_is_shown_first(browser: Browser):
     larger = report.arrays["buffer_size_bytes"] + is_last
     report = replace(report, arrays={**report.arrays, "buffer_size_bytes": larger})
     page = context_of(browser, 1000, 800).new_page()
-    sent = list(address_buffer(report) + bytes(8))
+    sent = list(address_bytes(report) + bytes(8))
     page.evaluate(ALONE, [ADDRESSES.js(), ADDRESSES.html(), sent])
     page.wait_for_selector("canvas[data-ready]")
     assert scene_of(page)["panes"][0]["rows"][-1]["label"] == "core 1 LB weight"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import pytest
@@ -9,12 +10,14 @@ import pytest
 from graphturbo_core.products.program import Cause, InstructionKind
 from graphturbo_core.report.canvases.address_canvas import TENSOR_KINDS
 from graphturbo_core.sim.trace import Wait
+from graphturbo_ui.components.overview import screen
 from graphturbo_ui.palette import (
     CAUSE_COLOURS,
     ENGINE_COLOURS,
-    GROUP_COLOURS,
+    HUE_COLOURS,
     KIND_COLOURS,
     KIND_NAMES,
+    MUTED,
     TENSOR_COLOURS,
     WAIT_COLOURS,
 )
@@ -41,7 +44,26 @@ def test_kinds_waits_causes_and_tensors_are_those_of_the_library():
     assert tuple(TENSOR_COLOURS) == TENSOR_KINDS
 
 
-@pytest.mark.parametrize("colours", [*SETS, GROUP_COLOURS])
+@pytest.mark.parametrize("colours", SETS)
 def test_no_two_of_a_set_are_alike_and_all_stand_out(colours: tuple[str, ...]):
     assert all(one != other for one, other in combinations(colours, 2))
     assert min(contrast(c, ground) for c in colours for ground in GROUNDS) >= LEAST_CONTRAST
+
+
+def test_hues_are_those_of_the_first_screen():
+    light, dark = screen.css().split('data-theme="dark"')
+    for theme, css in (("light", light), ("dark", dark)):
+        *hues, rest = HUE_COLOURS[theme]
+        declared = dict(re.findall(r"--(g\d|rest): (#\w{6})", css.lower()))
+        assert declared == {**{f"g{n}": hue for n, hue in enumerate(hues)}, "rest": rest}
+
+
+def test_only_hues_are_saturated():
+    hues = [colour for colours in HUE_COLOURS.values() for colour in colours[:-1]]
+    assert max(map(chroma, MUTED)) < min(map(chroma, hues))
+
+
+def chroma(colour: str) -> float:
+    """Largest minus least channel of `#rrggbb`, of 1."""
+    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return (max(channels) - min(channels)) / 255

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graphturbo_ui.figures import binding, pass_tables
-from graphturbo_ui.palette import GROUP_COLOURS
+from graphturbo_ui.palette import MUTED
 from tests.ui.canvas_page import contrast
 from tests.ui.synthetic import synthetic_report
 
@@ -98,7 +98,7 @@ def test_a_nested_list_is_a_grid_of_cores():
     assert figure.layout.yaxis.title.text == "part of axis 0"
     assert figure.layout.xaxis.title.text == "part of axis 2"
     cells = [colour for _, colour in grid.colorscale]
-    assert cells == [binding.pale(colour) for colour in GROUP_COLOURS]
+    assert cells == [binding.pale(colour) for colour in MUTED]
     assert binding.pale("#0072b2") == "#80b8d8"
     assert len(set(cells)) == len(cells)
     assert min(contrast(binding.LABEL_INK, colour) for colour in cells) >= 4.5
