@@ -15,7 +15,7 @@ GLOSSARY: Mapping[str, str] = {
     "kernel": "A set of ops launched as one program; launch and barrier cost time.",
     "layer": "A fine sub-graph: what an ordinary compiler fuses, such as conv + bias + relu. Both "
     "runs have the same layers.",
-    "sub-graph": "Ops that run as one kernel; a coarse one (a group) holds many layers.",
+    "sub-graph": "Ops that run as one kernel or one per piece: layer or group.",
     "group": "A coarse sub-graph: layers merged so that they pass tensors on inside the cores.",
     "piece": "One part of a group that is split along an axis, for example one eighth of a batch.",
     "instance": "One piece of a sub-graph, run as one kernel.",

@@ -23,8 +23,8 @@ def work_of(
 ) -> Work:
     """Returns the work of computing `out_box` of output `output_index`.
 
-    `reduce` cuts the reduced axis: K of a contraction, the first REDUCE axis of a reduction.
-    `fixed_ops` belong to the first output.
+    `reduce`: count only this interval of the reduced axis: K of a contraction, the first REDUCE
+    axis of a reduction. `fixed_ops` are counted for output 0 only.
     """
     elements = volume(out_box)
     if not elements:

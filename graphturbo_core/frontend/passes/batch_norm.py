@@ -56,7 +56,7 @@ def fold_batch_norm(graph: Graph) -> Graph:
 
 
 def batch_norm_to_scale_shift(graph: Graph) -> Graph:
-    """Every other inference BatchNormalization becomes one ScaleShift op."""
+    """Turns each inference BatchNormalization that could not be folded into one ScaleShift op."""
     changed: dict[str, Tensor] = {}
     ops = [_scale_shift(graph, op, changed) if _is_inference(graph, op) else op for op in graph.ops]
     return with_ops(graph, ops, changed)

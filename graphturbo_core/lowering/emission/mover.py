@@ -30,10 +30,10 @@ _OWN_GB: End = (Memory.GB, far_core(0))
 
 
 class Targets(NamedTuple):
-    """Buffers of simulated cores, by core, that one weight transfer fills.
+    """What one weight transfer fills. `buffers`: by simulated core.
 
-    `cores`: number of receiving cores, without one that has it already; `alike`: number of
-    equivalent transfers that it represents, each of another box to other cores.
+    `cores`: number of receivers, except one that already has the box; `alike`: number of transfers
+    that this one stands for; the others move other boxes to other cores.
     """
 
     buffers: Mapping[int, int]

@@ -20,7 +20,7 @@ class Memories:
 
 
 def memories(outcome: Outcome) -> Memories:
-    """Occupancy of every distinct round.
+    """Live bytes of the largest round, and the peaks of all.
 
     Raises:
         InvariantError: a memory is over its capacity.

@@ -187,7 +187,7 @@ def _arrow(first: float, second: float) -> str:
 
 
 def is_same(first: float, second: float) -> bool:
-    """Whether two figures differ by at most `SAME_RATIO`."""
+    """Whether two figures differ by at most `SAME_RATIO` of the larger."""
     return abs(second - first) <= SAME_RATIO * max(abs(first), abs(second))
 
 

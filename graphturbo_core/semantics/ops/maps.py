@@ -66,7 +66,7 @@ def per_channel(tensor: str, shape: Shape, out_axis: int = 1) -> InputAccess:
 
 
 def whole_tensor(tensor: str, shape: Shape) -> InputAccess:
-    """A tensor that is read entirely."""
+    """Access to an operand that every output box reads entirely."""
     return InputAccess(tensor, tuple(whole(size) for size in shape))
 
 

@@ -13,7 +13,10 @@ from graphturbo_core.products.plan import Binding
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A tensor in LB from the kernel before: box owned and box read per core."""
+    """A tensor that the kernel before left in LB.
+
+    `owned`: box by core; `needed`: box by part of the next kernel.
+    """
 
     owned: Mapping[int, Box]
     needed: Mapping[int, Box]

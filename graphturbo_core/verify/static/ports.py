@@ -36,7 +36,10 @@ def engine_ports(program: Program, team: Team) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """Routes of moves: one row per move and channel. `times`: passes of the move through it."""
+    """Routes of moves. `latency_cycles`: per move; the rest: one row per move and channel.
+
+    `times`: how often the move passes the channel.
+    """
 
     latency_cycles: IntArray
     move: IntArray
