@@ -27,6 +27,7 @@ BROWSER_PORT ?= 8501
 unexport PYTHONDONTWRITEBYTECODE
 # A worker begins with half of the tests, in their order, and takes some of the other's at the end.
 PYTEST := $(PYTHON) -m pytest -n 2 --dist worksteal
+# Those in a browser wait more than they compute, so three at a time.
 # CPU seconds of one test; tests/house/cpu_budget.py lists the tests that have a budget of their own.
 BUDGET := GRAPHTURBO_TEST_BUDGET_S=60
 
@@ -42,11 +43,11 @@ run: $(RUNTIME)  ## serve the app on http://127.0.0.1:8501
 test: checks  ## lint, types, samples and all tests but slow ones and those in a browser
 	GRAPHTURBO_QUICK=1 $(BUDGET) $(PYTEST) -m "not browser and not slow"
 
-test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models too; models x chips x strategies pairwise; onnx's node suite
+test-all: $(MODELS) checks  ## all tests, slow ones, browser and trained models too; models x chips x strategies pairwise; a part of onnx's node suite
 	$(BUDGET) $(PYTEST) --durations=15 -m "not browser"
-	$(BUDGET) $(PYTEST) --durations=15 -m browser
+	$(BUDGET) $(PYTEST) -n 3 --durations=15 -m browser
 	$(PYTHON) -m tests.matrix --pairwise
-	$(PYTHON) -m tests.verify.node_table
+	$(PYTHON) -m tests.verify.node_table --sample
 	$(PYTHON) -m benchmarks.pasted --check
 	$(PYTHON) -m benchmarks.evidence --check
 

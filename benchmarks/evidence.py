@@ -123,6 +123,13 @@ ALL: tuple[Evidence, ...] = (
         ("tests/verify/broken/*mutant*.py",),
     ),
     Evidence(
+        "node-suite",
+        (("tests.verify.node_table", "--write"),),
+        ("docs/node-suite.md",),
+        ("tests/verify/node_suite.py", "requirements.txt"),
+        is_probed=False,
+    ),
+    Evidence(
         "matrix",
         (("tests.matrix", "--write"),),
         ("docs/matrix.md",),
@@ -130,7 +137,7 @@ ALL: tuple[Evidence, ...] = (
         is_probed=False,
     ),
 )
-"""`mutation` reports its stale lines itself (tests/test_mutation.py). The cells of `matrix` record
+"""`mutation` reports its stale lines itself (tests/test_mutation.py). `node-suite` and `matrix` record
 sound and replayed runs, which no change may break; CI runs a sample of them."""
 
 

@@ -109,8 +109,8 @@ def test_labels_show_the_present_choice_at_once_and_after_a_change(visit: AppPag
         "4 clusters × 4 cores · LB 256 KiB · GB 2 MiB · 16 GB/s DRAM per cluster"
     )
     visit.settle()
-    visit.choose("Chip", "ipu-gc2")
-    expect(visit.page.get_by_role("button", name="Chip ipu-gc2", exact=True)).to_be_visible()
+    visit.choose("Chip", "goya")
+    expect(visit.page.get_by_role("button", name="Chip goya", exact=True)).to_be_visible()
     expect(visit.page.locator(".bar-facts")).to_contain_text("2 clusters × 1,216 cores")
     visit.settle()
 
