@@ -137,8 +137,8 @@ ALL: tuple[Evidence, ...] = (
         is_probed=False,
     ),
 )
-"""`mutation` reports its stale lines itself (tests/test_mutation.py). `node-suite` and `matrix` record
-sound and replayed runs, which no change may break; CI runs a sample of them."""
+"""`mutation` reports its stale lines itself (tests/test_mutation.py). `node-suite` and `matrix`
+record sound and replayed runs, which no change may break; CI runs a sample of them."""
 
 
 def files_of(patterns: Iterable[str]) -> list[Path]:

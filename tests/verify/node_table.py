@@ -109,7 +109,8 @@ REFUSED_HEADING = "## Models that are not right"
 HEAD = """# The onnx package's node test suite
 
 Written by `python -m tests.verify.node_table --write` from onnx {version}; `make test-all` runs one
-model in four again and compares, `make evidence` all {count}. Every model is imported, scheduled with {strategies} on
+model in four again and compares, `make evidence` all {count}.
+Every model is imported, scheduled with {strategies} on
 `{profile}`, replayed instruction by instruction on the suite's inputs and compared with the suite's
 outputs. A model counts as right where all of that agrees for every strategy, within tolerances that
 follow from reduction lengths and number types.
