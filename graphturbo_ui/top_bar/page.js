@@ -1,5 +1,5 @@
 // Of the whole page: files dropped anywhere go to the uploader of their kind, Escape ends Present,
-// and a popover of the bar that keys opened gets the focus.
+// a popover of the bar that keys opened gets the focus, and Back undoes the last choice.
 
 const TARGETS = {
   onnx: { box: "bar_model", input: "model_file", says: "Drop the model here" },
@@ -96,6 +96,13 @@ const LISTENERS = {
   keydown(event) {
     if (event.key === "Escape" && isPresenting() && !event.defaultPrevented) page.leave();
   },
+  // Streamlit keeps what its widgets hold and would write it over the address.
+  popstate(event) {
+    const own = page.entry && new URL(page.entry.href);
+    if (!own || (own.pathname + own.search === window.location.pathname + window.location.search)) return;
+    event.stopImmediatePropagation();
+    window.location.reload();
+  },
   click(event) {
     const isByKeys = event.detail === 0 && event.isTrusted;
     if (!isByKeys || !event.target.closest(".st-key-top_bar [data-testid=stPopover]")) return;
@@ -120,12 +127,38 @@ function nameChoices(address) {
   }
 }
 
+/** Streamlit adds entries to the history as it writes the address of one page: these replace it. */
+function addOwnEntriesAlone() {
+  page.push = window.history.pushState.bind(window.history);
+  window.history.pushState = (state, unused, url) => {
+    const isSamePage = new URL(url ?? "", window.location.href).pathname === window.location.pathname;
+    if (isSamePage) window.history.replaceState(state, unused, url);
+    else page.push(state, unused, url);
+  };
+}
+
+/** One entry for all that is chosen: `entry` says what, and names no more than that. */
+function enter(entry) {
+  const { href, pathname } = window.location;
+  const before = page.entry;
+  if (before?.pathname === pathname && before.entry !== entry) {
+    // Streamlit has written the new address over that of the entry before.
+    window.history.replaceState(window.history.state, "", before.href);
+    page.push(window.history.state, "", href);
+  }
+  page.entry = { entry, pathname, href };
+}
+
 export default function ({ data, setTriggerValue }) {
   clearTimeout(page.naming);
-  page.naming = setTimeout(() => nameChoices(data.address), ONCE_STREAMLIT_IS_DONE_MS);
+  page.naming = setTimeout(() => {
+    nameChoices(data.address);
+    enter(data.entry);
+  }, ONCE_STREAMLIT_IS_DONE_MS);
   page.leave = () => setTriggerValue("leave", true);
   if (page.isHeard) return;
   page.isHeard = true;
+  addOwnEntriesAlone();
   for (const [kind, listener] of Object.entries(LISTENERS)) {
     window.addEventListener(kind, listener, kind !== "keydown");
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -27,15 +28,17 @@ def page_script(address: Sequence[tuple[str, str]], defaults: Mapping[str, str])
     """Files dropped anywhere on the page go to the uploader of their kind; Escape ends Present.
 
     Also has the browser's address name the choices: Streamlit loses those of closed popovers when
-    the page changes. A key of `defaults` that has its default may be missing. The serial has the
-    script called in every run.
+    the page changes. A key of `defaults` that has its default may be missing. What is chosen, the
+    views and whether somebody presents are one entry of the browser's history; Back opens the page
+    as the entry before has it. The serial has the script called in every run.
     """
     values: dict[str, list[str]] = {}
     for key, value in address:
         values.setdefault(key, []).append(value)
     wanted = [[key, texts, texts == [defaults.get(key)]] for key, texts in values.items()]
+    entry = [*address, *state.shown_views(), (state.PRESENT, str(state.is_presenting()))]
     _component("page")(
-        data={"address": wanted, "serial": time()},
+        data={"address": wanted, "entry": json.dumps(entry), "serial": time()},
         key="bar_page",
         width="content",
         on_leave_change=state.leave_presenting,
