@@ -1,4 +1,4 @@
-"""GbRetention: a weight's place in GB over several kernels, and which make no sense."""
+"""GbRetention: a weight that is resident in GB over several kernels, and its constraints."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from graphturbo_core.hardware.hardware import Hardware
 
 @dataclass(frozen=True, slots=True)
 class GbRetention:
-    """A place in GB for a weight, from the start of kernel `first` to the end of kernel `last`.
+    """`size_bytes` of GB for a weight, from the start of kernel `first` to the end of `last`.
 
-    Boxes of the weight take it in the order in which those kernels fetch them, as far as
-    `size_bytes` go and as lowering finds room; what is left is fetched as without a stay. Each of
-    the boxes is fetched once: by kernel `first` where that does not read the weight itself, behind
-    all that it does for itself, else by the first kernel that reads the box. Of two stays of one
-    weight the later one has the boxes that the earlier one leaves.
+    1. Boxes of the weight are retained in the order in which these kernels fetch them, while
+       `size_bytes` are free and lowering finds room. Other boxes are fetched by each kernel.
+    2. A retained box is fetched once. If kernel `first` does not read the weight, it prefetches the
+       box after all its own instructions. Otherwise the first kernel that reads the box fetches it.
+    3. Of two retentions of one weight, the later one gets the boxes that the earlier one has not.
     """
 
     weight: str
@@ -28,10 +28,11 @@ class GbRetention:
 
 
 @dataclass(frozen=True)
-class Place:
-    """What stays must go with: by kernel the weights that it reads, bytes of each, and the chip.
+class RetentionLimits:
+    """Data that constrain retentions.
 
-    `is_alone`: one cluster has all kernels. `has_own_fetches`: each core fetches its own weights.
+    `reads`: weights that each kernel reads. `sizes`: bytes per weight. `is_alone`: one cluster runs
+    all kernels. `has_own_fetches`: each core fetches its own weights.
     """
 
     reads: Sequence[Collection[str]]
@@ -41,28 +42,28 @@ class Place:
     has_own_fetches: bool
 
 
-def stay_fault(stays: Sequence[GbRetention], place: Place) -> str:
-    """Why these stays cannot be, "" where they can."""
-    if not stays:
+def retention_fault(retentions: Sequence[GbRetention], limits: RetentionLimits) -> str:
+    """The constraint that these retentions violate; "": none."""
+    if not retentions:
         return ""
-    if not place.hardware.has_gb:
-        return "weights stay in GB, which the chip does not have"
-    if place.has_own_fetches or not place.is_alone:
-        why = "each core fetches its own" if place.has_own_fetches else "several clusters work"
-        return f"weights stay in GB, and {why}"
-    count = len(place.reads)
+    if not limits.hardware.has_gb:
+        return "weights are retained in GB, and the chip has no GB"
+    if limits.has_own_fetches or not limits.is_alone:
+        why = "each core fetches its own" if limits.has_own_fetches else "several clusters run"
+        return f"weights are retained in GB, and {why}"
+    count = len(limits.reads)
     held = np.zeros(count + 1, dtype=np.int64)
-    for stay in stays:
-        name = f"the stay of {stay.weight!r}"
-        if not 0 <= stay.first < stay.last < count:
-            return f"{name} goes from kernel {stay.first} to {stay.last} of {count}"
-        if stay.weight not in place.reads[stay.last]:
-            return f"{name} ends in kernel {stay.last}, which does not read it"
-        if not 0 < stay.size_bytes <= place.sizes[stay.weight]:
-            return f"{name} is of {stay.size_bytes} bytes of {place.sizes[stay.weight]}"
-        held[stay.first] += stay.size_bytes
-        held[stay.last + 1] -= stay.size_bytes
+    for each in retentions:
+        name = f"the GB retention of {each.weight!r}"
+        if not 0 <= each.first < each.last < count:
+            return f"{name} goes from kernel {each.first} to {each.last} of {count}"
+        if each.weight not in limits.reads[each.last]:
+            return f"{name} ends in kernel {each.last}, which does not read it"
+        if not 0 < each.size_bytes <= limits.sizes[each.weight]:
+            return f"{name} is of {each.size_bytes} bytes of {limits.sizes[each.weight]}"
+        held[each.first] += each.size_bytes
+        held[each.last + 1] -= each.size_bytes
     most = int(held.cumsum().max())
-    if most > place.hardware.gb_bytes:
-        return f"{most} bytes of weights stay in GB at once, which has {place.hardware.gb_bytes}"
+    if most > limits.hardware.gb_bytes:
+        return f"{most} bytes of weights are retained in GB of {limits.hardware.gb_bytes} bytes"
     return ""

@@ -1,8 +1,8 @@
-"""Accesses of one buffer that must not swap: their boxes meet and one of them writes.
+"""Conflicting accesses of one buffer: their boxes intersect and one of them writes.
 
-Lowering looks for the same thing in another way, by cells along an axis. Here the different boxes
-of a buffer are sorted and swept once to learn which of them meet, and the accesses, in sequence
-order, look at those only: a mistake in one of the two shows in the other.
+Lowering finds them by cells along an axis. Here one sweep over the sorted distinct boxes of a
+buffer finds which of them intersect. Then each access, in sequence order, is compared with accesses
+of these boxes only. So an error in one algorithm shows as a difference to the other.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from graphturbo_core.products.program import IntArray, Program
 Boxes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 Run = tuple[IntArray, Flags, tuple[Boxes, Boxes]]
-"""Accesses in sequence order: the instruction of each, whether it writes, its box."""
+"""Accesses in sequence order: instruction, whether it writes, box."""
 Sorting = tuple[IntArray, IntArray, IntArray]
-"""Room to sort in: keys, the rows in their order, the same for the next pass."""
+"""Work arrays of a sort: keys, rows in sorted order, rows of the next pass."""
 IS_WRITTEN, FIRST_LINK, LAST_WRITE, LAST_READ = 0, 1, 2, 3
-"""Columns of the table of rooms. A room is the accesses of one box, numbered as the first of them.
-The first link to a room that it meets; what no write has covered: its write, the last of its reads;
--1: none."""
+"""Columns of the table of rooms. A room is the set of accesses of one box, numbered by its first
+access. Columns: whether one of them writes; the first link to an intersecting room; the write and
+the last read that no later write has covered; -1: none."""
 FEW_ACCESSES = 32
-"""Up to so many accesses of a buffer, all pairs of boxes are compared (our choice)."""
+"""Accesses of a buffer up to which all pairs of boxes are compared (our choice)."""
 HASH_BITS, HASH_FACTOR = 31, 1_000_003
-"""Of the number in a sort key that brings equal boxes together, and what makes it (our choice)."""
+"""Bits and factor of the hash in a sort key that makes equal boxes adjacent (our choice)."""
 
 
 def pairs_within_buffers(program: Program, order: IntArray, instruction: IntArray) -> IntArray:
-    """Rows of the access table, the earlier first, whose accesses a segment must keep in order.
+    """Pairs of conflicting rows of the access table in one segment, the earlier first; (pairs, 2).
 
-    `order`: the rows by buffer, each in sequence order; `instruction`: that of each row. A write
-    that covers an access stands for it from then on. By buffer, then by the later row.
-    Cost: accesses times the rooms that each one meets, and of each buffer the pairs of rooms, one
-    of them written, that overlap along one axis.
+    `order`: rows sorted by buffer, then sequence number; `instruction`: the instruction of each
+    row. A write replaces the earlier accesses that it covers. Pairs are sorted by buffer, then by
+    the later row. Cost: accesses times the rooms that each intersects; plus, per buffer, pairs of
+    rooms, one of them written, that overlap along one axis.
     """
     owner, buffer = instruction[order], program.access_buffer[order]
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(buffer) != 0) | (np.diff(program.segment[owner]) != 0)
     run_at = np.append(np.flatnonzero(is_first), len(order))
-    # Copies, so that the accesses of a buffer lie side by side: each look would miss the cache.
+    # Copies, so that the accesses of a buffer are contiguous: without them, reads miss the cache.
     boxes = (rows_of(program.access_lo, order), rows_of(program.access_hi, order))
     write = np.array(program.access_write[order], dtype=np.bool_)
     is_written = np.logical_or.reduceat(write, run_at[:-1])
@@ -51,7 +51,7 @@ def pairs_within_buffers(program: Program, order: IntArray, instruction: IntArra
 
 
 def _places(runs: IntArray) -> tuple[tuple[IntArray, ...], Sorting]:
-    """What each run fills anew, as long as the longest one needs it."""
+    """Work arrays for the longest run; each run overwrites them."""
     longest = int((runs[:, 1] - runs[:, 0]).max(initial=0))
     room, before, found = np.empty((3, longest), np.int64)
     rooms, waiting = np.empty((longest, 4), np.int64), np.empty((2, longest), np.int64)
@@ -61,7 +61,7 @@ def _places(runs: IntArray) -> tuple[tuple[IntArray, ...], Sorting]:
 
 @compiled_part
 def _put(rows: IntArray, used: Integer, one: Integer, other: Integer) -> IntArray:
-    """The rows with this one behind those in use, in a longer array where they were full."""
+    """The rows with (one, other) appended, in a longer array if they were full."""
     if used == len(rows):
         longer = np.empty((2 * used, 2), np.int64)
         for row in range(used):  # a loop: to assign a slice takes seconds to compile
@@ -91,9 +91,9 @@ def _covers(boxes: tuple[Boxes, Boxes], outer: Integer, inner: Integer) -> bool:
 
 @compiled_part
 def _sorted_rows(count: Integer, sorting: Sorting) -> IntArray:
-    """The first so many rows by key, equal ones in their order: stretches are merged two by two.
+    """The first `count` rows sorted by key; a stable merge sort.
 
-    By hand: numpy's own sorts take several seconds to compile.
+    Written out, since numpy's sorts take several seconds to compile.
     """
     keys, ordered, other = sorting
     for row in range(count):
@@ -120,10 +120,10 @@ def _sorted_rows(count: Integer, sorting: Sorting) -> IntArray:
 
 @compiled_part
 def _axis_apart(boxes: tuple[Boxes, Boxes], sorting: Sorting) -> Integer:
-    """The axis along which most pairs of these boxes lie apart; the first of equals.
+    """The axis along which most pairs of boxes are disjoint; ties: the first axis.
 
-    Ends (even keys) and begins (odd ones) are sorted as one, an end before a begin at its place:
-    each begin then lies apart from the ends before it.
+    Ends (even keys) and begins (odd keys) are sorted together, an end before a begin of equal
+    value. A box is disjoint from all boxes whose end is sorted before its begin.
     """
     lo, hi = boxes
     keys = sorting[0]
@@ -150,16 +150,16 @@ def _axis_apart(boxes: tuple[Boxes, Boxes], sorting: Sorting) -> Integer:
 
 @compiled_part
 def _in_sweep_order(boxes: tuple[Boxes, Boxes], axis: Integer, sorting: Sorting) -> IntArray:
-    """Sorted by where they begin on the axis, then by a hash: what is equal stands together.
+    """Rows sorted by begin on the axis, then by a hash, so that equal boxes are adjacent.
 
-    Where others come between by chance, a box only gets a second room.
+    If hashes collide, equal boxes may not be adjacent. The box then has two rooms, which is valid.
     """
     lo, hi = boxes
     keys = sorting[0]
     for row in range(len(lo)):
         number = np.int64(0)
-        for each in range(lo.shape[1]):
-            number = (number * HASH_FACTOR + lo[row, each]) * HASH_FACTOR + hi[row, each]
+        for column in range(lo.shape[1]):
+            number = (number * HASH_FACTOR + lo[row, column]) * HASH_FACTOR + hi[row, column]
         keys[row] = (np.int64(lo[row, axis]) << HASH_BITS) | (number & ((1 << HASH_BITS) - 1))
     return _sorted_rows(len(lo), sorting)
 
@@ -168,7 +168,7 @@ def _in_sweep_order(boxes: tuple[Boxes, Boxes], axis: Integer, sorting: Sorting)
 def _make_rooms(
     ordered: IntArray, of: Run, room: IntArray, rooms: IntArray, found: IntArray
 ) -> Integer:
-    """Give every access its room, and fill the table; how many are `found`, in the same order."""
+    """Assign every access to its room and fill the table; return the number of rooms in `found`."""
     _, write, boxes = of
     count = np.int64(0)
     for place in range(len(write)):
@@ -187,13 +187,13 @@ def _make_rooms(
 
 @compiled_part
 def _not_passed(waiting: IntArray, count: Integer, begin: Integer, hi: Boxes, axis: Integer) -> int:
-    """Move those that end behind `begin` to the front; how many they are."""
-    kept = 0
+    """Move rooms that end after `begin` to the front; return their number."""
+    left = 0
     for place in range(count):
         if hi[waiting[place], axis] > begin:
-            waiting[kept] = waiting[place]
-            kept += 1
-    return kept
+            waiting[left] = waiting[place]
+            left += 1
+    return left
 
 
 @compiled_part
@@ -203,10 +203,10 @@ def _link(
     boxes: tuple[Boxes, Boxes],
     tables: tuple[IntArray, IntArray, IntArray],
 ) -> IntArray:
-    """Links (a room, the next link) of each room to those that it meets, one of the two written.
+    """Links (room, next link) from each room to intersecting ones, if one of both is written.
 
-    `axis`: the one along which they are sorted; -1: not sorted. `tables`: of rooms, of links, and
-    of the rooms, unwritten and written, that may meet the next ones.
+    `axis`: the axis of the sort; -1: not sorted. `tables`: rooms, links, and the rooms, unwritten
+    and written, that may intersect the next ones.
     """
     lo, hi = boxes
     rooms, links, waiting = tables
@@ -214,7 +214,7 @@ def _link(
     used = np.int64(0)
     for row in found:
         kind = rooms[row, IS_WRITTEN]
-        waiting[kind, counts[kind]] = row  # a room meets itself
+        waiting[kind, counts[kind]] = row  # a room intersects itself
         counts[kind] += 1
         for met in range(1 - kind, 2):
             if axis >= 0:
@@ -241,10 +241,10 @@ def _add_pairs(
     begin: Integer,
     found: tuple[IntArray, Integer],
 ) -> tuple[IntArray, Integer]:
-    """The pairs with those of one run of accesses from `begin` on; how many there are then.
+    """Add the pairs of one run of accesses that starts at `begin`; return pairs and their number.
 
-    `places`: the room of each access, the table of rooms, the links, and, filled here, the read of
-    the same room before each read. An instruction is in order with itself.
+    `places`: the room of each access, the table of rooms, the links, and a work array: the previous
+    read of the same room, per read. Two accesses of one instruction are no pair.
     """
     instruction, write, boxes = of
     room, rooms, links, before = places
@@ -281,9 +281,9 @@ def _add_pairs(
 def _pairs_of_runs(
     runs: IntArray, of: Run, places: tuple[IntArray, ...], sorting: Sorting
 ) -> IntArray:
-    """All pairs of accesses that lie in one run, each with the first of the two in front.
+    """All pairs of conflicting accesses of one run, the earlier first.
 
-    `runs`: begin and end of each; `places`, `sorting`: filled anew for each of them.
+    `runs`: begin and end of each; `places`, `sorting`: work arrays.
     """
     instruction, write, (lo, hi) = of
     room, rooms, before, found, waiting = places
