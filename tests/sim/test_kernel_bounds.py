@@ -1,4 +1,4 @@
-"""The least that a kernel takes: worked by hand, and below every order of its instructions."""
+"""Lower bound of a kernel's cycles: worked by hand, and at most those of every order."""
 
 from __future__ import annotations
 

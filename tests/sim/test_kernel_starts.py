@@ -1,4 +1,4 @@
-"""Heads and tails of instructions: worked by hand, and equal to their definition."""
+"""Earliest starts (heads) and remaining times (tails): by hand, and equal to their definition."""
 
 from __future__ import annotations
 

@@ -55,13 +55,13 @@ def _pairs_between_buffers(program: Program, rows: Rows) -> IntArray:
     used, cells = _by_first_use(rows, write, program), _cells(program)
     longest = int(np.diff(rows[1]).max())
     last = np.empty(int(of_rows[0].max()) + 1, np.int64)
-    found = np.empty((0, 2), np.int64)
+    pairs = np.empty((0, 2), np.int64)
     for _ in range(2):  # the first pass only counts
         owner = np.full(int(cells[1].max()), -1, np.int64)
         spare = (owner, last, *np.empty((2, longest), np.int64))
-        count = _between_buffers((used, *cells), rows, of_rows, spare, found)
-        found = np.empty((count, 2), np.int64) if len(found) < count else found
-    return found
+        count = _between_buffers((used, *cells), rows, of_rows, spare, pairs)
+        pairs = np.empty((count, 2), np.int64) if len(pairs) < count else pairs
+    return pairs
 
 
 def _by_first_use(rows: Rows, write: NDArray[np.bool_], program: Program) -> IntArray:

@@ -21,9 +21,9 @@ Run = tuple[IntArray, Flags, tuple[Boxes, Boxes]]
 Sorting = tuple[IntArray, IntArray, IntArray]
 """Work arrays of a sort: keys, rows in sorted order, rows of the next pass."""
 IS_WRITTEN, FIRST_LINK, LAST_WRITE, LAST_READ = 0, 1, 2, 3
-"""Columns of the table of rooms. A room is the set of accesses of one box, numbered by its first
-access. Columns: whether one of them writes; the first link to an intersecting room; the write and
-the last read that no later write has covered; -1: none."""
+"""Columns of the table of buckets. A bucket is the set of accesses of one box, numbered by its
+first access. Columns: whether one of them writes; the first link to an intersecting bucket; the
+write and the last read that no later write has covered; -1: none."""
 FEW_ACCESSES = 32
 """Accesses of a buffer up to which all pairs of boxes are compared (our choice)."""
 HASH_BITS, HASH_FACTOR = 31, 1_000_003
@@ -35,8 +35,8 @@ def pairs_within_buffers(program: Program, order: IntArray, instruction: IntArra
 
     `order`: rows sorted by buffer, then sequence number; `instruction`: the instruction of each
     row. A write replaces the earlier accesses that it covers. Pairs are sorted by buffer, then by
-    the later row. Cost: accesses times the rooms that each intersects; plus, per buffer, pairs of
-    rooms, one of them written, that overlap along one axis.
+    the later row. Cost: accesses times the buckets that each intersects; plus, per buffer, pairs of
+    buckets, one of them written, that overlap along one axis.
     """
     owner, buffer = instruction[order], program.access_buffer[order]
     is_first = np.ones(len(order), np.bool_)
@@ -53,10 +53,10 @@ def pairs_within_buffers(program: Program, order: IntArray, instruction: IntArra
 def _places(runs: IntArray) -> tuple[tuple[IntArray, ...], Sorting]:
     """Work arrays for the longest run; each run overwrites them."""
     longest = int((runs[:, 1] - runs[:, 0]).max(initial=0))
-    room, before, found = np.empty((3, longest), np.int64)
-    rooms, waiting = np.empty((longest, 4), np.int64), np.empty((2, longest), np.int64)
+    bucket, before, distinct = np.empty((3, longest), np.int64)
+    buckets, waiting = np.empty((longest, 4), np.int64), np.empty((2, longest), np.int64)
     keys, ordered, other = np.empty((3, 2 * longest), np.int64)
-    return (room, rooms, before, found, waiting), (keys, ordered, other)
+    return (bucket, buckets, before, distinct, waiting), (keys, ordered, other)
 
 
 @compiled_part
@@ -152,7 +152,7 @@ def _axis_apart(boxes: tuple[Boxes, Boxes], sorting: Sorting) -> Integer:
 def _in_sweep_order(boxes: tuple[Boxes, Boxes], axis: Integer, sorting: Sorting) -> IntArray:
     """Rows sorted by begin on the axis, then by a hash, so that equal boxes are adjacent.
 
-    If hashes collide, equal boxes may not be adjacent. The box then has two rooms, which is valid.
+    If hashes collide, equal boxes may not be adjacent. Then a box has two buckets, which is valid.
     """
     lo, hi = boxes
     keys = sorting[0]
@@ -165,29 +165,32 @@ def _in_sweep_order(boxes: tuple[Boxes, Boxes], axis: Integer, sorting: Sorting)
 
 
 @compiled_part
-def _make_rooms(
-    ordered: IntArray, of: Run, room: IntArray, rooms: IntArray, found: IntArray
+def _make_buckets(
+    ordered: IntArray, of: Run, bucket: IntArray, buckets: IntArray, distinct: IntArray
 ) -> Integer:
-    """Assign every access to its room and fill the table; return the number of rooms in `found`."""
+    """Assign each access to a bucket and fill the table; return the number of buckets.
+
+    `distinct`: result, the bucket numbers.
+    """
     _, write, boxes = of
     count = np.int64(0)
     for place in range(len(write)):
         row = ordered[place]
-        known = found[count - 1]
+        known = distinct[count - 1]
         if count == 0 or not (_covers(boxes, known, row) and _covers(boxes, row, known)):
             known = row
-            rooms[row, FIRST_LINK] = rooms[row, LAST_WRITE] = rooms[row, LAST_READ] = -1
-            rooms[row, IS_WRITTEN] = 0
-            found[count] = row
+            buckets[row, FIRST_LINK] = buckets[row, LAST_WRITE] = buckets[row, LAST_READ] = -1
+            buckets[row, IS_WRITTEN] = 0
+            distinct[count] = row
             count += 1
-        room[row] = known
-        rooms[known, IS_WRITTEN] |= write[row]
+        bucket[row] = known
+        buckets[known, IS_WRITTEN] |= write[row]
     return count
 
 
 @compiled_part
 def _not_passed(waiting: IntArray, count: Integer, begin: Integer, hi: Boxes, axis: Integer) -> int:
-    """Move rooms that end after `begin` to the front; return their number."""
+    """Move buckets that end after `begin` to the front; return their number."""
     left = 0
     for place in range(count):
         if hi[waiting[place], axis] > begin:
@@ -198,23 +201,23 @@ def _not_passed(waiting: IntArray, count: Integer, begin: Integer, hi: Boxes, ax
 
 @compiled_part
 def _link(
-    found: IntArray,
+    distinct: IntArray,
     axis: Integer,
     boxes: tuple[Boxes, Boxes],
     tables: tuple[IntArray, IntArray, IntArray],
 ) -> IntArray:
-    """Links (room, next link) from each room to intersecting ones, if one of both is written.
+    """Links (bucket, next link) from each bucket to intersecting ones, if one of both is written.
 
-    `axis`: the axis of the sort; -1: not sorted. `tables`: rooms, links, and the rooms, unwritten
-    and written, that may intersect the next ones.
+    `axis`: the axis of the sort; -1: not sorted. `tables`: buckets, links, and the buckets,
+    unwritten and written, that may intersect the next ones.
     """
     lo, hi = boxes
-    rooms, links, waiting = tables
+    buckets, links, waiting = tables
     counts = np.zeros(2, np.int64)
     used = np.int64(0)
-    for row in found:
-        kind = rooms[row, IS_WRITTEN]
-        waiting[kind, counts[kind]] = row  # a room intersects itself
+    for row in distinct:
+        kind = buckets[row, IS_WRITTEN]
+        waiting[kind, counts[kind]] = row  # a bucket intersects itself
         counts[kind] += 1
         for met in range(1 - kind, 2):
             if axis >= 0:
@@ -224,12 +227,12 @@ def _link(
                 other = waiting[met, place]
                 if not _meets(boxes, row, other):
                     continue
-                links = _put(links, used, other, rooms[row, FIRST_LINK])
-                rooms[row, FIRST_LINK] = used
+                links = _put(links, used, other, buckets[row, FIRST_LINK])
+                buckets[row, FIRST_LINK] = used
                 used += 1
                 if other != row:
-                    links = _put(links, used, row, rooms[other, FIRST_LINK])
-                    rooms[other, FIRST_LINK] = used
+                    links = _put(links, used, row, buckets[other, FIRST_LINK])
+                    buckets[other, FIRST_LINK] = used
                     used += 1
     return links
 
@@ -239,41 +242,41 @@ def _add_pairs(
     of: Run,
     places: tuple[IntArray, IntArray, IntArray, IntArray],
     begin: Integer,
-    found: tuple[IntArray, Integer],
+    pairs_so_far: tuple[IntArray, Integer],
 ) -> tuple[IntArray, Integer]:
     """Add the pairs of one run of accesses that starts at `begin`; return pairs and their number.
 
-    `places`: the room of each access, the table of rooms, the links, and a work array: the previous
-    read of the same room, per read. Two accesses of one instruction are no pair.
+    `places`: the bucket of each access, the table of buckets, the links, and a work array: per
+    read, the previous read of the same bucket. Two accesses of one instruction are no pair.
     """
     instruction, write, boxes = of
-    room, rooms, links, before = places
-    pairs, count = found
+    bucket, buckets, links, before = places
+    pairs, count = pairs_so_far
     for later in range(len(instruction)):
-        own = room[later]
-        link = rooms[own, FIRST_LINK]
+        this = bucket[later]
+        link = buckets[this, FIRST_LINK]
         while link >= 0:
             other = links[link, 0]
             link = links[link, 1]
-            earlier = rooms[other, LAST_WRITE]
+            earlier = buckets[other, LAST_WRITE]
             if earlier >= 0 and instruction[earlier] != instruction[later]:
                 pairs = _put(pairs, count, begin + earlier, begin + later)
                 count += 1
             if not write[later]:
                 continue
-            earlier = rooms[other, LAST_READ]
+            earlier = buckets[other, LAST_READ]
             while earlier >= 0:
                 if instruction[earlier] != instruction[later]:
                     pairs = _put(pairs, count, begin + earlier, begin + later)
                     count += 1
                 earlier = before[earlier]
-            if _covers(boxes, own, other):
-                rooms[other, LAST_WRITE] = rooms[other, LAST_READ] = -1
+            if _covers(boxes, this, other):
+                buckets[other, LAST_WRITE] = buckets[other, LAST_READ] = -1
         if write[later]:
-            rooms[own, LAST_WRITE] = later
+            buckets[this, LAST_WRITE] = later
         else:
-            before[later] = rooms[own, LAST_READ]
-            rooms[own, LAST_READ] = later
+            before[later] = buckets[this, LAST_READ]
+            buckets[this, LAST_READ] = later
     return pairs, count
 
 
@@ -286,7 +289,7 @@ def _pairs_of_runs(
     `runs`: begin and end of each; `places`, `sorting`: work arrays.
     """
     instruction, write, (lo, hi) = of
-    room, rooms, before, found, waiting = places
+    bucket, buckets, before, distinct, waiting = places
     links = np.empty((1024, 2), np.int64)
     pairs = np.empty((1024, 2), np.int64)
     used: Integer = np.int64(0)
@@ -302,7 +305,7 @@ def _pairs_of_runs(
         else:
             for row in range(end - begin):
                 ordered[row] = row
-        count = _make_rooms(ordered, run, room, rooms, found)
-        links = _link(found[:count], axis, boxes, (rooms, links, waiting))
-        pairs, used = _add_pairs(run, (room, rooms, links, before), begin, (pairs, used))
+        count = _make_buckets(ordered, run, bucket, buckets, distinct)
+        links = _link(distinct[:count], axis, boxes, (buckets, links, waiting))
+        pairs, used = _add_pairs(run, (bucket, buckets, links, before), begin, (pairs, used))
     return pairs[:used]

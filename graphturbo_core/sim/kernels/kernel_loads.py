@@ -37,11 +37,12 @@ def _most(
     kernel: NDArray[Any], user: NDArray[Any], cycles: IntArray, users: list[int], count: int
 ) -> IntArray:
     """Per kernel, the cycles of the busiest of `users`; n log n in instructions."""
-    own = np.isin(user, users)
+    rows = np.isin(user, users)
     width = max(users, default=0) + 1
-    pairs, place = np.unique(kernel[own].astype(np.int64) * width + user[own], return_inverse=True)
+    keys = kernel[rows].astype(np.int64) * width + user[rows]
+    pairs, place = np.unique(keys, return_inverse=True)
     most = np.zeros(count, dtype=np.int64)
-    np.maximum.at(most, pairs // width, np.bincount(place, cycles[own]).astype(np.int64))
+    np.maximum.at(most, pairs // width, np.bincount(place, cycles[rows]).astype(np.int64))
     return most
 
 
